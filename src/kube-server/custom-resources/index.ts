@@ -5,8 +5,8 @@ export {
   type CrdVersion,
   type DecodedDefinition,
   type Definition,
-  type PrinterColumn,
-  type ScalePaths,
+  type CrdPrinterColumn,
+  type CrdScalePaths,
   type Subresources,
 } from "./crd/definition.ts";
 export { definitionType } from "./crd/definition-type.ts";

@@ -1,4 +1,4 @@
-/** Our own CRDs: the verdicts here are those of a real API server, which was asked about every row (test/kube). */
+/** The CRDs of Lattice: the expected results are those of a real API server, which runs the same rows (test/kube). */
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { expectOk } from "#base";
@@ -33,7 +33,7 @@ function expectRefusal(
   else expect(lines.filter((line) => line.startsWith(`${serverPath}: `)).join("\n")).toContain(serverMessage);
 }
 
-/** Fields that nobody knows are refused too when the client asks for it, as these rows do. */
+/** Unknown fields are refused too under fieldValidation Strict, as in these rows. */
 function strictly(type: CustomResourceType, object: Json): readonly string[] {
   const result = create(type, object);
   return result.status === 200 ? result.findings : linesOf(result);

@@ -1,4 +1,4 @@
-/** Whatever comes in: nothing throws, nothing that was given is changed, and names of JavaScript's own mean nothing. */
+/** For any input: nothing throws, the input is not changed, and the names of JavaScript's own properties have no effect. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isJsonObject, type Json, type JsonObject, type KubeObject } from "#kube";
@@ -57,8 +57,8 @@ function frozen(value: Json): Json {
   return Object.freeze(value);
 }
 
-describe("whatever is sent,", () => {
-  test("a custom resource is taken or refused, and left as it was", () => {
+describe("for any input", () => {
+  test("a custom resource is accepted or refused, and not changed", () => {
     fc.assert(
       fc.property(json, json, (spec, metadata) => {
         const given = frozen(widget(spec, { metadata }));
@@ -69,7 +69,7 @@ describe("whatever is sent,", () => {
       { numRuns: 300 },
     );
   });
-  test("a CRD is taken or refused, and can be used when it was taken", () => {
+  test("a CRD is accepted or refused, and an accepted one can be used", () => {
     fc.assert(
       fc.property(schema, json, (given, object) => {
         const result = admitCrd(frozen(crdOf(given)));
@@ -87,7 +87,7 @@ describe("whatever is sent,", () => {
       }),
     );
   });
-  test("an expression, a path and a format are read or not", () => {
+  test("an expression, a path and a format are parsed or refused", () => {
     const tokens = fc.constantFrom(
       "self",
       "a",
@@ -134,15 +134,15 @@ describe("whatever is sent,", () => {
   });
 });
 
-describe("names of JavaScript's own", () => {
+describe("names of JavaScript's own properties", () => {
   const given = JSON.parse('{"__proto__":{"a":"b"},"constructor":1,"a":"1234"}') as JsonObject;
-  test("are unknown fields like others", () => {
+  test("are ordinary unknown fields", () => {
     const result = create(typeOf(crdOfSpec({ a: { type: "string" } })), widget(given));
     expect(result).toMatchObject({ status: 200, findings: ['unknown field "spec.__proto__"', 'unknown field "spec.constructor"'] });
     expect(result.status === 200 ? result.object["spec"] : undefined).toEqual({ a: "1234" });
     expect(Object.hasOwn(Object.prototype, "a")).toBe(false);
   });
-  test("are kept where all is kept", () => {
+  test("are kept under preserve-unknown-fields", () => {
     const open = typeOf(crdOf({ type: "object", properties: { spec: { type: "object", "x-kubernetes-preserve-unknown-fields": true } } }));
     const result = create(open, widget(given));
     expect(JSON.stringify(result.status === 200 ? result.object["spec"] : undefined)).toBe(JSON.stringify(given));
@@ -154,7 +154,7 @@ describe("names of JavaScript's own", () => {
   });
 });
 
-describe("too deep", () => {
+describe("nesting that is too deep", () => {
   function nested(levels: number, wrap: (inner: JsonObject) => JsonObject): JsonObject {
     let value: JsonObject = { type: "string" };
     for (let level = 0; level < levels; level++) value = wrap(value);
@@ -168,7 +168,7 @@ describe("too deep", () => {
     const [line] = refusalsOf(crdOfSpec({}, { "x-kubernetes-validations": [{ rule: `${"(".repeat(5000)}true${")".repeat(5000)}` }] }));
     expect(line).toContain("x-kubernetes-validations[0].rule: Invalid value");
   });
-  test("begins late enough for real schemas", () => {
+  test("has a limit above the depth of real schemas", () => {
     const deep = nested(20, (inner) => ({ type: "object", properties: { a: inner } }));
     expect(admitted(crdOf(deep)).findings).toEqual([]);
   });

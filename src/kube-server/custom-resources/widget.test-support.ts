@@ -1,4 +1,4 @@
-/** A CRD around any schema, and the way of an object through it as the REST layer goes it. Only for tests. */
+/** A CRD with any schema, and functions that create and update its objects as the REST layer does. Only for tests. */
 import { expectOk } from "#base";
 import type { Json, JsonObject, KubeObject } from "#kube";
 import type { FieldCause } from "../resource-type.ts";
@@ -30,7 +30,7 @@ export function admitted(crd: JsonObject): PreparedCrd {
   return expectOk(admitCrd(crd));
 }
 
-/** "field: detail" of everything that is wrong with a CRD. */
+/** "field: detail" of every error of a CRD. */
 export function refusalsOf(crd: JsonObject, previous?: JsonObject): readonly string[] {
   const result = admitCrd(crd, previous);
   if (result.ok) return [];
@@ -84,7 +84,7 @@ export function lineOf(cause: FieldCause): string {
   return `${cause.field}: ${cause.detail}`;
 }
 
-/** "field: detail" of a refused object; empty when it was taken. */
+/** "field: detail" of a refused object; empty when it was accepted. */
 export function linesOf(result: Outcome): readonly string[] {
   if (result.status === 400) return [result.message];
   return result.status === 422 ? result.causes.map(lineOf) : [];

@@ -1,23 +1,23 @@
 /**
- * Where a field is, as the API server writes it: `spec.versions[0].schema`, `properties[a.b]`.
+ * The path of a field, as the API server prints it: `spec.versions[0].schema`, `properties[a.b]`.
  *
- * A path is its text. No path (the object as a whole) is undefined and prints as "<nil>", as the real server does.
+ * A path is a text. The path of the whole object is undefined and prints as "<nil>", as on a real server.
  */
-export type FieldPath = string | undefined;
+export type CausePath = string | undefined;
 
-export function child(path: FieldPath, ...names: readonly string[]): string {
+export function child(path: CausePath, ...names: readonly string[]): string {
   const below = names.join(".");
   return path === undefined ? below : `${path}.${below}`;
 }
 
-export function index(path: FieldPath, position: number): string {
+export function index(path: CausePath, position: number): string {
   return `${path ?? ""}[${position}]`;
 }
 
-export function key(path: FieldPath, name: string): string {
+export function key(path: CausePath, name: string): string {
   return `${path ?? ""}[${name}]`;
 }
 
-export function pathText(path: FieldPath): string {
+export function pathText(path: CausePath): string {
   return path ?? "<nil>";
 }

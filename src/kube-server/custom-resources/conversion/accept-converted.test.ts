@@ -1,4 +1,4 @@
-/** What a conversion webhook may change, and how it is told that it may not. */
+/** The changes that a conversion webhook may make, and the errors for others. */
 import { describe, expect, test } from "vitest";
 import { ok } from "#base";
 import type { Json, JsonObject } from "#kube";
@@ -14,7 +14,7 @@ const original: JsonObject = {
 const converted = (more: JsonObject = {}): JsonObject => ({ ...original, apiVersion: WANTED, ...more });
 const metadata = (more: JsonObject): JsonObject => converted({ metadata: { ...(original["metadata"] as JsonObject), ...more } });
 
-test("of metadata only labels and annotations are taken", () => {
+test("only labels and annotations of the converted metadata are used", () => {
   const given = metadata({ labels: { b: "2" }, annotations: { c: "3" }, generation: 9, finalizers: ["f"] });
   expect(acceptAll([original], [{ ...given, spec: { b: 2 } }], WANTED)).toEqual(
     ok([
@@ -28,7 +28,7 @@ test("of metadata only labels and annotations are taken", () => {
   );
 });
 
-test("labels that are left out are gone, and those that stay are not judged again", () => {
+test("omitted labels are removed, and unchanged ones are not validated again", () => {
   const odd = { ...original, metadata: { name: "x", labels: { "a/b/c": "x" } } };
   expect(acceptAll([odd], [{ ...odd, apiVersion: WANTED }], WANTED).ok).toBe(true);
   expect(acceptAll([original], [metadata({ labels: null })], WANTED)).toMatchObject(
@@ -40,10 +40,10 @@ describe("one object", () => {
   const head = "conversion webhook for a.io/v1, Kind=Widget";
   const rows: readonly { readonly name: string; readonly given: readonly Json[]; readonly want: string }[] = [
     { name: "is missing", given: [], want: `${head} returned 0 objects, expected 1` },
-    { name: "is nothing", given: [null], want: "unexpected end of JSON input" },
+    { name: "is null", given: [null], want: "unexpected end of JSON input" },
     { name: "is a number", given: [5], want: "json: cannot unmarshal number into Go value of type map[string]interface {}" },
     { name: "is a list", given: [[]], want: "json: cannot unmarshal array into Go value of type map[string]interface {}" },
-    { name: "is a truth", given: [true], want: "json: cannot unmarshal bool into Go value of type map[string]interface {}" },
+    { name: "is a boolean", given: [true], want: "json: cannot unmarshal bool into Go value of type map[string]interface {}" },
     { name: "has no kind", given: [{ a: 1 }], want: "Object 'Kind' is missing in '{\"a\":1}'" },
     {
       name: "is in another version",
@@ -91,7 +91,7 @@ describe("one object", () => {
     const accepted = acceptAll([original], given, WANTED);
     expect(accepted.ok ? "" : accepted.error).toContain(want);
   });
-  test("without metadata, when there was none to begin with", () => {
+  test("without metadata is accepted, if the original had none", () => {
     const bare = { apiVersion: "a.io/v1", kind: "Widget" };
     expect(acceptAll([bare], [{ ...bare, apiVersion: WANTED }], WANTED)).toEqual({
       ok: false,
@@ -103,7 +103,7 @@ describe("one object", () => {
   });
 });
 
-test("of several objects the bad one is named", () => {
+test("the error for several objects names the bad one", () => {
   const head = "conversion webhook for a.io/v1, Kind=Widget";
   const both = [original, original];
   expect(acceptAll(both, [converted(), metadata({ name: "y" })], WANTED)).toEqual({

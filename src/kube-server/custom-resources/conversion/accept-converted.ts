@@ -1,7 +1,7 @@
 /**
- * What a webhook gave back, checked: it may change anything but the identity of an object, and of metadata only labels and annotations.
+ * Checks converted objects: a webhook may not change the identity of an object, and of its metadata only labels and annotations.
  *
- * The texts are apiextensions-apiserver's, which words the same mistakes in one way for an object and in another for a list.
+ * The messages are apiextensions-apiserver's, which differ between a single object and a list.
  */
 import { err, ok, type Result } from "#base";
 import { field, isJsonObject, type Json, type JsonObject } from "#kube";
@@ -106,7 +106,7 @@ function takeMetadata(before: Json | undefined, after: Json | undefined): Result
   return ok(metadata);
 }
 
-/** What was there before is not judged again. */
+/** Unchanged values are not validated again. */
 function wrongTexts(name: (typeof TAKEN)[number], given: Json, before: Json | undefined): string | undefined {
   if (!isJsonObject(given)) return `invalid metadata.${name} of type ${goTypeOf(given)} in converted object`;
   const known = isJsonObject(before) ? before : {};

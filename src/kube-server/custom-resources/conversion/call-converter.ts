@@ -1,13 +1,13 @@
-/** Conversion webhooks as a CustomResourceDefinition names them, called over HTTPS. */
+/** The conversion webhooks of CustomResourceDefinitions, called over HTTPS. */
 import { err, type Result } from "#base";
 import { fieldAt, type Json, type JsonObject } from "#kube";
 import { readClientConfig, WebhookClients, type WebhookClientOptions } from "../../webhook-client/index.ts";
 import { newUid } from "../../protocol/core.ts";
 import type { Definition } from "../crd/definition.ts";
-import { readAnswer, reviewBody, type ReviewVersion } from "./conversion-review.ts";
+import { readResponse, reviewBody, type ConversionReviewVersion } from "./conversion-review.ts";
 import type { ConversionWebhook } from "./port.ts";
 
-/** A conversion has no timeout of its own: the client's is all there is. */
+/** A conversion has no timeout setting: this is the client's own. */
 const TIMEOUT_SECONDS = 30;
 
 export type WebhookOf = (definition: Definition) => ConversionWebhook;
@@ -22,13 +22,13 @@ export function conversionWebhooks(options: WebhookClientOptions & { readonly ra
         if (version === undefined) return err("no supported conversion review versions");
         const uid = newUid(options.random);
         const posted = await clients.post(config, reviewBody({ uid, desiredAPIVersion, objects }, version), TIMEOUT_SECONDS);
-        return posted.ok ? readAnswer(posted.value, uid, version) : posted;
+        return posted.ok ? readResponse(posted.value, uid, version) : posted;
       },
     };
   };
 }
 
-function firstKnown(versions: Json | undefined): ReviewVersion | undefined {
+function firstKnown(versions: Json | undefined): ConversionReviewVersion | undefined {
   const given = Array.isArray(versions) ? (versions as readonly Json[]) : [];
   return given.find((version) => version === "v1" || version === "v1beta1");
 }

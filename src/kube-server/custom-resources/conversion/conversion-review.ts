@@ -1,15 +1,15 @@
-/** ConversionReview: the question as it is sent, and what is believed of the answer. */
+/** ConversionReview: encodes the request to a webhook and checks its response. */
 import { err, ok, type Result } from "#base";
 import { canonicalJson, field, isJsonObject, type Json, type JsonObject } from "#kube";
 import { readReview, declaredKind, STATUS, UID, type ReviewKind } from "../../webhook-client/index.ts";
 import { always, optional, pointer, STRING, type GoShape } from "../../protocol/shapes.ts";
 import { text } from "../crd/json-access.ts";
 
-export type ReviewVersion = "v1" | "v1beta1";
+export type ConversionReviewVersion = "v1" | "v1beta1";
 
 const GROUP = "apiextensions.k8s.io";
 
-function reviewKind(version: ReviewVersion, other: ReviewVersion): ReviewKind {
+function reviewKind(version: ConversionReviewVersion, other: ConversionReviewVersion): ReviewKind {
   const response: GoShape = {
     kind: "struct",
     goType: `${version}.ConversionResponse`,
@@ -33,12 +33,15 @@ function reviewKind(version: ReviewVersion, other: ReviewVersion): ReviewKind {
   return { group: GROUP, version, kind: "ConversionReview", shape, others: [other] };
 }
 
-const REVIEWS: Readonly<Record<ReviewVersion, ReviewKind>> = { v1: reviewKind("v1", "v1beta1"), v1beta1: reviewKind("v1beta1", "v1") };
+const REVIEWS: Readonly<Record<ConversionReviewVersion, ReviewKind>> = {
+  v1: reviewKind("v1", "v1beta1"),
+  v1beta1: reviewKind("v1beta1", "v1"),
+};
 
-export type Question = { readonly uid: string; readonly desiredAPIVersion: string; readonly objects: readonly JsonObject[] };
+export type ConversionRequest = { readonly uid: string; readonly desiredAPIVersion: string; readonly objects: readonly JsonObject[] };
 
-/** The empty response is sent along, as the Go client does. */
-export function reviewBody({ uid, desiredAPIVersion, objects }: Question, version: ReviewVersion): string {
+/** The body contains an empty response, as the Go client sends it. */
+export function reviewBody({ uid, desiredAPIVersion, objects }: ConversionRequest, version: ConversionReviewVersion): string {
   const head = `{"kind":"ConversionReview","apiVersion":"${GROUP}/${version}"`;
   // fields of objects are sorted, as Go prints maps
   const request = `{"uid":${JSON.stringify(uid)},"desiredAPIVersion":${JSON.stringify(desiredAPIVersion)},"objects":${canonicalJson(objects)}}`;
@@ -46,7 +49,7 @@ export function reviewBody({ uid, desiredAPIVersion, objects }: Question, versio
   return `${head},"request":${request},"response":${response}}\n`;
 }
 
-export function readAnswer(body: Buffer, uid: string, version: ReviewVersion): Result<readonly Json[], string> {
+export function readResponse(body: Buffer, uid: string, version: ConversionReviewVersion): Result<readonly Json[], string> {
   const review = readReview(body, REVIEWS[version]);
   if (!review.ok) return review;
   const wanted = `${GROUP}/v1, Kind=ConversionReview`;

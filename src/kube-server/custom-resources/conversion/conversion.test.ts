@@ -1,4 +1,4 @@
-/** Custom resources in two versions, with a webhook that turns one into the other. */
+/** Custom resources in two versions, with a webhook that converts between them. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Json, JsonObject } from "#kube";
 import { requestOf, startWebhook, type Reply, type TestWebhook } from "../../webhook-client/webhook.test-support.ts";
@@ -87,13 +87,13 @@ const calls = (): readonly string[] =>
     return `${versionOf(review["desiredAPIVersion"]).slice(GROUP.length + 1)} ${names.join()}`;
   });
 
-/** Waits until the cache of v2 has every object, and forgets the calls for that. */
+/** Waits until the cache of v2 has every object, and drops the recorded calls. */
 async function settle(): Promise<void> {
   await ask("GET", at("v2"));
   calls();
 }
 
-/** A changed definition begins with an empty cache. */
+/** A changed definition starts with an empty cache. */
 async function redefine(): Promise<void> {
   await ask("PATCH", `${DEFINITION}/widgets.${GROUP}`, { type: MERGE, body: { spec: { names: { shortNames: ["w"] } } } });
 }
@@ -105,12 +105,12 @@ describe("reading", () => {
     await settle();
   });
 
-  test("in the stored version needs nobody", async () => {
+  test("in the stored version calls no webhook", async () => {
     expect(await ask("GET", at("v1", "a"))).toMatchObject({ spec: { size: "s" } });
     expect(calls()).toEqual([]);
   });
 
-  test("one object in another version asks the webhook each time", async () => {
+  test("one object in another version calls the webhook each time", async () => {
     for (let times = 0; times < 2; times += 1)
       expect(await ask("GET", at("v2", "a"))).toMatchObject({ apiVersion: `${GROUP}/v2`, spec: { dimension: "s" } });
     expect(calls()).toEqual(["v2 a", "v2 a"]);
@@ -120,7 +120,7 @@ describe("reading", () => {
     expect(calls()).toEqual(["v2 a"]);
   });
 
-  test("a list asks once for all, and not again for what is cached", async () => {
+  test("a list calls the webhook once for all objects, and not for cached ones", async () => {
     await redefine();
     expect(await ask("GET", at("v2"))).toMatchObject({ items: [{ spec: { dimension: "s" } }, { spec: { dimension: "t" } }] });
     await ask("POST", at("v1"), { body: widget("v1", "c", {}) });
@@ -128,7 +128,7 @@ describe("reading", () => {
     expect(calls()).toEqual(["v2 a,b", "v2 c"]);
   });
 
-  test("a list of large objects asks several times: responses are limited", async () => {
+  test("a list of large objects needs several calls, because responses are limited", async () => {
     for (const name of ["c", "d", "e"]) await ask("POST", at("v1"), { body: widget("v1", name, { size: name.repeat(900_000) }) });
     await settle();
     await redefine();
@@ -137,11 +137,11 @@ describe("reading", () => {
     expect(calls()).toEqual(["v2 a,b,c,d", "v2 e"]);
   });
 
-  test("a field selector looks into the version of the request", async () => {
+  test("a field selector reads the version of the request", async () => {
     expect(await ask("GET", `${at("v2")}?fieldSelector=spec.dimension%3Dt`)).toMatchObject({ items: [{ metadata: { name: "b" } }] });
   });
 
-  test("a watch shows what was there and what comes, in order and in its version", async () => {
+  test("a watch sends existing and new objects in order and in its version", async () => {
     const end = new AbortController();
     const { response } = await world.ask(
       "GET",
@@ -180,7 +180,7 @@ describe("reading", () => {
 });
 
 describe("writing", () => {
-  test("is stored in the stored version and answered as it was asked", async () => {
+  test("stores the storage version and returns the version of the request", async () => {
     expect(await ask("POST", at("v2"), { body: widget("v2", "a", { dimension: "d" }) })).toMatchObject({
       apiVersion: `${GROUP}/v2`,
       spec: { dimension: "d" },
@@ -207,7 +207,7 @@ describe("writing", () => {
     expect(await ask("GET", at("v1", "a"))).toMatchObject({ spec: { size: "put", replicas: 5 } });
   });
 
-  test("server-side apply knows whose field it is in every version", async () => {
+  test("server-side apply keeps the field managers in every version", async () => {
     await ask("PATCH", `${at("v1", "s")}?fieldManager=one`, { type: APPLY, body: widget("v1", "s", { size: "s1" }) });
     const other = await ask("PATCH", `${at("v2", "s")}?fieldManager=two`, { type: APPLY, body: widget("v2", "s", { dimension: "zz" }) });
     expect(other).toMatchObject({ code: 409, message: 'Apply failed with 1 conflict: conflict with "one": .spec.size' });
@@ -216,7 +216,7 @@ describe("writing", () => {
     expect(await ask("GET", at("v1", "s"))).toMatchObject({ spec: { size: "s2" } });
   });
 
-  test("deletes what is there, with and without finalizers", async () => {
+  test("deletes objects with and without finalizers", async () => {
     const finalizers = ["lattice.test/f"];
     await ask("POST", at("v2"), { body: { ...widget("v2", "a", { dimension: "d" }), metadata: { name: "a", finalizers } } });
     expect(await ask("DELETE", at("v2", "a"))).toMatchObject({
@@ -229,7 +229,7 @@ describe("writing", () => {
     expect((await world.ask("GET", at("v2", "b"))).status).toBe(404);
   });
 
-  test("begins again when the object changes while a conversion for its deletion is under way", async () => {
+  test("retries a deletion when the object changes during its conversion", async () => {
     const metadata = { name: "a", finalizers: ["lattice.test/f"] };
     await ask("POST", at("v1"), { body: { ...widget("v1", "a", { size: "s" }), metadata } });
     await settle();
@@ -268,7 +268,7 @@ describe("writing", () => {
   });
 });
 
-describe("a webhook that does not do its part", () => {
+describe("a webhook with a bad response", () => {
   const review = (response: JsonObject | undefined, more: JsonObject = {}): Reply => ({
     body: { apiVersion: "apiextensions.k8s.io/v1", kind: "ConversionReview", ...(response === undefined ? {} : { response }), ...more },
   });
@@ -278,20 +278,20 @@ describe("a webhook that does not do its part", () => {
       says: ({ uid }) => review({ uid, result: { status: "Failure", message: "I will not" } }),
       want: "failed: I will not",
     },
-    { name: "says nothing of success", says: ({ uid }) => review({ uid }), want: "failed: response.result.status was '', not 'Success'" },
-    { name: "does not answer", says: () => review(undefined), want: "failed: no response provided" },
-    { name: "answers another question", says: () => review({ uid: "x" }), want: 'got "x"' },
+    { name: "sends no result", says: ({ uid }) => review({ uid }), want: "failed: response.result.status was '', not 'Success'" },
+    { name: "sends no response", says: () => review(undefined), want: "failed: no response provided" },
+    { name: "sends the uid of another request", says: () => review({ uid: "x" }), want: 'got "x"' },
     {
-      name: "does not say what it is",
+      name: "sends no apiVersion and kind",
       says: ({ uid }) => review({ uid }, { apiVersion: "", kind: "" }),
       want: "failed: expected webhook response of apiextensions.k8s.io/v1, Kind=ConversionReview, got /, Kind=",
     },
     {
-      name: "gives back nothing",
+      name: "returns no objects",
       says: ({ uid }) => review({ uid, result: { status: "Success" } }),
       want: "returned 0 objects, expected 1",
     },
-    { name: "speaks of something else", says: () => ({ body: "[]" }), want: "failed: couldn't get version/kind" },
+    { name: "sends no review", says: () => ({ body: "[]" }), want: "failed: couldn't get version/kind" },
   ];
   test.each(rows)("$name", async ({ says, want }) => {
     reply = says;
@@ -301,7 +301,7 @@ describe("a webhook that does not do its part", () => {
     expect((await world.ask("GET", at("v1", "a"))).status).toBe(404);
   });
 
-  test("does not stop those who use the stored version", async () => {
+  test("does not affect requests in the stored version", async () => {
     await ask("POST", at("v1"), { body: widget("v1", "a", { size: "s" }) });
     reply = () => ({ cut: "at once" });
     expect(await ask("GET", at("v2", "a"))).toMatchObject({
@@ -313,7 +313,7 @@ describe("a webhook that does not do its part", () => {
     expect((await world.ask("DELETE", at("v1", "a"))).status).toBe(200);
   });
 
-  test("ends the tracking of fields, not the write", async () => {
+  test("ends field tracking but not the write", async () => {
     await ask("PATCH", `${at("v1", "s")}?fieldManager=one`, { type: APPLY, body: widget("v1", "s", { size: "s1" }) });
     await settle();
     let asked = 0;
@@ -328,7 +328,7 @@ describe("a webhook that does not do its part", () => {
   });
 });
 
-test("an object of a version that is gone is not converted", async () => {
+test("an object in a removed version is not converted", async () => {
   await ask("POST", at("v1"), { body: widget("v1", "a", { size: "s" }) });
   const stored = world.server.store.get(`${GROUP}/widgets`, "default/a");
   if (stored === undefined) throw new Error("it was just made");
@@ -340,7 +340,7 @@ test("an object of a version that is gone is not converted", async () => {
   });
 });
 
-test("an old webhook is spoken to in its version; an unknown one is not", async () => {
+test("a v1beta1 webhook is called with v1beta1, and one of an unknown version is not called", async () => {
   const url = `${DEFINITION}/widgets.${GROUP}`;
   const speak = async (versions: readonly string[]) => {
     const body = [{ op: "replace", path: "/spec/conversion/webhook/conversionReviewVersions", value: versions }];
@@ -368,7 +368,7 @@ test("an old webhook is spoken to in its version; an unknown one is not", async 
   });
 });
 
-test("admission sees custom resources in the version that it asks for", async () => {
+test("admission receives custom resources in the version that its rule names", async () => {
   const hook = {
     name: "v1.lattice.test",
     admissionReviewVersions: ["v1"],

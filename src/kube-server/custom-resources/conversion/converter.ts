@@ -1,8 +1,8 @@
 /**
  * The versions of one custom resource, when a webhook converts between them.
  *
- * `into` is for lists and watches: a stored object never changes, so its conversions are kept as long as the object is in memory. This is the
- * watch cache of a real server. `ask` is for reads and writes of a single object: it calls the webhook every time and keeps nothing.
+ * `into` is for lists and watches: a stored object never changes, so its conversions are cached as long as the object is in memory. This is
+ * the watch cache of a real server. `ask` is for reads and writes of a single object: it calls the webhook every time and caches nothing.
  */
 import { err, ok, type Later, type Result } from "#base";
 import type { Json, JsonObject, KubeObject } from "#kube";
@@ -17,16 +17,16 @@ import type { JsonSchema } from "../schema/json-schema.ts";
 import { acceptAll, describeKind } from "./accept-converted.ts";
 import type { ConversionWebhook } from "./port.ts";
 
-/** By the object that was converted. */
-type Answers = ReadonlyMap<KubeObject, KubeObject>;
+/** By original object. */
+type Conversions = ReadonlyMap<KubeObject, KubeObject>;
 
 export class Converter implements Conversion {
   readonly storageVersion: string;
   readonly #definition: Definition;
   readonly #webhook: ConversionWebhook;
   readonly #known = new WeakMap<KubeObject, Map<string, KubeObject>>();
-  /** Questions about stored objects that are not answered yet: several watches of a version wait for the same. By version. */
-  readonly #asked = new WeakMap<KubeObject, Map<string, Promise<Result<undefined, string>>>>();
+  /** Running conversions of stored objects, by version: several watches of a version wait for the same one. */
+  readonly #pending = new WeakMap<KubeObject, Map<string, Promise<Result<undefined, string>>>>();
 
   constructor(definition: Definition, webhook: ConversionWebhook) {
     this.#definition = definition;
@@ -38,55 +38,55 @@ export class Converter implements Conversion {
     const missing = objects.filter((object) => object.apiVersion !== apiVersion && this.known(object, apiVersion) === undefined);
     const collected = (): readonly KubeObject[] => objects.map((object) => this.known(object, apiVersion) ?? object);
     if (missing.length === 0) return ok(collected());
-    return this.#askOnce(missing, apiVersion, how).then((asked) => (asked.ok ? ok(collected()) : asked));
+    return this.#convertOnce(missing, apiVersion, how).then((converted) => (converted.ok ? ok(collected()) : converted));
   }
 
   ask(objects: readonly KubeObject[], apiVersion: string, how: ConversionOptions = {}): Later<Result<readonly KubeObject[], string>> {
     const others = objects.filter((object) => object.apiVersion !== apiVersion);
     if (others.length === 0) return ok(objects);
-    return this.#askInBatches(others, apiVersion, how).then((asked) =>
-      asked.ok ? ok(objects.map((object) => asked.value.get(object) ?? object)) : asked,
+    return this.#convertInBatches(others, apiVersion, how).then((converted) =>
+      converted.ok ? ok(objects.map((object) => converted.value.get(object) ?? object)) : converted,
     );
   }
 
   isCached(object: KubeObject, apiVersion: string): boolean {
-    return this.known(object, apiVersion) !== undefined || this.#asked.get(object)?.has(apiVersion) === true;
+    return this.known(object, apiVersion) !== undefined || this.#pending.get(object)?.has(apiVersion) === true;
   }
 
-  async #askOnce(objects: readonly KubeObject[], apiVersion: string, how: ConversionOptions): Promise<Result<undefined, string>> {
+  async #convertOnce(objects: readonly KubeObject[], apiVersion: string, how: ConversionOptions): Promise<Result<undefined, string>> {
     const waiting = new Set<Promise<Result<undefined, string>>>();
     const open = objects.filter((object) => {
-      const asked = this.#asked.get(object)?.get(apiVersion);
-      if (asked !== undefined) waiting.add(asked);
-      return asked === undefined;
+      const running = this.#pending.get(object)?.get(apiVersion);
+      if (running !== undefined) waiting.add(running);
+      return running === undefined;
     });
-    if (open.length > 0) waiting.add(this.#keepAsked(open, apiVersion, this.#askAndRemember(open, apiVersion, how)));
-    const answers = await Promise.all(waiting);
-    return answers.find((answer) => !answer.ok) ?? ok(undefined);
+    if (open.length > 0) waiting.add(this.#trackPending(open, apiVersion, this.#convertAndCache(open, apiVersion, how)));
+    const conversions = await Promise.all(waiting);
+    return conversions.find((conversion) => !conversion.ok) ?? ok(undefined);
   }
 
-  async #askAndRemember(objects: readonly KubeObject[], apiVersion: string, how: ConversionOptions): Promise<Result<undefined, string>> {
-    const asked = await this.#askInBatches(objects, apiVersion, how);
-    if (!asked.ok) return asked;
-    for (const [object, converted] of asked.value) this.remember(object, converted);
+  async #convertAndCache(objects: readonly KubeObject[], apiVersion: string, how: ConversionOptions): Promise<Result<undefined, string>> {
+    const converted = await this.#convertInBatches(objects, apiVersion, how);
+    if (!converted.ok) return converted;
+    for (const [object, other] of converted.value) this.remember(object, other);
     return ok(undefined);
   }
 
-  #keepAsked(
+  #trackPending(
     objects: readonly KubeObject[],
     apiVersion: string,
-    answer: Promise<Result<undefined, string>>,
+    conversion: Promise<Result<undefined, string>>,
   ): Promise<Result<undefined, string>> {
     for (const object of objects) {
-      const versions = this.#asked.get(object) ?? new Map<string, Promise<Result<undefined, string>>>();
-      this.#asked.set(object, versions.set(apiVersion, answer));
+      const versions = this.#pending.get(object) ?? new Map<string, Promise<Result<undefined, string>>>();
+      this.#pending.set(object, versions.set(apiVersion, conversion));
     }
-    return answer.finally(() => {
-      for (const object of objects) this.#asked.get(object)?.delete(apiVersion);
+    return conversion.finally(() => {
+      for (const object of objects) this.#pending.get(object)?.delete(apiVersion);
     });
   }
 
-  /** The object in this other version, if nobody needs to be asked any more. */
+  /** The cached object in another version. */
   known(object: KubeObject, apiVersion: string): KubeObject | undefined {
     return this.#known.get(object)?.get(apiVersion);
   }
@@ -96,28 +96,32 @@ export class Converter implements Conversion {
     this.#known.set(object, versions.set(converted.apiVersion, converted));
   }
 
-  /** One call after the other: a response holds all objects of its request, and is limited. */
-  async #askInBatches(objects: readonly KubeObject[], apiVersion: string, how: ConversionOptions): Promise<Result<Answers, string>> {
+  /** Sequential calls: a response contains all objects of its request, and its size is limited. */
+  async #convertInBatches(
+    objects: readonly KubeObject[],
+    apiVersion: string,
+    how: ConversionOptions,
+  ): Promise<Result<Conversions, string>> {
     const unknown = objects.find((object) => this.#schemaOf(object.apiVersion) === undefined);
     if (unknown !== undefined) return err(`request to convert CR from an invalid group/version: ${unknown.apiVersion}`);
-    const answers = new Map<KubeObject, KubeObject>();
+    const conversions = new Map<KubeObject, KubeObject>();
     for (const batch of batchesOf(objects)) {
-      const asked = await this.#ask(batch, apiVersion, how);
-      if (!asked.ok) return asked;
-      for (const [index, object] of batch.entries()) answers.set(object, asked.value[index] ?? object);
+      const converted = await this.#callWebhook(batch, apiVersion, how);
+      if (!converted.ok) return converted;
+      for (const [index, object] of batch.entries()) conversions.set(object, converted.value[index] ?? object);
     }
-    return ok(answers);
+    return ok(conversions);
   }
 
-  async #ask(
+  async #callWebhook(
     objects: readonly KubeObject[],
     apiVersion: string,
     { storage = false }: ConversionOptions,
   ): Promise<Result<readonly KubeObject[], string>> {
     const given = objects.map((object) => this.#defaulted(storage ? withoutVersion(object) : object));
-    const answered = await this.#webhook.convert(given, apiVersion);
-    if (!answered.ok) return err(`conversion webhook for ${describeKind(given[0] ?? {})} failed: ${answered.error}`);
-    const accepted = acceptAll(given, answered.value, apiVersion);
+    const returned = await this.#webhook.convert(given, apiVersion);
+    if (!returned.ok) return err(`conversion webhook for ${describeKind(given[0] ?? {})} failed: ${returned.error}`);
+    const accepted = acceptAll(given, returned.value, apiVersion);
     if (!accepted.ok) return accepted;
     const converted = objects.map((object, index) => {
       const coerced = this.#coerced(accepted.value[index] ?? {}, apiVersion);
@@ -126,7 +130,7 @@ export class Converter implements Conversion {
     return ok(converted);
   }
 
-  /** Defaults come from the version that an object was written in, before it is converted, and from no other. */
+  /** An object gets the defaults of the version it was written in, before the conversion, and those of no other version. */
   #defaulted(object: KubeObject): JsonObject {
     return applyDefaults(object as unknown as Json, this.#schemaOf(object.apiVersion)?.schema) as JsonObject;
   }
@@ -149,7 +153,7 @@ function withoutVersion(object: KubeObject): KubeObject {
   return { ...object, metadata };
 }
 
-/** In its place: fields are answered in the order in which they are here. */
+/** Inserts resourceVersion at its place, because fields are sent in the order of this object. */
 function withVersionOf({ metadata: { resourceVersion } }: KubeObject, converted: KubeObject): KubeObject {
   if (resourceVersion === undefined) return converted;
   const { name, generateName, namespace, uid, ...rest } = converted.metadata;
@@ -162,7 +166,7 @@ function withVersionOf({ metadata: { resourceVersion } }: KubeObject, converted:
   return { ...converted, metadata: { ...given, resourceVersion, ...rest } };
 }
 
-/** Bytes of objects in one request, roughly. */
+/** The approximate size of the objects in one request, in bytes. */
 const BATCH_BYTES = 2 * 1024 * 1024;
 
 function* batchesOf(objects: readonly KubeObject[]): Generator<readonly KubeObject[], void> {
@@ -181,7 +185,7 @@ function* batchesOf(objects: readonly KubeObject[]): Generator<readonly KubeObje
   if (batch.length > 0) yield batch;
 }
 
-/** Undefined: conversion None, which needs nobody. */
+/** Undefined: conversion None, without a webhook. */
 export function usesWebhook(definition: Definition): boolean {
   return text(definition.conversion, "strategy") === "Webhook";
 }

@@ -1,8 +1,8 @@
-/** Whoever converts custom resources from outside. */
+/** The port for conversion webhooks. */
 import type { Result } from "#base";
 import type { Json, JsonObject } from "#kube";
 
-/** One ConversionReview, there and back. What comes back is not looked at yet; the error is told behind "failed: ". */
+/** Sends one ConversionReview. The returned objects are not checked yet; the error is printed after "failed: ". */
 export interface ConversionWebhook {
   convert(objects: readonly JsonObject[], desiredApiVersion: string): Promise<Result<readonly Json[], string>>;
 }

@@ -1,4 +1,4 @@
-/** CRDs that come in: what is refused beside the schema and in which words (kube-apiserver 1.36.3), and what becomes of the rest. */
+/** Admission of CRDs: what is refused outside the schema, with the messages of kube-apiserver 1.36.3, and the accepted result. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "#kube";
 import { admitted, crdOf, crdWithVersions, GROUP, refusalsOf } from "../widget.test-support.ts";
@@ -14,12 +14,12 @@ const version = (name: string, more: JsonObject = {}): JsonObject => ({
 
 const REFUSED: readonly { readonly name: string; readonly given: JsonObject; readonly want: readonly string[] }[] = [
   {
-    name: "a name that does not follow from its parts",
+    name: "a name other than PLURAL.GROUP",
     given: { ...crdOf(OBJECT), metadata: { name: "x.y" } },
     want: ['metadata.name: Invalid value: "x.y": must be spec.names.plural+"."+spec.group'],
   },
   {
-    name: "a version that is no label",
+    name: "a version that is no DNS label",
     given: crdOf(OBJECT, { name: "V1" }),
     want: [
       expect.stringContaining('spec.versions[0].name: Invalid value: "V1": a DNS-1035 label must consist of'),
@@ -53,7 +53,7 @@ const REFUSED: readonly { readonly name: string; readonly given: JsonObject; rea
     want: ['spec.subresources.scale.specReplicasPath: Invalid value: ".status.a": should be a json path under .spec'],
   },
   {
-    name: "a status beside what only the root can say",
+    name: "a status together with root keywords",
     given: crdOf({ type: "object", minProperties: 1 }, { subresources: { status: {} } }),
     want: [expect.stringContaining("only [Description Type Format")],
   },
@@ -71,7 +71,7 @@ const REFUSED: readonly { readonly name: string; readonly given: JsonObject; rea
     ],
   },
   {
-    name: "a webhook without encryption",
+    name: "a webhook without HTTPS",
     given: crdOf(
       OBJECT,
       {},
@@ -82,14 +82,14 @@ const REFUSED: readonly { readonly name: string; readonly given: JsonObject; rea
     ],
   },
   {
-    name: "a group of Kubernetes itself",
+    name: "a protected group of Kubernetes",
     given: { ...crdOf(OBJECT, {}, { group: "x.k8s.io" }), metadata: { name: "widgets.x.k8s.io" } },
     want: [
       'metadata.annotations[api-approved.kubernetes.io]: Required value: protected groups must have approval annotation "api-approved.kubernetes.io", see https://github.com/kubernetes/enhancements/pull/1111',
     ],
   },
   {
-    name: "the switch of the past",
+    name: "preserveUnknownFields",
     given: crdOf(OBJECT, {}, { preserveUnknownFields: true }),
     want: [
       "spec.preserveUnknownFields: Invalid value: true: cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead",
@@ -104,7 +104,7 @@ const REFUSED: readonly { readonly name: string; readonly given: JsonObject; rea
     want: [expect.stringContaining("must contain unique version names")],
   },
   {
-    name: "a shape that is none",
+    name: "a wrong JSON type",
     given: { ...crdOf(OBJECT), spec: { group: 5 } },
     want: ["json: cannot unmarshal number into Go struct field CustomResourceDefinitionSpec.spec.group of type string"],
   },
@@ -116,18 +116,18 @@ describe("a CRD is refused for", () => {
   });
 });
 
-describe("a CRD that is taken", () => {
+describe("an accepted CRD", () => {
   const crd = admitted(crdOf({ type: "object", properties: {}, what: 1, items: { type: "string" } }, { additionalPrinterColumns: [] }));
-  test("gets names that follow from its kind, and a conversion", () => {
+  test("gets names derived from its kind, and a conversion", () => {
     expect(crd.object["spec"]).toMatchObject({
       names: { plural: "widgets", singular: "widget", kind: "Widget", listKind: "WidgetList" },
       conversion: { strategy: "None" },
     });
   });
-  test("has a status that says nothing yet but what is stored", () => {
+  test("has a status with the stored version only", () => {
     expect(crd.object["status"]).toEqual({ conditions: null, acceptedNames: { plural: "", kind: "" }, storedVersions: ["v1"] });
   });
-  test("loses what nobody knows, with a word about it, and what is empty", () => {
+  test("loses unknown fields with a finding, and empty fields", () => {
     expect(crd.findings).toEqual(['unknown field "spec.versions[0].schema.openAPIV3Schema.what"']);
     expect(crd.definition.versions[0]?.json).toEqual({
       name: "v1",
@@ -136,7 +136,7 @@ describe("a CRD that is taken", () => {
       schema: { openAPIV3Schema: { type: "object", items: { type: "string" } } },
     });
   });
-  test("is warned of formats that do nothing, once each", () => {
+  test("gets one warning per unknown format", () => {
     const schema = {
       type: "object",
       properties: { a: { type: "string", format: "foo" }, b: { type: "string", format: "foo" }, c: { type: "string", format: "date" } },
@@ -156,7 +156,7 @@ describe("a change of a CRD", () => {
     ...crdOf(OBJECT, {}, more),
     metadata: { name: `widgets.${GROUP}`, resourceVersion: "1" },
   });
-  test("cannot move it to another scope, kind or group", () => {
+  test("cannot change its scope, kind or group", () => {
     expect(refusalsOf(changed({ scope: "Cluster" }), established)).toEqual(['spec.scope: Invalid value: "Cluster": field is immutable']);
     expect(refusalsOf(changed({ names: { plural: "widgets", kind: "Wodget" } }), established)).toEqual([
       'spec.names.kind: Invalid value: "Wodget": field is immutable',
@@ -165,11 +165,11 @@ describe("a change of a CRD", () => {
       'spec.group: Invalid value: "other.test": field is immutable',
     ]);
   });
-  test("can move it before it is served", () => {
+  test("can change them before it is established", () => {
     const fresh = { ...before, metadata: { name: `widgets.${GROUP}`, resourceVersion: "1" } };
     expect(refusalsOf(changed({ scope: "Cluster" }), fresh)).toEqual([]);
   });
-  test("cannot drop a version that was stored", () => {
+  test("cannot remove a stored version", () => {
     const [line] = refusalsOf(changed({ versions: [version("v2", { storage: true })] }), established);
     expect(line).toContain(
       'status.storedVersions[0]: Invalid value: "v1": missing from spec.versions; v1 was previously a storage version',

@@ -1,6 +1,6 @@
 /**
- * A CRD comes in: decoded, given its defaults, validated, and ready to be stored and served. Nothing is stored here, and other
- * CRDs are not looked at: names that clash are a matter of status (status.ts), not of admission.
+ * Admission of a CRD: it is decoded, gets its defaults and is validated. Nothing is stored here, and other CRDs are not read: name conflicts
+ * are reported in the status (status.ts) and do not refuse a CRD.
  */
 import { err, ok, type Result } from "#base";
 import { dnsSubdomainProblems, field, fieldAt, isConditionTrue, type Json, type JsonObject } from "#kube";
@@ -15,7 +15,7 @@ import { someSchema, specCauses } from "./spec-rules.ts";
 import { isRecognised } from "../validation/formats.ts";
 
 export type PreparedCrd = {
-  /** What to store; generation, uid and times are the storage's business. */
+  /** The object to store; generation, uid and times are set by the storage. */
   readonly object: JsonObject;
   readonly definition: Definition;
   /** `unknown field "…"`, for fieldValidation. */
@@ -25,12 +25,12 @@ export type PreparedCrd = {
 };
 
 export type CrdRefusal =
-  /** 400: not the shape of a CRD. The message is Go's. */
+  /** 400: malformed JSON for a CRD. The message is Go's. */
   | { readonly kind: "undecodable"; readonly message: string }
   /** 422. */
   | { readonly kind: "invalid"; readonly causes: readonly FieldCause[] };
 
-/** Without `previous` it is created; status is then the server's to fill, whatever the client sent. */
+/** Without `previous` the CRD is created; the server then sets the status and ignores the client's. */
 export function admitCrd(raw: Json, previous?: JsonObject): Result<PreparedCrd, CrdRefusal> {
   const decoded = decodeDefinition(raw);
   if (!decoded.ok) return err({ kind: "undecodable", message: decoded.error });
@@ -42,7 +42,7 @@ export function admitCrd(raw: Json, previous?: JsonObject): Result<PreparedCrd, 
   return ok({ object: definition.object, definition, findings, warnings: warningsOf(definition, old) });
 }
 
-/** A write to `spec` keeps the status, and remembers every version that was ever stored. */
+/** A write to `spec` keeps the status, and records every version that was ever stored. */
 function withStatus(definition: Definition, old: Definition | undefined): Definition {
   const storage = definition.versions.find((version) => version.storage)?.name;
   const before = old?.storedVersions ?? [];
@@ -52,7 +52,7 @@ function withStatus(definition: Definition, old: Definition | undefined): Defini
   return readDefinition({ ...definition.object, status: { ...(status as JsonObject), storedVersions } });
 }
 
-/** The causes of a CRD that is decoded already; a write to its status is only asked about names. */
+/** The causes for a decoded CRD; for a write to its status only names are checked. */
 export function admitDecoded(definition: Definition, old: Definition | undefined, subresource: string | undefined): readonly FieldCause[] {
   if (old === undefined) return createCauses(definition);
   if (subresource !== "status") return updateCauses(definition, old);
@@ -101,7 +101,7 @@ export function isEstablished(crd: JsonObject): boolean {
   return Array.isArray(conditions) && isConditionTrue(conditions, "Established");
 }
 
-/** Once a CRD is served, a certificate that is none can no longer be put in. */
+/** An established CRD cannot get an invalid certificate. */
 function bundleCauses(definition: Definition, old: Definition): readonly FieldCause[] {
   const bundle = (crd: Definition): Json | undefined => fieldAt(crd.conversion, "webhook", "clientConfig", "caBundle");
   const [next, before] = [bundle(definition), bundle(old)];
@@ -149,7 +149,7 @@ function preserveCauses(definition: Definition, old: Definition | undefined): re
   ];
 }
 
-/** Formats that the server does not know are allowed, and do nothing. Only new ones are worth a warning. */
+/** Unknown formats are allowed and have no effect. Only new ones cause a warning. */
 export function warningsOf(definition: Definition, old: Definition | undefined): readonly string[] {
   const known = new Set(old === undefined ? [] : unknownFormats(old));
   return [...new Set(unknownFormats(definition))]

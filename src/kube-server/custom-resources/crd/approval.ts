@@ -1,4 +1,4 @@
-/** Groups of the Kubernetes project itself: a CRD in one of them must say who approved it. */
+/** A CRD in a protected group of the Kubernetes project needs an annotation about its approval. */
 import { fieldAt } from "#kube";
 import { parseUrl } from "#cel";
 import type { FieldCause } from "../../resource-type.ts";
@@ -11,7 +11,7 @@ const PULL_REQUEST = "see https://github.com/kubernetes/enhancements/pull/1111";
 
 export type Approval = { readonly state: "missing" | "bypassed" | "approved" | "invalid"; readonly reason: string };
 
-/** Groups of the Kubernetes project itself need its approval; undefined for all others. */
+/** Undefined for groups that need no approval. */
 export function approvalOf(definition: Definition): Approval | undefined {
   if (!/(?:^|\.)(?:k8s|kubernetes)\.io$/.test(definition.group)) return undefined;
   const value = fieldAt(definition.metadata, "annotations", APPROVAL_ANNOTATION);

@@ -1,9 +1,9 @@
-/** What a CRD says when it does not say it. */
+/** Default values of a CRD. */
 import { field, isJsonObject, type Json, type JsonObject } from "#kube";
 import { stringsOf } from "../metadata/object-meta.ts";
 import { asList, asObject, text } from "./json-access.ts";
 
-/** Names that follow from the kind, the conversion strategy, and the first stored version. */
+/** Names derived from the kind, the conversion strategy, and the first stored version. */
 export function setDefaults(crd: JsonObject): JsonObject {
   const spec = asObject(field(crd, "spec"));
   const status = asObject(field(crd, "status"));

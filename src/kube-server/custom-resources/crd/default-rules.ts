@@ -1,4 +1,4 @@
-/** Defaults in a schema: each must be a value that the schema itself accepts, rules included, and have no unknown fields. */
+/** Defaults in a schema: each must be valid for the schema, rules included, and have no unknown fields. */
 import { jsonEqual, type Json } from "#kube";
 import { runAtOnce } from "../../pace.ts";
 import type { FieldCause } from "../../resource-type.ts";
@@ -13,7 +13,7 @@ import { validateDefault } from "../validation/schema-validator.ts";
 
 type Place = {
   readonly path: string;
-  /** The nearest resource around the default, and where the default stands in it. */
+  /** The nearest enclosing resource, and the path of the default in it. */
   readonly resource: JsonSchema;
   readonly steps: readonly string[];
   readonly insideMeta: boolean;
@@ -57,7 +57,7 @@ function ownCauses(schema: JsonSchema, value: Json, at: Place, budget: Budget): 
   return [...causes, ...(embedded.length > 0 ? embedded : valueCauses(schema, coerced.value.value, path, at, budget))];
 }
 
-/** The smallest resource that has this default in it. */
+/** The smallest resource that contains this default. */
 function metadataProblem(value: Json, at: Place): string | undefined {
   const resource = { apiVersion: "validation/v1", kind: "Validation", ...(surrounded(value, at.steps) as object) } as Json;
   const coerced = coerceEmbedded(resource, at.resource);

@@ -1,4 +1,4 @@
-/** CustomResourceDefinition as a kind among others. */
+/** The resource type of CustomResourceDefinition. */
 import { describe, expect, test } from "vitest";
 import { expectOk } from "#base";
 import type { JsonObject, KubeObject } from "#kube";
@@ -21,27 +21,27 @@ function changed(crd: JsonObject): KubeObject {
 }
 
 describe("a CRD that is created", () => {
-  test("starts with a status of its own", () => {
+  test("starts with a new status", () => {
     expect(stored()).toHaveProperty("status", { conditions: null, acceptedNames: { plural: "", kind: "" }, storedVersions: ["v1"] });
     expect(type.validate(stored(), undefined, undefined)).toEqual([]);
     expect(type.warnings(stored(), undefined)).toEqual([]);
     expect(type.generationOf?.(stored())).toHaveProperty("group", GROUP);
   });
-  test("cannot be of the wrong shape", () => {
+  test("is refused for a wrong JSON type", () => {
     expect(type.decode({ ...crdOf(OBJECT), spec: 5 }).ok).toBe(false);
   });
-  test("names what nobody knows", () => {
+  test("reports unknown fields", () => {
     expect(expectOk(type.decode({ ...crdOf(OBJECT), what: 1 })).findings).toEqual(['unknown field "what"']);
   });
 });
 
 describe("a CRD that is changed", () => {
-  test("remembers each version that was stored", () => {
+  test("records each stored version", () => {
     const next = changed(crdWithVersions([version("v1", false), version("v2", true)]));
     expect(next).toHaveProperty("status.storedVersions", ["v1", "v2"]);
     expect(type.validate(next, stored(), undefined)).toEqual([]);
   });
-  test("warns only of what is new", () => {
+  test("warns only of new unknown formats", () => {
     const odd = crdOf({ type: "object", properties: { a: { type: "string", format: "foo" } } });
     expect(type.warnings(changed(odd), stored())).toEqual(['unrecognized format "foo"']);
     expect(type.warnings(changed(odd), changed(odd))).toEqual([]);

@@ -1,5 +1,5 @@
 /**
- * The kind CustomResourceDefinition itself, for the REST layer: what is special about it put over what every built-in kind does.
+ * The resource type of CustomResourceDefinition for the REST layer: its own methods over those of every built-in kind.
  */
 import { field, type Json, type JsonObject, type KubeObject } from "#kube";
 import type { ResourceType } from "../../resource-type.ts";
@@ -7,7 +7,7 @@ import { admitDecoded, warningsOf } from "./admit.ts";
 import { decodeDefinition, readDefinition } from "./definition.ts";
 import { asObject } from "./json-access.ts";
 
-/** `base`: the type as a server without knowledge of CRDs would have it. */
+/** `base`: the type without any handling of CRDs. */
 export function definitionType(base: ResourceType): ResourceType {
   return over(base, {
     decode: (value) => {
@@ -38,13 +38,13 @@ export function definitionType(base: ResourceType): ResourceType {
   });
 }
 
-/** Spreading `base` would read its columns and its schema, which are made when somebody first reads them. */
+/** No spread of `base`: it would read its columns and its schema, which are made on first access. */
 function over(base: ResourceType, own: Partial<ResourceType>): ResourceType {
   const parts = { ...Object.getOwnPropertyDescriptors(base), ...Object.getOwnPropertyDescriptors(own) };
   return Object.defineProperties({}, parts) as ResourceType;
 }
 
-/** Every version that was ever stored stays on the list. */
+/** Every version that was ever stored stays in the list. */
 function withStored(crd: JsonObject, previous: KubeObject | undefined): KubeObject {
   const definition = readDefinition(crd);
   const before = previous === undefined ? [] : readDefinition(asJson(previous)).storedVersions;

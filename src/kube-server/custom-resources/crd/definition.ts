@@ -1,8 +1,8 @@
 /**
- * A CustomResourceDefinition, read. `object` is what is stored: decoded, defaults set, unknown fields gone.
+ * A parsed CustomResourceDefinition. `object` is what is stored: decoded, with defaults, without unknown fields.
  *
- * Surprise: inside the server, what all versions share (schema, subresources, columns) stands once at the top. Error messages
- * speak of that form: a CRD with one version is told about `spec.validation`, which nobody wrote.
+ * Surprise: in the server's internal form, what all versions share (schema, subresources, columns) is in one place at the top. Error messages
+ * refer to that form: an error of a CRD with one version names `spec.validation`, which is not in the client's object.
  */
 import { err, ok, type Result } from "#base";
 import { field, fieldAt, isJsonObject, jsonEqual, type Json, type JsonObject } from "#kube";
@@ -22,14 +22,14 @@ export type CrdNames = {
   readonly categories: readonly string[];
 };
 
-export type ScalePaths = {
+export type CrdScalePaths = {
   readonly specReplicasPath: string;
   readonly statusReplicasPath: string;
   readonly labelSelectorPath: string | undefined;
 };
-export type Subresources = { readonly status: boolean; readonly scale: ScalePaths | undefined };
+export type Subresources = { readonly status: boolean; readonly scale: CrdScalePaths | undefined };
 
-export type PrinterColumn = {
+export type CrdPrinterColumn = {
   readonly name: string;
   readonly type: string;
   readonly format: string;
@@ -40,10 +40,10 @@ export type PrinterColumn = {
 
 /** The parts that can be shared by all versions. */
 export type VersionParts = {
-  /** Undefined: no `schema` at all. */
+  /** Undefined: without a `schema`. */
   readonly validation: { readonly schema: JsonSchema | undefined; readonly json: JsonObject } | undefined;
   readonly subresources: Subresources | undefined;
-  readonly columns: readonly PrinterColumn[];
+  readonly columns: readonly CrdPrinterColumn[];
   readonly selectableFields: readonly string[];
 };
 
@@ -67,13 +67,13 @@ export type Definition = {
   readonly conversion: JsonObject | undefined;
   readonly preserveUnknownFields: boolean;
   readonly storedVersions: readonly string[];
-  /** Which parts are the same in all versions, and so stand at the top. */
+  /** The parts that are equal in all versions, which are at the top of the internal form. */
   readonly shared: { readonly [Part in keyof VersionParts]: boolean };
 };
 
 export type DecodedDefinition = { readonly definition: Definition; readonly unknown: readonly string[] };
 
-/** The error is Go's, without the "cannot be handled as" in front of it. */
+/** The error is Go's, without the prefix "cannot be handled as". */
 export function decodeDefinition(raw: Json): Result<DecodedDefinition, string> {
   const shaped = readShape(CRD, raw);
   return shaped.ok ? ok({ definition: readDefinition(setDefaults(shaped.value.value)), unknown: shaped.value.unknown }) : err(shaped.error);
@@ -155,7 +155,7 @@ function readSubresources(raw: Json | undefined): Subresources | undefined {
   };
 }
 
-function readColumn(raw: JsonObject): PrinterColumn {
+function readColumn(raw: JsonObject): CrdPrinterColumn {
   const priority = field(raw, "priority");
   return {
     name: text(raw, "name"),

@@ -1,11 +1,11 @@
-/** How a CRD is quoted in its own errors. */
+/** A CRD as its errors quote it. */
 import { expect, test } from "vitest";
 import type { JsonObject } from "#kube";
 import { crdWithVersions, refusalsOf } from "../widget.test-support.ts";
 
 const STRING = { type: "string" };
 
-test("versions are quoted whole, with every field that Go has", () => {
+test("versions are quoted with every field of the Go struct", () => {
   const schema = {
     type: "object",
     description: "d",

@@ -1,6 +1,6 @@
 /**
- * A CRD's parts as Go prints its internal structs: with Go's field names and every zero value. The server quotes them whole in
- * errors about rules and versions, and so do we.
+ * A CRD's parts as Go prints its internal structs: with Go's field names and every zero value. The server quotes them in errors about rules
+ * and versions.
  */
 import { field, fieldAt, jsonText, type Json, type JsonObject } from "#kube";
 import { printed, type Printed } from "../causes/causes.ts";

@@ -15,7 +15,7 @@ export function listText(value: Json | undefined, print: (value: JsonObject) => 
 
 type Print = "plain" | "schema" | "schemas" | "schema map" | "schema or bool" | "items" | "docs" | "rules" | "dependencies";
 
-/** In the order of Go's JSONSchemaProps, with what stands there when the schema says nothing. */
+/** In the order of Go's JSONSchemaProps, with the text of an absent value. */
 const SCHEMA_FIELDS: readonly (readonly [goName: string, name: string, empty: string, print: Print])[] = [
   ["ID", "id", '""', "plain"],
   ["Schema", "$schema", '""', "plain"],

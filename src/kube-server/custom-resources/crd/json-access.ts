@@ -1,4 +1,4 @@
-/** Fields of decoded JSON, with an empty value for what is not there. */
+/** Accessors for decoded JSON; a missing field is an empty value. */
 import { field, isJsonObject, type Json, type JsonObject } from "#kube";
 
 export function text(raw: Json | undefined, name: string): string {

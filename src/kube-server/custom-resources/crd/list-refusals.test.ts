@@ -1,4 +1,4 @@
-/** Lists, maps, embedded resources and rules that a schema may not declare, in the words of kube-apiserver 1.36.3. */
+/** Lists, maps, embedded resources and rules that a schema may not declare, with the messages of kube-apiserver 1.36.3. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "#kube";
 import { crdOf, crdOfSpec, refusalsOf } from "../widget.test-support.ts";
@@ -16,12 +16,12 @@ const starting = (text: string): string => expect.stringContaining(text) as stri
 describe("a schema is refused for", () => {
   test.each<{ name: string; given: JsonObject; want: readonly string[] }>([
     {
-      name: "a list type that is no list's",
+      name: "a list type of a field that is no list",
       given: spec({ type: "string", "x-kubernetes-list-type": "atomic" }),
       want: [`${AT}.type: Invalid value: "string": must be array if x-kubernetes-list-type is specified`],
     },
     {
-      name: "a list type that is none",
+      name: "an unknown list type",
       given: spec({ type: "array", "x-kubernetes-list-type": "bag", items: STRING }),
       want: [`${AT}.x-kubernetes-list-type: Unsupported value: "bag": supported values: "atomic", "set", "map"`],
     },
@@ -36,7 +36,7 @@ describe("a schema is refused for", () => {
       want: [`${AT}.x-kubernetes-list-type: Required value: must be map if x-kubernetes-list-map-keys is non-empty`],
     },
     {
-      name: "a set of lists that are merged",
+      name: "a set of lists that are not atomic",
       given: spec({
         type: "array",
         "x-kubernetes-list-type": "set",
@@ -75,17 +75,17 @@ describe("a schema is refused for", () => {
       want: [`${AT}.items.properties[a].nullable: Forbidden: this property is in x-kubernetes-list-map-keys, so it cannot be nullable`],
     },
     {
-      name: "a map type that is none",
+      name: "an unknown map type",
       given: spec({ type: "object", "x-kubernetes-map-type": "odd" }),
       want: [`${AT}.x-kubernetes-map-type: Unsupported value: "odd": supported values: "atomic", "granular"`],
     },
     {
-      name: "a map type that is no map's",
+      name: "a map type of a field that is no map",
       given: spec({ type: "string", "x-kubernetes-map-type": "atomic" }),
       want: [`${AT}.type: Invalid value: "string": must be object if x-kubernetes-map-type is specified`],
     },
     {
-      name: "keeping nothing",
+      name: "x-kubernetes-preserve-unknown-fields false",
       given: spec({ type: "object", "x-kubernetes-preserve-unknown-fields": false }),
       want: [`${AT}.x-kubernetes-preserve-unknown-fields: Invalid value: false: must be true or undefined`],
     },
@@ -118,24 +118,24 @@ describe("a schema is refused for", () => {
       want: [`${RULE}.message: Invalid value: "a\\nb": must not contain line breaks`],
     },
     {
-      name: "a message expression of nothing",
+      name: "an empty message expression",
       given: ruled({ messageExpression: " " }),
       want: [`${RULE}.messageExpression: Required value: messageExpression must be non-empty if specified`],
     },
     {
-      name: "a message expression that is no text",
+      name: "a message expression of another type than string",
       given: ruled({ messageExpression: "1" }),
       want: [starting(`messageExpression must evaluate to a string`)],
     },
     {
-      name: "a reason that is none",
+      name: "an unknown reason",
       given: ruled({ reason: "Odd" }),
       want: [
         `${RULE}.reason: Unsupported value: "Odd": supported values: "FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"`,
       ],
     },
     {
-      name: "an old value that nobody looks at",
+      name: "optionalOldSelf without oldSelf",
       given: ruled({ optionalOldSelf: true }),
       want: [`${RULE}.optionalOldSelf: Invalid value: true: may not be set if oldSelf is not used in rule`],
     },

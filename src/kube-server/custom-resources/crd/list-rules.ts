@@ -1,4 +1,4 @@
-/** Lists that are sets or maps, as a schema may declare them. */
+/** Checks of the list types set and map in a schema. */
 import type { FieldCause } from "../../resource-type.ts";
 import { forbidden, invalid, notSupported, printed, required } from "../causes/causes.ts";
 import { child, key } from "../causes/field-path.ts";
@@ -22,7 +22,7 @@ export function listTypeCauses(schema: JsonSchema, path: string): readonly Field
   return [...causes, ...keyCauses(schema, path)];
 }
 
-/** Elements of a set are compared whole, so nothing inside them may be merged. */
+/** Elements of a set are compared as a whole, so nothing inside them may be merged. */
 function setItemCauses(items: JsonSchema, path: string): readonly FieldCause[] {
   const detail = "must be atomic as item of a list with x-kubernetes-list-type=set";
   if (items.type === "array" && items.listType !== undefined && items.listType !== "atomic") {
@@ -57,7 +57,7 @@ function mapListCauses(schema: JsonSchema, path: string): readonly FieldCause[] 
   return causes;
 }
 
-/** A key is always there: required or with a default, and never null. */
+/** A key must always have a value: it is required or has a default, and is never null. */
 function keyCauses(schema: JsonSchema, path: string): readonly FieldCause[] {
   const { items, listType } = schema;
   if (items === undefined || (listType !== "set" && listType !== "map")) return [];

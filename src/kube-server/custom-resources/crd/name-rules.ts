@@ -8,7 +8,7 @@ import { readFieldPath } from "../rules/field-path.ts";
 import { stringsOf } from "../metadata/object-meta.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
 import { webhookClientCauses } from "./webhook-rules.ts";
-import type { CrdNames, PrinterColumn, Subresources } from "./definition.ts";
+import type { CrdNames, CrdPrinterColumn, Subresources } from "./definition.ts";
 import { text } from "./json-access.ts";
 
 export function nameCauses(names: CrdNames, path: string): readonly FieldCause[] {
@@ -39,7 +39,7 @@ export function labelCauses(path: string, value: string): readonly FieldCause[] 
 const COLUMN_TYPES = ["boolean", "date", "integer", "number", "string"];
 const COLUMN_FORMATS = ["byte", "date", "date-time", "double", "float", "int32", "int64", "password"];
 
-export function columnCauses(column: PrinterColumn, path: string): readonly FieldCause[] {
+export function columnCauses(column: CrdPrinterColumn, path: string): readonly FieldCause[] {
   const types = `must be one of ${COLUMN_TYPES.join(",")}`;
   const causes: FieldCause[] = [];
   if (column.name === "") causes.push(required(child(path, "name")));

@@ -1,6 +1,6 @@
 /**
- * Rules of a CRD when it is admitted: they must compile, and must not be able to cost too much on the largest object that the
- * schema allows, each alone and all together.
+ * The rules of a CRD at admission: they must compile, and their estimated cost on the largest object that the schema allows is limited, for
+ * each rule and in total.
  */
 import { escapeName, MAX_COST, type DeclaredType } from "#cel";
 import type { FieldCause } from "../../resource-type.ts";
@@ -42,7 +42,7 @@ function costText(name: string, cost: number, limit: number): string {
   return `${name} exceeds budget by factor of ${text} (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)`;
 }
 
-/** Where in a schema we are: its type, and how many values can stand here in one object. */
+/** A position in a schema: its type, and the largest number of values at this position in one object. */
 export class RuleScope {
   readonly declared: DeclaredType | undefined;
   readonly costs: RuleCosts;
@@ -67,7 +67,7 @@ export class RuleScope {
     return new RuleScope(schema, this.#declaredBelow(step, schema), cardinality, this.costs);
   }
 
-  /** A field whose name CEL cannot spell still has a type of its own. */
+  /** A field whose name is no CEL identifier still has its own type. */
   #declaredBelow(step: Step, schema: JsonSchema): DeclaredType | undefined {
     const escaped = step.kind === "field" ? escapeName(step.name) : undefined;
     const known = step.kind === "field" ? (escaped === undefined ? undefined : this.declared?.fields.get(escaped)) : this.declared?.element;

@@ -1,4 +1,4 @@
-/** Schemas of CRDs that are refused, in the words of kube-apiserver 1.36.3. */
+/** Schemas of CRDs that are refused, with the messages of kube-apiserver 1.36.3. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "#kube";
 import { crdOf, crdOfSpec, refusalsOf } from "../widget.test-support.ts";
@@ -62,7 +62,7 @@ const REFUSED: readonly { readonly name: string; readonly given: JsonObject; rea
     want: [`${AT}.properties[spec].additionalProperties: Forbidden: additionalProperties and properties are mutual exclusive`],
   },
   {
-    name: "a pattern that is none",
+    name: "an invalid pattern",
     given: spec({ type: "string", pattern: "(" }),
     want: [
       `${AT}.properties[spec].pattern: Invalid value: "(": must be a valid regular expression, but isn't: error parsing regexp: missing closing ): \`(\``,
@@ -89,7 +89,7 @@ const REFUSED: readonly { readonly name: string; readonly given: JsonObject; rea
     want: [`${AT}.properties[metadata].properties[name].default: Forbidden: must not be set in top-level metadata`],
   },
   {
-    name: "too much said of metadata",
+    name: "a restriction of metadata other than names",
     given: crdOf({ type: "object", properties: { metadata: { type: "object", properties: { labels: { type: "object" } } } } }),
     want: [
       `${AT}.properties[metadata]: Forbidden: must not specify anything other than name and generateName, but metadata is implicitly specified`,
@@ -101,7 +101,7 @@ const REFUSED: readonly { readonly name: string; readonly given: JsonObject; rea
     want: [`${AT}.properties[spec].x-kubernetes-list-map-keys: Required value: must not be empty if x-kubernetes-list-type is map`],
   },
   {
-    name: "a key that need not be there",
+    name: "a key that is optional",
     given: spec({
       type: "array",
       "x-kubernetes-list-type": "map",
@@ -113,7 +113,7 @@ const REFUSED: readonly { readonly name: string; readonly given: JsonObject; rea
     ],
   },
   {
-    name: "a set of objects that are merged",
+    name: "a set of objects that are not atomic",
     given: spec({ type: "array", "x-kubernetes-list-type": "set", items: { type: "object" } }),
     want: [
       `${AT}.properties[spec].items.x-kubernetes-map-type: Invalid value: null: must be atomic as item of a list with x-kubernetes-list-type=set`,
@@ -125,24 +125,24 @@ const REFUSED: readonly { readonly name: string; readonly given: JsonObject; rea
     want: [`${AT}.properties[spec].x-kubernetes-validations[0].rule: Required value: rule is not specified`],
   },
   {
-    name: "a message of nothing",
+    name: "a blank message",
     given: crdOfSpec({}, { "x-kubernetes-validations": [{ rule: "true", message: " " }] }),
     want: [`${AT}.properties[spec].x-kubernetes-validations[0].message: Invalid value: " ": must be non-empty if specified`],
   },
   {
-    name: "a rule that is no question",
+    name: "a rule that is no boolean",
     given: spec({ type: "string", "x-kubernetes-validations": [{ rule: "self" }] }),
     want: [
       `${AT}.properties[spec].x-kubernetes-validations[0].rule: Invalid value: {"Rule":"self","Message":"","MessageExpression":"","Reason":null,"FieldPath":"","OptionalOldSelf":null}: cel expression must evaluate to a bool`,
     ],
   },
   {
-    name: "a path that leads nowhere",
+    name: "a fieldPath without a field",
     given: crdOfSpec({ a: { type: "string" } }, { "x-kubernetes-validations": [{ rule: "true", fieldPath: ".b" }] }),
     want: [`${AT}.properties[spec].x-kubernetes-validations[0].fieldPath: Invalid value: ".b": must be a valid path`],
   },
   {
-    name: "an old value that cannot be found",
+    name: "oldSelf in a list without keys",
     given: spec({
       type: "array",
       maxItems: 5,

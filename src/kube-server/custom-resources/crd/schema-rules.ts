@@ -1,6 +1,6 @@
 /**
- * What the schema of a CRD may say, node by node, and its rules compiled where they stand. The order of the checks is the
- * server's: a schema with mistakes is not asked whether its rules compile.
+ * The checks of a CRD's schema, node by node, including the compilation of its rules. The order of the checks is the server's: rules of an
+ * invalid schema are not compiled.
  */
 import { jsonText } from "#kube";
 import type { FieldCause } from "../../resource-type.ts";
@@ -15,12 +15,12 @@ import { ruleCauses, type RuleScope } from "./rule-admission.ts";
 const TYPES = ["array", "boolean", "integer", "number", "object", "string"];
 const META_FIELDS = new Set(["metadata", "kind", "apiVersion"]);
 
-/** What holds inside of where we are. */
+/** Properties of the enclosing schemas. */
 export type Within = {
-  /** Why a default is not allowed here; undefined: it is. */
+  /** The reason why a default is not allowed here; undefined: it is. */
   readonly noDefaults: string | undefined;
   readonly resourceMeta: boolean;
-  /** The nearest place above whose old value cannot be found again, so that no rule below may ask for it. */
+  /** The nearest enclosing path whose old value cannot be correlated, so that no rule below it may use oldSelf. */
   readonly uncorrelatable: string | undefined;
 };
 
@@ -138,7 +138,7 @@ export function wrongType(path: string, type: string, detail: string): FieldCaus
   return type === "" ? required(child(path, "type"), detail) : invalid(child(path, "type"), type, detail);
 }
 
-/** Pointers to texts are printed as JSON, which is the same but for absence. */
+/** Pointers to texts are printed as JSON; an absent one is null. */
 export function pointer(value: string | undefined): BadValue {
   return printed(jsonText(value ?? null));
 }

@@ -1,4 +1,4 @@
-/** Names, columns, warnings and selectable fields that a CRD may not have, in the words of kube-apiserver 1.36.3. */
+/** Names, columns, warnings and selectable fields that a CRD may not have, with the messages of kube-apiserver 1.36.3. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "#kube";
 import { crdOf, crdWithVersions, refusalsOf } from "../widget.test-support.ts";
@@ -14,7 +14,7 @@ const starting = (text: string): string => expect.stringContaining(text) as stri
 describe("a CRD is refused for", () => {
   test.each<{ name: string; given: JsonObject; want: readonly string[] }>([
     {
-      name: "a kind that is no label",
+      name: "a kind that is no DNS label",
       given: names({ kind: "W_" }),
       want: [
         starting('spec.names.singular: Invalid value: "w_": a DNS-1035 label'),
@@ -23,12 +23,12 @@ describe("a CRD is refused for", () => {
       ],
     },
     {
-      name: "a list that is called as its items are",
+      name: "a listKind equal to the kind",
       given: names({ listKind: "Widget" }),
       want: ['spec.names.listKind: Invalid value: "Widget": kind and listKind may not be the same'],
     },
     {
-      name: "short names and categories that are no labels",
+      name: "short names and categories that are no DNS labels",
       given: names({ shortNames: ["W"], categories: ["C"] }),
       want: [starting('spec.names.shortNames[0]: Invalid value: "W": '), starting('spec.names.categories[0]: Invalid value: "C": ')],
     },
@@ -38,7 +38,7 @@ describe("a CRD is refused for", () => {
       want: ['spec.group: Invalid value: "g": should be a domain with at least one dot'],
     },
     {
-      name: "a group that is no name",
+      name: "a group that is no DNS name",
       given: { ...crdOf(OBJECT, {}, { group: "G_" }), metadata: { name: "widgets.g" } },
       want: [starting("metadata.name: Invalid value"), starting('spec.group: Invalid value: "G_": a lowercase RFC 1123 subdomain')],
     },
@@ -68,7 +68,7 @@ describe("a CRD is refused for", () => {
       ],
     },
     {
-      name: "scales that lead nowhere",
+      name: "scale paths without a field",
       given: crdOf(OBJECT, { subresources: { scale: { specReplicasPath: "", statusReplicasPath: "x", labelSelectorPath: ".a" } } }),
       want: [
         "spec.subresources.scale.specReplicasPath: Required value",
@@ -84,7 +84,7 @@ describe("a CRD is refused for", () => {
       want: ['spec.subresources.scale.labelSelectorPath: Invalid value: "a": must be a simple json path starting with .'],
     },
     {
-      name: "selectable fields that are none",
+      name: "invalid selectable fields",
       given: selecting("", ".spec.b", ".spec.n", ".spec.a", ".spec.a", "a", ".spec['a']"),
       want: [
         "spec.selectableFields[0].jsonPath: Required value",
@@ -96,7 +96,7 @@ describe("a CRD is refused for", () => {
       ],
     },
     {
-      name: "a warning of a version that stays",
+      name: "a warning of a version that is not deprecated",
       given: warned("x", false),
       want: [`${WARNING}"x": can only be set for deprecated versions`],
     },

@@ -1,4 +1,4 @@
-/** The rules of `spec`: group, scope, versions and what they share. Paths speak of the server's internal form (definition.ts). */
+/** The rules of `spec`: group, scope, versions and their common parts. Paths are those of the server's internal form (definition.ts). */
 import { dnsSubdomainProblems, jsonText } from "#kube";
 import type { FieldCause } from "../../resource-type.ts";
 import { invalid, printed, required } from "../causes/causes.ts";
@@ -52,7 +52,7 @@ function missingSchemaCauses(definition: Definition): readonly FieldCause[] {
   });
 }
 
-/** preserveUnknownFields is of the past: it can be kept, but not with defaults and not set. */
+/** preserveUnknownFields is obsolete: it can be kept, but not set, and not combined with defaults. */
 function preserveCauses(definition: Definition): readonly FieldCause[] {
   if (!definition.preserveUnknownFields) return [];
   const hasDefaults = definition.versions.some(
@@ -90,7 +90,7 @@ function versionFieldCauses(definition: Definition, version: CrdVersion, path: s
   return [...unreadableCauses(schema, path), ...selectableFieldCauses(version.selectableFields, structural(schema), at)];
 }
 
-/** Paths cannot be followed in a schema that is none; this is said where the server says it, in the wrong place. */
+/** Paths cannot be resolved in an invalid schema; the server reports that at the wrong field, and so does this. */
 function unreadableCauses(schema: JsonSchema, path: string): readonly FieldCause[] {
   const problem = unsupportedField(schema);
   return problem === undefined ? [] : [invalid(child(path, "schema.openAPIV3Schema"), "", problem)];

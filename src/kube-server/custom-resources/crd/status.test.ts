@@ -1,4 +1,4 @@
-/** Names accepted, refused and given back; a CRD on its way out. */
+/** Names that are accepted, refused and released; the conditions of a deleted CRD. */
 import { describe, expect, test } from "vitest";
 import { fieldAt, type JsonObject } from "#kube";
 import { admitted, crdOf } from "../widget.test-support.ts";
@@ -21,7 +21,7 @@ function conditionsOf(object: JsonObject): unknown {
 
 describe("the first CRD of its names", () => {
   const done = establish(crd({ plural: "widgets", kind: "Widget", shortNames: ["wd"], categories: ["all"] }), [], NOW);
-  test("gets them all", () => {
+  test("gets all of them", () => {
     expect(fieldAt(done, "status", "acceptedNames")).toEqual({
       plural: "widgets",
       singular: "widget",
@@ -74,7 +74,7 @@ describe("a CRD whose names are taken", () => {
       message: '"WidgetList" is already in use',
     },
   ];
-  test.each(rows)("is told of $name", ({ names, reason, message }) => {
+  test.each(rows)("has a condition for $name", ({ names, reason, message }) => {
     const second = crd(names);
     const done = establish(second, [first], NOW);
     expect(isEstablished(done)).toBe(false);
@@ -83,12 +83,12 @@ describe("a CRD whose names are taken", () => {
       { type: "Established", status: "False", reason: "NotAccepted" },
     ]);
   });
-  test("gets them when the other group or the other CRD is gone", () => {
+  test("gets them when the other CRD is deleted or in another group", () => {
     const second = crd({ plural: "wodgets", kind: "Widget" });
     expect(isEstablished(establish(second, [], NOW))).toBe(true);
     expect(isEstablished(establish(second, [{ ...first, group: "other.test" }], NOW))).toBe(true);
   });
-  test("stays established when it loses a new name", () => {
+  test("stays established when a new name is refused", () => {
     const own = establish(crd({ plural: "wodgets", kind: "Wodget" }), [first], NOW);
     const renamed: JsonObject = {
       ...own,
@@ -103,7 +103,7 @@ describe("a CRD whose names are taken", () => {
   });
 });
 
-test("a group of Kubernetes says whether it was approved", () => {
+test("a CRD in a group of Kubernetes has a condition for its approval", () => {
   const raw = {
     ...crdOf(OBJECT, {}, { group: "x.k8s.io" }),
     metadata: { name: "widgets.x.k8s.io", annotations: { "api-approved.kubernetes.io": "https://github.com/a/b" } },
@@ -120,7 +120,7 @@ test("a group of Kubernetes says whether it was approved", () => {
   );
 });
 
-test("a CRD that is deleted says that its objects go first", () => {
+test("a deleted CRD has a condition that its objects are deleted first", () => {
   const done = terminating(establish(crd({ plural: "widgets", kind: "Widget" }), [], NOW), NOW);
   expect(conditionsOf(done)).toContainEqual({
     type: "Terminating",

@@ -1,7 +1,7 @@
 /**
- * The status that the server itself gives a CRD: which names it got, whether it is served, whether it is going away.
+ * The conditions that the server itself sets on a CRD: accepted names, established, terminating.
  *
- * Within a group no two CRDs may share a plural, singular, short name, kind or list kind; who came first keeps the name.
+ * Within a group no two CRDs may share a plural, singular, short name, kind or list kind; the first CRD keeps the name.
  */
 import { field, fieldAt, setCondition, type Condition, type JsonObject, type NewCondition } from "#kube";
 import { approvalOf } from "./approval.ts";
@@ -13,17 +13,17 @@ export const CLEANUP_FINALIZER = "customresourcecleanup.apiextensions.k8s.io";
 type Conflict = { readonly reason: string; readonly message: string };
 
 /** The first clash of each kind with names that other CRDs of the group hold; the last one counts, as on a real server. */
-function judge(
+function checkNames(
   definition: Definition,
   others: readonly Definition[],
 ): { readonly names: CrdNames; readonly conflict: Conflict | undefined } {
-  const rivals = others.filter(
+  const groupMembers = others.filter(
     (other) => other.group === definition.group && field(other.metadata, "name") !== field(definition.metadata, "name"),
   );
   const resources = new Set(
-    rivals.flatMap(({ acceptedNames: names }) => [names.plural, names.singular, ...names.shortNames]).filter((name) => name !== ""),
+    groupMembers.flatMap(({ acceptedNames: names }) => [names.plural, names.singular, ...names.shortNames]).filter((name) => name !== ""),
   );
-  const kinds = new Set(rivals.flatMap(({ acceptedNames: names }) => [names.kind, names.listKind]).filter((name) => name !== ""));
+  const kinds = new Set(groupMembers.flatMap(({ acceptedNames: names }) => [names.kind, names.listKind]).filter((name) => name !== ""));
   const { names: wanted, acceptedNames: held } = definition;
   let names: CrdNames = { ...held, categories: wanted.categories };
   let conflict: Conflict | undefined;
@@ -43,10 +43,10 @@ function judge(
   return { names, conflict };
 }
 
-/** The CRD with its names accepted or refused, and established if they were. */
+/** The CRD with its names accepted or refused, and established if they were accepted. */
 export function establish(crd: JsonObject, others: readonly Definition[], now: string): JsonObject {
   const definition = readDefinition(crd);
-  const { names, conflict } = judge(definition, others);
+  const { names, conflict } = checkNames(definition, others);
   const accepted: NewCondition =
     conflict === undefined
       ? { type: "NamesAccepted", status: "True", reason: "NoConflicts", message: "no conflicts found" }
@@ -77,18 +77,18 @@ function approvalCondition(definition: Definition): readonly NewCondition[] {
   return approval?.state === "bypassed" ? [{ type, status: "False", reason: "UnapprovedAnnotation", message: approval.reason }] : [];
 }
 
-/** A CRD that is being deleted: its objects go first. */
+/** A CRD that is being deleted: its objects are deleted first. */
 export function terminating(crd: JsonObject, now: string): JsonObject {
   const message = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon";
-  return goingBecause(crd, { reason: "InstanceDeletionPending", message }, now);
+  return withTerminating(crd, { reason: "InstanceDeletionPending", message }, now);
 }
 
-/** Its objects were told to go, and some of them wait for their finalizers. */
+/** Its objects are marked for deletion, and some of them have finalizers. */
 export function sweeping(crd: JsonObject, now: string): JsonObject {
-  return goingBecause(crd, { reason: "InstanceDeletionInProgress", message: "CustomResource deletion is in progress" }, now);
+  return withTerminating(crd, { reason: "InstanceDeletionInProgress", message: "CustomResource deletion is in progress" }, now);
 }
 
-function goingBecause(crd: JsonObject, why: Pick<NewCondition, "reason" | "message">, now: string): JsonObject {
+function withTerminating(crd: JsonObject, why: Pick<NewCondition, "reason" | "message">, now: string): JsonObject {
   const condition: NewCondition = { type: "Terminating", status: "True", ...why };
   return withStatus(crd, { conditions: [...setCondition(conditionsOf(crd), condition, now)] });
 }
@@ -102,7 +102,7 @@ function withStatus(crd: JsonObject, changes: JsonObject): JsonObject {
   return { ...crd, status: { ...asObject(field(crd, "status")), ...changes } };
 }
 
-/** As the server writes them: nothing empty but plural and kind. */
+/** As the server writes them: empty fields are omitted, except plural and kind. */
 function namesJson(names: CrdNames): JsonObject {
   return {
     plural: names.plural,

@@ -1,4 +1,4 @@
-/** The schema of one version, or of all of them: structural, with defaults and rules that hold. */
+/** Checks the schema of one version, or of all of them: structural, with valid defaults and rules. */
 import type { FieldCause } from "../../resource-type.ts";
 import { forbidden, invalid } from "../causes/causes.ts";
 import { child } from "../causes/field-path.ts";
@@ -52,7 +52,7 @@ export function validationCauses(parts: VersionParts, status: boolean, path: str
   return [...causes, ...(scope?.costs.causes(at) ?? [])];
 }
 
-/** Status is validated on its own, as the property of that name; what the root says beside it would be lost. */
+/** The status is validated alone, as the property of that name; other keywords of the root would be ignored. */
 function rootCauses(schema: JsonSchema, json: CrdVersion["json"], path: string): readonly FieldCause[] {
   const beforeType = ["id", "$schema", "$ref"].some((name) => Object.hasOwn(json, name));
   if (schema.type !== "" && schema.type !== "object" && !beforeType) {

@@ -1,4 +1,4 @@
-/** Conversion stanzas that a CRD may not have, and what it may keep from the past, in the words of kube-apiserver 1.36.3. */
+/** Invalid conversion stanzas and obsolete settings of a CRD, with the messages of kube-apiserver 1.36.3. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "#kube";
 import { admitted, crdOf, GROUP, refusalsOf } from "../widget.test-support.ts";
@@ -13,19 +13,19 @@ const starting = (text: string): string => expect.stringContaining(text) as stri
 describe("a conversion is refused for", () => {
   test.each<{ name: string; given: JsonObject; want: readonly string[] }>([
     {
-      name: "a webhook of two addresses",
+      name: "a webhook with a URL and a Service",
       given: webhook({ url: "https://a", service: { name: "n", namespace: "s" } }),
       want: [`${CLIENT}: Required value: exactly one of url or service is required`],
     },
     {
-      name: "a URL that is none",
+      name: "an invalid URL",
       given: webhook({ url: "https://a:b" }),
       want: [
         `${CLIENT}.url: Required value: url must be a valid URL: parse "https://a:b": invalid port ":b" after host; desired format: https://host[/path]`,
       ],
     },
     {
-      name: "a URL that says too much",
+      name: "a URL with user, query and fragment",
       given: webhook({ url: "https://u@?q#f" }),
       want: [
         `${CLIENT}.url: Invalid value: "": host must be specified; desired format: https://host[/path]`,
@@ -35,7 +35,7 @@ describe("a conversion is refused for", () => {
       ],
     },
     {
-      name: "a Service without a name, the other way round",
+      name: "a Service without a name, reported as its namespace",
       given: service({ name: "", path: "//" }),
       want: [`${CLIENT}.service.namespace: Required value`, `${CLIENT}.service.path: Invalid value: "//": segment[0] may not be empty`],
     },
@@ -52,7 +52,7 @@ describe("a conversion is refused for", () => {
       ],
     },
     {
-      name: "review versions that nobody speaks",
+      name: "unknown review versions",
       given: webhook({ url: "https://a" }, ["v9", "v9", "V"]),
       want: [
         'spec.conversion.conversionReviewVersions[1]: Invalid value: "v9": duplicate version',
@@ -61,7 +61,7 @@ describe("a conversion is refused for", () => {
       ],
     },
     {
-      name: "a webhook that is not asked",
+      name: "a webhook with strategy None",
       given: crdOf(
         OBJECT,
         {},
@@ -77,11 +77,11 @@ describe("a conversion is refused for", () => {
   });
 });
 
-describe("a CRD that was taken long ago", () => {
+describe("a CRD of an older server", () => {
   const old = admitted(crdOf(OBJECT)).object;
   const metadata = { name: `widgets.${GROUP}`, resourceVersion: "1" };
   const open = { ...old, metadata, spec: { ...(old["spec"] as JsonObject), preserveUnknownFields: true } };
-  test("may go on keeping unknown fields, but not with defaults or a webhook", () => {
+  test("may keep preserveUnknownFields, but not with defaults or a webhook", () => {
     const next = (schema: JsonObject, more: JsonObject = {}): JsonObject => ({
       ...crdOf(schema, {}, { preserveUnknownFields: true, ...more }),
       metadata,
@@ -95,7 +95,7 @@ describe("a CRD that was taken long ago", () => {
       'spec.conversion.strategy: Invalid value: "Webhook": must be None if spec.preserveUnknownFields is true',
     ]);
   });
-  test("cannot get a certificate that is none", () => {
+  test("cannot get an invalid certificate", () => {
     const conversion = (caBundle: string): JsonObject => ({
       strategy: "Webhook",
       webhook: { conversionReviewVersions: ["v1"], clientConfig: { url: "https://a", caBundle } },

@@ -1,4 +1,4 @@
-/** Where a conversion webhook is: a URL or a Service, never both. */
+/** The address of a conversion webhook: a URL or a Service, never both. */
 import { dnsSubdomainProblems, field, isJsonObject, type JsonObject } from "#kube";
 import { parseUrl } from "#cel";
 import type { FieldCause } from "../../resource-type.ts";
@@ -29,7 +29,7 @@ function urlCauses(url: string, path: string): readonly FieldCause[] {
   return causes;
 }
 
-/** Surprise: the server hands name and namespace over in the wrong order, so a missing name is reported as a missing namespace. */
+/** Surprise: the server passes name and namespace in the wrong order, so a missing name is reported as a missing namespace. */
 function serviceCauses(service: JsonObject, path: string): readonly FieldCause[] {
   const causes: FieldCause[] = [];
   if (text(service, "namespace") === "") causes.push(required(child(path, "name")));

@@ -91,7 +91,7 @@ function readSchemaOrBool(value: Json): Result<Json, string> {
   return isJsonObject(value) ? schemaOf(value) : err("boolean or JSON schema expected");
 }
 
-/** Anything that is neither is nothing, and written as null: `items: "x"`. */
+/** Any other JSON type is decoded as nothing, and written as null: `items: "x"`. */
 function readSchemaOrArray(value: Json): Result<Json | undefined, string> {
   if (isJsonObject(value)) return schemaOf(value);
   return Array.isArray(value) ? schemaListOf(value) : ok(undefined);

@@ -8,13 +8,13 @@ import { readShape } from "../../protocol/shapes.ts";
 describe("a struct", () => {
   test.each<{ name: string; given: Json; want: Json }>([
     {
-      name: "loses what is empty and keeps Go's order",
+      name: "loses empty fields and has Go's order",
       given: { labels: {}, namespace: "", uid: "u", name: "x" },
       want: { name: "x", uid: "u" },
     },
     { name: "loses nulls", given: { name: null, labels: null, creationTimestamp: null }, want: {} },
     {
-      name: "gets what must be there",
+      name: "gets required fields",
       given: { ownerReferences: [{ name: "o" }, null] },
       want: {
         ownerReferences: [
@@ -29,7 +29,7 @@ describe("a struct", () => {
       want: { labels: { a: "" }, finalizers: [""] },
     },
     {
-      name: "keeps the fields of managers",
+      name: "keeps fieldsV1 of managers",
       given: { managedFields: [{ manager: "m", time: "2020-01-01T00:00:00Z", fieldsV1: { "f:a": {} } }] },
       want: {
         managedFields: [{ manager: "m", time: "2020-01-01T00:00:00Z", fieldsV1: { "f:a": {} } }],
@@ -40,7 +40,7 @@ describe("a struct", () => {
     expect(read.ok ? read.value.value : read).toEqual(want);
   });
 
-  test("names what it does not know", () => {
+  test("reports unknown fields", () => {
     expect(readShape(OBJECT_META, { a: 1, ownerReferences: [{ b: 1 }] })).toMatchObject({
       value: { unknown: ["a", "ownerReferences[0].b"] },
     });
@@ -72,7 +72,7 @@ describe("a schema", () => {
     const result = readShape(SCHEMA, given);
     return result.ok ? result.value.value : result.error;
   };
-  test("may have a boolean for more properties, and many schemas for items", () => {
+  test("may have a boolean for additionalProperties, and a list of schemas for items", () => {
     expect(read({ additionalProperties: true, additionalItems: false })).toEqual({ additionalProperties: true, additionalItems: false });
     expect(read({ items: [{ type: "string" }, "x"] })).toEqual({ items: [{ type: "string" }, "x"] });
     expect(read({ items: "x" })).toEqual({});

@@ -1,4 +1,4 @@
-/** The rules of metadata, in the words of kube-apiserver 1.36.3. */
+/** The rules of metadata, with the messages of kube-apiserver 1.36.3. */
 import { describe, expect, test } from "vitest";
 import { dnsSubdomainProblems, type JsonObject } from "#kube";
 import { lineOf } from "../widget.test-support.ts";
@@ -13,34 +13,34 @@ describe("metadata is refused for", () => {
   test.each<{ name: string; given: JsonObject; want: readonly string[] }>([
     { name: "no name", given: { name: "" }, want: ["metadata.name: Required value: name or generateName is required"] },
     {
-      name: "a name that is none",
+      name: "an invalid name",
       given: { name: "X", generateName: "Yy-" },
       want: [text('metadata.generateName: Invalid value: "Yy-"'), text('metadata.name: Invalid value: "X"')],
     },
     { name: "no namespace", given: { namespace: "" }, want: ["metadata.namespace: Required value"] },
-    { name: "a namespace that is none", given: { namespace: "a.b" }, want: [text('metadata.namespace: Invalid value: "a.b"')] },
+    { name: "an invalid namespace", given: { namespace: "a.b" }, want: [text('metadata.namespace: Invalid value: "a.b"')] },
     {
       name: "a negative generation",
       given: { generation: -1 },
       want: ["metadata.generation: Invalid value: -1: must be greater than or equal to 0"],
     },
     {
-      name: "labels that are none",
+      name: "invalid labels",
       given: { labels: { "a/b/c": "x", ok: "-" } },
       want: [text('metadata.labels: Invalid value: "a/b/c"'), text('metadata.labels: Invalid value: "-"')],
     },
     {
-      name: "annotations that are none",
+      name: "invalid annotations",
       given: { annotations: { "-": "x", OK: "anything at all" } },
       want: [text('metadata.annotations: Invalid value: "-"')],
     },
     {
-      name: "annotations that are too much",
+      name: "annotations that are too large",
       given: { annotations: { a: "x".repeat(262_144) } },
       want: ["metadata.annotations: Too long: may not be more than 262144 bytes"],
     },
     {
-      name: "an owner that is none",
+      name: "an invalid owner",
       given: { ownerReferences: [{ apiVersion: "" }] },
       want: [
         'metadata.ownerReferences.apiVersion: Invalid value: "": version must not be empty',
@@ -60,7 +60,7 @@ describe("metadata is refused for", () => {
       want: [text('Only one reference can have Controller set to true. Found "true" in references for Pod/p and Pod/q')],
     },
     {
-      name: "finalizers that are none",
+      name: "invalid finalizers",
       given: { finalizers: ["_", "orphan", "foregroundDeletion"] },
       want: [
         text('metadata.finalizers: Invalid value: "_"'),
@@ -68,7 +68,7 @@ describe("metadata is refused for", () => {
       ],
     },
     {
-      name: "managers that are none",
+      name: "invalid field managers",
       given: { managedFields: [{ operation: "x", fieldsType: "y" }] },
       want: [
         'metadata.managedFields[0].operation: Invalid value: "x": must be `Apply` or `Update`',
@@ -78,7 +78,7 @@ describe("metadata is refused for", () => {
   ])("$name", ({ given, want }) => {
     expect(create(given)).toEqual(want);
   });
-  test("a namespace where there are none", () => {
+  test("a namespace of a cluster-scoped object", () => {
     expect(create({}, false)).toEqual(["metadata.namespace: Forbidden: not allowed on this type"]);
     expect(create({ namespace: "" }, false)).toEqual([]);
   });
@@ -93,13 +93,13 @@ describe("a change of metadata is refused for", () => {
       want: ["metadata.resourceVersion: Invalid value: 0: must be specified for an update"],
     },
     {
-      name: "a generation that goes back",
+      name: "a decreasing generation",
       given: { generation: 1 },
       want: ["metadata.generation: Invalid value: 1: must not be decremented"],
     },
-    { name: "another identity", given: { uid: "v" }, want: ['metadata.uid: Invalid value: "v": field is immutable'] },
+    { name: "a changed identity", given: { uid: "v" }, want: ['metadata.uid: Invalid value: "v": field is immutable'] },
     {
-      name: "new finalizers on its way out",
+      name: "new finalizers during deletion",
       before: { deletionTimestamp: "t" },
       given: { deletionTimestamp: "t", finalizers: ["b", "a"] },
       want: [
@@ -107,7 +107,7 @@ describe("a change of metadata is refused for", () => {
       ],
     },
     {
-      name: "nothing when a finalizer goes",
+      name: "nothing when a finalizer is removed",
       before: { deletionTimestamp: "t", finalizers: ["a"] },
       given: { deletionTimestamp: "t" },
       want: [],

@@ -12,14 +12,14 @@ import {
 } from "#kube";
 import type { FieldCause } from "../../resource-type.ts";
 import { forbidden, invalid, required, tooLong } from "../causes/causes.ts";
-import { child, index, type FieldPath } from "../causes/field-path.ts";
+import { child, index, type CausePath } from "../causes/field-path.ts";
 
-export type NameRule = (name: string) => readonly string[];
+export type NameCheck = (name: string) => readonly string[];
 
 const MAX_ANNOTATION_BYTES = 256 * 1024;
 const UTF8 = new TextEncoder();
 
-export function validateObjectMeta(meta: JsonObject, namespaced: boolean, nameRule: NameRule, path: FieldPath): readonly FieldCause[] {
+export function validateObjectMeta(meta: JsonObject, namespaced: boolean, nameRule: NameCheck, path: CausePath): readonly FieldCause[] {
   const name = text(meta, "name");
   const generateName = text(meta, "generateName");
   return [
@@ -33,8 +33,8 @@ export function validateObjectMeta(meta: JsonObject, namespaced: boolean, nameRu
   ];
 }
 
-/** Name and namespace were checked when it was created. */
-export function validateObjectMetaUpdate(next: JsonObject, previous: JsonObject, path: FieldPath): readonly FieldCause[] {
+/** Name and namespace were checked on creation. */
+export function validateObjectMetaUpdate(next: JsonObject, previous: JsonObject, path: CausePath): readonly FieldCause[] {
   const causes: FieldCause[] = [];
   if (field(previous, "deletionTimestamp") !== undefined) causes.push(...noNewFinalizers(next, previous, path));
   if (text(next, "resourceVersion") === "") causes.push(invalid(child(path, "resourceVersion"), 0, "must be specified for an update"));
@@ -46,18 +46,18 @@ export function validateObjectMetaUpdate(next: JsonObject, previous: JsonObject,
   return [...causes, ...validateCommon(next, path)];
 }
 
-export function immutable(path: FieldPath, next: Json | undefined, previous: Json | undefined): readonly FieldCause[] {
+export function immutable(path: CausePath, next: Json | undefined, previous: Json | undefined): readonly FieldCause[] {
   return jsonEqual(next, previous) ? [] : [invalid(path, next, "field is immutable")];
 }
 
-function validateNamespace(meta: JsonObject, namespaced: boolean, path: FieldPath): readonly FieldCause[] {
+function validateNamespace(meta: JsonObject, namespaced: boolean, path: CausePath): readonly FieldCause[] {
   const namespace = text(meta, "namespace");
   if (!namespaced) return namespace === "" ? [] : [forbidden(child(path, "namespace"), "not allowed on this type")];
   if (namespace === "") return [required(child(path, "namespace"))];
   return problems(child(path, "namespace"), namespace, dnsLabelProblems(namespace));
 }
 
-function validateCommon(meta: JsonObject, path: FieldPath): readonly FieldCause[] {
+function validateCommon(meta: JsonObject, path: CausePath): readonly FieldCause[] {
   const generation = numberOf(meta, "generation");
   return [
     ...(generation < 0 ? [invalid(child(path, "generation"), generation, "must be greater than or equal to 0")] : []),
@@ -111,7 +111,7 @@ function validateOwner(owner: Json, path: string): readonly FieldCause[] {
   return causes;
 }
 
-function validateFinalizers(meta: JsonObject, path: FieldPath): readonly FieldCause[] {
+function validateFinalizers(meta: JsonObject, path: CausePath): readonly FieldCause[] {
   const finalizers = stringsOf(field(meta, "finalizers"));
   const at = child(path, "finalizers");
   const causes = finalizers.flatMap((name) => problems(at, name, qualifiedNameProblems(name)));
@@ -119,7 +119,7 @@ function validateFinalizers(meta: JsonObject, path: FieldPath): readonly FieldCa
   return [...causes, invalid(at, finalizers, "finalizer orphan and foregroundDeletion cannot be both set")];
 }
 
-function noNewFinalizers(next: JsonObject, previous: JsonObject, path: FieldPath): readonly FieldCause[] {
+function noNewFinalizers(next: JsonObject, previous: JsonObject, path: CausePath): readonly FieldCause[] {
   const old = new Set(stringsOf(field(previous, "finalizers")));
   const added = stringsOf(field(next, "finalizers")).filter((name) => !old.has(name));
   if (added.length === 0) return [];

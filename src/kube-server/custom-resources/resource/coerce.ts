@@ -1,6 +1,6 @@
 /**
- * A custom resource as a client sends it, brought into shape: metadata read as every object's is, unknown fields dropped and
- * named, nulls that mean nothing taken out, embedded resources read too. The same is done to what comes back from a conversion.
+ * Normalises a custom resource as a client sends it: metadata is decoded as that of every object, unknown fields are dropped and reported,
+ * nulls without a meaning are removed, embedded resources are decoded too. Converted objects are treated the same.
  */
 import { err, ok, type Result } from "#base";
 import { depthExceeds, field, isJsonObject, MAX_DEPTH, plainText, type Json, type JsonObject, type KubeObject } from "#kube";
@@ -19,7 +19,7 @@ export type Coercion = {
   readonly group: string;
   readonly kind: string;
   readonly preserveUnknownFields: boolean;
-  /** An apply has no nulls that mean nothing: what it wrote there, or has made empty, is judged as it is. */
+  /** For an apply nulls are not removed: those that it sets or leaves are validated. */
   readonly keepNulls?: boolean;
 };
 

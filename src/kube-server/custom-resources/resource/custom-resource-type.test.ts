@@ -1,4 +1,4 @@
-/** A served version as the REST layer uses it: what it is called, what a write may change, what is said along the way. */
+/** A served version for the REST layer: its names, the fields that a write may change, and its warnings. */
 import { describe, expect, test } from "vitest";
 import type { Json, JsonObject, KubeObject } from "#kube";
 import { create, crdOf, crdWithVersions, GROUP, linesOf, typeOf, update, widget } from "../widget.test-support.ts";
@@ -17,7 +17,7 @@ function stored(result: ReturnType<typeof create>): JsonObject {
   return result.object;
 }
 
-test("a type says what it is", () => {
+test("a type has the properties of its definition", () => {
   expect(withStatus).toMatchObject({
     resource: { group: GROUP, version: "v1", kind: "Widget", plural: "widgets", namespaced: true },
     singular: "widget",
@@ -56,7 +56,7 @@ describe("with a status subresource", () => {
     expect(stored(update(withStatus, widget({}), widget({ a: "2" }, { status: { a: "t" } })))).not.toHaveProperty("status");
     expect(stored(update(plain, before, widget({ a: "2" }, { status: { a: "t" } })))).toMatchObject({ status: { a: "t" } });
   });
-  test("a write to the status keeps all else, but for who manages what", () => {
+  test("a write to the status keeps everything except managedFields", () => {
     const managedFields = [{ manager: "m", operation: "Update", apiVersion: `${GROUP}/v1` }];
     const next = widget({ a: "2" }, { status: { a: "t" }, metadata: { name: "x", labels: { l: "1" }, managedFields } });
     expect(stored(update(withStatus, before, next, "status"))).toEqual({
@@ -65,10 +65,10 @@ describe("with a status subresource", () => {
       metadata: { name: "x", ...PLACE, managedFields },
     });
   });
-  test("a status can be taken away", () => {
+  test("a status can be removed", () => {
     expect(stored(update(withStatus, before, widget({}), "status"))).not.toHaveProperty("status");
   });
-  test("a generation is made of all but metadata and status", () => {
+  test("the generation counts changes of all fields except metadata and status", () => {
     expect(plain.generationOf?.(kube(before))).toEqual({ apiVersion: `${GROUP}/v1`, kind: "Widget", spec: { a: "1" }, status: { a: "s" } });
   });
 });
@@ -86,9 +86,9 @@ describe("a field selector", () => {
 describe("finalizers that are new", () => {
   const named = (...finalizers: string[]): KubeObject => kube(widget({}, { metadata: { name: "x", finalizers } }));
   test.each([
-    { name: "with a path are fine", given: named("a.test/f", "orphan"), want: [] },
+    { name: "with a path cause no warning", given: named("a.test/f", "orphan"), want: [] },
     {
-      name: "without one are named",
+      name: "without a path cause a warning",
       given: named("b", "a.test"),
       want: [
         'metadata.finalizers: "a.test": prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other finalizer writers',
@@ -101,11 +101,15 @@ describe("finalizers that are new", () => {
   });
 });
 
-describe("an object cannot be read", () => {
+describe("an object is not decoded", () => {
   let deep: Json = 1;
   for (let level = 0; level < 200; level++) deep = [deep];
   test.each([
-    { name: "when it is none", given: [], want: "json: cannot unmarshal []interface {} into Go value of type map[string]interface {}" },
+    {
+      name: "when it is no object",
+      given: [],
+      want: "json: cannot unmarshal []interface {} into Go value of type map[string]interface {}",
+    },
     { name: "when it is too deep", given: widget(deep), want: "json: exceeded max depth" },
     { name: "when its kind is no text", given: { kind: 5 }, want: ".kind accessor error: 5 is of the type int64, expected string" },
     {
@@ -114,7 +118,7 @@ describe("an object cannot be read", () => {
       want: "json: cannot unmarshal number into Go struct field ObjectMeta.labels of type map[string]string",
     },
     {
-      name: "when a time is none",
+      name: "when a time is invalid",
       given: widget({}, { metadata: { creationTimestamp: "yesterday" } }),
       want: 'parsing time "yesterday" as "2006-01-02T15:04:05Z07:00": cannot parse "yesterday" as "2006"',
     },
@@ -123,8 +127,8 @@ describe("an object cannot be read", () => {
   });
 });
 
-describe("an object that was read", () => {
-  test("names what nobody knows", () => {
+describe("a decoded object", () => {
+  test("reports unknown fields", () => {
     const decoded = plain.decode(widget({ b: 1 }, { metadata: { name: "x", what: 1 }, top: 1 }));
     expect(decoded.ok ? decoded.value.findings : decoded).toEqual([
       'unknown field "metadata.what"',

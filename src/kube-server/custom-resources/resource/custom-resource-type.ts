@@ -1,5 +1,5 @@
 /**
- * A served version of a CRD as the REST layer uses it. Schemas are read once, rules are compiled when the first object needs them.
+ * A served version of a CRD for the REST layer. Schemas are parsed once, rules are compiled when the first object needs them.
  */
 import { once, type Clock } from "#base";
 import { field, fieldAt, plainText, qualifiedNameProblems, type Json, type JsonObject, type KubeObject } from "#kube";
@@ -24,11 +24,11 @@ export type CustomResourceType = ResourceType & {
   /** `subresources.scale` of the version. */
   readonly scale: JsonObject | undefined;
   readonly deprecationWarning: string | undefined;
-  /** What its schemas in OpenAPI are made of. */
+  /** The source of its OpenAPI schemas. */
   readonly published: PublishedKind;
 };
 
-/** What types work with. Without a webhook to call, conversion is None; without a clock, no rule is timed. */
+/** The dependencies of types. Without a webhook the conversion is None; without a clock rules have no time limit. */
 export type TypeDependencies = { readonly webhookOf?: WebhookOf | undefined; readonly clock?: Clock | undefined };
 
 type Update = { readonly previous: KubeObject | undefined; readonly subresource: string | undefined };
@@ -54,17 +54,17 @@ function typeOf(definition: Definition, version: CrdVersion, { converter, clock 
   const typeSchema = once(() => crdSchema(schemaJson, { preserveUnknownFields: definition.preserveUnknownFields }));
   const hasStatus = version.subresources?.status === true;
   const printer = tablePrinter(version.columns);
-  /** What the rules found in an object and forgave, until it is asked for its warnings. */
-  const forgiven = new WeakMap<KubeObject, readonly string[]>();
+  /** Rule failures on unchanged values, kept until the warnings of the object are read. */
+  const tolerated = new WeakMap<KubeObject, readonly string[]>();
   const shown = new WeakMap<KubeObject, KubeObject>();
   const validation = () => ({ resource, schema, rules: rules(), scale: version.subresources?.scale });
   function* causesOf(next: KubeObject, { previous, subresource }: Update): Paced<readonly FieldCause[]> {
     const pace = clock === undefined ? undefined : new Pace(clock);
     if (previous === undefined) return yield* validateCreate({ ...validation(), pace }, next);
     const warnings: string[] = [];
-    const forgive = (cause: FieldCause) => warnings.push(`${cause.field}: ${cause.detail}`);
-    const causes = yield* validateUpdate({ ...validation(), forgive, pace }, next, { previous, subresource });
-    if (warnings.length > 0) forgiven.set(next, warnings);
+    const tolerate = (cause: FieldCause) => warnings.push(`${cause.field}: ${cause.detail}`);
+    const causes = yield* validateUpdate({ ...validation(), tolerate, pace }, next, { previous, subresource });
+    if (warnings.length > 0) tolerated.set(next, warnings);
     return causes;
   }
   const published: PublishedKind = {
@@ -110,7 +110,7 @@ function typeOf(definition: Definition, version: CrdVersion, { converter, clock 
       clock === undefined || rules() === undefined
         ? runAtOnce(causesOf(next, { previous, subresource }))
         : runPaced(causesOf(next, { previous, subresource }), clock, next, previous),
-    warnings: (next, previous) => [...(forgiven.get(next) ?? []), ...finalizerWarnings(next, previous)],
+    warnings: (next, previous) => [...(tolerated.get(next) ?? []), ...finalizerWarnings(next, previous)],
     generationOf: (object) => without(object, "metadata") as unknown as Json,
     createOnUpdate: false,
     unconditionalUpdate: false,
@@ -128,15 +128,15 @@ function schemaOf(definition: Definition, version: string): Coercion["schema"] {
   return definition.versions.find((one) => one.name === version)?.validation?.schema;
 }
 
-/** Defaults come from the version that an object was written in, before it is converted, and from no other. */
+/** An object gets the defaults of the version it was written in, before the conversion, and those of no other version. */
 function defaulted(stored: KubeObject, definition: Definition): KubeObject {
   const version = stored.apiVersion.slice(definition.group.length + 1);
   return applyDefaults(stored as unknown as Json, schemaOf(definition, version)) as unknown as KubeObject;
 }
 
 /**
- * Conversion None: another apiVersion, without what that version does not know. The same version forgets too: the object may have been
- * written when its definition knew more. What is known whole stays one and the same thing.
+ * Conversion None: another apiVersion, without the fields that are unknown in that version. Fields are pruned within one version too, because
+ * the definition may have changed since the write. An object without unknown fields is returned as the same object.
  */
 function renamed(object: KubeObject, apiVersion: string, coercion: Coercion): KubeObject {
   const same = object.apiVersion === apiVersion;

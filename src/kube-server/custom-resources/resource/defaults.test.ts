@@ -1,4 +1,4 @@
-/** Defaults, nulls and unknown fields, as kube-apiserver 1.36.3 was recorded. */
+/** Defaults, nulls and unknown fields, as recorded from kube-apiserver 1.36.3. */
 import { describe, expect, test } from "vitest";
 import type { Json } from "#kube";
 import { create, crdOf, crdOfSpec, typeOf, widget } from "../widget.test-support.ts";
@@ -38,15 +38,15 @@ const ROWS: readonly {
   readonly want: Json | undefined;
   readonly findings?: readonly string[];
 }[] = [
-  { name: "without a spec there is nothing to fill", given: undefined, want: undefined },
-  { name: "an empty spec is filled", given: {}, want: FILLED },
+  { name: "without a spec no defaults are set", given: undefined, want: undefined },
+  { name: "an empty spec gets defaults", given: {}, want: FILLED },
   {
-    name: "null takes the default, stays where it is allowed, and is gone where there is no default",
+    name: "null is replaced by the default, kept where it is allowed, and dropped where there is no default",
     given: { s: null, n: null, nullableS: null, nest: null, nodef: null },
     want: { ...FILLED, nullableS: null },
   },
   {
-    name: "items, values and nested objects are filled where they are",
+    name: "existing items, values and nested objects get defaults",
     given: { s: "mine", nodef: {}, nest: { in: "x" }, items: [{ k: "a" }, { k: "b", v: "set" }], m: { q: {} } },
     want: {
       ...FILLED,
@@ -61,31 +61,31 @@ const ROWS: readonly {
     },
   },
   {
-    name: "unknown fields are dropped and named",
+    name: "unknown fields are dropped and reported",
     given: { what: 1, nodef: { deep: {} }, items: [{ k: "a", z: 1 }] },
     want: { ...FILLED, nodef: { in: "inner2" }, items: [{ k: "a", v: "vv" }] },
     findings: ['unknown field "spec.items[0].z"', 'unknown field "spec.nodef.deep"', 'unknown field "spec.what"'],
   },
   {
-    name: "unknown fields are kept where the schema says so, but not below fields it knows",
+    name: "unknown fields are kept under preserve-unknown-fields, but not below declared fields",
     given: { kept: { z: { y: 1 }, known: { a: "x", b: 1 } } },
     want: { ...FILLED, kept: { z: { y: 1 }, known: { a: "x" } } },
     findings: ['unknown field "spec.kept.known.b"'],
   },
   {
-    name: "metadata of an embedded resource is read like any metadata",
+    name: "metadata of an embedded resource is decoded like any metadata",
     given: { emb: { apiVersion: "v1", kind: "Pod", metadata: { name: "x", what: 1 }, spec: { any: 1 } } },
     want: { ...FILLED, emb: { apiVersion: "v1", kind: "Pod", metadata: { name: "x" }, spec: { any: 1 } } },
     findings: ['unknown field "spec.emb.metadata.what"'],
   },
 ];
 
-describe("what is stored", () => {
+describe("the stored object", () => {
   test.each(ROWS)("$name", ({ given, want, findings = [] }) => {
     expect(stored(given)).toEqual({ spec: want, findings });
   });
 
-  test("unknown fields at the root and in metadata are named too", () => {
+  test("unknown fields at the root and in metadata are reported too", () => {
     const result = create(type, widget({}, { what: 1, metadata: { name: "x", who: 1 } }));
     expect(result.status === 200 && result.findings).toEqual(['unknown field "metadata.who"', 'unknown field "what"']);
   });
@@ -95,13 +95,13 @@ describe("what is stored", () => {
     expect(result.status === 200 && result.object["metadata"]).toMatchObject({ labels: { a: "" } });
   });
 
-  test("everything is kept where the root says so", () => {
+  test("everything is kept if the root preserves unknown fields", () => {
     const open = typeOf(crdOf({ type: "object", "x-kubernetes-preserve-unknown-fields": true }));
     const result = create(open, widget({ a: [{ b: null }] }, { other: true }));
     expect(result.status === 200 && [result.object["spec"], result.object["other"]]).toEqual([{ a: [{ b: null }] }, true]);
   });
 
-  test("what comes in is never changed", () => {
+  test("the input is never changed", () => {
     const given = Object.freeze(widget(Object.freeze({ what: 1 })));
     create(type, given);
     expect(given).toEqual(widget({ what: 1 }));

@@ -1,4 +1,4 @@
-/** Discovery: entries, the order of versions, and words about old ones. */
+/** Discovery: verbs, the order of versions, and deprecation warnings. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "#kube";
 import { readDefinition } from "../crd/definition.ts";
@@ -6,13 +6,13 @@ import { admitted, crdOf, crdWithVersions, GROUP, typeOf } from "../widget.test-
 import { compareVersions, verbsOf } from "./discovery.ts";
 
 const OBJECT = { type: "object" };
-test("nothing can be created while the CRD goes", () => {
+test("the verb create is missing while the CRD is deleted", () => {
   const { object } = admitted(crdOf(OBJECT));
   const conditions = [{ type: "Terminating", status: "True" }];
   expect(verbsOf(readDefinition({ ...object, status: { conditions } }))).toEqual(["delete", "deletecollection", "get", "list", "watch"]);
 });
 
-test("versions are offered from the most stable and newest on", () => {
+test("versions are ordered by stability and age, the most stable and newest first", () => {
   const given = ["foo10", "v1alpha1", "v3beta1", "v10", "foo1", "v12alpha1", "v2", "v11beta2", "v1", "v10beta3", "v1"];
   expect(given.toSorted(compareVersions)).toEqual([
     "v10",
@@ -29,7 +29,7 @@ test("versions are offered from the most stable and newest on", () => {
   ]);
 });
 
-describe("a deprecated version says", () => {
+describe("a deprecated version has a warning with", () => {
   const version = (name: string, more: JsonObject = {}): JsonObject => ({
     name,
     served: true,
@@ -39,21 +39,21 @@ describe("a deprecated version says", () => {
   });
   test.each([
     {
-      name: "what to use instead",
+      name: "the replacement",
       given: [version("v1"), version("v1alpha1", { deprecated: true })],
       want: `${GROUP}/v1alpha1 Widget is deprecated; use ${GROUP}/v1 Widget`,
     },
     {
-      name: "only that it is, when nothing better is served",
+      name: "the deprecation only, without a replacement",
       given: [version("v1", { served: false }), version("v1alpha1", { deprecated: true })],
       want: `${GROUP}/v1alpha1 Widget is deprecated`,
     },
     {
-      name: "its own words",
+      name: "its own text",
       given: [version("v1"), version("v1alpha1", { deprecated: true, deprecationWarning: "go away" })],
       want: "go away",
     },
-    { name: "nothing when it is not", given: [version("v1"), version("v1alpha1")], want: undefined },
+    { name: "nothing if it is not deprecated", given: [version("v1"), version("v1alpha1")], want: undefined },
   ])("$name", ({ given, want }) => {
     expect(typeOf(crdWithVersions(given), "v1alpha1").deprecationWarning).toBe(want);
   });

@@ -1,9 +1,9 @@
-/** What discovery says of a custom resource, and in which order versions are offered. */
+/** The verbs of a custom resource in discovery, and the order of its versions. */
 import { field, fieldAt } from "#kube";
 import type { CrdVersion, Definition } from "../crd/definition.ts";
 
 export const VERBS = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"] as const;
-/** While the CRD is being deleted nothing new can come. */
+/** Nothing can be created while the CRD is being deleted. */
 const VERBS_WHILE_TERMINATING = ["delete", "deletecollection", "get", "list", "watch"];
 
 export function verbsOf(definition: Definition): readonly string[] {
@@ -13,7 +13,7 @@ export function verbsOf(definition: Definition): readonly string[] {
   return isTerminating ? VERBS_WHILE_TERMINATING : VERBS;
 }
 
-/** v2 before v1 before v1beta1 before v1alpha1 before anything else: what comes first is what clients use. */
+/** v2 before v1 before v1beta1 before v1alpha1 before other names; the first is the version that clients prefer. */
 export function compareVersions(a: string, b: string): number {
   const [left, right] = [rankOf(a), rankOf(b)];
   if (left === undefined || right === undefined) return left === right ? (a < b ? -1 : a > b ? 1 : 0) : left === undefined ? 1 : -1;
@@ -26,7 +26,7 @@ function rankOf(version: string): { readonly stability: number; readonly major: 
   return { stability: match[2] === "alpha" ? 0 : match[2] === "beta" ? 1 : 2, major: Number(match[1]), minor: Number(match[3] ?? 0) };
 }
 
-/** Said to whoever uses a version on its way out; undefined for versions that stay. */
+/** The warning for requests to a deprecated version; undefined for other versions. */
 export function deprecationWarning(definition: Definition, version: CrdVersion): string | undefined {
   if (!version.deprecated) return undefined;
   if (version.deprecationWarning !== undefined) return version.deprecationWarning;

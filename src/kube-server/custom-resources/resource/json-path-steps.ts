@@ -1,17 +1,17 @@
 /**
- * What each step of a JSONPath does. A step gets many values and gives many; undefined: it cannot be done, and nothing is found.
+ * The steps of a JSONPath. A step maps values to values; undefined: it is not applicable, and the path finds nothing.
  *
- * `..` gives a value once for every way that leads to it, so two of them square the number of values. Every value that a step gives is charged
- * to a budget, and a path that exceeds it finds nothing.
+ * `..` returns a value once for every path to it, so two of them square the number of values. Every returned value is charged to a budget, and a
+ * path that exceeds it finds nothing.
  */
 import { field, isJsonObject, type Json } from "#kube";
 
 /** How many values may still be visited. */
 export type VisitBudget = { left: number };
-export type Step = (values: readonly Json[], budget: VisitBudget) => readonly Json[] | undefined;
+export type PathStep = (values: readonly Json[], budget: VisitBudget) => readonly Json[] | undefined;
 
-/** A field that is missing is no mistake. */
-export function member(name: string): Step {
+/** A missing field is no error. */
+export function member(name: string): PathStep {
   return (values, budget) => {
     const found: Json[] = [];
     for (const value of values) {
@@ -27,7 +27,7 @@ function charge(budget: VisitBudget, visits: number): boolean {
   return budget.left >= 0;
 }
 
-export const children: Step = (values, budget) => {
+export const children: PathStep = (values, budget) => {
   const found: Json[] = [];
   for (const value of values) {
     const own = childrenOf(value);
@@ -42,8 +42,8 @@ function childrenOf(value: Json): readonly Json[] {
   return isJsonObject(value) ? Object.values(value).filter((item) => item !== undefined) : [];
 }
 
-/** Everything that has something below it, from the top down. */
-export const descendants: Step = (values, budget) => {
+/** Every object and list, from the top down. */
+export const descendants: PathStep = (values, budget) => {
   const found: Json[] = [];
   const open = values.toReversed();
   for (let value = open.pop(); value !== undefined; value = open.pop()) {
@@ -55,7 +55,7 @@ export const descendants: Step = (values, budget) => {
   return found;
 };
 
-export function chain(steps: readonly Step[]): Step {
+export function chain(steps: readonly PathStep[]): PathStep {
   return (values, budget) => {
     let found: readonly Json[] | undefined = values;
     for (const step of steps) {
@@ -66,7 +66,7 @@ export function chain(steps: readonly Step[]): Step {
   };
 }
 
-export function union(parts: readonly Step[]): Step {
+export function union(parts: readonly PathStep[]): PathStep {
   return (values, budget) => {
     const found: Json[] = [];
     for (const part of parts) {
@@ -80,8 +80,8 @@ export function union(parts: readonly Step[]): Step {
 
 export type Slice = { readonly start: number; readonly end: number | undefined; readonly step: number; readonly single: boolean };
 
-/** An index outside of a list is a mistake, and so is anything that is no list. */
-export function slice(wanted: Slice): Step {
+/** An index outside of a list is an error, and so is a value that is no list. */
+export function slice(wanted: Slice): PathStep {
   return (values, budget) => {
     const found: Json[] = [];
     for (const value of values) {
@@ -104,10 +104,10 @@ function sliceOf(list: readonly Json[], { start, end, step, single }: Slice): re
   return list.slice(from, to).filter((_, at) => at % step === 0);
 }
 
-export type Comparison = { readonly left: Step; readonly operator: string; readonly right: Step };
+export type FilterComparison = { readonly left: PathStep; readonly operator: string; readonly right: PathStep };
 
 /** Items of lists for which the comparison holds; without one, those in which the left side is found. */
-export function filter(left: Step, comparison: Comparison | undefined): Step {
+export function filter(left: PathStep, comparison: FilterComparison | undefined): PathStep {
   return (values, budget) => {
     const found: Json[] = [];
     for (const value of values) {
@@ -123,7 +123,7 @@ export function filter(left: Step, comparison: Comparison | undefined): Step {
   };
 }
 
-function compared(item: Json, { left, operator, right }: Comparison, budget: VisitBudget): boolean | undefined {
+function compared(item: Json, { left, operator, right }: FilterComparison, budget: VisitBudget): boolean | undefined {
   const [lefts, rights] = [left([item], budget), right([item], budget)];
   if (lefts === undefined || rights === undefined) return undefined;
   const [[a], [b]] = [lefts, rights];

@@ -1,17 +1,17 @@
 /**
- * The JSONPath of printer columns and selectable fields, as kubectl's templates have it: names, indices, slices, unions, `*`,
+ * The JSONPath of printer columns and selectable fields, with the syntax of kubectl's templates: names, indices, slices, unions, `*`,
  * `..` and filters of one comparison.
  *
  * Surprise: `['a.b']` means `.a.b`, and double quotes are no quotes there: a name with a dot is written `a\.b`.
  */
 import { err, ok, type Result } from "#base";
 import type { Json } from "#kube";
-import { chain, children, descendants, filter, member, slice, union, type Step, type VisitBudget } from "./json-path-steps.ts";
+import { chain, children, descendants, filter, member, slice, union, type PathStep, type VisitBudget } from "./json-path-steps.ts";
 
 /** How many values one path may visit. */
 export const MAX_VISITS = 50_000;
 
-/** What is left of the budget afterwards is the caller's to use. */
+/** The caller may use the rest of the budget afterwards. */
 export type JsonPath = (root: Json, budget?: VisitBudget) => readonly Json[];
 
 export function parseJsonPath(text: string): Result<JsonPath, string> {
@@ -19,8 +19,8 @@ export function parseJsonPath(text: string): Result<JsonPath, string> {
   return step.ok ? ok((root, budget = { left: MAX_VISITS }) => step.value([root], budget) ?? []) : step;
 }
 
-/** How far a step reaches, and what it does. */
-type Parsed = { readonly length: number; readonly step: Step };
+/** The length of a step in the text, and its function. */
+type Parsed = { readonly length: number; readonly step: PathStep };
 
 const NAME = String.raw`(?:\\.|[^\\\s.,[\]$@{}])*`;
 const FILTER = /^\[\?\(((?:"[^"]*"|'[^']*'|[^"')])*)\)\]/;
@@ -28,8 +28,8 @@ const DESCENT = new RegExp(String.raw`^\.\.([\w]${NAME})?`, "su");
 const FIELD = new RegExp(String.raw`^\.(${NAME})`, "su");
 const LITERAL = /^(?:(["'])([^"']*)\1|([+-]?\d+(?:\.\d+)?)|(true|false)\b)/;
 
-function parseSteps(text: string): Result<Step, string> {
-  const steps: Step[] = [];
+function parseSteps(text: string): Result<PathStep, string> {
+  const steps: PathStep[] = [];
   let rest = text;
   while (rest !== "") {
     const parsed = parseStep(rest);
@@ -58,7 +58,7 @@ function parseStep(rest: string): Result<Parsed, string> {
   return err(`unrecognized character in action: ${rest}`);
 }
 
-function withLength(step: Result<Step, string>, length: number): Result<Parsed, string> {
+function withLength(step: Result<PathStep, string>, length: number): Result<Parsed, string> {
   return step.ok ? ok({ length, step: step.value }) : step;
 }
 
@@ -66,12 +66,12 @@ function unescaped(name: string): string {
   return name.replaceAll("\\", "");
 }
 
-function constant([whole, quote, text, number]: RegExpExecArray): Step {
+function constant([whole, quote, text, number]: RegExpExecArray): PathStep {
   const value = quote !== undefined ? (text ?? "") : number === undefined ? whole === "true" : Number(number);
   return (values) => values.map(() => value);
 }
 
-function parseBracket(text: string): Result<Step, string> {
+function parseBracket(text: string): Result<PathStep, string> {
   if (text.includes(",")) {
     const parts = text.split(",").map((part) => parseBracket(part.trim()));
     const failed = parts.find((part) => !part.ok);
@@ -89,8 +89,8 @@ function parseBracket(text: string): Result<Step, string> {
   return ok(slice({ start: numberOf(sliced[1]) ?? 0, end: numberOf(sliced[2]), step: numberOf(sliced[3]) ?? 1, single }));
 }
 
-/** `@.type=="Ready"`, or `@.name`, which asks whether it is there. */
-function parseFilter(text: string): Result<Step, string> {
+/** `@.type=="Ready"`, or `@.name`, which tests whether the field exists. */
+function parseFilter(text: string): Result<PathStep, string> {
   const parts = /^([^!<>=]+)([!<>=]+)(.+)$/s.exec(text);
   const left = parseSteps(parts?.[1] ?? text);
   if (!left.ok || parts === null) return left.ok ? ok(filter(left.value, undefined)) : left;

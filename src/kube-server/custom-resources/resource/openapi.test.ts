@@ -21,7 +21,7 @@ function published(version: "v2" | "v3", x: JsonObject, more: JsonObject = {}): 
   return Object.keys(more).length === 0 ? all.properties.spec.properties.x : all.properties.spec;
 }
 
-test("a model is named after its group backwards", () => {
+test("the name of a model begins with its reversed group", () => {
   expect(modelName(KIND)).toBe(NAME);
 });
 
@@ -60,27 +60,27 @@ describe("version 3", () => {
   const ios = { "x-kubernetes-int-or-string": true };
   test.each([
     {
-      name: "keeps what a field says",
+      name: "keeps the keywords of a field",
       given: { type: "string", nullable: true, default: "a" },
       want: { type: "string", nullable: true, default: "a" },
     },
-    { name: "spells out int-or-string", given: ios, want: { ...ios, anyOf: both } },
-    { name: "leaves it when it is spelt out", given: { ...ios, anyOf: both }, want: { ...ios, anyOf: both } },
-    { name: "leaves it when it is inside allOf", given: { ...ios, allOf: [{ anyOf: both }] }, want: { ...ios, allOf: [{ anyOf: both }] } },
+    { name: "writes int-or-string as anyOf", given: ios, want: { ...ios, anyOf: both } },
+    { name: "does not change an explicit anyOf", given: { ...ios, anyOf: both }, want: { ...ios, anyOf: both } },
+    { name: "does not change one inside allOf", given: { ...ios, allOf: [{ anyOf: both }] }, want: { ...ios, allOf: [{ anyOf: both }] } },
     {
-      name: "puts it beside another anyOf",
+      name: "adds it as allOf next to another anyOf",
       given: { ...ios, anyOf: [{ minLength: 1 }] },
       want: { ...ios, anyOf: [{ minLength: 1 }], allOf: [{ anyOf: both }] },
     },
     {
-      name: "goes into lists and maps",
+      name: "includes lists and maps",
       given: { type: "array", items: { type: "object", additionalProperties: ios } },
       want: { type: "array", items: { type: "object", additionalProperties: { ...ios, anyOf: both } } },
     },
   ])("$name", ({ given, want }) => {
     expect(published("v3", given)).toEqual(want);
   });
-  test("says what an embedded resource has", () => {
+  test("has the fields of an embedded resource", () => {
     const given = { type: "object", "x-kubernetes-embedded-resource": true, required: ["kind"] };
     expect(published("v3", given)).toMatchObject({
       required: ["kind", "apiVersion"],
@@ -96,9 +96,9 @@ describe("version 2", () => {
       given: { type: "string", anyOf: [{}], default: "a", maxLength: 1 },
       want: { type: "string", maxLength: 1 },
     },
-    { name: "says nothing of what may be null", given: { type: "object", nullable: true, properties: { a: {} } }, want: {} },
+    { name: "has no keywords for a nullable field", given: { type: "object", nullable: true, properties: { a: {} } }, want: {} },
     {
-      name: "says nothing below a field that keeps all",
+      name: "omits everything below a field that preserves unknown fields",
       given: { type: "object", "x-kubernetes-preserve-unknown-fields": true, properties: { a: {} } },
       want: { "x-kubernetes-preserve-unknown-fields": true },
     },
@@ -106,7 +106,7 @@ describe("version 2", () => {
   ])("$name", ({ given, want }) => {
     expect(published("v2", given)).toEqual(want);
   });
-  test("requires nothing that may be null", () => {
+  test("does not require nullable fields", () => {
     expect(published("v2", { type: "string", nullable: true }, { required: ["x"] })).not.toHaveProperty("required");
     expect(published("v2", { type: "string" }, { required: ["x"] })).toHaveProperty("required", ["x"]);
   });

@@ -1,8 +1,8 @@
 /**
  * The schemas that a custom resource publishes in /openapi/v3 and /openapi/v2.
  *
- * v2 knows neither anyOf and its kin, nor nullable, nor defaults: the server leaves out what it cannot say, and everything below
- * a field that keeps unknown ones.
+ * v2 has neither anyOf and its kin, nor nullable, nor defaults: the server omits them, and everything below a field that preserves unknown
+ * fields.
  */
 import { field, isJsonObject, type Json, type JsonObject } from "#kube";
 import { mapSchemas } from "./map-schemas.ts";
@@ -89,7 +89,7 @@ function listSchema(kind: PublishedKind, version: OpenApiVersion): JsonObject {
 
 const INT_OR_STRING: readonly JsonObject[] = [{ type: "integer" }, { type: "string" }];
 
-/** int-or-string is also said in words that everybody understands. */
+/** int-or-string is also written as a standard anyOf. */
 function unfold(schema: JsonObject): JsonObject {
   return mapSchemas(schema, (one) => {
     if (field(one, "x-kubernetes-int-or-string") !== true) return one;
@@ -119,7 +119,7 @@ function forV2(schema: JsonObject): JsonObject {
   });
 }
 
-/** A field that may be null cannot be required in v2, where null is absence. */
+/** A nullable field cannot be required in v2, where null means absence. */
 function withoutNullableRequired(schema: JsonObject, original: JsonObject): JsonObject {
   const required = field(schema, "required");
   if (!Array.isArray(required)) return schema;

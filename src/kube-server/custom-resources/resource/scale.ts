@@ -1,9 +1,9 @@
-/** The scale subresource: where a CRD declares its replicas, checked. */
+/** The scale subresource: checks the fields that a CRD declares for its replicas. */
 import { err, ok, type Result } from "#base";
 import { field, isJsonObject, plainText, type Json } from "#kube";
 import type { FieldCause } from "../../resource-type.ts";
 import { invalid } from "../causes/causes.ts";
-import type { ScalePaths } from "../crd/definition.ts";
+import type { CrdScalePaths } from "../crd/definition.ts";
 import { goTypeOf, isInt64 } from "../validation/numbers.ts";
 
 const MAX_REPLICAS = 2 ** 31 - 1;
@@ -29,7 +29,7 @@ function accessorError(steps: readonly string[], value: Json, expected: string):
   return `.${steps.join(".")} accessor error: ${plainText(value)} is of the type ${goTypeOf(value)}, expected ${expected}`;
 }
 
-export function validateScale(paths: ScalePaths | undefined, object: Json, what: "all" | "status"): readonly FieldCause[] {
+export function validateScale(paths: CrdScalePaths | undefined, object: Json, what: "all" | "status"): readonly FieldCause[] {
   if (paths === undefined) return [];
   const selector = paths.labelSelectorPath;
   return [

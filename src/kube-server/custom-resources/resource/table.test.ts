@@ -1,4 +1,4 @@
-/** Columns and cells; what each path finds was asked of kube-apiserver 1.36.3. */
+/** Columns and cells; the results of each path were recorded from kube-apiserver 1.36.3. */
 import { describe, expect, test } from "vitest";
 import type { Json, KubeObject } from "#kube";
 import { parseJsonPath } from "./json-path.ts";
@@ -38,7 +38,7 @@ function cellsOf(jsonPath: string): readonly Json[] {
   return tablePrinter(columns).cells(OBJECT, NOW).slice(1);
 }
 
-describe("a cell holds what its type can say:", () => {
+describe("a cell has a value of its type:", () => {
   test.each([
     { name: "a text", given: ".spec.s", want: ["str", null, null, null, "<invalid>", null] },
     { name: "an integer", given: ".spec.i", want: ["5", 5, 5, null, null, null] },
@@ -132,17 +132,17 @@ describe("the columns of a table", () => {
       "Custom resource definition column (in JSONPath format): .spec.i",
     ]);
   });
-  test("are name and age when the CRD says nothing", () => {
+  test("are name and age when the CRD declares none", () => {
     const printer = tablePrinter([]);
     expect(printer.columns.map(({ name }) => name)).toEqual(["Name", "Age"]);
     expect(printer.cells(OBJECT, NOW)).toEqual(["x", "60m"]);
   });
-  test("end at a path that cannot be read", () => {
+  test("end at an invalid path", () => {
     expect(tablePrinter([column, { ...column, jsonPath: '.a["b"]' }, column]).columns).toHaveLength(2);
   });
 });
 
-describe("a path that multiplies what it finds", () => {
+describe("a path that multiplies its results", () => {
   const column = (jsonPath: string) => ({ name: jsonPath, type: "string", format: "", description: "", priority: 0, jsonPath });
   const nested = Array.from({ length: 60 }).reduce<Json>((below) => ({ a: below }), "bottom");
   const object = {
@@ -159,12 +159,12 @@ describe("a path that multiplies what it finds", () => {
     ".spec.wide[0:60000]",
     ".spec.wide.*",
     `.spec${"@".repeat(60_000)}`,
-  ])("%s finds nothing, and the columns beside it are shown", (path) => {
+  ])("%s finds nothing, and the other columns have values", (path) => {
     const { cells } = tablePrinter([column(".spec.first"), column(path), column(".spec.first")]);
     expect(cells(object, NOW)).toEqual(["x", "1", null, "1"]);
   });
 
-  test("a row holds a bounded number of whole objects", () => {
+  test("a row contains a bounded number of whole objects", () => {
     const large = { ...OBJECT, spec: { text: "x".repeat(100_000) } } as unknown as KubeObject;
     const { cells } = tablePrinter(Array.from({ length: 1_000 }, () => column(".spec")));
     expect(cells(large, NOW).filter((cell) => cell !== null).length).toBeLessThan(30);

@@ -1,8 +1,8 @@
-/** Columns and cells of a custom resource in a Table: its name, and what the CRD asks for, or its age. */
+/** Columns and cells of a custom resource in a Table: its name, and the CRD's printer columns, or its age. */
 import { jsonText, numberText, type Json, type KubeObject } from "#kube";
 import { parseTimestamp } from "#cel";
 import type { TableColumn } from "../../resource-type.ts";
-import type { PrinterColumn } from "../crd/definition.ts";
+import type { CrdPrinterColumn } from "../crd/definition.ts";
 import { MAX_VISITS, parseJsonPath, type JsonPath } from "./json-path.ts";
 import type { VisitBudget } from "./json-path-steps.ts";
 import { durationText } from "../../protocol/duration-text.ts";
@@ -16,7 +16,7 @@ const NAME: TableColumn = {
   priority: 0,
 };
 
-const AGE: PrinterColumn = {
+const AGE: CrdPrinterColumn = {
   name: "Age",
   type: "date",
   format: "",
@@ -28,8 +28,8 @@ const AGE: PrinterColumn = {
 
 export type Printer = { readonly columns: readonly TableColumn[]; readonly cells: (object: KubeObject, now: number) => readonly Json[] };
 
-/** A path that cannot be read ends the table there: the columns before it are shown. */
-export function tablePrinter(declared: readonly PrinterColumn[]): Printer {
+/** An invalid path ends the table there: the columns before it are shown. */
+export function tablePrinter(declared: readonly CrdPrinterColumn[]): Printer {
   const columns: TableColumn[] = [NAME];
   const paths: { readonly path: JsonPath; readonly type: string }[] = [];
   for (const column of declared.length === 0 ? [AGE] : declared) {
@@ -53,9 +53,9 @@ export function tablePrinter(declared: readonly PrinterColumn[]): Printer {
   };
 }
 
-/** How many values all paths of one row may visit. Columns beyond that are empty. */
+/** The number of values that all paths of one row may visit. Columns beyond that are empty. */
 const MAX_ROW_VISITS = 200_000;
-/** Text is charged to the row, too: columns that show the whole object would multiply it. */
+/** Text is charged to the row, too: several columns with the whole object would multiply it. */
 const CHARACTERS_PER_VISIT = 8;
 
 type Cell = { readonly path: JsonPath; readonly type: string; readonly root: Json; readonly now: number };
@@ -88,7 +88,7 @@ function cellOf(value: Json | undefined, type: string, now: number): Json {
   }
 }
 
-/** What does not fit becomes the smallest number, as it does in Go on amd64. */
+/** A number out of range becomes the smallest one, as in Go on amd64. */
 function toInt64(value: number): number {
   return Math.abs(value) < 2 ** 63 ? Math.trunc(value) : -(2 ** 63);
 }

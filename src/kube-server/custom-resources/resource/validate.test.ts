@@ -1,4 +1,4 @@
-/** Objects against a schema: the sentences of kube-apiserver 1.36.3, recorded. */
+/** Validation of objects against a schema, with the recorded messages of kube-apiserver 1.36.3. */
 import { describe, expect, test } from "vitest";
 import type { Json } from "#kube";
 import { create, crdOfSpec, linesOf, typeOf, update, widget } from "../widget.test-support.ts";
@@ -42,7 +42,7 @@ const type = typeOf(
 
 const ROWS: readonly { readonly name: string; readonly given: Json; readonly want: readonly string[] }[] = [
   { name: "a missing field", given: {}, want: ["spec.s: Required value"] },
-  { name: "null is absence", given: { s: null }, want: ["spec.s: Required value"] },
+  { name: "null counts as absent", given: { s: null }, want: ["spec.s: Required value"] },
   { name: "too short", given: { s: "a" }, want: ['spec.s: Invalid value: "a": spec.s in body should be at least 2 chars long'] },
   { name: "too long", given: { s: "abcde" }, want: ["spec.s: Too long: may not be more than 4 bytes"] },
   { name: "a pattern", given: { s: "AB" }, want: [`spec.s: Invalid value: "AB": spec.s in body should match '^[a-z]+$'`] },
@@ -50,7 +50,7 @@ const ROWS: readonly { readonly name: string; readonly given: Json; readonly wan
   { name: "an enum", given: { s: "ok", e: "C" }, want: ['spec.e: Unsupported value: "C": supported values: "A", "B"'] },
   { name: "a minimum", given: { s: "ok", i: 0 }, want: ["spec.i: Invalid value: 0: spec.i in body should be greater than or equal to 1"] },
   {
-    name: "two faults of one number",
+    name: "two errors of one number",
     given: { s: "ok", i: 11 },
     want: [
       "spec.i: Invalid value: 11: spec.i in body should be a multiple of 2",
@@ -58,7 +58,7 @@ const ROWS: readonly { readonly name: string; readonly given: Json; readonly wan
     ],
   },
   {
-    name: "a fraction where an integer stands",
+    name: "a fraction instead of an integer",
     given: { s: "ok", i: 2.5 },
     want: [
       'spec.i: Invalid value: "number": spec.i in body must be of type integer: "number"',
@@ -85,7 +85,7 @@ const ROWS: readonly { readonly name: string; readonly given: Json; readonly wan
     want: ['spec.d: Invalid value: "nope": spec.d in body must be of type date-time: "nope"'],
   },
   {
-    name: "no time in another type",
+    name: "no format check for another type",
     given: { s: "ok", d: 5 },
     want: ['spec.d: Invalid value: "int64": spec.d in body must be of type date-time: "int64"'],
   },
@@ -97,20 +97,20 @@ const ROWS: readonly { readonly name: string; readonly given: Json; readonly wan
   { name: "too many entries", given: { s: "ok", m: { a: 1, b: 2, c: 3 } }, want: ["spec.m: Too many: 3: must have at most 2 items"] },
   { name: "a field of a field", given: { s: "ok", o: {} }, want: ["spec.o.r: Required value"] },
   {
-    name: "no int-or-string",
+    name: "a value that is no int-or-string",
     given: { s: "ok", q: 1.5 },
     want: ['spec.q: Invalid value: "number": spec.q in body must be of type integer,string: "number"'],
   },
   { name: "a text for the spec", given: "str", want: ['spec: Invalid value: "string": spec in body must be of type object: "string"'] },
-  { name: "a format that nobody knows", given: { s: "ok", unknown: "x" }, want: [] },
-  { name: "anything where everything is kept", given: { s: "ok", any: { deep: [{ a: null }] } }, want: [] },
+  { name: "an unknown format", given: { s: "ok", unknown: "x" }, want: [] },
+  { name: "any value under preserve-unknown-fields", given: { s: "ok", any: { deep: [{ a: null }] } }, want: [] },
   {
-    name: "both of oneOf",
+    name: "both branches of oneOf",
     given: { s: "ok", one: { a: "x", b: "y" } },
     want: ['<nil>: Invalid value: "": "spec.one" must validate one and only one schema (oneOf). Found 2 valid alternatives'],
   },
   {
-    name: "none of oneOf",
+    name: "no branch of oneOf",
     given: { s: "ok", one: {} },
     want: [
       '<nil>: Invalid value: "": "spec.one" must validate one and only one schema (oneOf). Found none valid',
@@ -118,7 +118,7 @@ const ROWS: readonly { readonly name: string; readonly given: Json; readonly wan
     ],
   },
   {
-    name: "none of anyOf, with the branch that came closest",
+    name: "no branch of anyOf, with the best match",
     given: { s: "ok", far: 7 },
     want: [
       '<nil>: Invalid value: "": "spec.far" must validate at least one schema (anyOf)',
@@ -134,7 +134,7 @@ const ROWS: readonly { readonly name: string; readonly given: Json; readonly wan
     ],
   },
   {
-    name: "what must not be",
+    name: "a value that matches not",
     given: { s: "ok", never: "xx" },
     want: ['<nil>: Invalid value: "": "spec.never" must not validate the schema (not)'],
   },
@@ -156,16 +156,16 @@ describe("a new object", () => {
     expect(linesOf(create(type, widget(given)))).toEqual(want);
   });
 
-  test("of another kind is told so, and nothing else", () => {
+  test("of another kind has no other error", () => {
     expect(linesOf(create(type, widget({ s: "ok" }, { kind: "Gadget" })))).toEqual(['kind: Invalid value: "Gadget": must be Widget']);
   });
 
-  test("has a name that can be in a host name", () => {
+  test("has a DNS subdomain as name", () => {
     const [line] = linesOf(create(type, widget({ s: "ok" }, { metadata: { name: "UPPER" } })));
     expect(line).toContain('metadata.name: Invalid value: "UPPER": a lowercase RFC 1123 subdomain must consist of');
   });
 
-  test("with a label that is no text is not even read", () => {
+  test("with a label that is no text is not decoded", () => {
     const result = create(type, widget({ s: "ok" }, { metadata: { name: "x", labels: { a: 1 } } }));
     expect(linesOf(result)).toEqual(["json: cannot unmarshal number into Go struct field ObjectMeta.labels of type string"]);
   });
@@ -174,22 +174,22 @@ describe("a new object", () => {
 describe("a changed object", () => {
   const stored = widget({ s: "TOOLONG", l: ["a", "b", "c"], keyed: [{ k: "a", extra: 1 }] });
 
-  test("keeps values that were wrong before and did not change", () => {
+  test("may keep invalid values that did not change", () => {
     expect(linesOf(update(type, stored, widget({ ...(stored["spec"] as object), e: "A" })))).toEqual([]);
   });
 
-  test("may not put another wrong value in their place", () => {
+  test("may not change them to other invalid values", () => {
     expect(linesOf(update(type, stored, widget({ ...(stored["spec"] as object), s: "LONGTOO" })))).toEqual([
       "spec.s: Too long: may not be more than 4 bytes",
     ]);
   });
 
-  test("keeps a set that had an element twice", () => {
+  test("may keep a set with a duplicate element", () => {
     const twice = widget({ s: "ok", set: ["a", "a"] });
     expect(linesOf(update(type, twice, widget({ s: "ok", set: ["a", "a", "b"] })))).toEqual([]);
   });
 
-  test("keeps its name", () => {
+  test("may not change its name", () => {
     const lines = linesOf(update(type, widget({ s: "ok" }), widget({ s: "ok" }, { metadata: { name: "y" } })));
     expect(lines).toContain('metadata.name: Invalid value: "y": field is immutable');
   });

@@ -1,6 +1,6 @@
 /**
- * Everything that can be wrong with a custom resource, in the server's order: kind, metadata, schema, scale paths, embedded
- * resources, list types, and last the rules, which are not run on an object that has the wrong shape.
+ * The complete validation of a custom resource, in the server's order: kind, metadata, schema, scale paths, embedded resources, list types, and
+ * last the rules, which are not run on an object with a wrong structure.
  */
 import {
   apiVersionOf,
@@ -23,17 +23,17 @@ import type { JsonSchema } from "../schema/json-schema.ts";
 import { validateListTypes } from "../schema/list-types.ts";
 import { Correlation } from "../validation/correlation.ts";
 import { validateSchema } from "../validation/schema-validator.ts";
-import type { ScalePaths } from "../crd/definition.ts";
+import type { CrdScalePaths } from "../crd/definition.ts";
 import { validateScale } from "./scale.ts";
 
-export type Validation = {
+export type ResourceValidation = {
   readonly resource: Resource;
   readonly schema: JsonSchema | undefined;
   readonly rules: RuleTree | undefined;
-  readonly scale: ScalePaths | undefined;
-  /** Told of rules that fail on a value which did not change: they refuse nothing. */
-  readonly forgive?: (cause: FieldCause) => void;
-  /** Of the request; without it nothing is timed. */
+  readonly scale: CrdScalePaths | undefined;
+  /** Called for rules that fail on an unchanged value: they do not refuse the object. */
+  readonly tolerate?: (cause: FieldCause) => void;
+  /** The time budget of the request; undefined: no limit. */
   readonly pace?: Pace | undefined;
 };
 
@@ -48,7 +48,7 @@ const NOT_CHECKED =
   "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
 
 /** Rules are evaluated one by one: each may be followed by a pause. */
-export function* validateCreate(validation: Validation, object: KubeObject): Paced<readonly FieldCause[]> {
+export function* validateCreate(validation: ResourceValidation, object: KubeObject): Paced<readonly FieldCause[]> {
   const { resource, schema } = validation;
   const json = asJson(object);
   const kind = kindCauses(resource, object);
@@ -64,9 +64,9 @@ export function* validateCreate(validation: Validation, object: KubeObject): Pac
   return [...causes, ...(yield* ruleCauses(validation, causes, { json, old: undefined, correlation: undefined }))];
 }
 
-/** The server looks at metadata twice, so some causes come twice. */
+/** The server validates metadata twice, so some causes are duplicates. */
 export function* validateUpdate(
-  validation: Validation,
+  validation: ResourceValidation,
   next: KubeObject,
   { previous, subresource }: { readonly previous: KubeObject; readonly subresource: string | undefined },
 ): Paced<readonly FieldCause[]> {
@@ -88,7 +88,7 @@ export function* validateUpdate(
   return [...common, ...causes, ...(yield* ruleCauses(validation, causes, { json, old, correlation }))];
 }
 
-function wholeShape(validation: Validation, json: JsonObject, correlation: Correlation | undefined): readonly FieldCause[] {
+function wholeShape(validation: ResourceValidation, json: JsonObject, correlation: Correlation | undefined): readonly FieldCause[] {
   const { schema } = validation;
   return [
     ...(schema === undefined ? [] : validateSchema(undefined, schema, json, correlation)),
@@ -96,8 +96,8 @@ function wholeShape(validation: Validation, json: JsonObject, correlation: Corre
   ];
 }
 
-/** Only the status is looked at; what `spec` says was checked when it was written. */
-function statusShape(validation: Validation, json: JsonObject, correlation: Correlation | undefined): readonly FieldCause[] {
+/** Only the status is validated; `spec` was validated when it was written. */
+function statusShape(validation: ResourceValidation, json: JsonObject, correlation: Correlation | undefined): readonly FieldCause[] {
   const schema = validation.schema?.properties?.get("status");
   const status = field(json, "status");
   const causes = schema === undefined || status === undefined ? [] : validateSchema("status", schema, status, correlation?.field("status"));
@@ -106,12 +106,12 @@ function statusShape(validation: Validation, json: JsonObject, correlation: Corr
 
 type Compared = { readonly json: Json; readonly old: Json | undefined; readonly correlation: Correlation | undefined };
 
-function* ruleCauses(validation: Validation, causes: readonly FieldCause[], compared: Compared): Paced<readonly FieldCause[]> {
+function* ruleCauses(validation: ResourceValidation, causes: readonly FieldCause[], compared: Compared): Paced<readonly FieldCause[]> {
   if (validation.rules === undefined) return [];
   if (causes.some((cause) => BLOCKING.has(cause.reason))) return [invalid(undefined, null, NOT_CHECKED)];
   const { json, old, correlation } = compared;
   const run = yield* runRules(validation.rules, { path: undefined, value: json, old, correlation, pace: validation.pace });
-  if (validation.forgive !== undefined) run.forgiven.forEach(validation.forgive);
+  if (validation.tolerate !== undefined) run.tolerated.forEach(validation.tolerate);
   return run.causes;
 }
 

@@ -1,4 +1,4 @@
-/** What is wrong with an expression, in cel-go's words. Every row was checked against kube-apiserver 1.36.3. */
+/** Compile errors of expressions, with cel-go's messages. Every row was checked against kube-apiserver 1.36.3. */
 import { describe, expect, test } from "vitest";
 import { parseExpression } from "#cel";
 import { crdOfSpec, refusalsOf } from "../widget.test-support.ts";
@@ -15,7 +15,7 @@ const FIELDS = {
   ts: { type: "string", format: "date-time" },
 };
 
-/** What ANTLR lists where any expression could stand. */
+/** ANTLR's list of the tokens that can start an expression. */
 const AN_EXPRESSION = "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
 
 const ROWS: readonly (readonly [rule: string, want: string])[] = [
@@ -146,7 +146,7 @@ describe("a rule that does not compile", () => {
     expect(refusal("self.s == 'äö' + 1 + ü")).toContain("\n | ...........．．........＾");
   });
 
-  test("lists every complaint in the order of the text", () => {
+  test("lists every error in the order of the text", () => {
     const lines = refusal("cel.bind(x, 1, x == 1)")
       .split("\n")
       .filter((line) => line.includes("ERROR"));
@@ -167,11 +167,11 @@ describe("the parser", () => {
     { name: "5,001 times not", given: `${"!".repeat(5_001)}true`, want: true },
     { name: "optional values that double with every step", given: `optional.of(1)${".optMap(x, x)".repeat(40)}`, want: false },
   ];
-  test.each(depths)("takes as deep a tree as the real one, and no deeper: $name", ({ given, want }) => {
+  test.each(depths)("has the depth limit of the real one: $name", ({ given, want }) => {
     expect(parseExpression(given).ok).toBe(want);
   });
 
-  test("says about the whole of an expression what it says about no place in it", () => {
+  test("reports errors of the whole expression at line -1", () => {
     const deep = parseExpression(`${"1 + ".repeat(5_000)}1`);
     expect(deep).toEqual({ ok: false, error: "ERROR: <input>:-1:0: max recursion depth exceeded" });
     const long = parseExpression(`[${"1,".repeat(60_000)}1]`);
@@ -187,7 +187,7 @@ describe("the parser", () => {
     expect(parsed.ok ? "" : parsed.error).toContain("expression recursion limit exceeded: 250");
   });
 
-  test("takes a long chain of && without depth", () => {
+  test("does not count a long chain of && as depth", () => {
     expect(parseExpression(Array.from({ length: 1_000 }, () => "true").join(" && ")).ok).toBe(true);
   });
 });

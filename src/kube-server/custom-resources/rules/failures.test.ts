@@ -1,7 +1,7 @@
-/** Rules that fail when they run, or are refused before, in the words of kube-apiserver 1.36.3: every row was checked. */
+/** Rules that fail at evaluation or are refused at admission, with the messages of kube-apiserver 1.36.3: every row was checked. */
 import { describe, expect, test } from "vitest";
 import { crdOfSpec, refusalsOf } from "../widget.test-support.ts";
-import { FIELDS, verdict } from "./rule.test-support.ts";
+import { FIELDS, ruleError } from "./rule.test-support.ts";
 
 const FAIL: readonly (readonly [rule: string, want: string])[] = [
   ["!optional.ofNonZeroValue(optional.none()).hasValue()", "the rule"],
@@ -137,7 +137,7 @@ const REFUSED: readonly (readonly [rule: string, want: string])[] = [
 
 describe("a rule fails", () => {
   test.each(FAIL)("%s: %s", (rule, want) => {
-    expect(verdict(rule)).toContain(want);
+    expect(ruleError(rule)).toContain(want);
   });
 });
 

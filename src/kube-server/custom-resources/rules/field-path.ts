@@ -1,6 +1,6 @@
-/** Paths in the language of rules and selectable fields: `.spec.a`, `.labels['a.b']`. Each step must be in the schema. */
+/** Paths in the syntax of rules and selectable fields: `.spec.a`, `.labels['a.b']`. Each step must be in the schema. */
 import { err, ok, type Result } from "#base";
-import { child, key, type FieldPath } from "../causes/field-path.ts";
+import { child, key, type CausePath } from "../causes/field-path.ts";
 import { valueSchema, type JsonSchema } from "../schema/json-schema.ts";
 
 export type SchemaPath = { readonly path: string; readonly schema: JsonSchema | undefined };
@@ -18,7 +18,7 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
 ]);
 
 export function readFieldPath(text: string, root: JsonSchema, allowBrackets = true): Result<SchemaPath, string> {
-  let at: { path: FieldPath; schema: JsonSchema | undefined } = { path: undefined, schema: root };
+  let at: { path: CausePath; schema: JsonSchema | undefined } = { path: undefined, schema: root };
   const tokens = tokensOf(text);
   for (let next = 0; next < tokens.length;) {
     const step = readStep(tokens, next, allowBrackets);
@@ -65,9 +65,9 @@ function unescapeQuoted(text: string): Result<string, string> {
 }
 
 function moveTo(
-  at: { readonly path: FieldPath; readonly schema: JsonSchema | undefined },
+  at: { readonly path: CausePath; readonly schema: JsonSchema | undefined },
   name: string,
-): Result<{ path: FieldPath; schema: JsonSchema | undefined }, string> {
+): Result<{ path: CausePath; schema: JsonSchema | undefined }, string> {
   const { schema } = at;
   if (schema?.properties !== undefined) {
     const property = schema.properties.get(name);

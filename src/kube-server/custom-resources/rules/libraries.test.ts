@@ -1,6 +1,6 @@
-/** What the libraries do: strings, lists, sets, times, quantities, versions, addresses, formats. Every row was checked against kube-apiserver 1.36.3. */
+/** The libraries: strings, lists, sets, times, quantities, versions, addresses, formats. Every row was checked against kube-apiserver 1.36.3. */
 import { describe, expect, test } from "vitest";
-import { verdict } from "./rule.test-support.ts";
+import { ruleError } from "./rule.test-support.ts";
 
 const HOLD: readonly string[] = [
   "self.s.find('l+') == 'll'",
@@ -181,14 +181,14 @@ const FAIL: readonly (readonly [rule: string, why: string])[] = [
 
 describe("the libraries", () => {
   test.each(HOLD)("%s holds", (rule) => {
-    expect(verdict(rule)).toBeUndefined();
+    expect(ruleError(rule)).toBeUndefined();
   });
 
   test.each(DO_NOT_HOLD)("%s does not hold", (rule) => {
-    expect(verdict(rule)).toBe("the rule");
+    expect(ruleError(rule)).toBe("the rule");
   });
 
   test.each(FAIL)("%s fails: %s", (rule, why) => {
-    expect(verdict(rule)).toContain(why);
+    expect(ruleError(rule)).toContain(why);
   });
 });

@@ -1,4 +1,4 @@
-/** How rules spell the names of fields, and point to them. */
+/** Escaped field names and field paths in rules. */
 import { describe, expect, test } from "vitest";
 import fc from "fast-check";
 import { escapeName, unescapeName } from "#cel";
@@ -14,17 +14,17 @@ describe("a name", () => {
     { given: "1a", want: undefined },
     { given: "a b", want: undefined },
     { given: "", want: undefined },
-  ])("$given is spelt $want", ({ given, want }) => {
+  ])("$given is escaped as $want", ({ given, want }) => {
     expect(escapeName(given)).toBe(want);
   });
-  test("is found again", () => {
+  test("is restored by unescaping", () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[a-z./-][a-z./-]{0,10}$/), (name) => {
         expect(unescapeName(escapeName(name) ?? "")).toBe(name);
       }),
     );
   });
-  test("that nobody spelt is none", () => {
+  test("that is no escaped name is refused", () => {
     expect([unescapeName("__foo__"), unescapeName("a__in__"), unescapeName("__in__")]).toEqual([undefined, undefined, "in"]);
   });
 });
@@ -59,7 +59,7 @@ describe("a path", () => {
     { given: ".a['b.c'.", want: "expected ] but got ." },
     { given: ".m['\\q']", want: "" },
     { given: ".l.x", want: "" },
-  ])("$given leads nowhere", ({ given, want }) => {
+  ])("$given is no valid path", ({ given, want }) => {
     const path = readFieldPath(given, ROOT);
     expect(path.ok ? path.value : path.error).toContain(want);
   });

@@ -1,22 +1,22 @@
-/** One rule on one value: run, paid for, and turned into the cause that a client reads. */
+/** Evaluates one rule on one value, charges its cost, and returns the cause for the client. */
 import { quote, type Json } from "#kube";
 import { CelFailure, CelOptional, Effort, NONE, type CelValue, type Program, type Run } from "#cel";
 import type { Pace } from "../../pace.ts";
 import type { FieldCause } from "../../resource-type.ts";
 import { duplicate, forbidden, invalid, OMITTED, required } from "../causes/causes.ts";
-import { child, type FieldPath } from "../causes/field-path.ts";
+import { child, type CausePath } from "../causes/field-path.ts";
 import type { CompiledRule } from "./rules.ts";
 
 const MAX_MESSAGE_BYTES = 5 * 1024;
 
-/** What is left; below zero, nothing more is run. */
+/** The remaining cost; below zero, nothing more is run. */
 export type Budget = { budget: number; readonly pace?: Pace | undefined };
 
-export function outOfBudget(path: FieldPath, type: string): FieldCause {
+export function outOfBudget(path: CausePath, type: string): FieldCause {
   return invalid(path, type, "validation failed due to running out of cost budget, no further validation rules will be run");
 }
 
-/** Within what is left of the budget. */
+/** Within the remaining budget. */
 function runProgram({ budget, pace }: Budget, program: Program, variables: ReadonlyMap<string, CelValue>): Run {
   const effort = new Effort(pace?.clock);
   const run = program(variables, { cost: budget, effort });
@@ -25,19 +25,19 @@ function runProgram({ budget, pace }: Budget, program: Program, variables: Reado
 }
 
 export type Subject = {
-  readonly path: FieldPath;
+  readonly path: CausePath;
   readonly value: Json;
   readonly type: string;
   readonly self: CelValue;
   readonly oldSelf: CelValue | undefined;
 };
 
-/** `always`: not the value's fault, so nothing forgives it. */
-export type Refusal = { readonly cause: FieldCause; readonly always: boolean };
+/** `always`: the failure is not caused by the value, so it counts also when the value did not change. */
+export type RuleFailure = { readonly cause: FieldCause; readonly always: boolean };
 
-export function runRule(state: Budget, compiled: CompiledRule, subject: Subject): Refusal | undefined {
+export function runRule(state: Budget, compiled: CompiledRule, subject: Subject): RuleFailure | undefined {
   const { rule } = compiled;
-  const always = (cause: FieldCause): Refusal => ({ cause, always: true });
+  const always = (cause: FieldCause): RuleFailure => ({ cause, always: true });
   if (compiled.error !== undefined) return always(invalid(subject.path, subject.type, `rule compile error: ${compiled.error}`));
   if (compiled.program === undefined || (compiled.usesOldSelf && subject.oldSelf === undefined && rule.optionalOldSelf !== true))
     return undefined;
@@ -90,7 +90,7 @@ function failed(state: Budget, problem: CelFailure, compiled: CompiledRule, subj
   return invalid(subject.path, subject.type, `${message} evaluating rule: ${text}`);
 }
 
-function refused(state: Budget, compiled: CompiledRule, subject: Subject): Refusal {
+function refused(state: Budget, compiled: CompiledRule, subject: Subject): RuleFailure {
   const { rule } = compiled;
   const path = compiled.fieldPath === "" ? subject.path : child(subject.path, compiled.fieldPath);
   const message = evaluateMessage(state, compiled, subject);
@@ -100,7 +100,7 @@ function refused(state: Budget, compiled: CompiledRule, subject: Subject): Refus
   return { cause: causeOf(rule.reason, path, value, detail), always: false };
 }
 
-function causeOf(reason: string | undefined, path: FieldPath, value: Json | typeof OMITTED, detail: string): FieldCause {
+function causeOf(reason: string | undefined, path: CausePath, value: Json | typeof OMITTED, detail: string): FieldCause {
   switch (reason) {
     case "FieldValueForbidden":
       return forbidden(path, detail);
@@ -113,7 +113,7 @@ function causeOf(reason: string | undefined, path: FieldPath, value: Json | type
   }
 }
 
-/** Undefined: the fixed message stands in. */
+/** Undefined: the fixed message is used. */
 function evaluateMessage(state: Budget, compiled: CompiledRule, subject: Subject): string | { readonly problem: string } | undefined {
   if (compiled.messageProgram === undefined) return undefined;
   const variables = variablesOf({ ...compiled, rule: { ...compiled.rule, optionalOldSelf: undefined } }, subject);

@@ -1,4 +1,4 @@
-/** The compiled rules of a schema, in the shape of the schema that has them. */
+/** The compiled rules of a schema, as a tree with the structure of the schema. */
 import { escapeName, type DeclaredType } from "#cel";
 import { valueSchema, type JsonSchema } from "../schema/json-schema.ts";
 import { compileRules, type CompiledRule } from "./rules.ts";

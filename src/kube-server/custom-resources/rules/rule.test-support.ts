@@ -1,4 +1,4 @@
-/** An object with a field of every type, for rules to look at. Only for tests. */
+/** An object with a field of every type, and functions that run rules on it. Only for tests. */
 import type { Json, JsonObject } from "#kube";
 import { create, crdOfSpec, linesOf, typeOf, widget } from "../widget.test-support.ts";
 
@@ -58,13 +58,13 @@ export const SPEC: JsonObject = {
   any: { z: 1 },
 };
 
-/** What the server says when this rule is asked of `SPEC`: undefined when it holds. */
-export function verdict(rule: string, spec: Json = SPEC): string | undefined {
+/** The error for this rule on `SPEC`; undefined when the rule is true. */
+export function ruleError(rule: string, spec: Json = SPEC): string | undefined {
   const type = typeOf(crdOfSpec(FIELDS, { "x-kubernetes-validations": [{ rule, message: "the rule" }] }));
   return linesOf(create(type, widget(spec)))[0]?.replace(/^spec: Invalid value: (?:"object": )?/, "");
 }
 
-/** The text that an expression gives, as a message. */
+/** The text that an expression returns, as a message. */
 export function textOf(expression: string): string | undefined {
   const rule = { rule: "1 > 2", message: "no text", messageExpression: expression };
   return linesOf(create(typeOf(crdOfSpec(FIELDS, { "x-kubernetes-validations": [rule] })), widget(SPEC)))[0]?.replace(

@@ -1,4 +1,4 @@
-/** The rules of one schema (x-kubernetes-validations), compiled, or why they are not. */
+/** The compiled rules of one schema (x-kubernetes-validations), or their compile errors. */
 import {
   compileExpression,
   kubernetesLibrary,
@@ -15,17 +15,17 @@ import { readFieldPath } from "./field-path.ts";
 
 export type CompiledRule = {
   readonly rule: ValidationRule;
-  /** Undefined for an empty rule, and when `error` says why there is none. */
+  /** Undefined for an empty rule, and when there is an `error`. */
   readonly program: CompiledExpression["program"] | undefined;
   readonly error: string | undefined;
   readonly usesOldSelf: boolean;
   readonly maxCost: number;
-  /** How often the rule can apply, when the schema sets no limits. */
+  /** The number of values that the rule can apply to, when the schema sets no limits. */
   readonly maxCardinality: number;
   readonly messageProgram: CompiledExpression["program"] | undefined;
   readonly messageError: string | undefined;
   readonly messageMaxCost: number;
-  /** Where the error is shown, below the value that has the rule. */
+  /** The path of the error, below the value that has the rule. */
   readonly fieldPath: string;
 };
 

@@ -1,4 +1,4 @@
-/** Rules on objects: messages, old values, forgiveness, budgets. Wordings are those of kube-apiserver 1.36.3. */
+/** Rules on objects: messages, old values, ratcheting, budgets. The messages are those of kube-apiserver 1.36.3. */
 import { describe, expect, test } from "vitest";
 import type { Json, JsonObject } from "#kube";
 import { create, crdOfSpec, linesOf, typeOf, update, widget } from "../widget.test-support.ts";
@@ -11,7 +11,7 @@ function say(rule: JsonObject, value: Json, field: JsonObject = { type: "integer
   return linesOf(create(withRules(field, rule), widget({ f: value })));
 }
 
-describe("a rule that does not hold says", () => {
+describe("the error of a false rule has", () => {
   const OBJECT = { type: "object", properties: { a: { type: "integer" }, b: { type: "integer" } } };
   const rows: readonly {
     readonly name: string;
@@ -23,19 +23,19 @@ describe("a rule that does not hold says", () => {
     { name: "itself", rule: { rule: "self > 3" }, value: 1, want: "spec.f: Invalid value: 1: failed rule: self > 3" },
     { name: "its message", rule: { rule: "self > 3", message: " too small " }, value: 1, want: "spec.f: Invalid value: 1: too small" },
     {
-      name: "the message it makes",
+      name: "the value of its messageExpression",
       rule: { rule: "self > 3", messageExpression: "'%d is small'.format([self])" },
       value: 1,
       want: "spec.f: Invalid value: 1: 1 is small",
     },
     {
-      name: "its fixed message when the made one is empty",
+      name: "its fixed message when the messageExpression is empty",
       rule: { rule: "self > 3", message: "m", messageExpression: "'  '" },
       value: 1,
       want: "spec.f: Invalid value: 1: m",
     },
     {
-      name: "its fixed message when the made one fails",
+      name: "its fixed message when the messageExpression fails",
       rule: { rule: "self > 3", message: "m", messageExpression: "string(1 / (self - self))" },
       value: 1,
       want: "spec.f: Invalid value: 1: m",
@@ -59,21 +59,21 @@ describe("a rule that does not hold says", () => {
       want: "spec.f: Duplicate value: 1",
     },
     {
-      name: "nothing of a whole object",
+      name: "no value of an object",
       rule: { rule: "self.a < self.b", message: "m" },
       value: { a: 2, b: 1 },
       field: OBJECT,
       want: "spec.f: Invalid value: m",
     },
     {
-      name: "where it belongs",
+      name: "its fieldPath",
       rule: { rule: "self.a < self.b", message: "m", fieldPath: ".a" },
       value: { a: 2, b: 1 },
       field: OBJECT,
       want: "spec.f.a: Invalid value: m",
     },
     {
-      name: "what went wrong",
+      name: "the evaluation error",
       rule: { rule: "1 / self == 1" },
       value: 0,
       want: 'spec.f: Invalid value: "integer": division by zero evaluating rule: 1 / self == 1',
@@ -83,7 +83,7 @@ describe("a rule that does not hold says", () => {
     expect(say(rule, value, field)).toEqual([want]);
   });
 
-  test("where in a list or a map it stands", () => {
+  test("its index in a list or its key in a map", () => {
     const item = { type: "string", maxLength: 5, "x-kubernetes-validations": [{ rule: "self != 'x'", message: "no x" }] };
     const type = typeOf(
       crdOfSpec({ l: { type: "array", maxItems: 5, items: item }, m: { type: "object", maxProperties: 5, additionalProperties: item } }),
@@ -94,7 +94,7 @@ describe("a rule that does not hold says", () => {
     ]);
   });
 
-  test("nothing while the object has the wrong shape", () => {
+  test("no message while the object has structural errors", () => {
     expect(say({ rule: "self > 3" }, "x")).toEqual([
       'spec.f: Invalid value: "string": spec.f in body must be of type integer: "string"',
       "<nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation",
@@ -104,13 +104,13 @@ describe("a rule that does not hold says", () => {
 
 describe("a rule about the old value", () => {
   const type = withRules({ type: "string", maxLength: 9 }, { rule: "self == oldSelf", message: "fixed" });
-  test("is not asked of a new object", () => {
+  test("is not run on a new object", () => {
     expect(linesOf(create(type, widget({ f: "a" })))).toEqual([]);
   });
-  test("is not asked where there was none", () => {
+  test("is not run on a new value", () => {
     expect(linesOf(update(type, widget({}), widget({ f: "a" })))).toEqual([]);
   });
-  test("is asked of a change", () => {
+  test("is run on a change", () => {
     expect(linesOf(update(type, widget({ f: "a" }), widget({ f: "b" })))).toEqual(['spec.f: Invalid value: "b": fixed']);
   });
   test("finds the old item of a list by its keys", () => {
@@ -138,7 +138,7 @@ describe("a rule about the old value", () => {
     });
     expect(linesOf(update(typeOf(crdOfSpec({ l: list })), before, after))).toEqual(["spec.l[0]: Invalid value: only up"]);
   });
-  test("can ask whether there was one", () => {
+  test("can test whether there was one", () => {
     const rule = { rule: "oldSelf.hasValue() ? self == oldSelf.value() : self != 'bad'", optionalOldSelf: true, message: "m" };
     const optional = withRules({ type: "string", maxLength: 9 }, rule);
     expect(linesOf(create(optional, widget({ f: "bad" })))).toHaveLength(1);
@@ -152,10 +152,10 @@ describe("a value that a newer rule refuses", () => {
   test("stays while it is not changed", () => {
     expect(linesOf(update(type, widget({ f: "bad" }), widget({ f: "bad" }, { metadata: { name: "x", labels: { a: "b" } } })))).toEqual([]);
   });
-  test("cannot come back", () => {
+  test("cannot be set by a change", () => {
     expect(linesOf(update(type, widget({ f: "ok" }), widget({ f: "bad" })))).toEqual(['spec.f: Invalid value: "bad": no bad']);
   });
-  test("stays only with its whole list when the list has no keys", () => {
+  test("stays only if its whole list is unchanged when the list has no keys", () => {
     const item = { type: "string", maxLength: 9, "x-kubernetes-validations": [{ rule: "self != 'bad'", message: "no bad" }] };
     const listed = typeOf(crdOfSpec({ l: { type: "array", maxItems: 5, items: item } }));
     expect(linesOf(update(listed, widget({ l: ["bad"] }), widget({ l: ["bad"] })))).toEqual([]);
@@ -165,7 +165,7 @@ describe("a value that a newer rule refuses", () => {
   });
 });
 
-describe("a rule that walks too much", () => {
+describe("a rule that iterates too much", () => {
   const numbers = Array.from({ length: 700 }, (_, at) => at);
   const list = { type: "array", maxItems: 1_000, items: { type: "integer" } };
   test("is stopped by the limit of one evaluation", () => {
@@ -181,7 +181,7 @@ describe("a rule that walks too much", () => {
     const tree = linesOf(create(type, widget({ f: Array.from({ length: 5 }, () => numbers.slice(0, 300)) })));
     expect(tree.length).toBeLessThanOrEqual(1);
   });
-  test("a pattern that would explode elsewhere takes linear time", () => {
+  test("a pattern with exponential backtracking elsewhere takes linear time here", () => {
     expect(say({ rule: "self.matches('^(a+)+$')" }, "a".repeat(5_000) + "b", { type: "string", maxLength: 6_000 })).toHaveLength(1);
   });
 });

@@ -1,49 +1,49 @@
 /**
- * Runs the rules of a schema on an object, from the root down. Rules that compare with the old value run only where there is one;
- * a rule that fails on a value that did not change is forgiven.
+ * Runs the rules of a schema on an object, from the root down. Rules that use oldSelf run only where there is an old value; a rule that fails on
+ * an unchanged value does not refuse the object.
  *
- * All rules of one object share a budget; when it is spent, the rest is not run and the object is refused.
+ * All rules of one object share a cost budget; when it is used up, the remaining rules are not run and the object is refused.
  */
 import { field, isJsonObject, type Json, type JsonObject } from "#kube";
 import type { Pace, Paced } from "../../pace.ts";
 import type { FieldCause } from "../../resource-type.ts";
-import { child, index, key, type FieldPath } from "../causes/field-path.ts";
+import { child, index, key, type CausePath } from "../causes/field-path.ts";
 import { OldItems, type Correlation } from "../validation/correlation.ts";
 import { outOfBudget, runRule } from "./rule-outcome.ts";
 import type { RuleTree } from "./rule-tree.ts";
 import { schemaValue } from "./schema-values.ts";
 import { withResourceFields } from "./schema-type.ts";
 
-/** What all rules of one object may cost together. */
+/** The cost limit of all rules of one object. */
 export const OBJECT_COST_BUDGET = 10_000_000;
 
-/** `forgiven`: what is wrong, and was before. */
-export type RuleRun = { readonly causes: readonly FieldCause[]; readonly forgiven: readonly FieldCause[]; readonly budget: number };
+/** `tolerated`: failures on unchanged values. */
+export type RuleRun = { readonly causes: readonly FieldCause[]; readonly tolerated: readonly FieldCause[]; readonly budget: number };
 
-/** What changed between the old object and the new: of the value itself if it can be told, otherwise of what holds it. */
+/** What changed between the old object and the new: of the value itself if it can be correlated, otherwise of its parent. */
 type Ratchet = { readonly own: Correlation | undefined; readonly parent: Correlation | undefined };
 
-type State = { budget: number; readonly causes: FieldCause[]; readonly forgiven: FieldCause[]; readonly pace: Pace | undefined };
+type State = { budget: number; readonly causes: FieldCause[]; readonly tolerated: FieldCause[]; readonly pace: Pace | undefined };
 
 export type RuleInput = {
-  readonly path: FieldPath;
+  readonly path: CausePath;
   readonly value: Json;
   readonly old: Json | undefined;
   readonly correlation?: Correlation | undefined;
   readonly budget?: number;
-  /** Of the request; without it nothing is timed. */
+  /** The time budget of the request; undefined: no limit. */
   readonly pace?: Pace | undefined;
 };
 
 /** Each rule may be followed by a pause. */
 export function* runRules(tree: RuleTree, input: RuleInput): Paced<RuleRun> {
-  const state: State = { budget: input.budget ?? OBJECT_COST_BUDGET, causes: [], forgiven: [], pace: input.pace };
+  const state: State = { budget: input.budget ?? OBJECT_COST_BUDGET, causes: [], tolerated: [], pace: input.pace };
   yield* visit(state, tree, { ...input, ratchet: { own: input.correlation, parent: undefined } });
   return state;
 }
 
-/** A value, and what stood in its place before. */
-type Place = { readonly path: FieldPath; readonly value: Json; readonly old: Json | undefined; readonly ratchet: Ratchet };
+/** A value and its old value. */
+type Place = { readonly path: CausePath; readonly value: Json; readonly old: Json | undefined; readonly ratchet: Ratchet };
 
 function* visit(state: State, tree: RuleTree, place: Place): Paced<void> {
   const { value } = place;
@@ -83,7 +83,7 @@ function belowField(ratchet: Ratchet, name: string): Ratchet {
   return { own: ratchet.own.field(name), parent: ratchet.own };
 }
 
-function isForgiven(ratchet: Ratchet): boolean {
+function isTolerated(ratchet: Ratchet): boolean {
   return (ratchet.own ?? ratchet.parent)?.isUnchanged() === true;
 }
 
@@ -97,14 +97,14 @@ function* runOwnRules(state: State, tree: RuleTree, { path, value, old, ratchet 
     yield;
     const cause = runRule(state, compiled, { path, value, type, self, oldSelf });
     if (cause !== undefined) {
-      const counts = cause.always || compiled.usesOldSelf || !isForgiven(ratchet);
-      (counts ? state.causes : state.forgiven).push(cause.cause);
+      const counts = cause.always || compiled.usesOldSelf || !isTolerated(ratchet);
+      (counts ? state.causes : state.tolerated).push(cause.cause);
     }
     if (state.budget < 0) return;
   }
 }
 
-function spend(state: State, path: FieldPath, type: string): void {
+function spend(state: State, path: CausePath, type: string): void {
   state.causes.push(outOfBudget(path, type));
   state.budget = -1;
 }

@@ -1,7 +1,7 @@
 /**
- * Lists of an object as CEL values. Sets and lists with keys are compared and added to by their elements, not by position.
+ * Lists of an object as CEL values. Sets and lists with keys are compared and concatenated by element, not by position.
  *
- * Elements are found by a digest of their content: a rule that compares two long lists pays for their length, and no more.
+ * Elements are found by a digest of their content: comparing two long lists takes linear time.
  */
 import type { Json } from "#kube";
 import {
@@ -20,7 +20,7 @@ import {
 } from "#cel";
 import type { JsonSchema } from "../schema/json-schema.ts";
 
-/** How an item becomes a value; schema-values.ts knows. */
+/** Converts an item to a value; see schema-values.ts. */
 type ValueOf = (json: Json, schema: JsonSchema) => CelValue;
 
 export function arrayValue(json: readonly Json[], schema: JsonSchema, valueOf: ValueOf): CelValue {
@@ -42,7 +42,7 @@ export function arrayValue(json: readonly Json[], schema: JsonSchema, valueOf: V
 
 type Both = { readonly list: CelList; readonly other: CelList; readonly schema: JsonSchema; readonly meter: Meter };
 
-/** The order of sets and of lists with keys does not count. */
+/** The order of sets and of lists with keys is ignored. */
 function equalItems({ list, other, schema, meter }: Both): boolean | CelFailure {
   const known = isKeyed(schema) ? positions(itemsOf(list), schema, meter) : undefined;
   if (known instanceof CelFailure) return known;
@@ -62,7 +62,7 @@ function isKeyed(schema: JsonSchema): boolean {
   return schema.listType === "set" || schema.listType === "map";
 }
 
-/** Where the last of each identity stands. */
+/** The last position of each identity. */
 function positions(items: readonly CelValue[], schema: JsonSchema, meter: Meter): Map<string, number> | CelFailure {
   const found = new Map<string, number>();
   for (const [at, item] of items.entries()) {
@@ -73,14 +73,14 @@ function positions(items: readonly CelValue[], schema: JsonSchema, meter: Meter)
   return found;
 }
 
-/** What makes an element the same one: its keys, or all of it. */
+/** The identity of an element: its keys, or its whole content. */
 function identityOf(item: CelValue, schema: JsonSchema, meter: Meter): string | CelFailure {
   if (schema.listType !== "map" || !isMap(item)) return contentText(item, meter);
   const keys = schema.listMapKeys.map((name) => item.get(escapeName(name) ?? name) ?? null);
   return contentText(listOf(keys), meter);
 }
 
-/** Adding to a set leaves out what is there; adding to a list with keys replaces what has the same ones. */
+/** Adding to a set skips existing elements; adding to a list with keys replaces elements with the same keys. */
 function joined({ list, other, schema, meter }: Both): CelValue {
   const refused = tooManyItems(list.size + other.size) ?? meter.work(list.size + other.size);
   if (refused !== undefined) return refused;

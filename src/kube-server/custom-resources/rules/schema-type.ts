@@ -20,7 +20,7 @@ import { EMPTY_SCHEMA, valueSchema, type JsonSchema } from "../schema/json-schem
 
 const UTF8 = new TextEncoder();
 
-/** Undefined: the schema has no type that CEL could use. `isResource`: kind, apiVersion and metadata are there too. */
+/** Undefined: the schema has no CEL type. `isResource`: kind, apiVersion and metadata are declared too. */
 export function declaredType(schema: JsonSchema, isResource: boolean): DeclaredType | undefined {
   if (schema.intOrString)
     return scalarType(DYN, 1, schema.maxLength === undefined ? MAX_REQUEST_BYTES - 2 : Math.max(0, schema.maxLength) * 4);

@@ -1,6 +1,6 @@
 /**
- * An object's JSON as CEL values, typed by its schema: a number is an int or a double because the schema says so, a string with
- * a format is a time. Values are made when they are asked for; most rules look at little of an object.
+ * An object's JSON as CEL values, typed by its schema: a number is an int or a double by its schema, a string with a format is a time. Values
+ * are made on first access; most rules read only a small part of an object.
  */
 import { field, isJsonObject, jsonEqual, type Json, type JsonObject } from "#kube";
 import {
@@ -91,8 +91,8 @@ function bytesValue(text: string): CelValue {
 }
 
 /**
- * An object or a map of the schema. Its size and its values are made once: a loop that looks up every key of a map must not make the
- * map anew each time.
+ * An object or a map of the schema. Its size and its values are made once: a loop that looks up every key of a map must not make the map again
+ * each time.
  */
 class SchemaMap implements CelMap {
   readonly kind = "map";
@@ -158,7 +158,7 @@ class SchemaMap implements CelMap {
   }
 }
 
-/** A field that the schema does not know. */
+/** A field that is not in the schema. */
 function equalUnknown(
   { name, value }: { readonly name: string; readonly value: Json | undefined },
   other: CelMap,

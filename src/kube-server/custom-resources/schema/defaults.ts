@@ -1,8 +1,8 @@
 /**
- * Defaults of a schema put into an object, and nulls dealt with.
+ * Sets the defaults of a schema in an object, and handles nulls.
  *
  * A null on a field that is not nullable takes the default; without a default it is dropped, as if it had not been sent.
- * Surprise: a default is only looked for inside objects that are there, so a default of a nested field needs its parent.
+ * Surprise: defaults are set only in existing objects, so the default of a nested field has no effect without its parent.
  */
 import { isJsonObject, type Json, type JsonObject } from "#kube";
 import { schemaOfField, valueSchema, type JsonSchema } from "./json-schema.ts";
@@ -42,7 +42,7 @@ function isRefusedNull(value: Json, schema: JsonSchema): boolean {
   return value === null && !schema.nullable;
 }
 
-/** Drops nulls that are neither allowed nor have a default to take their place. Nulls in lists stay, to be refused. */
+/** Drops nulls that are neither allowed nor replaced by a default. Nulls in lists stay and are refused later. */
 export function dropRefusedNulls(value: Json, schema: JsonSchema | undefined): Json {
   if (Array.isArray(value)) return mapItems(value, (item) => dropRefusedNulls(item, schema?.items));
   if (!isJsonObject(value)) return value;

@@ -1,12 +1,12 @@
 /**
- * Resources inside a custom resource (x-kubernetes-embedded-resource): their apiVersion, kind and metadata are read and checked
+ * Resources inside a custom resource (x-kubernetes-embedded-resource): their apiVersion, kind and metadata are decoded and checked
  * like those of any object.
  */
 import { err, ok, type Result } from "#base";
 import { dns1035LabelProblems, field, isJsonObject, pathSegmentProblems, type Json, type JsonObject } from "#kube";
 import type { FieldCause } from "../../resource-type.ts";
 import { invalid, required } from "../causes/causes.ts";
-import { child, index, key, type FieldPath } from "../causes/field-path.ts";
+import { child, index, key, type CausePath } from "../causes/field-path.ts";
 import { OBJECT_META } from "../decode/object-meta-shape.ts";
 import { readShape } from "../../protocol/shapes.ts";
 import { validateObjectMeta } from "../metadata/object-meta.ts";
@@ -15,20 +15,20 @@ import { mapFields } from "./prune.ts";
 
 export type Coerced = { readonly value: Json; readonly unknown: readonly string[] };
 
-/** Metadata of embedded resources brought into shape; unknown fields in it are dropped and named. */
+/** Normalises the metadata of embedded resources; its unknown fields are dropped and reported. */
 export function coerceEmbedded(value: Json, schema: JsonSchema | undefined, path?: string): Result<Coerced, FieldCause> {
   const unknown: string[] = [];
   const coerced = coerce(value, schema, path, unknown);
   return coerced.ok ? ok({ value: coerced.value, unknown: unknown.toSorted() }) : coerced;
 }
 
-function coerce(value: Json, schema: JsonSchema | undefined, path: FieldPath, unknown: string[]): Result<Json, FieldCause> {
+function coerce(value: Json, schema: JsonSchema | undefined, path: CausePath, unknown: string[]): Result<Json, FieldCause> {
   if (schema === undefined) return ok(value);
   if (Array.isArray(value)) return coerceItems(value, schema, path, unknown);
   return isJsonObject(value) ? coerceFields(value, schema, path, unknown) : ok(value);
 }
 
-function coerceItems(items: readonly Json[], schema: JsonSchema, path: FieldPath, unknown: string[]): Result<Json, FieldCause> {
+function coerceItems(items: readonly Json[], schema: JsonSchema, path: CausePath, unknown: string[]): Result<Json, FieldCause> {
   const next: Json[] = [];
   for (const [position, item] of items.entries()) {
     const result = coerce(item, schema.items, index(path, position), unknown);
@@ -38,7 +38,7 @@ function coerceItems(items: readonly Json[], schema: JsonSchema, path: FieldPath
   return ok(next.every((item, position) => item === items[position]) ? items : next);
 }
 
-function coerceFields(value: JsonObject, schema: JsonSchema, path: FieldPath, unknown: string[]): Result<Json, FieldCause> {
+function coerceFields(value: JsonObject, schema: JsonSchema, path: CausePath, unknown: string[]): Result<Json, FieldCause> {
   let failure: FieldCause | undefined;
   const next = mapFields(value, (item, name) => {
     const result = schema.embeddedResource ? coerceMeta(item, name, path, unknown) : ok(item);
@@ -49,7 +49,7 @@ function coerceFields(value: JsonObject, schema: JsonSchema, path: FieldPath, un
   return failure === undefined ? ok(next) : err(failure);
 }
 
-type Place = { readonly path: FieldPath; readonly name: string };
+type Place = { readonly path: CausePath; readonly name: string };
 
 function coerceBelow(value: Json, schema: JsonSchema, at: Place, unknown: string[]): Result<Json, FieldCause> {
   const property = schema.properties?.get(at.name);
@@ -57,7 +57,7 @@ function coerceBelow(value: Json, schema: JsonSchema, at: Place, unknown: string
   return coerce(value, valueSchema(schema), key(at.path, at.name), unknown);
 }
 
-function coerceMeta(value: Json, name: string, path: FieldPath, unknown: string[]): Result<Json, FieldCause> {
+function coerceMeta(value: Json, name: string, path: CausePath, unknown: string[]): Result<Json, FieldCause> {
   if (name === "apiVersion" || name === "kind") {
     return typeof value === "string" ? ok(value) : err(invalid(child(path, name), value, "must be a string"));
   }
@@ -69,7 +69,7 @@ function coerceMeta(value: Json, name: string, path: FieldPath, unknown: string[
 }
 
 /** The rules for embedded resources anywhere below. `isResource`: the value itself is one. */
-export function validateEmbedded(path: FieldPath, value: Json, schema: JsonSchema | undefined, isResource: boolean): readonly FieldCause[] {
+export function validateEmbedded(path: CausePath, value: Json, schema: JsonSchema | undefined, isResource: boolean): readonly FieldCause[] {
   if (schema === undefined) return [];
   if (Array.isArray(value))
     return value.flatMap((item: Json, at) =>
@@ -85,7 +85,7 @@ export function validateEmbedded(path: FieldPath, value: Json, schema: JsonSchem
   return [...own, ...below];
 }
 
-function validateResource(path: FieldPath, value: JsonObject): readonly FieldCause[] {
+function validateResource(path: CausePath, value: JsonObject): readonly FieldCause[] {
   const causes: FieldCause[] = [];
   for (const name of ["apiVersion", "kind"]) {
     if (!Object.hasOwn(value, name)) causes.push(required(child(path, name)));
@@ -95,7 +95,7 @@ function validateResource(path: FieldPath, value: JsonObject): readonly FieldCau
   return metadata === undefined ? causes : [...causes, ...validateMetadata(child(path, "metadata"), metadata)];
 }
 
-function validateApiVersion(path: FieldPath, value: Json | undefined): readonly FieldCause[] {
+function validateApiVersion(path: CausePath, value: Json | undefined): readonly FieldCause[] {
   if (value === undefined) return [];
   const at = child(path, "apiVersion");
   if (typeof value !== "string") return [invalid(at, value, "must be a string")];
@@ -103,7 +103,7 @@ function validateApiVersion(path: FieldPath, value: Json | undefined): readonly 
   return value.split("/").length > 2 ? [invalid(at, value, `unexpected GroupVersion string: ${value}`)] : [];
 }
 
-function validateKind(path: FieldPath, value: Json | undefined): readonly FieldCause[] {
+function validateKind(path: CausePath, value: Json | undefined): readonly FieldCause[] {
   if (value === undefined) return [];
   const at = child(path, "kind");
   if (typeof value !== "string") return [invalid(at, value, "must be a string")];

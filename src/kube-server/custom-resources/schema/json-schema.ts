@@ -1,7 +1,7 @@
 /**
- * The schema of a custom resource as the server understands it, read from a CRD that was decoded.
+ * The schema of a custom resource, parsed from a decoded CRD.
  *
- * Names that a CRD's author chose are keys of Maps: "__proto__" is a field like any other.
+ * Names that a CRD's author chose are keys of Maps: "__proto__" is an ordinary field.
  */
 import { memoizeByObject } from "#base";
 import { isJsonObject, type Json, type JsonObject } from "#kube";
@@ -24,7 +24,7 @@ export type JsonSchema = {
   readonly nullable: boolean;
   readonly format: string;
   readonly title: string;
-  /** Undefined when there is none; null counts as none. */
+  /** Undefined: no default; null counts as none. */
   readonly default: Json | undefined;
   readonly maximum: number | undefined;
   readonly exclusiveMaximum: boolean;
@@ -66,8 +66,8 @@ export type JsonSchema = {
 };
 
 /**
- * Reads a decoded schema: every field has its type already, so the casts here cannot lie. Schemas are never changed, and each is read by
- * everything that looks at its definition.
+ * Parses a decoded schema: the types of its fields were checked, so the casts here are safe. Schemas are never changed, and each is parsed
+ * once and shared by all users of its definition.
  */
 export const readSchema: (raw: JsonObject) => JsonSchema = memoizeByObject(readNode);
 
@@ -186,10 +186,10 @@ function readDependencies(raw: Json | undefined): ReadonlyMap<string, JsonSchema
   return isJsonObject(raw) ? new Map(Object.entries(raw).map(([name, value]) => [name, readOptional(value)])) : undefined;
 }
 
-/** A schema that says nothing: what an embedded resource or a missing schema stands on. */
+/** A schema without keywords, for embedded resources and missing schemas. */
 export const EMPTY_SCHEMA: JsonSchema = readSchema({});
 
-/** The schema of a field, or of any value of a map; undefined when the schema does not say. */
+/** The schema of a field, or of any value of a map; undefined when the schema declares none. */
 export function schemaOfField(schema: JsonSchema | undefined, name: string): JsonSchema | undefined {
   return schema?.properties?.get(name) ?? valueSchema(schema);
 }

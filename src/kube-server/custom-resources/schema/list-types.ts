@@ -1,17 +1,17 @@
-/** Lists that are sets or maps: no element and no key twice. */
+/** Lists of type set or map: no duplicate elements or keys. */
 import { canonicalJson, field, isJsonObject, type Json, type JsonObject } from "#kube";
 import type { FieldCause } from "../../resource-type.ts";
 import { duplicate, invalid } from "../causes/causes.ts";
-import { child, index, key, type FieldPath } from "../causes/field-path.ts";
+import { child, index, key, type CausePath } from "../causes/field-path.ts";
 import { valueSchema, type JsonSchema } from "./json-schema.ts";
 
-export function validateListTypes(path: FieldPath, schema: JsonSchema | undefined, value: Json): readonly FieldCause[] {
+export function validateListTypes(path: CausePath, schema: JsonSchema | undefined, value: Json): readonly FieldCause[] {
   if (schema === undefined) return [];
   if (Array.isArray(value)) return validateList(path, schema, value);
   return isJsonObject(value) ? validateFields(path, schema, value) : [];
 }
 
-function validateFields(path: FieldPath, schema: JsonSchema, value: JsonObject): readonly FieldCause[] {
+function validateFields(path: CausePath, schema: JsonSchema, value: JsonObject): readonly FieldCause[] {
   const causes: FieldCause[] = [];
   const values = valueSchema(schema);
   for (const [name, item] of Object.entries(value)) {
@@ -22,7 +22,7 @@ function validateFields(path: FieldPath, schema: JsonSchema, value: JsonObject):
   return causes;
 }
 
-function validateList(path: FieldPath, schema: JsonSchema, items: readonly Json[]): readonly FieldCause[] {
+function validateList(path: CausePath, schema: JsonSchema, items: readonly Json[]): readonly FieldCause[] {
   const causes: FieldCause[] = [];
   if (schema.listType === "set") {
     for (const position of repeated(items)) causes.push(duplicate(index(path, position), items[position]));
@@ -32,7 +32,7 @@ function validateList(path: FieldPath, schema: JsonSchema, items: readonly Json[
   return causes;
 }
 
-function validateMapList(path: FieldPath, schema: JsonSchema, items: readonly Json[]): readonly FieldCause[] {
+function validateMapList(path: CausePath, schema: JsonSchema, items: readonly Json[]): readonly FieldCause[] {
   const notObject = items.findIndex((item) => item !== null && !isJsonObject(item));
   if (notObject >= 0) return [invalid(index(path, notObject), items[notObject], "must be an object for an array of list-type map")];
   const keys = items.map((item) => keyOf(item, schema.listMapKeys));
@@ -48,7 +48,7 @@ function keyOf(item: Json, names: readonly string[]): JsonObject {
   );
 }
 
-/** Where a value appears for the second time; a third is not reported again. */
+/** The position at which a value appears for the second time; further ones are not reported. */
 function repeated(values: readonly Json[]): readonly number[] {
   const seen = new Map<string, number>();
   return values.flatMap((value, position) => {

@@ -1,8 +1,8 @@
 /**
- * Pruning: fields that the schema does not name are dropped, and their paths listed for fieldValidation.
+ * Pruning: fields that the schema does not declare are dropped, and their paths listed for fieldValidation.
  *
- * Surprise: under x-kubernetes-preserve-unknown-fields nothing is dropped at that level, but fields that do have a schema are
- * still pruned inside. apiVersion, kind and metadata of a resource are never touched here.
+ * Surprise: under x-kubernetes-preserve-unknown-fields nothing is dropped at that level, but declared fields are still pruned inside.
+ * apiVersion, kind and metadata of a resource are never pruned here.
  */
 import { isJsonObject, type Json, type JsonObject } from "#kube";
 import { EMPTY_SCHEMA, valueSchema, type JsonSchema } from "./json-schema.ts";
@@ -11,7 +11,7 @@ export type Pruned = { readonly value: Json; readonly unknown: readonly string[]
 
 const META_FIELDS = new Set(["apiVersion", "kind", "metadata"]);
 
-/** `isResource`: the value is a whole resource (its own metadata is not the schema's business). */
+/** `isResource`: the value is a whole resource (its metadata is not in the schema). */
 export function prune(value: Json, schema: JsonSchema | undefined, isResource: boolean): Pruned {
   const unknown: string[] = [];
   const root = isResource ? { ...(schema ?? EMPTY_SCHEMA), embeddedResource: true } : schema;
@@ -60,7 +60,7 @@ function below(at: At, suffix: string): At {
   return { ...at, path: `${at.path}${suffix}` };
 }
 
-/** A copy only where something changed; undefined takes the field out. */
+/** Copies only what changed; undefined removes the field. */
 export function mapFields(value: JsonObject, change: (item: Json, name: string) => Json | undefined): JsonObject {
   let changed = false;
   const entries: [string, Json][] = [];

@@ -1,13 +1,13 @@
-/** A field that anyOf, allOf, oneOf or not speaks of must be declared outside of them too. */
+/** A field inside anyOf, allOf, oneOf or not must be declared outside of them too. */
 import type { FieldCause } from "../../resource-type.ts";
 import { required } from "../causes/causes.ts";
-import { child, index, key, pathText, type FieldPath } from "../causes/field-path.ts";
+import { child, index, key, pathText, type CausePath } from "../causes/field-path.ts";
 import type { JsonSchema } from "./json-schema.ts";
 
-/** Where the declaration is looked for, and where it is needed. */
-type Pair = { readonly declared: JsonSchema | undefined; readonly declaredAt: FieldPath; readonly usedAt: FieldPath };
+/** The schema to search for the declaration, and the schema that needs it. */
+type Pair = { readonly declared: JsonSchema | undefined; readonly declaredAt: CausePath; readonly usedAt: CausePath };
 
-export function completenessCauses(schema: JsonSchema, path: FieldPath): readonly FieldCause[] {
+export function completenessCauses(schema: JsonSchema, path: CausePath): readonly FieldCause[] {
   return restrictions(schema, { declared: schema, declaredAt: path, usedAt: path });
 }
 
@@ -26,7 +26,7 @@ function nested(used: JsonSchema | undefined, at: Pair): readonly FieldCause[] {
   const { declared } = at;
   if (declared === undefined) return [missing(at)];
   const properties = [...(used.properties ?? [])].flatMap(([name, property]) => {
-    const place = (path: FieldPath): string => key(child(path, "properties"), name);
+    const place = (path: CausePath): string => key(child(path, "properties"), name);
     return nested(property, { declared: declared.properties?.get(name), declaredAt: place(at.declaredAt), usedAt: place(at.usedAt) });
   });
   const items = nested(used.items, {

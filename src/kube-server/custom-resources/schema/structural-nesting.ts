@@ -1,15 +1,15 @@
-/** What may stand inside anyOf, allOf, oneOf and not: restrictions of values, and nothing that declares, describes or keeps a field. */
+/** What is allowed inside anyOf, allOf, oneOf and not: restrictions of values, and no keyword that declares, describes or preserves a field. */
 import { compileRegex } from "#cel";
 import type { FieldCause } from "../../resource-type.ts";
 import { forbidden, invalid } from "../causes/causes.ts";
-import { child, index, key, type FieldPath } from "../causes/field-path.ts";
+import { child, index, key, type CausePath } from "../causes/field-path.ts";
 import type { JsonSchema } from "./json-schema.ts";
 
-export function nestingCauses(schema: JsonSchema, path: FieldPath): readonly FieldCause[] {
+export function nestingCauses(schema: JsonSchema, path: CausePath): readonly FieldCause[] {
   return restrictionCauses(schema, skipsOf(schema), path);
 }
 
-/** Anything but the zero value of its field. */
+/** Any value other than the zero value of its field. */
 export function saysSomething(value: unknown): boolean {
   if (value === undefined || value === "" || value === false) return false;
   if (Array.isArray(value)) return value.length > 0;
@@ -18,7 +18,7 @@ export function saysSomething(value: unknown): boolean {
 
 type Skips = { readonly anyOf: boolean; readonly anyOfOfFirstAllOf: boolean };
 
-/** `anyOf: [{type: integer}, {type: string}]` is how an int-or-string was written before there was a word for it. */
+/** `anyOf: [{type: integer}, {type: string}]` is the form of int-or-string before the keyword existed. */
 function skipsOf(schema: JsonSchema): Skips {
   return { anyOf: isIntOrString(schema.anyOf), anyOfOfFirstAllOf: isIntOrString(schema.allOf[0]?.anyOf ?? []) };
 }
@@ -32,7 +32,7 @@ function saysOnlyType(schema: JsonSchema): boolean {
 }
 const NO_SKIPS: Skips = { anyOf: false, anyOfOfFirstAllOf: false };
 
-function restrictionCauses(schema: JsonSchema, skips: Skips, path: FieldPath): readonly FieldCause[] {
+function restrictionCauses(schema: JsonSchema, skips: Skips, path: CausePath): readonly FieldCause[] {
   const causes: FieldCause[] = [];
   if (!skips.anyOf)
     for (const [at, one] of schema.anyOf.entries()) causes.push(...nestedCauses(one, NO_SKIPS, index(child(path, "anyOf"), at)));

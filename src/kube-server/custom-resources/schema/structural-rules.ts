@@ -1,10 +1,10 @@
 /**
- * What makes a schema structural: every field has its type where it is declared, and anyOf, allOf, oneOf and not only restrict it.
- * Pruning, defaulting and server-side apply rest on this; the messages are those of a real server, sorted as it sorts them.
+ * The rules of structural schemas: every field has its type where it is declared, and anyOf, allOf, oneOf and not only restrict it. Pruning,
+ * defaulting and server-side apply depend on this; the messages are those of a real server, in its order.
  */
 import type { FieldCause } from "../../resource-type.ts";
 import { forbidden, invalid, required } from "../causes/causes.ts";
-import { child, key, type FieldPath } from "../causes/field-path.ts";
+import { child, key, type CausePath } from "../causes/field-path.ts";
 import { valueSchema, type JsonSchema } from "./json-schema.ts";
 import { completenessCauses } from "./structural-completeness.ts";
 import { nestingCauses, saysSomething } from "./structural-nesting.ts";
@@ -17,7 +17,7 @@ const NO_TYPE: Readonly<Record<Level, string>> = {
   field: "must not be empty for specified object fields",
 };
 
-/** Why no structural schema can be made of this at all; the other rules assume that one can. */
+/** The reason why no structural schema can be made of this; the other rules assume that one can. */
 export function unsupportedField(schema: JsonSchema): string | undefined {
   if (schema.id !== "") return "OpenAPIV3Schema 'id' is not supported";
   if (schema.schemaUrl !== "") return "OpenAPIV3Schema 'schema' is not supported";
@@ -35,7 +35,7 @@ export function unsupportedField(schema: JsonSchema): string | undefined {
   return undefined;
 }
 
-/** Every schema directly inside this one. */
+/** Every direct subschema. */
 export function subschemas(schema: JsonSchema): readonly JsonSchema[] {
   const additional = valueSchema(schema);
   return [
@@ -54,7 +54,7 @@ export function subschemas(schema: JsonSchema): readonly JsonSchema[] {
   ];
 }
 
-export function validateStructural(path: FieldPath, schema: JsonSchema): readonly FieldCause[] {
+export function validateStructural(path: CausePath, schema: JsonSchema): readonly FieldCause[] {
   const causes = [...invariantCauses(schema, "root", path), ...completenessCauses(schema, path)];
   return causes.toSorted((a, b) => compareTexts(`${a.field}: ${a.detail}`, `${b.field}: ${b.detail}`));
 }
@@ -63,7 +63,7 @@ function compareTexts(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-function invariantCauses(schema: JsonSchema | undefined, level: Level, path: FieldPath): readonly FieldCause[] {
+function invariantCauses(schema: JsonSchema | undefined, level: Level, path: CausePath): readonly FieldCause[] {
   if (schema === undefined) return [];
   const causes: FieldCause[] = [];
   if (schema.type === "array" && schema.items === undefined) causes.push(required(child(path, "items"), "must be specified"));
@@ -80,7 +80,7 @@ function invariantCauses(schema: JsonSchema | undefined, level: Level, path: Fie
   return causes;
 }
 
-function extensionCauses(schema: JsonSchema, path: FieldPath): readonly FieldCause[] {
+function extensionCauses(schema: JsonSchema, path: CausePath): readonly FieldCause[] {
   const causes: FieldCause[] = [];
   if (!schema.intOrString) return causes;
   const detail = "must be false if x-kubernetes-int-or-string is true";
@@ -89,7 +89,7 @@ function extensionCauses(schema: JsonSchema, path: FieldPath): readonly FieldCau
   return causes;
 }
 
-function typeCauses(schema: JsonSchema, level: Level, path: FieldPath): readonly FieldCause[] {
+function typeCauses(schema: JsonSchema, level: Level, path: CausePath): readonly FieldCause[] {
   const causes: FieldCause[] = [];
   const at = child(path, "type");
   if (schema.embeddedResource && schema.type !== "object") {
@@ -106,7 +106,7 @@ function typeCauses(schema: JsonSchema, level: Level, path: FieldPath): readonly
   return causes;
 }
 
-function metadataCauses(schema: JsonSchema, level: Level, path: FieldPath): readonly FieldCause[] {
+function metadataCauses(schema: JsonSchema, level: Level, path: CausePath): readonly FieldCause[] {
   const causes: FieldCause[] = [];
   const isResource = level === "root" || schema.embeddedResource;
   const at = (name: string): string => key(child(path, "properties"), name);
@@ -130,7 +130,7 @@ function metadataCauses(schema: JsonSchema, level: Level, path: FieldPath): read
   return causes;
 }
 
-/** At the root, metadata may restrict name and generateName and nothing else. */
+/** At the root, metadata may restrict name and generateName only. */
 function saysTooMuch(metadata: JsonSchema): boolean {
   const names = [...(metadata.properties?.keys() ?? [])];
   if (names.some((name) => name !== "name" && name !== "generateName")) return true;

@@ -1,6 +1,6 @@
 /**
- * A value and what stood in its place before an update. Items of a list have a place only in a list of type map, where they are
- * found by their keys; in any other list they belong to nothing that was there before.
+ * A value and its value before an update. Items of a list are correlated only in a list of type map, by their keys; items of other lists have
+ * no old value.
  */
 import { field, isJsonObject, jsonEqual, type Json } from "#kube";
 import { schemaOfField, type JsonSchema } from "../schema/json-schema.ts";
@@ -42,7 +42,7 @@ export class Correlation {
     return (this.#items ??= new OldItems(this.#schema, old));
   }
 
-  /** Equal, where the order of a map-list does not count. */
+  /** Equal, ignoring the order of lists of type map. */
   isUnchanged(): boolean {
     return (this.#unchanged ??= this.#compare());
   }
@@ -68,7 +68,7 @@ export class Correlation {
   }
 }
 
-/** Items of an old list, found by the keys of a list of type map; the first of several wins. */
+/** Items of an old list, by the keys of a list of type map; the first of several wins. */
 export class OldItems {
   readonly #keys: readonly string[];
   readonly #byKey = new Map<string, Json>();

@@ -1,8 +1,8 @@
-/** Which format of a schema counts: one that is known and fits the type. */
+/** The effective format of a schema: one that is known and fits the type. */
 import { isKnownFormat } from "#cel";
 import type { JsonSchema } from "../schema/json-schema.ts";
 
-/** The format that counts: of the right type and known, or none. */
+/** Undefined for a format that is unknown or of another type. */
 export function effectiveFormat(schema: JsonSchema): string {
   if (schema.format === "") return "";
   return isRecognised(schema) ? schema.format : "";

@@ -1,13 +1,13 @@
 /**
- * Numbers against a schema. A whole number within 64 bits is Go's int64 and is compared as such; everything else is a float64.
+ * Numbers against a schema. An integer within 64 bits is Go's int64 and is compared as such; other numbers are float64.
  *
- * Surprise: a float within a billionth of a whole number counts as that number, and bounds that are no integers are themselves
- * reported when the type is integer.
+ * Surprise: a float within a billionth of an integer counts as that integer, and bounds that are no integers are themselves reported when the
+ * type is integer.
  */
 import { floatText, numberText, typeText, type Json } from "#kube";
 import type { JsonSchema } from "../schema/json-schema.ts";
 import { badFactor, beyondBound, general } from "./problems.ts";
-import { Findings, type Problem } from "./result.ts";
+import { ValidationFindings, type SchemaProblem } from "./result.ts";
 
 const INT64_LIMIT = 2 ** 63;
 const MAX_SAFE = 2 ** 53 - 1;
@@ -23,13 +23,13 @@ export function isNearInteger(value: number): boolean {
   return value !== 0 && whole !== 0 && Math.abs(value - whole) / Math.min(Math.abs(value) + Math.abs(whole), Number.MAX_VALUE) < 1e-9;
 }
 
-/** `%T`: whole numbers beyond 64 bits are floats. */
+/** `%T`: integers beyond 64 bits are floats. */
 export function goTypeOf(json: Json): string {
   return typeof json === "number" && !isInt64(json) ? "float64" : typeText(json);
 }
 
-export function validateNumber(path: string, schema: JsonSchema, value: number): Findings {
-  const findings = new Findings();
+export function validateNumber(path: string, schema: JsonSchema, value: number): ValidationFindings {
+  const findings = new ValidationFindings();
   findings.add(outOfRange(value, schema, "Checked", path));
   if (schema.multipleOf !== undefined) findings.merge(validateMultiple(path, schema, value, schema.multipleOf));
   if (schema.minimum !== undefined) {
@@ -46,10 +46,10 @@ export function validateNumber(path: string, schema: JsonSchema, value: number):
   return findings;
 }
 
-/** `shown`: how the value is printed beside it. */
-type Bound = { readonly value: number; readonly text: string; readonly shown: string; readonly problem: Problem | undefined };
+/** `shown`: the printed form of the value. */
+type Bound = { readonly value: number; readonly text: string; readonly shown: string; readonly problem: SchemaProblem | undefined };
 
-/** A bound that does not fit the type is a problem of its own, and then both are floats. */
+/** A bound that does not fit the type is an error of its own, and then both are floats. */
 function boundOf(bound: number, schema: JsonSchema, value: number, what: string, path: string): Bound {
   const problem = outOfRange(bound, schema, what, path);
   if (!isInt64(value) || problem !== undefined) return { value: bound, text: floatText(bound), shown: floatText(value), problem };
@@ -57,18 +57,18 @@ function boundOf(bound: number, schema: JsonSchema, value: number, what: string,
   return { value: whole, text: numberText(whole), shown: numberText(value), problem };
 }
 
-function validateMinimum(path: string, bound: Bound, exclusive: boolean, value: number): Problem | undefined {
+function validateMinimum(path: string, bound: Bound, exclusive: boolean, value: number): SchemaProblem | undefined {
   if (exclusive ? value > bound.value : value >= bound.value) return undefined;
   return beyondBound(path, `should be greater than ${exclusive ? "" : "or equal to "}${bound.text}`, bound.shown);
 }
 
-function validateMaximum(path: string, bound: Bound, exclusive: boolean, value: number): Problem | undefined {
+function validateMaximum(path: string, bound: Bound, exclusive: boolean, value: number): SchemaProblem | undefined {
   if (exclusive ? value < bound.value : value <= bound.value) return undefined;
   return beyondBound(path, `should be less than ${exclusive ? "" : "or equal to "}${bound.text}`, bound.shown);
 }
 
-function validateMultiple(path: string, schema: JsonSchema, value: number, declared: number): Findings {
-  const findings = new Findings();
+function validateMultiple(path: string, schema: JsonSchema, value: number, declared: number): ValidationFindings {
+  const findings = new ValidationFindings();
   const factor = boundOf(declared, schema, value, "MultipleOf", path);
   findings.add(factor.problem);
   const integer = isInt64(value) && factor.problem === undefined;
@@ -83,7 +83,7 @@ function isMultiple(value: number, factor: number, integer: boolean): boolean {
   return isNearInteger(factor < 1 ? (1 / factor) * value : value / factor);
 }
 
-function outOfRange(value: number, schema: JsonSchema, what: string, path: string): Problem | undefined {
+function outOfRange(value: number, schema: JsonSchema, what: string, path: string): SchemaProblem | undefined {
   const fits = fitsFormat(value, schema);
   if (fits) return undefined;
   const form = schema.format === "" ? "(default format)" : `with format ${schema.format}`;

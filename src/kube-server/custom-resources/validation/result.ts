@@ -1,26 +1,26 @@
 /**
- * What a schema says about a value: problems, each once, and how much of the value fitted.
+ * The result of validating a value against a schema: problems, each once, and a count of matches.
  *
- * The count decides which branch of an anyOf is blamed: the one that came closest.
+ * The count selects the branch of an anyOf whose errors are listed: the best match.
  */
 import type { FieldCause } from "../../resource-type.ts";
 
-/** `text` tells problems apart; `at` is relative to the value that was validated, and undefined for the value as a whole. */
-export type Problem = { readonly text: string; readonly cause: (prefix: string | undefined) => FieldCause };
+/** `text` identifies a problem; the prefix of its cause is the path of the validated value, undefined for the whole object. */
+export type SchemaProblem = { readonly text: string; readonly cause: (prefix: string | undefined) => FieldCause };
 
-export class Findings {
-  readonly #problems = new Map<string, Problem>();
+export class ValidationFindings {
+  readonly #problems = new Map<string, SchemaProblem>();
   matches = 0;
 
-  get problems(): readonly Problem[] {
+  get problems(): readonly SchemaProblem[] {
     return [...this.#problems.values()];
   }
 
-  add(problem: Problem | undefined): void {
+  add(problem: SchemaProblem | undefined): void {
     if (problem !== undefined && !this.#problems.has(problem.text)) this.#problems.set(problem.text, problem);
   }
 
-  merge(other: Findings | undefined): void {
+  merge(other: ValidationFindings | undefined): void {
     if (other === undefined) return;
     for (const problem of other.#problems.values()) this.add(problem);
     this.matches += other.matches;
@@ -31,15 +31,15 @@ export class Findings {
   }
 }
 
-export function findingsOf(problem: Problem): Findings {
-  const findings = new Findings();
+export function findingsOf(problem: SchemaProblem): ValidationFindings {
+  const findings = new ValidationFindings();
   findings.add(problem);
   return findings;
 }
 
-/** One that fitted. */
-export function oneMatch(): Findings {
-  const findings = new Findings();
+/** A result with one match. */
+export function oneMatch(): ValidationFindings {
+  const findings = new ValidationFindings();
   findings.matches = 1;
   return findings;
 }

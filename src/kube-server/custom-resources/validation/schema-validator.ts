@@ -1,12 +1,12 @@
 /**
- * Values against an OpenAPI v3 schema, as kube-openapi's validator does it: the same order, the same sentences, the same oddities.
+ * Validates values against an OpenAPI v3 schema as kube-openapi's validator does, with the same order, messages and peculiarities.
  *
- * On updates `correlation` says what the old value was: what did not change is not refused (ratcheting).
+ * On updates `correlation` gives the old value: unchanged values are not refused (ratcheting).
  */
 import { isJsonObject, type Json, type JsonObject } from "#kube";
 import { characters, isKnownFormat, matchesFormat, PatternBudget } from "#cel";
 import type { FieldCause } from "../../resource-type.ts";
-import type { FieldPath } from "../causes/field-path.ts";
+import type { CausePath } from "../causes/field-path.ts";
 import { valueSchema, type JsonSchema } from "../schema/json-schema.ts";
 import type { Correlation } from "./correlation.ts";
 import { effectiveFormat } from "./formats.ts";
@@ -25,22 +25,22 @@ import {
   tooShortText,
   wrongType,
 } from "./problems.ts";
-import { Findings, findingsOf, oneMatch, type Problem } from "./result.ts";
+import { ValidationFindings, findingsOf, oneMatch, type SchemaProblem } from "./result.ts";
 import { validateCombinations } from "./combinations.ts";
 
-export function validateSchema(prefix: FieldPath, schema: JsonSchema, value: Json, correlation?: Correlation): readonly FieldCause[] {
+export function validateSchema(prefix: CausePath, schema: JsonSchema, value: Json, correlation?: Correlation): readonly FieldCause[] {
   const root: At = { path: "", correlation, isDefault: false, patterns: new PatternBudget() };
   const findings = correlation === undefined ? validateValue(root, schema, value) : ratcheted(root, schema, value, correlation);
   return findings.problems.map((problem) => problem.cause(prefix));
 }
 
-/** A default inside a schema: int-or-string and unknown formats are then taken literally, which is an oddity of the server. */
-export function validateDefault(prefix: FieldPath, schema: JsonSchema, value: Json): readonly FieldCause[] {
+/** A default inside a schema: int-or-string and unknown formats are checked literally, a peculiarity of the server. */
+export function validateDefault(prefix: CausePath, schema: JsonSchema, value: Json): readonly FieldCause[] {
   const root: At = { path: "", correlation: undefined, isDefault: true, patterns: new PatternBudget() };
   return validateValue(root, schema, value).problems.map((problem) => problem.cause(prefix));
 }
 
-/** Where we are, and what was there before; no correlation means that nothing is forgiven below here. */
+/** The current path and its old value; without a correlation nothing below is ratcheted. */
 export type At = {
   readonly path: string;
   readonly correlation: Correlation | undefined;
@@ -48,20 +48,20 @@ export type At = {
   readonly patterns: PatternBudget;
 };
 
-function ratcheted(at: At, schema: JsonSchema, value: Json, correlation: Correlation): Findings {
+function ratcheted(at: At, schema: JsonSchema, value: Json, correlation: Correlation): ValidationFindings {
   const findings = validateValue(at, schema, value);
   if (findings.isValid || !correlation.isUnchanged()) return findings;
-  const forgiven = new Findings();
-  forgiven.matches = findings.matches;
-  return forgiven;
+  const unchanged = new ValidationFindings();
+  unchanged.matches = findings.matches;
+  return unchanged;
 }
 
-function below(at: At, schema: JsonSchema, value: Json): Findings {
+function below(at: At, schema: JsonSchema, value: Json): ValidationFindings {
   return at.correlation === undefined ? validateValue(at, schema, value) : ratcheted(at, schema, value, at.correlation);
 }
 
-export function validateValue(at: At, declared: JsonSchema, value: Json): Findings {
-  const findings = new Findings();
+export function validateValue(at: At, declared: JsonSchema, value: Json): ValidationFindings {
+  const findings = new ValidationFindings();
   const schema = at.isDefault && declared.intOrString ? { ...declared, intOrString: false } : declared;
   const format = at.isDefault ? schema.format : effectiveFormat(schema);
   if (value === null) {
@@ -69,7 +69,7 @@ export function validateValue(at: At, declared: JsonSchema, value: Json): Findin
     findings.merge(validateEnum(at.path, schema, value));
     return findings;
   }
-  const step = (result: Findings | undefined): void => {
+  const step = (result: ValidationFindings | undefined): void => {
     findings.merge(result);
     findings.matches += 1;
   };
@@ -92,7 +92,7 @@ function typesOf(schema: JsonSchema): readonly string[] {
   return schema.type === "" ? [] : [schema.type];
 }
 
-function validateType(path: string, schema: JsonSchema, format: string, value: Json): Findings {
+function validateType(path: string, schema: JsonSchema, format: string, value: Json): ValidationFindings {
   const types = typesOf(schema);
   if (value === null) return types.length === 0 || schema.nullable ? oneMatch() : findingsOf(wrongType(path, types.join(","), "null"));
   const [type, valueFormat] = typeOf(value);
@@ -113,13 +113,13 @@ function typeOf(value: Exclude<Json, null>): readonly [type: string, format: str
   return [typeof value === "object" ? "object" : typeof value, ""];
 }
 
-/** One complaint per text: the first of length, length and pattern. */
-function validateText(at: At, schema: JsonSchema, value: string): Findings | undefined {
+/** One error per text: the first of maxLength, minLength and pattern. */
+function validateText(at: At, schema: JsonSchema, value: string): ValidationFindings | undefined {
   const problem = textProblem(at, schema, value);
   return problem === undefined ? undefined : findingsOf(problem);
 }
 
-function textProblem({ path, patterns }: At, schema: JsonSchema, value: string): Problem | undefined {
+function textProblem({ path, patterns }: At, schema: JsonSchema, value: string): SchemaProblem | undefined {
   const length = schema.maxLength === undefined && schema.minLength === undefined ? 0 : characters(value);
   if (schema.maxLength !== undefined && length > schema.maxLength) return tooLongText(path, schema.maxLength);
   if (schema.minLength !== undefined && length < schema.minLength) return tooShortText(path, schema.minLength, value);
@@ -128,8 +128,8 @@ function textProblem({ path, patterns }: At, schema: JsonSchema, value: string):
   return matches === true ? undefined : noMatch(path, schema.pattern, value);
 }
 
-function validateItems(at: At, schema: JsonSchema, items: readonly Json[]): Findings {
-  const findings = new Findings();
+function validateItems(at: At, schema: JsonSchema, items: readonly Json[]): ValidationFindings {
+  const findings = new ValidationFindings();
   const of = schema.items;
   if (of !== undefined) {
     for (const [position, item] of items.entries()) {
@@ -143,8 +143,8 @@ function validateItems(at: At, schema: JsonSchema, items: readonly Json[]): Find
   return findings;
 }
 
-/** Surprise: a float meets a whole number in the list when its whole part does. */
-function validateEnum(path: string, schema: JsonSchema, value: Json): Findings | undefined {
+/** Surprise: a float is equal to an integer of the enum when its integer part is. */
+function validateEnum(path: string, schema: JsonSchema, value: Json): ValidationFindings | undefined {
   if (schema.enum.length === 0) return undefined;
   const found = schema.enum.some((allowed) => {
     if (typeof allowed === "number" && typeof value === "number") return allowed === (isInt64(allowed) ? Math.trunc(value) : value);
@@ -158,8 +158,8 @@ function jsonSame(a: Json, b: Json): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
-function validateFields(at: At, schema: JsonSchema, value: JsonObject): Findings {
-  const findings = new Findings();
+function validateFields(at: At, schema: JsonSchema, value: JsonObject): ValidationFindings {
+  const findings = new ValidationFindings();
   const names = Object.keys(value);
   if (schema.minProperties !== undefined && names.length < schema.minProperties) {
     findings.add(tooFewProperties(at.path, schema.minProperties, names.length));
@@ -174,7 +174,7 @@ function validateFields(at: At, schema: JsonSchema, value: JsonObject): Findings
   return findings;
 }
 
-function validateField(at: At, schema: JsonSchema, name: string, value: Json): Findings | undefined {
+function validateField(at: At, schema: JsonSchema, name: string, value: Json): ValidationFindings | undefined {
   const isTypeMeta = at.path === "" && (name === "kind" || name === "apiVersion");
   const correlation = isTypeMeta ? undefined : at.correlation?.field(name);
   const property = schema.properties?.get(name);
