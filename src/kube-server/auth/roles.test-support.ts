@@ -1,7 +1,7 @@
 /** Users and the rules they are given, in one line each. Only for tests. */
 import type { Json } from "#kube";
 import type { User } from "../protocol/request.ts";
-import type { Answer, TestServer } from "../rest/server.test-support.ts";
+import type { TestResponse, TestServer } from "../rest/server.test-support.ts";
 
 const GROUP = "rbac.authorization.k8s.io";
 export const RBAC = `/apis/${GROUP}/v1`;
@@ -36,6 +36,6 @@ export async function grant({ ask }: TestServer, user: string, rules: readonly G
   mustBeCreated(bound);
 }
 
-function mustBeCreated({ status, body }: Answer): void {
+function mustBeCreated({ status, body }: TestResponse): void {
   if (status !== 201) throw new Error(`expected 201, got ${status}: ${JSON.stringify(body)}`);
 }

@@ -1,7 +1,7 @@
 /**
- * The API server without a network: a request goes in, an answer comes out. HTTP and the in-process transport are two ways to reach it.
+ * The API server without a network: maps requests to responses. HTTP and the in-process transport both call it.
  *
- * A request is worked on from its first to its last step without letting another in between, so what it read is still true when it writes.
+ * Most requests run synchronously from the first to the last step, so what they read is still current when they write.
  */
 import { err, ok, silentLogger, whenThere, type Clock, type Later, type Logger, type Result } from "#base";
 import { fieldAt } from "#kube";
@@ -40,7 +40,7 @@ import { isReview, routeOf, type RequestTarget, type Verb } from "../protocol/ro
 import { badRequest, methodNotAllowed } from "../protocol/status.ts";
 import { bindPod } from "./subresources/pods.ts";
 import { reviewOf } from "./subresources/reviews.ts";
-import { answerSubresource } from "./subresources/table.ts";
+import { dispatchSubresource } from "./subresources/table.ts";
 import { TypeRegistry, type AdaptType } from "../protocol/type-registry.ts";
 import { WatchBacklog, type BacklogLimits } from "../protocol/watch-backlog.ts";
 import { watch } from "./watches.ts";
@@ -52,44 +52,44 @@ import type { Store } from "../store/index.ts";
 
 export type ApiServerOptions = {
   readonly store: Store;
-  /** The kinds that are always there. */
+  /** The built-in kinds. */
   readonly types: readonly ResourceType[];
-  /** Asked once about every kind, custom ones included. */
+  /** Called once for every kind, including custom ones. */
   readonly adaptType?: AdaptType | undefined;
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger?: Logger | undefined;
-  /** Whom tokens belong to that the server was given. Those of ServiceAccounts it knows by itself. */
+  /** Authenticates static tokens. ServiceAccount tokens are authenticated by `accounts`. */
   readonly authenticate?: ((token: string) => User | undefined) | undefined;
-  /** Where those come from; without it their key is made here and ends with this server. */
+  /** Issues and authenticates ServiceAccount tokens; default: with a key that exists only as long as this server. */
   readonly accounts?: AccountTokens | undefined;
-  /** Who may do what; without it everybody may do everything. */
+  /** Absent: every request is allowed. */
   readonly authorize?: Authorizer | undefined;
-  /** The parts of admission, in order; without it those of kube-apiserver. */
+  /** The admission plugins, in order; default: those of kube-apiserver. */
   readonly admission?: ((context: AdmissionContext) => readonly AdmissionPlugin[]) | undefined;
-  /** Where the Service of a webhook is; without it at an endpoint on loopback, or where its external name leads. */
+  /** Resolves the Service of a webhook. Default: an endpoint on loopback, or the Service's external name. */
   readonly resolveService?: ResolveService | undefined;
-  /** How much may wait for watchers that do not read. */
+  /** Limits of undelivered events for watchers that do not read. */
   readonly watchBacklog?: Partial<BacklogLimits> | undefined;
-  /** "host:port", as discovery tells it to clients. */
+  /** "host:port" in discovery documents. */
   readonly address?: (() => string) | undefined;
 };
 
-/** A request that the caller may make. It is answered once its body is there, without being authorized again. */
+/** An authorized request. It is executed when its body has been read, without another authorization. */
 export type AuthorizedRequest = (body: ApiRequest["body"], signal: AbortSignal) => Later<ApiResponse>;
 
 export interface ApiServer {
-  /** Authorizes a request and answers it. */
+  /** Authorizes and executes a request. */
   handle(request: ApiRequest, signal: AbortSignal): Later<ApiResponse>;
-  /** Authorizes a request whose body has not been read. The error is the response to a caller that may not make it. */
+  /** Authorizes a request whose body has not been read. The error is the response to a forbidden request. */
   authorize(request: ApiRequest): Result<AuthorizedRequest, ApiResponse>;
-  /** Whom a bearer token belongs to, if it is good for this server. */
+  /** The user of a bearer token, if the token is valid for this server. */
   readonly authenticate?: (token: string) => User | undefined;
   readonly types: TypeRegistry;
   readonly store: Store;
-  /** Tells, in ConfigMap extension-apiserver-authentication, whose client certificates are accepted. `pem`: the authority. */
+  /** Publishes the authority of client certificates in the ConfigMap extension-apiserver-authentication. `pem`: its certificate. */
   publishClientAuthority?(pem: string): void;
-  /** Ends every watch. The store stays open: it belongs to whoever made it. */
+  /** Ends every watch. The store stays open: its owner closes it. */
   close(): void;
 }
 
@@ -107,7 +107,7 @@ const VERBS: Readonly<Record<Verb, (call: RequestContext) => PendingResponse>> =
 export function createApiServer(options: ApiServerOptions): ApiServer {
   const closing = new AbortController();
   const types = new TypeRegistry(options.types, options.adaptType);
-  const ground = {
+  const dependencies = {
     store: options.store,
     types,
     clock: options.clock,
@@ -116,13 +116,13 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     closing: closing.signal,
   };
   const resolveService = options.resolveService ?? resolveFromStore(options.store);
-  const context = { ...ground, authorize: options.authorize ?? EVERYTHING, resolveService };
+  const context = { ...dependencies, authorize: options.authorize ?? EVERYTHING, resolveService };
   const plugins = (options.admission ?? admissionPlugins)(context);
   const core: Core = {
     ...context,
     openToAll: options.authorize === undefined,
     admission: admissionChain([creationChecks(context), ...plugins, escalationChecks(context)]),
-    authentication: createAuthentication(options.accounts ?? accountTokens(ground), options.authenticate),
+    authentication: createAuthentication(options.accounts ?? accountTokens(dependencies), options.authenticate),
     printed: { object: undefined, text: "" },
     backlog: new WatchBacklog(options.watchBacklog),
     turns: new TurnBudget(options.clock),
@@ -131,8 +131,8 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   ensureFirstNamespaces(core);
   ensureBootstrapObjects(core);
   ensureServerRecords(core);
-  const definitions = followDefinitions(core, conversionWebhooks({ ...ground, resolveService }));
-  // what happened before the first request is nobody's history: `resourceVersion=1` is too old, as on any cluster that has lived
+  const definitions = followDefinitions(core, conversionWebhooks({ ...dependencies, resolveService }));
+  // the history before the first request is dropped: `resourceVersion=1` is too old, as on any cluster that has been in use
   if (isNew) options.store.compact(options.store.revision);
   const address = options.address ?? (() => "127.0.0.1");
   const discovery = createDiscovery({ types, store: options.store, address });
@@ -140,8 +140,8 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     discovery.respond(request) ?? answerOpenId(request, { accounts: core.authentication.accounts, address });
   const gate = createGate(context.authorize, options.authorize === undefined);
   const paths: Paths = { about, types, routes: new RecentRoutes(types) };
-  const answer = (request: ApiRequest, signal: AbortSignal, target: RequestTarget | ApiResponse) =>
-    "type" in target ? objectResponse(core, target, request, signal) : target;
+  const execute = (request: ApiRequest, signal: AbortSignal, target: RequestTarget | ApiResponse) =>
+    "type" in target ? executeTarget(core, target, request, signal) : target;
   return {
     types,
     store: options.store,
@@ -153,7 +153,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
       return ok((body, signal) => {
         const complete = body === undefined ? authorized.value : { ...authorized.value, body };
         // looked up again: the kinds may have changed while the body was read
-        return answer(complete, signal, paths.routes.find(request)?.target ?? newTarget(complete, info, paths));
+        return execute(complete, signal, paths.routes.find(request)?.target ?? newTarget(complete, info, paths));
       });
     },
     authenticate: core.authentication.userOf,
@@ -163,7 +163,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
       if (!("kind" in info)) return info;
       const authorized = gate(request, info);
       if (!authorized.ok) return authorized.error;
-      return answer(authorized.value, signal, known?.target ?? newTarget(authorized.value, info, paths));
+      return execute(authorized.value, signal, known?.target ?? newTarget(authorized.value, info, paths));
     },
     publishClientAuthority: (pem) => publishClientAuthority(core, pem),
     close() {
@@ -176,21 +176,21 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
 const EVERYTHING: Authorizer = () => ({ allowed: true, reason: "" });
 const NOT_FOUND_PAGE = "404 page not found\n";
 
-/** `about`: what the server says of itself. */
+/** `about`: discovery documents and OpenID configuration. */
 type Paths = {
   readonly about: (request: ApiRequest) => ApiResponse | undefined;
   readonly types: TypeRegistry;
   readonly routes: RecentRoutes;
 };
 
-/** What a request asks for; or its answer, when that cannot be read. */
+/** The parsed request; or the error response, if it cannot be parsed. */
 function infoOf(request: ApiRequest): RequestInfo | ApiResponse {
   const info = requestInfoOf(request);
   if (info.ok) return info.value;
   return info.error.kind === "no-resource" ? textResponse(500, info.error.message) : textResponse(400, "400 Bad Request");
 }
 
-/** What a request is about; or its answer, when that is no object. */
+/** The target of a request; or the response, if the path is not that of an object. */
 function newTarget(request: ApiRequest, info: RequestInfo, { about, types, routes }: Paths): RequestTarget | ApiResponse {
   const own = about(request);
   if (own !== undefined) return own;
@@ -201,25 +201,25 @@ function newTarget(request: ApiRequest, info: RequestInfo, { about, types, route
   return target.value;
 }
 
-function objectResponse(core: Core, target: RequestTarget, request: ApiRequest, signal: AbortSignal): Later<ApiResponse> {
+function executeTarget(core: Core, target: RequestTarget, request: ApiRequest, signal: AbortSignal): Later<ApiResponse> {
   const deprecation = deprecationOf(target.type);
   const warnings = new Set<string>(deprecation === undefined ? undefined : [deprecation]);
-  return whenThere(answerTarget(core, request, { target, signal, warnings }), (answered) =>
+  return whenThere(dispatchTarget(core, request, { target, signal, warnings }), (answered) =>
     answered.ok ? answered.value : failureResponse(request, answered.error, warnings),
   );
 }
 
 type Started = { readonly target: RequestTarget; readonly signal: AbortSignal; readonly warnings: Set<string> };
 
-function answerTarget(core: Core, request: ApiRequest, { target, signal, warnings }: Started): PendingResponse {
+function dispatchTarget(core: Core, request: ApiRequest, { target, signal, warnings }: Started): PendingResponse {
   const listed = target.verb === "list" || target.verb === "watch";
   const output = negotiate(header(request, "accept"), transformsOf(target), target.type.custom, listed);
   if (!output.ok) return err(output.error);
   const fits = checkBodySize(request, target.type.collection);
   if (!fits.ok) return fits;
   const call: RequestContext = { core, request, target, output: output.value, signal, warnings, large: isLarge(request) };
-  if (target.subresource !== undefined) return answerSubresource(call);
-  if (target.verb === "create") return createWhatever(call);
+  if (target.subresource !== undefined) return dispatchSubresource(call);
+  if (target.verb === "create") return dispatchCreate(call);
   return VERBS[target.verb](call);
 }
 
@@ -229,8 +229,8 @@ function transformsOf(target: RequestTarget) {
   return verb === "list" || verb === "watch" || verb === "deletecollection" ? TRANSFORMS.list : TRANSFORMS.object;
 }
 
-/** Most things that are created are kept. Questions are answered, and a Binding changes a pod. */
-function createWhatever(call: RequestContext): PendingResponse {
+/** Most created objects are stored. Reviews are only evaluated, and a Binding changes a pod. */
+function dispatchCreate(call: RequestContext): PendingResponse {
   const review = reviewOf(call);
   if (review !== undefined) return review(call);
   const { type } = call.target;
@@ -239,7 +239,7 @@ function createWhatever(call: RequestContext): PendingResponse {
   return create(call);
 }
 
-/** `POST …/bindings` names the pod in its body; it is the same as `POST …/pods/NAME/binding`. */
+/** `POST …/bindings` names the pod in its body; equivalent to `POST …/pods/NAME/binding`. */
 function bindByName(call: RequestContext): PendingResponse {
   const pods = call.core.types.find("", "v1", "pods");
   const body = readBody(call, "Ignore");

@@ -1,25 +1,25 @@
-/** A request as admission sees it. */
+/** Attributes of a request for admission. */
 import type { JsonObject, KubeObject } from "#kube";
 import { firstRound, type Attributes, type Operation } from "../protocol/admission-port.ts";
 import type { ResourceType } from "../resource-type.ts";
 import type { RequestContext } from "../protocol/core.ts";
-import type { DeleteOptions } from "./delete-options.ts";
+import type { DeleteRequestOptions } from "./delete-options.ts";
 import { recordWarning } from "../protocol/warnings.ts";
 
-export type Change = {
+export type AdmissionChange = {
   readonly operation: Operation;
   readonly name: string;
   readonly dryRun: boolean;
   readonly object: KubeObject | undefined;
   readonly old: KubeObject | undefined;
-  /** Where the objects are not what the resource is. */
+  /** If the objects are of another kind than the resource. */
   readonly kind?: Attributes["kind"];
   readonly subresource?: string | undefined;
-  /** Instead of what the query says. */
+  /** Default: from the query. */
   readonly options?: () => JsonObject;
 };
 
-export function attributesOf(call: RequestContext, change: Change): Attributes {
+export function attributesOf(call: RequestContext, change: AdmissionChange): Attributes {
   const { target, request, warnings } = call;
   return {
     operation: change.operation,
@@ -39,12 +39,12 @@ export function attributesOf(call: RequestContext, change: Change): Attributes {
   };
 }
 
-const WRITTEN = ["fieldManager", "fieldValidation"] as const;
+const TEXT_OPTIONS = ["fieldManager", "fieldValidation"] as const;
 
-/** What the client said beside the object. A patch is told as what it does: it creates or it updates. */
+/** The options of the query. A patch has CreateOptions or UpdateOptions, depending on its effect. */
 function optionsOf({ request: { query } }: RequestContext, operation: Operation): JsonObject {
   const dryRun = query.getAll("dryRun").filter((value) => value !== "");
-  const texts = WRITTEN.map((name) => [name, query.get(name) ?? ""] as const).filter(([, value]) => value !== "");
+  const texts = TEXT_OPTIONS.map((name) => [name, query.get(name) ?? ""] as const).filter(([, value]) => value !== "");
   return {
     kind: operation === "CREATE" ? "CreateOptions" : "UpdateOptions",
     apiVersion: "meta.k8s.io/v1",
@@ -53,8 +53,8 @@ function optionsOf({ request: { query } }: RequestContext, operation: Operation)
   };
 }
 
-/** A namespace is deleted as exactly the one that was found. */
-export function deleteOptionsOf(type: ResourceType, found: KubeObject, options: DeleteOptions): JsonObject {
+/** The deletion of a namespace has the uid of the stored namespace as a precondition. */
+export function deleteOptionsOf(type: ResourceType, found: KubeObject, options: DeleteRequestOptions): JsonObject {
   const { gracePeriodSeconds, propagationPolicy, orphanDependents, resourceVersion, dryRun } = options;
   const uid = options.uid ?? (type.collection === "/namespaces" ? found.metadata.uid : undefined);
   const preconditions = { ...(uid === undefined ? {} : { uid }), ...(resourceVersion === undefined ? {} : { resourceVersion }) };

@@ -1,7 +1,7 @@
 /**
- * Whatever the method, path and query: what a request reads and changes is what was authorized.
+ * For every method, path and query: a request reads and changes only what was authorized.
  *
- * The effects are read from the store and from the answer, not from the router, so that the property does not depend on a second parser.
+ * The effects are read from the store and from the response, not from the router, so that the property does not depend on a second parser.
  */
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -123,7 +123,7 @@ function kindOf(value: Json): string {
   return typeof kind === "string" ? kind : "";
 }
 
-/** Objects in an answer to a GET. */
+/** Objects in the response to a GET. */
 function reads(body: Json): readonly Effect[] {
   if (!isJsonObject(body)) return [];
   const listKind = kindOf(body);
@@ -186,7 +186,7 @@ const COLLECTIONS = [
   "/api/v1/namespaces",
   `/apis/${GROUP}/v1/namespaces`,
 ];
-/** Paths of objects that are there, some with an escaped slash or a prefix. */
+/** Paths of existing objects, some with an escaped slash or a prefix. */
 const sound = fc
   .record({
     collection: fc.constantFrom(...COLLECTIONS),
@@ -217,7 +217,7 @@ const sentObject = fc.record({
   name: fc.constantFrom("a", "x", "new", "other"),
   namespace: fc.constantFrom(undefined, undefined, "a", "b"),
 });
-/** An object of the kind that the path seems to be about: others are refused before anything happens. */
+/** An object of the kind that the path seems to name: others are rejected before anything happens. */
 function bodyFor(where: string, { name, namespace }: { readonly name: string; readonly namespace: string | undefined }): Json {
   const custom = where.includes(GROUP);
   const plurals = [...PLURALS].filter(([, [group, plural]]) => (group === GROUP) === custom && where.split("/").includes(plural));
@@ -229,7 +229,7 @@ const patchType = fc.constantFrom("application/merge-patch+json", "application/a
 const method = fc.constantFrom("GET", "HEAD", "POST", "POST", "PUT", "PATCH", "PATCH", "DELETE", "OPTIONS", "post");
 
 describe("authorization and execution", () => {
-  test("for every method, path and query, what is read and changed is what was authorized", { timeout: 120_000 }, async () => {
+  test("for every method, path and query, a request reads and changes only what was authorized", { timeout: 120_000 }, async () => {
     let [changed, read] = [0, 0];
     await fc.assert(
       fc.asyncProperty(method, path, query, sentObject, patchType, async (asked, where, more, sent, patch) => {
@@ -261,7 +261,7 @@ describe("authorization and execution", () => {
       }),
       { numRuns: 4_000, seed: 11 },
     );
-    // the requests do reach objects: otherwise the property would hold for a server that answers nothing
+    // the requests do reach objects: otherwise the property would hold for a server that rejects everything
     expect(changed).toBeGreaterThan(80);
     expect(read).toBeGreaterThan(80);
   });

@@ -14,7 +14,7 @@ function request(body: ApiRequest["body"], type = "application/json"): ApiReques
 const list = (count: number, item = "1111") => `{"a":[${Array.from({ length: count }, () => item).join(",")}]}`;
 const refused = (message: string) => ({ ok: false, error: { code: 413, message: `Request entity too large: ${message}` } });
 
-describe("a body is refused before it is read when it has too many fields and items:", () => {
+describe("a body with too many fields and items is rejected before it is parsed:", () => {
   test.each([
     {
       name: "JSON",
@@ -56,25 +56,25 @@ describe("a body is refused before it is read when it has too many fields and it
   });
 });
 
-describe("a body is read when", () => {
+describe("a body is accepted if", () => {
   test.each([
     {
-      name: "it is long, and one text",
+      name: "it is one long text",
       body: `{"a":"${',{["\\\\'.replaceAll('"', '\\"').repeat(MAX_PARTS)}"}`,
       type: "application/json",
       collection: MAPS,
     },
-    { name: "it has as many parts as it may", body: list(MAX_PARTS - 2), type: "application/json", collection: MAPS },
+    { name: "it has exactly the allowed number of parts", body: list(MAX_PARTS - 2), type: "application/json", collection: MAPS },
     { name: "it is a JSON patch", body: list(MAX_PARTS), type: "application/json-patch+json", collection: MAPS },
     { name: "it is a definition", body: list(MAX_PARTS), type: "application/json", collection: DEFINITIONS },
-    { name: "it is JSON in the name of YAML", body: `{"a":"${"b".repeat(MAX_YAML_BYTES)}"}`, type: YAML, collection: MAPS },
+    { name: "it is JSON with the media type of YAML", body: `{"a":"${"b".repeat(MAX_YAML_BYTES)}"}`, type: YAML, collection: MAPS },
     {
       name: "it is protobuf, which is counted later",
       body: list(MAX_PARTS),
       type: "application/vnd.kubernetes.protobuf",
       collection: MAPS,
     },
-    { name: "there is none", body: undefined, type: "application/json", collection: MAPS },
+    { name: "it is absent", body: undefined, type: "application/json", collection: MAPS },
     { name: "it comes from this process", body: { value: [] }, type: "application/json", collection: MAPS },
   ])("$name", ({ body, type, collection }) => {
     expect(checkBodySize(request(body, type), collection)).toEqual({ ok: true, value: undefined });
@@ -94,7 +94,7 @@ test("an object may have as many parts as a body; those of managedFields do not 
   );
 });
 
-test("a body of more than 64 KiB is worked on in several turns", () => {
+test("a body of more than 64 KiB is processed in several turns", () => {
   expect(
     [undefined, { value: [] }, "x".repeat(65_536), "x".repeat(65_537), Buffer.alloc(65_537)].map((body) => isLarge(request(body))),
   ).toEqual([false, false, false, true, true]);

@@ -1,6 +1,6 @@
 /**
- * How many fields and items a body has, before it is read. Reading, checking and tracking an object takes a few microseconds for each, so
- * their number decides for how long a request holds up all others; its bytes do not.
+ * Limits the number of fields and items of a body before it is parsed. Decoding, validating and tracking takes a few microseconds for each, so
+ * their number, not the size in bytes, determines how long a request blocks all others.
  */
 import { Buffer } from "node:buffer";
 import { ok, type Result } from "#base";
@@ -12,17 +12,17 @@ import type { CollectionName } from "../store/index.ts";
 
 /** Largest number of fields and items of one object. */
 export const MAX_PARTS = 32_000;
-/** Merging and applying does more for each than creating and replacing. */
+/** Lower, because merging and applying takes longer per part than creating and replacing. */
 const MAX_PATCH_PARTS = 20_000;
-/** Definitions hold whole schemas, and there is less to do for each field. The largest of kube-prometheus have 9,000. */
+/** Definitions contain whole schemas, and take less time per part. The largest of kube-prometheus have 9,000. */
 export const MAX_DEFINITION_PARTS = 40_000;
-/** Room for 10,000 operations, as a real server takes them. */
+/** Enough for 10,000 operations, the limit of a real server. */
 const MAX_JSON_PATCH_PARTS = 60_000;
-/** YAML is read about ten times as slowly as JSON. No object of that size could be stored in etcd. */
+/** YAML is parsed about ten times as slowly as JSON. A larger object could not be stored in etcd. */
 export const MAX_YAML_BYTES = 1536 * 1024;
-/** In YAML a field may be a line, and so may be a line of a text. */
+/** In YAML a line may be a field, or a line of a text. */
 export const MAX_YAML_LINES = 40_000;
-/** Larger bodies are worked on in several turns of the event loop. */
+/** Larger bodies are processed in several turns of the event loop. */
 const LARGE_BYTES = 64 * 1024;
 
 export function isLarge({ body }: ApiRequest): boolean {
@@ -43,15 +43,15 @@ function mostBodyParts(method: string, collection: CollectionName): number {
   return method === "PATCH" && collection !== DEFINITIONS ? MAX_PATCH_PARTS : mostParts(collection);
 }
 
-/** A change may be small and the object large. What the server itself notes in managedFields does not count. */
+/** The stored object, which may be large after a small change. managedFields do not count, because the server writes them. */
 export function checkObjectSize({ metadata, ...rest }: KubeObject, collection: CollectionName): Result<undefined, Failure> {
   const most = mostParts(collection);
-  const { managedFields: _noted, ...own } = metadata;
+  const { managedFields: _managed, ...own } = metadata;
   if (partsLeft([own, rest], most) >= 0) return FITS;
   return tooLarge(`the object would have more than ${most} fields and items`);
 }
 
-/** Less than zero: there are more than these. */
+/** Negative: the value has more parts than `most`. */
 function partsLeft(value: unknown, most: number): number {
   let left = most;
   if (Array.isArray(value)) {
@@ -62,7 +62,7 @@ function partsLeft(value: unknown, most: number): number {
   return left;
 }
 
-/** Values from callers in this process come from the server's own parts, and are not limited. */
+/** Values from callers in this process are trusted, and not limited. */
 export function checkBodySize(request: ApiRequest, collection: CollectionName): Result<undefined, Failure> {
   const { body } = request;
   if (body === undefined || (typeof body === "object" && "value" in body)) return FITS;
@@ -89,7 +89,7 @@ function isJsonText(bytes: Uint8Array): boolean {
 
 const UTF8 = new TextDecoder();
 
-/** Outside of strings, a comma or an opening bracket comes with every field and item. */
+/** Outside strings, every field and item has a comma or an opening bracket. */
 function countParts(bytes: Uint8Array, most: number): number {
   let parts = 0;
   for (let at = 0; at < bytes.length && parts <= most; at += 1) {

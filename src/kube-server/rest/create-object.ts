@@ -1,4 +1,4 @@
-/** The way of a new object into the store: owners noted, prepared, named, checked. POST, PUT of what is not there, and apply all end here. */
+/** Creates an object: tracks field owners, prepares, names, validates, stores. Used by POST, and by PUT and apply of a missing object. */
 import { ok, timestamp, whenOk, whenThere, type Later, type Result } from "#base";
 import { groupResourceOf, type KubeObject } from "#kube";
 import { trackUpdate, withoutManagedFields } from "../apply/index.ts";
@@ -16,7 +16,7 @@ import type { Stored } from "../store/index.ts";
 export type NewObject = {
   readonly object: KubeObject;
   readonly options: WriteOptions;
-  /** Apply has already noted who owns what. */
+  /** Apply has already set managedFields. */
   readonly tracked: boolean;
 };
 
@@ -24,11 +24,11 @@ const NAME_TRIES = 8;
 
 export function createObject(call: RequestContext, { object, options, tracked }: NewObject): Later<Result<KubeObject, Failure>> {
   const given = metaText(object, "resourceVersion");
-  // who may also have meant an update is asked for a version that can be read
+  // PUT and apply may also be updates, which need a numeric version
   if (call.target.verb !== "create" && !isVersion(given))
     return errorWithoutReason(`strconv.ParseUint: parsing ${JSON.stringify(given)}: invalid syntax`);
   const clean = withoutDuplicateOwners(object, (text) => call.warnings.add(text));
-  const owned = tracked ? clean : noteCreator(call, clean, options.fieldManager);
+  const owned = tracked ? clean : trackCreator(call, clean, options.fieldManager);
   const inNamespace = checkNamespace(call, owned);
   return inNamespace.ok ? nextStep(call, () => admitAndInsert(call, owned, options)) : inNamespace;
 }
@@ -38,13 +38,13 @@ function admitAndInsert(call: RequestContext, owned: KubeObject, options: WriteO
   const attributes = attributesOf(call, { operation: "CREATE", name, dryRun: options.dryRun, object: owned, old: undefined });
   return whenOk(call.core.admission.mutate(attributes), (admitted) => {
     return whenOk(prepare(call, admitted ?? owned), (prepared) => {
-      const judged = { ...attributes, object: prepared, name: name === "" ? prepared.metadata.name : name };
-      return nextStep(call, () => whenOk(call.core.admission.validate(judged), () => insert(call, prepared, options.dryRun)));
+      const validated = { ...attributes, object: prepared, name: name === "" ? prepared.metadata.name : name };
+      return nextStep(call, () => whenOk(call.core.admission.validate(validated), () => insert(call, prepared, options.dryRun)));
     });
   });
 }
 
-/** What the kind makes of a new object, and what it thinks of it. */
+/** Prepares and validates a new object by the rules of its kind. */
 function prepare(call: RequestContext, object: KubeObject): Later<Result<KubeObject, Failure>> {
   const { core, target } = call;
   const { type } = target;
@@ -52,9 +52,9 @@ function prepare(call: RequestContext, object: KubeObject): Later<Result<KubeObj
   // PUT and apply were authorized for one name: admission cannot choose another
   const placed = target.name === undefined ? matchNamespace(call, clean) : matchNameAndNamespace(call, clean);
   if (!placed.ok) return placed;
-  // identity comes first: a Job writes its uid into its own labels
+  // set before preparation, because a Job copies its uid into its labels
   const identity = { uid: newUid(core.random), creationTimestamp: timestamp(core.clock) };
-  // once more after admission: a new object that is on its way out could be neither used nor deleted
+  // repeated after admission: a new object with a deletionTimestamp could be neither used nor deleted
   const named = nameFor(call, withMetadata(withoutSystemFields(placed.value), identity));
   const made = type.prepareForCreate(named);
   const prepared = type.generationOf === undefined || type.generationAfterChange === true ? made : withMetadata(made, { generation: 1 });
@@ -65,8 +65,8 @@ function prepare(call: RequestContext, object: KubeObject): Later<Result<KubeObj
   });
 }
 
-/** A write that cannot be tracked goes through without managedFields, as on a real server. */
-function noteCreator(call: RequestContext, object: KubeObject, manager: string): KubeObject {
+/** A write that cannot be tracked is stored without managedFields, as on a real server. */
+function trackCreator(call: RequestContext, object: KubeObject, manager: string): KubeObject {
   const kind = managedKind(call.core.types, call.target.type, undefined);
   const next = asJsonObject(object);
   const tracked = trackUpdate({ ...kind, manager, now: timestamp(call.core.clock), old: undefined, next });
@@ -84,34 +84,35 @@ function nameFor(call: RequestContext, object: KubeObject): KubeObject {
 function insert(call: RequestContext, object: KubeObject, dryRun: boolean): Later<Result<KubeObject, Failure>> {
   const { type } = call.target;
   const existing = readStored(call, object.metadata.name);
-  if (existing !== undefined) return whenOk(readTaken(type, object, { existing, dryRun }), () => taken(call, object, existing.object));
+  if (existing !== undefined)
+    return whenOk(readExisting(type, object, { existing, dryRun }), () => nameConflict(call, object, existing.object));
   if (dryRun) return asIfStored(type, withMetadata(object, { resourceVersion: undefined }));
   const version = metaText(object, "resourceVersion");
   if (/[1-9]/.test(version) && isVersion(version)) return errorWithoutReason("resourceVersion should not be set on objects to be created");
   return whenOk(oneToStorage(type, object), (stored) => write(call, object, stored));
 }
 
-/** A real server finds out when it writes, or for a dry run when it reads; then it reads the object that has the name. */
-function readTaken(type: ResourceType, object: KubeObject, { existing, dryRun }: Taken): Later<Result<unknown, Failure>> {
+/** The conversions of a real server: it detects the conflict when it writes, or in a dry run when it reads; then it reads the existing object. */
+function readExisting(type: ResourceType, object: KubeObject, { existing, dryRun }: ExistingName): Later<Result<unknown, Failure>> {
   if (type.conversion === undefined) return ok(undefined);
   const found = dryRun ? oneFromStorage(type, existing.object) : oneToStorage(type, object);
   return whenOk(found, () => oneFromStorage(type, existing.object));
 }
 
-type Taken = { readonly existing: Stored; readonly dryRun: boolean };
+type ExistingName = { readonly existing: Stored; readonly dryRun: boolean };
 
-/** There and back: a webhook that cannot convert the object refuses a dry run as well. */
+/** Converts to storage and back: a dry run fails if the webhook cannot convert the object. */
 function asIfStored(type: ResourceType, object: KubeObject): Later<Result<KubeObject, Failure>> {
   if (type.conversion === undefined) return ok(object);
   return whenOk(oneToStorage(type, object, true), (stored) => oneFromStorage(type, stored, true));
 }
 
-/** Anything else counts as none when an object is created. */
+/** Any other text is ignored when an object is created. */
 function isVersion(text: string): boolean {
   return /^[0-9]*$/.test(text);
 }
 
-/** Who meant to update and creates instead has named a version for nothing; one that cannot be read is complained about. */
+/** An update that creates ignores its resourceVersion; an invalid one stays and is reported later. */
 export function withoutVersion(object: KubeObject): KubeObject {
   return isVersion(metaText(object, "resourceVersion")) ? withMetadata(object, { resourceVersion: undefined }) : object;
 }
@@ -125,11 +126,11 @@ function write(call: RequestContext, object: KubeObject, stored: KubeObject): La
     expected: undefined,
     object: (revision) => withMetadata(stored, { resourceVersion: String(revision) }),
   });
-  if (!written.ok) return written.error.kind === "storage" ? internalError(written.error.message) : taken(call, object, undefined);
-  return written.value === undefined ? internalError("the object was not kept") : oneFromStorage(type, written.value.object);
+  if (!written.ok) return written.error.kind === "storage" ? internalError(written.error.message) : nameConflict(call, object, undefined);
+  return written.value === undefined ? internalError("the object was not stored") : oneFromStorage(type, written.value.object);
 }
 
-function taken(call: RequestContext, object: KubeObject, existing: KubeObject | undefined): Result<never, Failure> {
+function nameConflict(call: RequestContext, object: KubeObject, existing: KubeObject | undefined): Result<never, Failure> {
   const { resource } = call.target.type;
   const { name } = object.metadata;
   if (metaText(object, "generateName") !== "") {
@@ -143,9 +144,9 @@ function taken(call: RequestContext, object: KubeObject, existing: KubeObject | 
 
 const SYSTEM_FIELDS = ["uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"];
 
-/** What neither a client nor admission can choose for a new object. */
+/** Removes fields that neither a client nor admission can choose for a new object. */
 export function withoutSystemFields(object: KubeObject): KubeObject {
-  // a custom object has come this far without any metadata
+  // a custom resource may have no metadata here
   const given: KubeObject["metadata"] | undefined = object.metadata;
   if (given === undefined || !SYSTEM_FIELDS.some((name) => Object.hasOwn(given, name))) return object;
   const grace = metaNumber(object, "deletionGracePeriodSeconds");

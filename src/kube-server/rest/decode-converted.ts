@@ -1,6 +1,6 @@
 /**
- * What a strategic patch or an apply has made, read as its kind. It comes through Go's converter and not through its JSON reader: the words for
- * mistakes are others, and integers that are too large are cut.
+ * Decodes the result of a strategic patch or an apply. A real server uses Go's converter of unstructured objects instead of its JSON decoder:
+ * error messages differ, and integers that are too large are truncated.
  */
 import { err, type Result } from "#base";
 import type { Json, KubeObject } from "#kube";
@@ -13,11 +13,11 @@ export function decodeConverted(type: ResourceType, value: Json, like: KubeObjec
   const converted = type.fromUnstructured(value);
   if (!converted.ok) return converted;
   const again = converted.value === value ? decoded : type.decode(converted.value, like);
-  return again.ok ? again : err(inItsWords(again.error));
+  return again.ok ? again : err(asConverterError(again.error));
 }
 
-/** Only types that read themselves speak here; they do not know which field they are. */
-function inItsWords(problem: string): string {
+/** These errors come from types with their own decoder, which do not have the name of the field. */
+function asConverterError(problem: string): string {
   return problem
     .replace(/into Go struct field \S+ of type/, "into Go value of type")
     .replace(/^illegal base64/, "error decoding from json: $&");

@@ -1,8 +1,8 @@
 /**
- * What DELETE does to one object: it goes at once, or it is marked and waits for its finalizers or its grace period.
+ * DELETE of one object: it is removed at once, or marked until its finalizers are removed or its grace period has passed.
  *
- * The propagation policy becomes a finalizer ("orphan", "foregroundDeletion") that a garbage collector acts on; none runs here, so such an
- * object stays until somebody takes the finalizer off, exactly as on an API server without a controller manager.
+ * The propagation policy becomes a finalizer ("orphan", "foregroundDeletion") for the garbage collector. This server has none, so the object
+ * stays until a client removes the finalizer, as on an API server without a controller manager.
  */
 import { ok, timestamp, whenOk, whenThere, type Later, type Result } from "#base";
 import { fieldAt, isJsonObject, type JsonObject, type KubeObject } from "#kube";
@@ -11,7 +11,7 @@ import type { ResourceType } from "../resource-type.ts";
 import { attributesOf, deleteOptionsOf } from "./attributes.ts";
 import { beginChange, oneFromStorage, oneToStorage, withMetadataOf } from "../protocol/convert-objects.ts";
 import { inVersion, readStored, storeKey, type RequestContext } from "../protocol/core.ts";
-import type { DeleteOptions } from "./delete-options.ts";
+import type { DeleteRequestOptions } from "./delete-options.ts";
 import { asJsonObject, asObject } from "../protocol/managed-kinds.ts";
 import { finalizersOf, metaNumber, metaText, withMetadata } from "../protocol/object-meta.ts";
 import { conflict, internalError, notFound, refuse, type Failure } from "../protocol/status.ts";
@@ -23,20 +23,20 @@ export type Deleted = {
   readonly gone: boolean;
 };
 
-type Step = { readonly call: RequestContext; readonly stored: Stored; readonly options: DeleteOptions };
+type Deletion = { readonly call: RequestContext; readonly stored: Stored; readonly options: DeleteRequestOptions };
 
-/** `name`: as admission sees it; the objects of a collection have none there. */
+/** `name`: for admission; "" for the objects of a collection. */
 export function deleteObject(
   call: RequestContext,
   stored: Stored,
-  options: DeleteOptions,
+  options: DeleteRequestOptions,
   name = call.target.name ?? "",
 ): Later<Result<Deleted, Failure>> {
   const { type } = call.target;
   return whenOk(oneFromStorage(type, stored.object), () => {
     const meant = checkPreconditions(type, stored.object, options);
     if (!meant.ok) return meant;
-    // read for the preconditions, then begun as every other change
+    // a real server reads the object for the preconditions, and again for the change
     return whenOk(beginChange(type, stored.object, options.dryRun), () => {
       const shown = { stored, options, name, old: inVersion(type, stored.object) };
       return whenThere(admit(call, shown), (admitted): Later<Result<Deleted, Failure>> => {
@@ -47,12 +47,19 @@ export function deleteObject(
   });
 }
 
-type Shown = { readonly stored: Stored; readonly options: DeleteOptions; readonly name: string; readonly old: KubeObject };
+type Shown = { readonly stored: Stored; readonly options: DeleteRequestOptions; readonly name: string; readonly old: KubeObject };
 
 function admit(call: RequestContext, { stored, options, name, old }: Shown): Later<Result<unknown, Failure>> {
   const { core, target } = call;
-  const said = () => deleteOptionsOf(target.type, stored.object, options);
-  const attributes = attributesOf(call, { operation: "DELETE", name, dryRun: options.dryRun, object: undefined, old, options: said });
+  const admissionOptions = () => deleteOptionsOf(target.type, stored.object, options);
+  const attributes = attributesOf(call, {
+    operation: "DELETE",
+    name,
+    dryRun: options.dryRun,
+    object: undefined,
+    old,
+    options: admissionOptions,
+  });
   return whenOk(core.admission.mutate(attributes), () => core.admission.validate(attributes));
 }
 
@@ -69,18 +76,22 @@ function deleteShown(call: RequestContext, { stored, options, name }: Shown): La
   return whenThere(deleteAdmitted(call, stored, options), (deleted) => (deleted === CHANGED ? again() : deleted));
 }
 
-/** An eviction was asked about already, as an eviction. */
-export function deleteUnasked(call: RequestContext, stored: Stored, options: DeleteOptions): Later<Result<Deleted, Failure>> {
+/** For an eviction, which was admitted as an Eviction. */
+export function deleteWithoutAdmission(
+  call: RequestContext,
+  stored: Stored,
+  options: DeleteRequestOptions,
+): Later<Result<Deleted, Failure>> {
   const meant = checkPreconditions(call.target.type, stored.object, options);
   if (!meant.ok) return meant;
   return whenThere(deleteAdmitted(call, stored, options), (deleted) => (deleted === CHANGED ? internalError(CHANGED_TEXT) : deleted));
 }
 
 const CHANGED_TEXT = "the object changed while it was deleted";
-/** Another write came first, while a conversion webhook was called. */
+/** Another write happened during the call of a conversion webhook. */
 const CHANGED = internalError(CHANGED_TEXT);
 
-function deleteAdmitted(call: RequestContext, stored: Stored, options: DeleteOptions): Later<Result<Deleted, Failure>> {
+function deleteAdmitted(call: RequestContext, stored: Stored, options: DeleteRequestOptions): Later<Result<Deleted, Failure>> {
   const step = { call, stored, options };
   const waits = isPending(stored.object) && !canShorten(stored.object, options);
   if (waits || (metaText(stored.object, "deletionTimestamp") !== "" && heldBySpec(stored.object)))
@@ -94,33 +105,37 @@ function deleteAdmitted(call: RequestContext, stored: Stored, options: DeleteOpt
   return mark(step, finalizers, grace, held);
 }
 
-export function checkPreconditions(type: ResourceType, object: KubeObject, { uid, resourceVersion }: DeleteOptions): Result<void, Failure> {
-  const says = (why: string) => {
+export function checkPreconditions(
+  type: ResourceType,
+  object: KubeObject,
+  { uid, resourceVersion }: DeleteRequestOptions,
+): Result<void, Failure> {
+  const preconditionFailed = (why: string) => {
     const { group, kind } = type.resource;
     const { name } = object.metadata;
     const message = `Operation cannot be fulfilled on ${group === "" ? kind : `${kind}.${group}`} "${name}": ${why}`;
     return refuse({ code: 409, reason: "Conflict", message, details: { name, ...(group === "" ? {} : { group }), kind } });
   };
   const current = { uid: metaText(object, "uid"), version: metaText(object, "resourceVersion") };
-  if (type.collection === NAMESPACES) return checkNamespaceMeant(type, object, { uid, resourceVersion });
+  if (type.collection === NAMESPACES) return checkNamespacePreconditions(type, object, { uid, resourceVersion });
   if (uid !== undefined && uid !== current.uid) {
-    return says(
+    return preconditionFailed(
       `the UID in the precondition (${uid}) does not match the UID in record (${current.uid}). The object might have been deleted and then recreated`,
     );
   }
   if (resourceVersion !== undefined && resourceVersion !== current.version) {
-    return says(
+    return preconditionFailed(
       `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${current.version}). The object might have been modified`,
     );
   }
   return ok(undefined);
 }
 
-/** Namespaces are deleted by a program of their own, which words it differently. */
-function checkNamespaceMeant(
+/** Namespaces have their own deletion code on a real server, with other messages. */
+function checkNamespacePreconditions(
   type: ResourceType,
   object: KubeObject,
-  wanted: Pick<DeleteOptions, "uid" | "resourceVersion">,
+  wanted: Pick<DeleteRequestOptions, "uid" | "resourceVersion">,
 ): Result<void, Failure> {
   for (const [name, field] of [
     ["UID", "uid"],
@@ -133,19 +148,19 @@ function checkNamespaceMeant(
   return ok(undefined);
 }
 
-/** Deleted before, with time left. */
+/** Already deleted, with grace time left. */
 function isPending(object: KubeObject): boolean {
   return metaText(object, "deletionTimestamp") !== "" && (metaNumber(object, "deletionGracePeriodSeconds") ?? 0) > 0;
 }
 
-function canShorten(object: KubeObject, { gracePeriodSeconds }: DeleteOptions): boolean {
+function canShorten(object: KubeObject, { gracePeriodSeconds }: DeleteRequestOptions): boolean {
   return gracePeriodSeconds !== undefined && gracePeriodSeconds < (metaNumber(object, "deletionGracePeriodSeconds") ?? 0);
 }
 
 const NAMESPACES = "/namespaces";
 const GC_FINALIZERS = new Set(["orphan", "foregroundDeletion"]);
 
-function finalizersAfter(type: ResourceType, object: KubeObject, options: DeleteOptions): readonly string[] {
+function finalizersAfter(type: ResourceType, object: KubeObject, options: DeleteRequestOptions): readonly string[] {
   const before = finalizersOf(object);
   const wanted = policyOf(type, before, options);
   const kept = before.filter((finalizer) => !GC_FINALIZERS.has(finalizer));
@@ -153,8 +168,12 @@ function finalizersAfter(type: ResourceType, object: KubeObject, options: Delete
   return after.length === before.length && after.every((finalizer) => before.includes(finalizer)) ? before : after;
 }
 
-/** What was asked, else what an earlier delete asked, else what the kind does by itself. */
-function policyOf(type: ResourceType, before: readonly string[], options: DeleteOptions): "orphan" | "foregroundDeletion" | undefined {
+/** The policy of this request, else that of an earlier delete, else the default of the kind. */
+function policyOf(
+  type: ResourceType,
+  before: readonly string[],
+  options: DeleteRequestOptions,
+): "orphan" | "foregroundDeletion" | undefined {
   if (options.orphanDependents !== undefined) {
     if (options.orphanDependents) return "orphan";
     return type.collection === NAMESPACES ? "foregroundDeletion" : undefined;
@@ -167,8 +186,8 @@ function policyOf(type: ResourceType, before: readonly string[], options: Delete
   return type.deletion.defaultPropagation === "Orphan" ? "orphan" : undefined;
 }
 
-/** Seconds until it is gone; undefined for kinds that know no grace. */
-function graceOf({ call, stored, options }: Step): number | undefined {
+/** Seconds until removal; undefined for kinds without a grace period. */
+function graceOf({ call, stored, options }: Deletion): number | undefined {
   const { type } = call.target;
   if (type.collection !== "/pods" || isOverdue(stored.object)) return undefined;
   const byDefault = type.deletion.gracePeriodSeconds(stored.object);
@@ -177,25 +196,25 @@ function graceOf({ call, stored, options }: Step): number | undefined {
   return asked < 0 ? 1 : asked;
 }
 
-/** Deleted before, and nothing but finalizers keeps it: no later delete gives it new time. */
+/** Already deleted, and kept only by finalizers: a later delete grants no new grace period. */
 function isOverdue(object: KubeObject): boolean {
   return metaText(object, "deletionTimestamp") !== "" && !isPending(object);
 }
 
-/** A definition is kept until its objects are gone; the server puts its own finalizer on it for that. */
+/** A definition is kept until its objects are removed; the server adds its own finalizer for that. */
 function isDefinition(object: KubeObject): boolean {
   return object.kind === "CustomResourceDefinition" && object.apiVersion.startsWith("apiextensions.k8s.io/");
 }
 
-/** A namespace is kept until its content is swept. */
+/** A namespace is kept until its content is removed. */
 function heldBySpec(object: KubeObject): boolean {
   if (object.kind !== "Namespace" || object.apiVersion !== "v1") return false;
-  if (metaText(object, "deletionTimestamp") === "") return true; // whatever it holds: the first delete only announces the end
+  if (metaText(object, "deletionTimestamp") === "") return true; // the first delete only sets deletionTimestamp, even without finalizers
   const finalizers = fieldAt(object, "spec", "finalizers");
   return Array.isArray(finalizers) && finalizers.length > 0;
 }
 
-function mark(step: Step, finalizers: readonly string[], grace: number | undefined, held: boolean): Later<Result<Deleted, Failure>> {
+function mark(step: Deletion, finalizers: readonly string[], grace: number | undefined, held: boolean): Later<Result<Deleted, Failure>> {
   const { call, stored, options } = step;
   const { type } = call.target;
   const before = stored.object;
@@ -221,8 +240,8 @@ function mark(step: Step, finalizers: readonly string[], grace: number | undefin
 
 type Marked = { readonly before: KubeObject; readonly next: KubeObject };
 
-/** What is stored when only metadata changes. A webhook converts it nevertheless: a real server changes the object in the request's version. */
-function convertMarked(type: ResourceType, { before, next }: Marked, { dryRun }: DeleteOptions): Later<Result<KubeObject, Failure>> {
+/** The stored object of a metadata change. A webhook converts it too, because a real server changes the object in the requested version. */
+function convertMarked(type: ResourceType, { before, next }: Marked, { dryRun }: DeleteRequestOptions): Later<Result<KubeObject, Failure>> {
   return type.conversion === undefined ? ok(next) : oneToStorage(type, withMetadataOf(type, next, before), dryRun);
 }
 
@@ -230,21 +249,21 @@ function shownAsIfStored(type: ResourceType, converted: KubeObject, before: Kube
   return type.conversion === undefined ? ok(withMetadataOf(type, converted, before)) : oneFromStorage(type, converted, true);
 }
 
-/** As an update that changes nothing: read to be sure, and once more for the answer. */
-function unchanged(type: ResourceType, before: KubeObject, { dryRun }: DeleteOptions): Later<Result<KubeObject, Failure>> {
+/** As an update that changes nothing: a real server reads the object twice, to compare and for the response. */
+function unchanged(type: ResourceType, before: KubeObject, { dryRun }: DeleteRequestOptions): Later<Result<KubeObject, Failure>> {
   const read = oneFromStorage(type, before, dryRun);
   return dryRun ? read : whenOk(read, () => oneFromStorage(type, before));
 }
 
-/** Undefined: it was marked before, and nothing changes. */
-function marked(step: Step, finalizers: readonly string[], grace: number | undefined): KubeObject | undefined {
+/** Undefined: already marked, nothing changes. */
+function marked(step: Deletion, finalizers: readonly string[], grace: number | undefined): KubeObject | undefined {
   const { call, stored } = step;
   const before = stored.object;
   const first = metaText(before, "deletionTimestamp") === "";
   if (!first && grace === undefined && sameFinalizers(finalizers, before)) return undefined;
   const generation = metaNumber(before, "generation");
   const isNamespace = before.kind === "Namespace" && before.apiVersion === "v1";
-  // these two are marked by their own code in a real server, which knows neither grace nor generation
+  // a real server has its own code for these two kinds, which sets neither grace period nor generation
   const plain = isNamespace || isDefinition(before);
   const next = withMetadata(before, {
     finalizers,
@@ -252,11 +271,13 @@ function marked(step: Step, finalizers: readonly string[], grace: number | undef
     ...(plain ? {} : { deletionGracePeriodSeconds: grace ?? 0 }),
     ...(first && generation !== undefined && !plain ? { generation: generation + 1 } : {}),
   });
-  return isNamespace ? asObject({ ...asJsonObject(next), status: { ...statusOf(next), phase: "Terminating" } }) : announced(next, call);
+  return isNamespace
+    ? asObject({ ...asJsonObject(next), status: { ...statusOf(next), phase: "Terminating" } })
+    : withTerminatingCondition(next, call);
 }
 
 function notWritten(written: ReturnType<Store["write"]>): Result<never, Failure> {
-  if (written.ok) return internalError("the object was not kept");
+  if (written.ok) return internalError("the object was not stored");
   return written.error.kind === "storage" ? internalError(written.error.message) : CHANGED;
 }
 
@@ -270,13 +291,13 @@ function statusOf(object: KubeObject): JsonObject {
   return isJsonObject(status) ? status : {};
 }
 
-/** A definition says in its conditions that its objects are about to go. */
-function announced(object: KubeObject, { core }: RequestContext): KubeObject {
+/** A definition gets the condition Terminating. */
+function withTerminatingCondition(object: KubeObject, { core }: RequestContext): KubeObject {
   return isDefinition(object) ? asObject(terminating(asJsonObject(object), timestamp(core.clock))) : object;
 }
 
-/** A second delete moves the moment forward, never back, and never into the past. */
-function deletionTime({ call, stored }: Step, grace: number): string {
+/** A second delete can only make the deletionTimestamp earlier, but not earlier than now. */
+function deletionTime({ call, stored }: Deletion, grace: number): string {
   const { clock } = call.core;
   const known = Date.parse(metaText(stored.object, "deletionTimestamp"));
   const now = clock.now();
@@ -286,7 +307,7 @@ function deletionTime({ call, stored }: Step, grace: number): string {
   return new Date(due).toISOString().replace(/\.\d{3}Z$/, "Z");
 }
 
-function remove({ call, options }: Step, stored: Stored): Later<Result<Deleted, Failure>> {
+function remove({ call, options }: Deletion, stored: Stored): Later<Result<Deleted, Failure>> {
   const { core, target } = call;
   const { type } = target;
   if (options.dryRun) return ok({ object: inVersion(type, stored.object), gone: true });

@@ -18,7 +18,7 @@ import { parseStrictJson } from "../protocol/strict-json.ts";
 import { dryRunCauses } from "../protocol/write-options.ts";
 import { plainText } from "../protocol/go-format.ts";
 
-export type DeleteOptions = {
+export type DeleteRequestOptions = {
   readonly dryRun: boolean;
   readonly gracePeriodSeconds: number | undefined;
   readonly propagationPolicy: string | undefined;
@@ -29,7 +29,7 @@ export type DeleteOptions = {
 
 const POLICIES = ["Foreground", "Background", "Orphan"];
 
-export function deleteOptions(call: RequestContext): Result<DeleteOptions, Failure> {
+export function deleteOptions(call: RequestContext): Result<DeleteRequestOptions, Failure> {
   const body = readOptions(call);
   if (!body.ok) return body;
   if (body.value !== undefined) {
@@ -40,18 +40,18 @@ export function deleteOptions(call: RequestContext): Result<DeleteOptions, Failu
   return given.ok ? checked(given.value) : given;
 }
 
-/** DeleteOptions as a value: an eviction brings them along. */
-export function checkedOptions(value: Json): Result<DeleteOptions, Failure> {
+/** DeleteOptions as a value: part of an Eviction. */
+export function checkedOptions(value: Json): Result<DeleteRequestOptions, Failure> {
   return checked(fromBody(value));
 }
 
-function checked({ dryRun, ...options }: Given): Result<DeleteOptions, Failure> {
+function checked({ dryRun, ...options }: Given): Result<DeleteRequestOptions, Failure> {
   const causes = [...policyCauses(options), ...dryRunCauses(dryRun)];
   if (causes.length > 0) return invalid({ group: "meta.k8s.io", kind: "DeleteOptions", name: "" }, causes);
   return ok({ ...options, dryRun: dryRun.length > 0 });
 }
 
-type Given = Omit<DeleteOptions, "dryRun"> & { readonly dryRun: readonly string[] };
+type Given = Omit<DeleteRequestOptions, "dryRun"> & { readonly dryRun: readonly string[] };
 
 function readOptions(call: RequestContext): Result<Json | undefined, Failure> {
   const { body } = call.request;
@@ -77,7 +77,7 @@ function readOptions(call: RequestContext): Result<Json | undefined, Failure> {
 
 const GO_TYPE = "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions";
 
-/** Read as strictly as an object: a condition that nobody can read must not count as none. */
+/** Decoded as strictly as an object: a malformed precondition must not be ignored. */
 function wrongType(value: Json): string | undefined {
   if (!isJsonObject(value) && value !== null)
     return `couldn't get version/kind; json parse error: json: cannot unmarshal ${goKind(value)} into Go value of type ${TYPE_META}`;
@@ -120,7 +120,7 @@ function number(value: Json | undefined): number | undefined {
   return typeof value === "number" ? value : undefined;
 }
 
-function policyCauses({ propagationPolicy, orphanDependents }: Omit<DeleteOptions, "dryRun">): readonly FieldCause[] {
+function policyCauses({ propagationPolicy, orphanDependents }: Omit<DeleteRequestOptions, "dryRun">): readonly FieldCause[] {
   if (propagationPolicy === undefined) return [];
   const quoted = JSON.stringify(propagationPolicy);
   if (orphanDependents !== undefined) {

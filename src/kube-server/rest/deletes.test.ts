@@ -6,7 +6,7 @@ const MAPS = "/api/v1/namespaces/default/configmaps";
 const THINGS = "/api/v1/namespaces/default/things";
 const PODS = "/api/v1/namespaces/default/pods";
 
-test("what nobody holds is gone at once; the answer is a Status or the object, as its kind has it", async () => {
+test("an object without finalizers is removed at once; the response is a Status or the object, depending on the kind", async () => {
   const { ask } = testServer();
   const created = await ask("POST", MAPS, { body: { metadata: { name: "a" } } });
   const { uid } = (created.body as { metadata: { uid: string } }).metadata;
@@ -22,7 +22,7 @@ test("what nobody holds is gone at once; the answer is a Status or the object, a
   expect((await ask("DELETE", `${THINGS}/t?propagationPolicy=Background`)).body).toMatchObject({ kind: "Thing", metadata: { name: "t" } });
 });
 
-test("finalizers hold an object until the last is taken off", async () => {
+test("an object is kept until its last finalizer is removed", async () => {
   const { ask } = testServer();
   await ask("POST", THINGS, { body: { metadata: { name: "t", finalizers: ["e.com/f"] } } });
   const first = await ask("DELETE", `${THINGS}/t?propagationPolicy=Background`);
@@ -42,10 +42,10 @@ const policies: readonly { name: string; options: Json; want: readonly string[];
   { name: "Orphan", options: { propagationPolicy: "Orphan" }, want: ["orphan"] },
   { name: "Foreground", options: { propagationPolicy: "Foreground" }, want: ["foregroundDeletion"] },
   { name: "orphanDependents", options: { orphanDependents: true }, want: ["orphan"] },
-  { name: "what the kind does by itself", options: {}, want: ["orphan"] },
+  { name: "the default of the kind", options: {}, want: ["orphan"] },
 ];
 
-test.each(policies)("$name becomes a finalizer for a garbage collector", async ({ options, want }) => {
+test.each(policies)("$name becomes a finalizer for the garbage collector", async ({ options, want }) => {
   const { ask } = testServer();
   await ask("POST", THINGS, { body: { metadata: { name: "t" } } });
   expect((await ask("DELETE", `${THINGS}/t`, { body: options })).body).toMatchObject({
@@ -55,7 +55,7 @@ test.each(policies)("$name becomes a finalizer for a garbage collector", async (
   expect(again.body).toMatchObject({ metadata: { finalizers: want } });
 });
 
-test("a later policy replaces an earlier one, and orphanDependents=false is accepted, not done", async () => {
+test("a later policy replaces an earlier one; orphanDependents=false is accepted without effect", async () => {
   const { ask } = testServer();
   await ask("POST", THINGS, { body: { metadata: { name: "t", finalizers: ["e.com/f"] } } });
   await ask("DELETE", `${THINGS}/t?propagationPolicy=Orphan`);
@@ -64,7 +64,7 @@ test("a later policy replaces an earlier one, and orphanDependents=false is acce
 });
 
 const refused: readonly { name: string; url: string; body?: Json | string; type?: string; want: object }[] = [
-  { name: "nothing there", url: `${MAPS}/nope`, want: { code: 404 } },
+  { name: "a missing object", url: `${MAPS}/nope`, want: { code: 404 } },
   {
     name: "an unknown policy",
     url: `${MAPS}/a?propagationPolicy=X`,
@@ -85,12 +85,12 @@ const refused: readonly { name: string; url: string; body?: Json | string; type?
     want: { code: 400, message: 'no kind "X" is registered for version "meta.k8s.io/v1" in scheme "pkg/runtime/scheme.go:111"' },
   },
   {
-    name: "options that are no JSON",
+    name: "options that are not JSON",
     url: `${MAPS}/a`,
     body: "{",
     want: { code: 400, message: "couldn't get version/kind; json parse error: unexpected end of JSON input" },
   },
-  { name: "options in an unknown language", url: `${MAPS}/a`, body: "x", type: "text/plain", want: { code: 415 } },
+  { name: "options of an unknown media type", url: `${MAPS}/a`, body: "x", type: "text/plain", want: { code: 415 } },
   {
     name: "another uid",
     url: `${MAPS}/a`,
@@ -108,10 +108,10 @@ const refused: readonly { name: string; url: string; body?: Json | string; type?
   },
   { name: "a bad selector", url: `${MAPS}?labelSelector=a b`, want: { code: 400 } },
   { name: "bad options of a collection", url: `${MAPS}?propagationPolicy=X`, want: { code: 422 } },
-  { name: "a page of the future", url: `${MAPS}?resourceVersion=99999`, want: { code: 504 } },
+  { name: "a future resourceVersion", url: `${MAPS}?resourceVersion=99999`, want: { code: 504 } },
 ];
 
-test.each(refused)("DELETE with $name is refused", async ({ url, body, type, want }) => {
+test.each(refused)("DELETE with $name is an error", async ({ url, body, type, want }) => {
   const { ask } = testServer();
   await ask("POST", MAPS, { body: { metadata: { name: "a" } } });
   expect((await ask("DELETE", url, { body, ...(type === undefined ? {} : { type }) })).body).toMatchObject(want);
@@ -134,7 +134,7 @@ test("a dry run deletes nothing", async () => {
   expect(server.store.revision).toBe(before);
 });
 
-test("a collection is deleted by selector and answers with what it was", async () => {
+test("a collection is deleted by selector, and the response lists the deleted objects", async () => {
   const { ask } = testServer();
   for (const [name, g] of [
     ["a", "x"],
@@ -149,7 +149,7 @@ test("a collection is deleted by selector and answers with what it was", async (
 
 const pod = (name: string, spec: object = {}) => ({ metadata: { name }, spec: { containers: [{ name: "c", image: "i" }], ...spec } });
 
-test("a pod without a node goes at once; one with a node has its grace, which can only get shorter", async () => {
+test("a pod without a node is removed at once; one with a node has a grace period, which can only be shortened", async () => {
   const { ask, clock } = realServer();
   await ask("POST", PODS, { body: pod("a") });
   expect((await ask("DELETE", `${PODS}/a`)).body).toMatchObject({ kind: "Pod", metadata: { deletionGracePeriodSeconds: 0 } });
@@ -167,7 +167,7 @@ test("a pod without a node goes at once; one with a node has its grace, which ca
   expect((await ask("GET", `${PODS}/b`)).status).toBe(404);
 });
 
-test("a job says what happens to its pods", async () => {
+test("deleting a job without a propagation policy warns about its pods", async () => {
   const { ask } = realServer();
   const jobs = "/apis/batch/v1/namespaces/default/jobs";
   const template = { spec: { restartPolicy: "Never", containers: [{ name: "c", image: "i" }] } };

@@ -3,7 +3,7 @@ import { ok, whenOk, type Later, type Result } from "#base";
 import type { KubeObject } from "#kube";
 import { readStored, type RequestContext } from "../protocol/core.ts";
 import { deleteObject } from "./delete-object.ts";
-import { deleteOptions, type DeleteOptions } from "./delete-options.ts";
+import { deleteOptions, type DeleteRequestOptions } from "./delete-options.ts";
 import { listOptions, type ListOptions } from "./list-options.ts";
 import { valueResponse, listResponse, objectResponse, type PendingResponse } from "../protocol/respond.ts";
 import { readPage } from "./reads.ts";
@@ -32,12 +32,12 @@ export function deleteOne(call: RequestContext): PendingResponse {
   });
 }
 
-function warnAboutDefaults(call: RequestContext, { propagationPolicy, orphanDependents }: DeleteOptions): void {
+function warnAboutDefaults(call: RequestContext, { propagationPolicy, orphanDependents }: DeleteRequestOptions): void {
   const warning = WARNINGS.get(call.target.type.collection);
   if (warning !== undefined && propagationPolicy === undefined && orphanDependents === undefined) call.warnings.add(warning);
 }
 
-/** Not one step: what was listed is deleted one by one, and what is gone by then is nobody's mistake. */
+/** Not atomic: the listed objects are deleted one by one; objects that are removed meanwhile are ignored. */
 export function deleteCollection(call: RequestContext): PendingResponse {
   const selection = listOptions(call.request, call.target.type, false);
   if (!selection.ok) return selection;
@@ -49,17 +49,17 @@ export function deleteCollection(call: RequestContext): PendingResponse {
   );
 }
 
-/** A real server lists in pages here, and a page of a version is of exactly that version. */
+/** A real server lists in pages here, which makes a resourceVersion exact. */
 function inPages(options: ListOptions): ListOptions {
   const exact = options.resourceVersionMatch === "" && !["", "0"].includes(options.resourceVersion);
   return exact ? { ...options, resourceVersionMatch: "Exact" } : options;
 }
 
-/** A loop while nothing makes it wait, a promise from there on: thousands of steps are too many for a chain of calls. */
+/** A loop as long as deletions are synchronous, a promise from there on: recursion for every object would overflow the stack. */
 function deleteEach(
   call: RequestContext,
   objects: IterableIterator<KubeObject>,
-  options: DeleteOptions,
+  options: DeleteRequestOptions,
 ): Later<Result<undefined, Failure>> {
   for (const { metadata } of objects) {
     const pause = call.core.turns.pause();
@@ -71,10 +71,10 @@ function deleteEach(
   return ok(undefined);
 }
 
-/** What is gone already is no mistake. */
+/** A missing object is not an error. */
 function deleteNamed(
   call: RequestContext & { readonly target: { readonly name: string } },
-  options: DeleteOptions,
+  options: DeleteRequestOptions,
 ): Later<Result<unknown, Failure>> {
   const stored = readStored(call, call.target.name);
   return stored === undefined ? ok(undefined) : deleteObject(call, stored, options, "");

@@ -1,4 +1,4 @@
-/** Kinds and versions that are on their way out: every answer about them says so, reads included. */
+/** Deprecated kinds and versions: every response has a warning, also for reads. */
 import type { ResourceType } from "../resource-type.ts";
 import type { CustomType } from "../definitions/custom-types.ts";
 

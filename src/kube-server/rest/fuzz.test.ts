@@ -93,11 +93,11 @@ const accept = fc.oneof(
   fc.string({ maxLength: 12 }),
 );
 
-/** The 500s that a real server answers with, and no others (KUBE-FACTS 4, 6, 12). */
+/** The 500s of a real server. */
 const KNOWN_500 =
   /resourceVersion should not be set|strconv\.ParseUint|failed to create typed|does not contain declared merge key|unknown patch type|failed to decode managed fields|order in patch list|expected a|map: map|unable to find api field|element at|cannot unmarshal|illegal base64|parsing time|quantities must match|unable to determine kind and namespace from url/;
 
-test("no request crashes the server, and no answer is a 500 that a real server would not give", async () => {
+test("no request crashes the server, and no response is a 500 that a real server would not send", async () => {
   await fc.assert(
     fc.asyncProperty(
       method,
@@ -126,7 +126,7 @@ test("no request crashes the server, and no answer is a 500 that a real server w
   );
 });
 
-test("names of prototypes are names like any other", async () => {
+test("names of prototype properties are ordinary names", async () => {
   const { ask } = realServer();
   const maps = "/api/v1/namespaces/default/configmaps";
   const created = await ask("POST", maps, {

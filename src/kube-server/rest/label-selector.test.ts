@@ -17,7 +17,7 @@ const good: readonly { given: string; want: string }[] = [
   { given: "x.y/z=1", want: "x.y/z=1" },
 ];
 
-test.each(good)("$given is understood", ({ given, want }) => {
+test.each(good)("$given is parsed", ({ given, want }) => {
   const parsed = parseLabelSelector(given);
   expect(parsed.ok && formatSelector(parsed.value)).toBe(want);
 });
@@ -42,16 +42,16 @@ const bad: readonly { given: string; want: string }[] = [
   },
 ];
 
-test.each(bad)("$given is refused in the server's words", ({ given, want }) => {
+test.each(bad)("$given is an error with a real server's message", ({ given, want }) => {
   expect(parseLabelSelector(given)).toEqual({ ok: false, error: want });
 });
 
-test("a key or a value that no label can have is refused", () => {
+test("a key or value that no label can have is an error", () => {
   expect(parseLabelSelector("-a=b")).toMatchObject({ ok: false, error: expect.stringContaining('<nil>: Invalid value: "-a"') });
   expect(parseLabelSelector("a=-b")).toMatchObject({ ok: false, error: expect.stringContaining('values[0][a]: Invalid value: "-b"') });
 });
 
-test("what was parsed selects", () => {
+test("a parsed selector matches labels", () => {
   const parsed = parseLabelSelector("app in (a,b),!tier");
   expect(parsed.ok && matches(parsed.value, { app: "a" })).toBe(true);
   expect(parsed.ok && matches(parsed.value, { app: "a", tier: "x" })).toBe(false);

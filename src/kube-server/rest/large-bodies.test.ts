@@ -1,6 +1,5 @@
 /**
- * Bodies with as many parts as a server takes (`MAX_PARTS`). Work that compares each part with all others would take minutes here, or all
- * the memory there is.
+ * Bodies with the largest allowed number of parts (`MAX_PARTS`). Quadratic algorithms would take minutes here, or exhaust the memory.
  */
 import { expect, test } from "vitest";
 import { realServer } from "./server.test-support.ts";
@@ -19,7 +18,7 @@ type Step = { readonly method: string; readonly url: string; readonly body: stri
 
 const stories: readonly { readonly name: string; readonly steps: readonly Step[] }[] = [
   {
-    name: "fields that nobody knows, and fields given twice",
+    name: "unknown and duplicate fields",
     steps: ["Strict", "Warn"].map((validation) => ({
       method: "POST",
       url: `${CONFIG_MAPS}?fieldValidation=${validation}`,
@@ -41,7 +40,7 @@ const stories: readonly { readonly name: string; readonly steps: readonly Step[]
     ],
   },
   {
-    name: "a map that is applied, and applied by somebody else",
+    name: "a map that two managers apply",
     steps: [201, 409].map((status) => ({
       method: "PATCH",
       url: `${CONFIG_MAPS}/x?fieldManager=manager-${status}`,
@@ -51,7 +50,7 @@ const stories: readonly { readonly name: string; readonly steps: readonly Step[]
     })),
   },
   {
-    name: "a Pod that may not change so much",
+    name: "a Pod with many forbidden changes",
     steps: [
       { method: "POST", url: PODS, body: pod(variables("E")), status: 201 },
       { method: "PATCH", url: `${PODS}/p`, body: pod(variables("F")), type: "application/strategic-merge-patch+json", status: 422 },
@@ -94,7 +93,7 @@ const stories: readonly { readonly name: string; readonly steps: readonly Step[]
     ],
   },
   {
-    name: "YAML with one key again and again",
+    name: "YAML with one key repeated",
     steps: [
       {
         method: "POST",
@@ -113,7 +112,7 @@ const stories: readonly { readonly name: string; readonly steps: readonly Step[]
     ],
   },
   {
-    name: "lists in which nothing may stand twice",
+    name: "lists that must be unique",
     steps: [
       {
         method: "POST",

@@ -1,4 +1,4 @@
-/** What a query string says about a list or a watch, checked as the real server checks it. Selectors are parsed here; what they select is decided elsewhere. */
+/** Options of a list or watch in the query string, validated as on a real server. Selectors are parsed here and evaluated elsewhere. */
 import { ok, type Result } from "#base";
 import type { Requirement } from "#kube";
 import type { FieldCause, ResourceType } from "../resource-type.ts";
@@ -14,7 +14,7 @@ export type ListOptions = {
   /** 0: no limit. */
   readonly limit: number;
   readonly continue: string;
-  /** As given; "" when it was not. */
+  /** As given; "" if absent. */
   readonly resourceVersion: string;
   readonly resourceVersionMatch: "" | "Exact" | "NotOlderThan";
   readonly timeoutSeconds: number | undefined;
@@ -107,7 +107,7 @@ function watchCauses(query: URLSearchParams): readonly FieldCause[] {
   if (match !== "" && match !== "NotOlderThan") {
     causes.push(matchCause(`Unsupported value: ${JSON.stringify(match)}: supported values: "NotOlderThan"`));
   }
-  // without a resourceVersion the server itself asks for the initial events, and then finds that it may not
+  // without a resourceVersion a real server sets sendInitialEvents itself, and then rejects the combination
   const legacy = ["", "0"].includes(query.get("resourceVersion") ?? "");
   if ((match !== "" || (initial === null && legacy)) && (query.get("continue") ?? "") !== "") {
     causes.push(matchCause("Forbidden: resourceVersionMatch is forbidden when continue is provided"));

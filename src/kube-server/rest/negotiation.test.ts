@@ -8,12 +8,12 @@ const TABLE = "application/json;as=Table;g=meta.k8s.io;v=v1";
 const PARTIAL = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
 
 const outputs: readonly { name: string; accept: string; want: object }[] = [
-  { name: "nothing asked is JSON", accept: "", want: { form: "json", transform: undefined } },
+  { name: "no Accept header is JSON", accept: "", want: { form: "json", transform: undefined } },
   { name: "anything is JSON", accept: "*/*", want: { form: "json" } },
   { name: "YAML is YAML", accept: "application/yaml", want: { form: "yaml" } },
   { name: "quality decides", accept: "application/yaml;q=0.5,application/json", want: { form: "json" } },
   {
-    name: "the first that is possible wins",
+    name: "the first supported clause wins",
     accept: `application/vnd.kubernetes.protobuf,${TABLE},application/json`,
     want: { transform: "Table" },
   },
@@ -51,17 +51,17 @@ const refused: readonly { name: string; accept: string; custom: boolean; want: s
   },
 ];
 
-test.each(refused)("$name is refused with what there is", ({ accept, custom, want }) => {
+test.each(refused)("$name is a 406 with the supported types", ({ accept, custom, want }) => {
   expect(negotiate(accept, TRANSFORMS.list, custom)).toMatchObject({ ok: false, error: { code: 406, message: want } });
 });
 
-test("a body in a language nobody speaks is a 415 that names those that are spoken", async () => {
+test("a body of an unsupported media type is a 415 with the supported types", async () => {
   const { ask } = testServer();
   const answered = await ask("POST", MAPS, { body: "x", type: "text/plain" });
   expect(answered).toMatchObject({ status: 415, body: { reason: "UnsupportedMediaType" } });
 });
 
-test("bodies may be YAML, and so may answers and refusals", async () => {
+test("bodies, responses and errors may be YAML", async () => {
   const { ask } = testServer();
   const body = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: y\ndata:\n  a: b\n";
   const created = await ask("POST", MAPS, { body, type: "application/yaml", headers: { accept: "application/yaml" } });
@@ -106,7 +106,7 @@ test("a table has columns, rows and the metadata of its objects", async () => {
   }
 });
 
-test("metadata alone can be asked for, of one and of many", async () => {
+test("PartialObjectMetadata of an object and of a list", async () => {
   const { ask } = testServer();
   await ask("POST", MAPS, { body: { metadata: { name: "a" }, data: { x: "1" } } });
   const one = await ask("GET", `${MAPS}/a`, { headers: { accept: PARTIAL } });
@@ -124,7 +124,7 @@ test("metadata alone can be asked for, of one and of many", async () => {
   });
 });
 
-test("people with curl get line breaks, programs do not", async () => {
+test("curl gets line breaks, other clients do not", async () => {
   const { ask } = testServer();
   const pretty = async (url: string, agent: string) => (await ask("GET", url, { headers: { "user-agent": agent } })).response.body;
   expect(await pretty(MAPS, "curl/8")).toMatchObject({ pretty: true });

@@ -1,6 +1,6 @@
 /**
- * The three patches that change a document: JSON Patch, merge patch, strategic merge patch. In: the object as it is. Out: the object as it
- * should be, of its kind again, and everything in it that nobody knows.
+ * The three patches that change a document: JSON Patch, merge patch, strategic merge patch. Returns the patched object, decoded as its kind,
+ * and its unknown and duplicate fields.
  */
 import { err, ok, type Result } from "#base";
 import { apiVersionOf, field, isJsonObject, type Json, type KubeObject } from "#kube";
@@ -19,7 +19,7 @@ export type PatchKind = "json" | "merge" | "strategic";
 
 export type PatchRequest = {
   readonly kind: PatchKind;
-  /** The patch as text, or already as a value. */
+  /** The patch as text, or as a parsed value. */
   readonly text: string | { readonly value: Json };
   readonly type: ResourceType;
   readonly current: KubeObject;
@@ -27,9 +27,9 @@ export type PatchRequest = {
   readonly fieldValidation: FieldValidation;
 };
 
-export type Patched = { readonly object: KubeObject; readonly findings: readonly StrictFinding[] };
+export type PatchedDocument = { readonly object: KubeObject; readonly findings: readonly StrictFinding[] };
 
-export function patchDocument(request: PatchRequest): Result<Patched, Failure> {
+export function patchDocument(request: PatchRequest): Result<PatchedDocument, Failure> {
   const { text } = request;
   const read =
     typeof text === "string" ? parseStrictJson(text, request.fieldValidation !== "Ignore") : ok({ value: text.value, duplicates: [] });
@@ -38,7 +38,7 @@ export function patchDocument(request: PatchRequest): Result<Patched, Failure> {
   const duplicates = [...(read.ok ? read.value.duplicates : []), ...unknownInOperations(request.kind, shape.value)];
   const patched = APPLY[request.kind](request, shape.value);
   if (!patched.ok) return patched;
-  // a custom resource is a map to Go, all the way down
+  // in Go a custom resource consists of maps on every level, which are printed with sorted keys
   const touched = () => (request.type.custom ? patched.value : touchedBy(shape.value));
   const written = () => request.type.asGoWrites?.(patched.value) ?? patched.value;
   const shown = () => (request.kind === "strategic" ? goFormat(shape.value) : JSON.stringify(sortTouched(written(), touched())));
@@ -56,16 +56,16 @@ function unknownInOperations(kind: PatchKind, patch: Json): readonly string[] {
   );
 }
 
-type Shape = (request: PatchRequest, read: Result<Json, string>) => Result<Json, Failure>;
+type PatchReader = (request: PatchRequest, read: Result<Json, string>) => Result<Json, Failure>;
 
-/** What a patch must look like before anything is done with it, and how each kind says that it does not. */
-const READERS: Readonly<Record<PatchKind, Shape>> = {
+/** Checks the form of a patch before it is applied; error messages differ by kind of patch. */
+const READERS: Readonly<Record<PatchKind, PatchReader>> = {
   json: (request, read) => {
     const prefix = request.fieldValidation === "Ignore" ? "" : "error decoding patch: ";
     if (!read.ok) return badRequest(`${prefix}${read.error}`);
     if (Array.isArray(read.value)) {
       const wrong = read.value.map(wrongOperation).find((problem) => problem !== undefined);
-      // null is an operation that says nothing
+      // Go decodes null as an empty operation
       return wrong === undefined
         ? ok(read.value.map((operation) => operation ?? {}))
         : badRequest(`${prefix}json: cannot unmarshal ${wrong}`);
@@ -132,7 +132,7 @@ function failureOf(error: PatchError) {
   }
 }
 
-/** Go prints what a patch reached into or brought along with fields sorted, and everything else as it was. */
+/** Go prints parts that a patch touched or added with sorted fields, and all others in their original order. */
 function sortTouched(value: Json, touched: Json | undefined): Json {
   if (Array.isArray(value) && Array.isArray(touched)) return value.map((item) => sortTouched(item, item));
   if (!isJsonObject(value) || !isJsonObject(touched)) return value;
@@ -140,7 +140,7 @@ function sortTouched(value: Json, touched: Json | undefined): Json {
   return Object.fromEntries(fields.map(([name, inner]) => [name, inner === undefined ? null : sortTouched(inner, field(touched, name))]));
 }
 
-/** A merge patch is the tree of what it touches; for operations it is made from their paths. */
+/** The tree of touched fields: a merge patch itself; for operations, built from their paths. */
 function touchedBy(patch: Json): Json {
   if (!Array.isArray(patch)) return patch;
   const tree: Touched = Object.create(null) as Touched;
@@ -154,13 +154,18 @@ function touchedBy(patch: Json): Json {
 
 type Touched = { [name: string]: Touched };
 
-function decodePatched(request: PatchRequest, value: Json, duplicates: readonly string[], shown: () => string): Result<Patched, Failure> {
+function decodePatched(
+  request: PatchRequest,
+  value: Json,
+  duplicates: readonly string[],
+  shown: () => string,
+): Result<PatchedDocument, Failure> {
   const { fieldValidation, kind } = request;
   const refused = (problem: string) => {
     const detail = `Invalid value: ${JSON.stringify(shown())}: ${problem}`;
     return invalid({ group: "", kind: "", name: "" }, [{ reason: "FieldValueInvalid", field: "patch", detail }]);
   };
-  const decoded = kind === "strategic" ? decodeConverted(request.type, value, request.current) : readAsItsKind(request, value, shown);
+  const decoded = kind === "strategic" ? decodeConverted(request.type, value, request.current) : decodeAsNamedKind(request, value, shown);
   if (!decoded.ok) return refused(decoded.error);
   const found = inOrder(decoded.value.findings, kind, shown);
   const findings = [...duplicates.map((finding) => (kind === "json" ? `json patch ${finding}` : finding)), ...found];
@@ -168,14 +173,14 @@ function decodePatched(request: PatchRequest, value: Json, duplicates: readonly 
   return ok({ object: decoded.value.object, findings: fieldValidation === "Warn" ? findings : [] });
 }
 
-/** A patch may not turn an object into one of another kind; before that is found out, it is read as that kind. */
-function readAsItsKind({ type, typeOfKind, current }: PatchRequest, value: Json, shown: () => string): Result<Decoded, string> {
-  const headless = wrongHead(value);
-  if (headless !== undefined) return err(`couldn't get version/kind; json parse error: json: cannot unmarshal ${headless}`);
+/** A patch must not change the kind; a real server decodes the result as the new kind before it reports that. */
+function decodeAsNamedKind({ type, typeOfKind, current }: PatchRequest, value: Json, shown: () => string): Result<Decoded, string> {
+  const problem = typeMetaProblem(value);
+  if (problem !== undefined) return err(`couldn't get version/kind; json parse error: json: cannot unmarshal ${problem}`);
   const [apiVersion, kind] = [textIn(value, "apiVersion"), textIn(value, "kind")];
   const { resource } = type;
   if (type.custom && kind === "") return err(`Object 'Kind' is missing in '${shown()}'`);
-  // without a version it becomes an object of no version at all, and nothing of it gets that far
+  // without a version a real server decodes an empty object
   if (!type.custom && apiVersion === "" && (kind === "" || kind === resource.kind)) return type.decode({});
   const same = apiVersion === apiVersionOf(resource) && (kind === resource.kind || kind === "");
   if (same && kind === "" && isJsonObject(value)) return type.decode({ ...value, kind: resource.kind }, current);
@@ -188,21 +193,21 @@ function readAsItsKind({ type, typeOfKind, current }: PatchRequest, value: Json,
   return err(`converting (${apiVersion.slice(apiVersion.indexOf("/") + 1)}.${kind}) to (${internal}.${resource.kind}): unknown conversion`);
 }
 
-/** What the object is, is looked for before anything else is read. */
-function wrongHead(value: Json): string | undefined {
+/** apiVersion and kind are decoded before all other fields. */
+function typeMetaProblem(value: Json): string | undefined {
   if (value === null) return undefined;
   if (!isJsonObject(value)) return `${goKind(value)} into Go value of type ${TYPE_META}`;
   const name = ["apiVersion", "kind"].find((one) => typeof (field(value, one) ?? "") !== "string");
   return name === undefined ? undefined : `${goKind(field(value, name) ?? null)} into Go struct field .${name} of type string`;
 }
 
-/** A strategic patch is a map by then, which has no order: Go sorts what it reports. */
+/** A strategic patch is a map without order at this point: Go sorts its findings. */
 function inOrder(findings: readonly StrictFinding[], kind: PatchRequest["kind"], shown: () => string): readonly StrictFinding[] {
   if (findings.length < 2) return findings;
   return kind === "strategic" ? findings.toSorted() : inTextOrder(findings, shown());
 }
 
-/** The reader reports what it does not know as it meets it. */
+/** The decoder reports unknown fields in the order of the text. */
 function inTextOrder(findings: readonly StrictFinding[], text: string): readonly StrictFinding[] {
   const order = fieldOrder(text);
   const placeOf = (finding: string) => order.get(/"(.*)"$/.exec(finding)?.[1] ?? "") ?? Number.MAX_SAFE_INTEGER;

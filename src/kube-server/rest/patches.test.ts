@@ -50,7 +50,7 @@ const applied: readonly { name: string; url: string; type: string; body: Json; w
   },
 ];
 
-test.each(applied)("$name changes what it says", async ({ url, type, body, want }) => {
+test.each(applied)("$name is applied", async ({ url, type, body, want }) => {
   const { ask } = await withObjects();
   const patched = await ask("PATCH", url, { type, body });
   expect(patched).toMatchObject({ status: 200, body: want });
@@ -64,7 +64,7 @@ const refused: readonly { name: string; url?: string; type: string; body: Json |
     body: {},
     want: { code: 415, message: "415: Unsupported Media Type", details: {} },
   },
-  { name: "nothing to change", url: `${MAPS}/nope`, type: MERGE, body: {}, want: { code: 404 } },
+  { name: "a missing object", url: `${MAPS}/nope`, type: MERGE, body: {}, want: { code: 404 } },
   {
     name: "force without apply",
     url: `${MAPS}/x?force=true`,
@@ -88,7 +88,7 @@ const refused: readonly { name: string; url?: string; type: string; body: Json |
     },
   },
   {
-    name: "operations that are no JSON",
+    name: "operations that are not JSON",
     type: JSON_PATCH,
     body: "[",
     want: { code: 400, message: "error decoding patch: unexpected end of JSON input" },
@@ -107,7 +107,7 @@ const refused: readonly { name: string; url?: string; type: string; body: Json |
   },
   { name: "a merge patch that is null", type: MERGE, body: "null", want: { code: 400, message: "Invalid JSON Patch" } },
   {
-    name: "a merge patch that is no JSON, ignored",
+    name: "a merge patch that is not JSON, with fieldValidation=Ignore",
     url: `${MAPS}/x?fieldValidation=Ignore`,
     type: MERGE,
     body: "{",
@@ -119,7 +119,7 @@ const refused: readonly { name: string; url?: string; type: string; body: Json |
     body: '"s"',
     want: { code: 400, message: "json: cannot unmarshal string into Go value of type map[string]interface {}" },
   },
-  { name: "a strategic patch that is no JSON", type: STRATEGIC, body: "{", want: { code: 400, message: "unexpected end of JSON input" } },
+  { name: "a strategic patch that is not JSON", type: STRATEGIC, body: "{", want: { code: 400, message: "unexpected end of JSON input" } },
   {
     name: "a list without its merge key",
     url: `${DEPLOYMENTS}/d`,
@@ -168,14 +168,14 @@ const refused: readonly { name: string; url?: string; type: string; body: Json |
     want: { code: 422, message: expect.stringContaining('no kind \\"Nope\\"'.replaceAll("\\", "")) },
   },
   {
-    name: "an unknown field, strictly",
+    name: "an unknown field, with fieldValidation=Strict",
     url: `${MAPS}/x?fieldValidation=Strict`,
     type: MERGE,
     body: { zz: 1 },
     want: { code: 422, message: expect.stringContaining('strict decoding error: unknown field "zz"') },
   },
   {
-    name: "a doubled field of an operation, strictly",
+    name: "a duplicate field of an operation, with fieldValidation=Strict",
     url: `${MAPS}/x?fieldValidation=Strict`,
     type: JSON_PATCH,
     body: '[{"op":"add","op":"add","path":"/data/z","value":"1"}]',
@@ -189,7 +189,7 @@ const refused: readonly { name: string; url?: string; type: string; body: Json |
     want: { code: 422, message: expect.stringContaining("fieldManager: Required value: is required for apply patch") },
   },
   {
-    name: "an apply that is no YAML",
+    name: "an apply that is not YAML",
     url: `${MAPS}/x?fieldManager=m`,
     type: APPLY,
     body: "{:",
@@ -211,21 +211,21 @@ const refused: readonly { name: string; url?: string; type: string; body: Json |
     want: { code: 500, message: expect.stringContaining("failed to create typed patch object") },
   },
   {
-    name: "an apply of what another owns",
+    name: "an apply of a field with another owner",
     url: `${MAPS}/x?fieldManager=m`,
     type: APPLY,
     body: { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "x" }, data: { a: "9" } },
     want: { code: 409, details: { causes: [{ reason: "FieldManagerConflict", field: ".data.a" }] } },
   },
   {
-    name: "an apply with a uid and nothing there",
+    name: "an apply with a uid of a missing object",
     url: `${MAPS}/new?fieldManager=m`,
     type: APPLY,
     body: { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "new", uid: "u" } },
     want: { code: 409, message: expect.stringContaining("uid mismatch: the provided object specified uid u") },
   },
   {
-    name: "an apply of a status that is not there",
+    name: "an apply of the status of a missing object",
     url: `${DEPLOYMENTS}/nope/status?fieldManager=m`,
     type: APPLY,
     body: deployment,
@@ -233,12 +233,12 @@ const refused: readonly { name: string; url?: string; type: string; body: Json |
   },
 ];
 
-test.each(refused)("PATCH with $name is refused", async ({ url = `${MAPS}/x`, type, body, want }) => {
+test.each(refused)("PATCH with $name is an error", async ({ url = `${MAPS}/x`, type, body, want }) => {
   const { ask } = await withObjects();
   expect((await ask("PATCH", url, { type, body })).body).toMatchObject(want);
 });
 
-test("a field given twice in YAML is applied last, and reported", async () => {
+test("of a duplicate field in YAML the last value is applied, with a warning", async () => {
   const { ask } = await withObjects();
   const body = 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: yy\ndata:\n  a: "1"\n  a: "2"\n';
   const warned = await ask("PATCH", `${MAPS}/yy?fieldManager=m`, { type: APPLY, body });
@@ -250,7 +250,7 @@ test("a field given twice in YAML is applied last, and reported", async () => {
   });
 });
 
-test("what an operation says that nobody knows is reported, and a list of numbers is no patch", async () => {
+test("unknown fields of an operation are reported, and a list of numbers is an error", async () => {
   const { ask } = await withObjects();
   const body = [{ op: "add", path: "/data/q", value: "1", extra: 1 }];
   expect((await ask("PATCH", `${MAPS}/x`, { type: JSON_PATCH, body })).response.warnings).toEqual(['json patch unknown field "[0].extra"']);
@@ -259,7 +259,7 @@ test("what an operation says that nobody knows is reported, and a list of number
   });
 });
 
-test("what a patch says that nobody knows is a warning", async () => {
+test("unknown fields of a patch are warnings", async () => {
   const { ask } = await withObjects();
   expect((await ask("PATCH", `${MAPS}/x`, { type: MERGE, body: '{"zz":1,"data":{"q":"1","q":"2"}}' })).response.warnings).toEqual([
     'duplicate field "data.q"',
@@ -267,7 +267,7 @@ test("what a patch says that nobody knows is a warning", async () => {
   ]);
 });
 
-test("apply creates, re-applies without a change, and takes over by force", async () => {
+test("apply creates, re-applies without a change, and takes ownership with force", async () => {
   const { ask, server } = await withObjects();
   const body = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "n" }, data: { a: "1" } };
   const url = `${MAPS}/n?fieldManager=m1`;
@@ -284,7 +284,7 @@ test("apply creates, re-applies without a change, and takes over by force", asyn
   expect((await ask("GET", `${MAPS}/n`)).body).toMatchObject({ data: { a: "2" } });
 });
 
-test("of thousands of conflicts the first thousand are described, and the rest is counted", async () => {
+test("of thousands of conflicts the first thousand are listed, and the rest is counted", async () => {
   const { ask } = realServer();
   const data = (value: string) => Object.fromEntries(Array.from({ length: 1_500 }, (_, at) => [`k${at}`, value]));
   const apply = (manager: string, value: string) =>
@@ -298,7 +298,7 @@ test("of thousands of conflicts the first thousand are described, and the rest i
   expect((body as { message: string }).message).toMatch(/^Apply failed with 1500 conflicts: .*\nand 500 more$/s);
 });
 
-test("of thousands of errors the first thousand are described, and the rest is counted", async () => {
+test("of thousands of errors the first thousand are listed, and the rest is counted", async () => {
   const { ask } = realServer();
   const finalizers = Array.from({ length: 1_500 }, (_, at) => `bad finalizer ${at}`);
   const { status, body } = await ask("POST", "/api/v1/namespaces/default/configmaps", { body: { metadata: { name: "many", finalizers } } });

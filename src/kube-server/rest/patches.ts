@@ -1,4 +1,4 @@
-/** PATCH: which kind it is, and what becomes of it. Server-side apply may create; the others need something to change. */
+/** PATCH: selects the kind of patch and applies it. Server-side apply may create; the others need an existing object. */
 import { err, ok, timestamp, whenOk, whenThere, type Later, type Result } from "#base";
 import { fieldAt, isJsonObject, type Json, type JsonObject, type KubeObject } from "#kube";
 import { applyPatch, type ApplyError } from "../apply/index.ts";
@@ -29,7 +29,7 @@ const KINDS: ReadonlyMap<string, PatchKind | "apply"> = new Map<string, PatchKin
 ]);
 const FOR_CUSTOM = ["application/json-patch+json", "application/merge-patch+json", "application/apply-patch+yaml"];
 
-/** The router of a real server knows all four; a kind without a strategic schema then refuses that one itself. */
+/** The router of a real server accepts all four; the handler of a kind without a strategic schema rejects that one. */
 export function patchKindOf(call: RequestContext): Result<PatchKind | "apply", Failure> {
   const kind = KINDS.get(header(call.request, "content-type").split(";")[0]?.trim() ?? "");
   if (kind === undefined && call.target.type.custom) return unsupportedMediaType(FOR_CUSTOM);
@@ -116,7 +116,7 @@ function writeApplied(call: RequestContext, options: WriteOptions, { previous, l
   return whenOk(created, (stored) => objectResponse(call, 201, stored));
 }
 
-/** What is applied is merged into what is there, then read as its kind: unknown fields were refused on the way. */
+/** Merges the applied configuration into the live object, then decodes the result. The merge rejects unknown fields. */
 function mergeApplied(call: RequestContext, options: WriteOptions, live: KubeObject | undefined): Later<Result<KubeObject, Failure>> {
   const { type, subresource } = call.target;
   const body = readApplied(call);
@@ -137,7 +137,7 @@ function mergeApplied(call: RequestContext, options: WriteOptions, live: KubeObj
     if (duplicates.length > 0 && options.fieldValidation === "Strict")
       return badRequest(`error strict decoding YAML: error converting YAML to JSON: ${strictText(duplicates)}`);
     if (options.fieldValidation === "Warn") for (const finding of duplicates) call.warnings.add(finding);
-    const decoded = decodeConverted(type, type.custom ? withoutOddDeletion(merged.value) : merged.value, live);
+    const decoded = decodeConverted(type, type.custom ? withoutInvalidDeletion(merged.value) : merged.value, live);
     if (decoded.ok) return ok(decoded.value.object);
     if (type.custom) return errorWithoutReason(decoded.error);
     const problem = `unable to convert unstructured object to ${gvkText(type.resource)}: ${decoded.error}`;
@@ -145,15 +145,15 @@ function mergeApplied(call: RequestContext, options: WriteOptions, live: KubeObj
   });
 }
 
-/** An applied custom object is never read as a Go type: a time of deletion that is none is as good as absent there, and an error elsewhere. */
-function withoutOddDeletion(merged: JsonObject): JsonObject {
+/** A real server never decodes an applied custom resource as a Go type: an invalid deletionTimestamp is ignored, elsewhere it is an error. */
+function withoutInvalidDeletion(merged: JsonObject): JsonObject {
   const given = fieldAt(merged, "metadata", "deletionTimestamp");
   if (typeof given !== "string" || parseSeconds(given) !== undefined) return merged;
-  const { deletionTimestamp: _odd, ...metadata } = merged["metadata"] as JsonObject;
+  const { deletionTimestamp: _invalid, ...metadata } = merged["metadata"] as JsonObject;
   return { ...merged, metadata };
 }
 
-/** What was merged is read as its Go type only now. */
+/** The error when the merged object cannot be decoded as its Go type. */
 export function unconvertible(resource: Gvk, applied: JsonObject, problem: string): string {
   const [namespace, name] = ["namespace", "name"].map((part) => fieldAt(applied, "metadata", part));
   const place = `${typeof namespace === "string" ? namespace : ""}/${typeof name === "string" ? name : ""}`;

@@ -19,7 +19,7 @@ async function withMaps(names: readonly string[]): Promise<TestServer> {
 
 const namesOf = (body: unknown) => (body as List).items.map(({ metadata }) => metadata.name);
 
-test("items of a built-in list carry no kind, the list does", async () => {
+test("items of a built-in list have no kind, the list has one", async () => {
   const { ask } = await withMaps(["a"]);
   const listed = await ask("GET", MAPS);
   expect(listed.body).toMatchObject({ kind: "ConfigMapList", apiVersion: "v1", items: [{ metadata: { name: "a" } }] });
@@ -31,7 +31,7 @@ test("a namespace that does not exist has an empty list", async () => {
   expect(await ask("GET", "/api/v1/namespaces/nope/configmaps")).toMatchObject({ status: 200, body: { items: [] } });
 });
 
-test("all namespaces are one list", async () => {
+test("a list may span all namespaces", async () => {
   const { ask } = await withMaps(["a"]);
   await ask("POST", "/api/v1/namespaces/kube-public/configmaps", { body: { metadata: { name: "b" } } });
   expect(namesOf((await ask("GET", "/api/v1/configmaps?fieldSelector=metadata.namespace!%3Dkube-system")).body)).toEqual(["a", "b"]);
@@ -44,10 +44,10 @@ const selectors: readonly { name: string; query: string; want: readonly string[]
   { name: "a name", query: "fieldSelector=metadata.name%3Db", want: ["b"] },
   { name: "all but a name", query: "fieldSelector=metadata.name!%3Db", want: ["a", "c"] },
   { name: "both", query: "labelSelector=even%3Dtrue&fieldSelector=metadata.name%3D%3Db", want: [] },
-  { name: "nothing at all", query: "labelSelector=&fieldSelector=", want: ["a", "b", "c"] },
+  { name: "empty selectors", query: "labelSelector=&fieldSelector=", want: ["a", "b", "c"] },
 ];
 
-test.each(selectors)("a list can be narrowed by $name", async ({ query, want }) => {
+test.each(selectors)("a list can be filtered by $name", async ({ query, want }) => {
   const { ask } = await withMaps(["a", "b", "c"]);
   expect(namesOf((await ask("GET", `${MAPS}?${query}`)).body)).toEqual(want);
 });
@@ -61,7 +61,7 @@ test("a kind's own fields can be selected", async () => {
   expect((await ask("GET", `${url}?fieldSelector=spec.x%3D1`)).body).toMatchObject({ message: "field label not supported: spec.x" });
 });
 
-test("pages show one moment: what is created or deleted between them does not move them", async () => {
+test("all pages show the revision of the first: later writes do not change them", async () => {
   const { ask } = await withMaps(["a", "b", "c", "d", "e"]);
   const first = (await ask("GET", `${MAPS}?limit=2`)).body as List;
   expect(namesOf(first)).toEqual(["a", "b"]);
@@ -76,7 +76,7 @@ test("pages show one moment: what is created or deleted between them does not mo
   expect(third.metadata.continue).toBeUndefined();
 });
 
-test("with a selector a page is filled with what matches, and nobody says how many remain", async () => {
+test("with a selector a page is filled with matching objects, without remainingItemCount", async () => {
   const { ask } = await withMaps(["a", "b", "c", "d", "e"]);
   const first = (await ask("GET", `${MAPS}?limit=2&labelSelector=even%3Dtrue`)).body as List;
   expect(namesOf(first)).toEqual(["a", "c"]);
@@ -84,12 +84,12 @@ test("with a selector a page is filled with what matches, and nobody says how ma
   expect(namesOf((await ask("GET", `${MAPS}?limit=2&labelSelector=even%3Dtrue&continue=${first.metadata.continue}`)).body)).toEqual(["e"]);
 });
 
-test("resourceVersion=0 ignores the limit, as a list from memory does", async () => {
+test("resourceVersion=0 ignores the limit", async () => {
   const { ask } = await withMaps(["a", "b", "c"]);
   expect(namesOf((await ask("GET", `${MAPS}?limit=1&resourceVersion=0`)).body)).toEqual(["a", "b", "c"]);
 });
 
-test("an exact version shows that moment", async () => {
+test("resourceVersionMatch=Exact returns that revision", async () => {
   const { ask } = await withMaps(["a"]);
   const before = ((await ask("GET", MAPS)).body as List).metadata.resourceVersion;
   await ask("POST", MAPS, { body: { metadata: { name: "b" } } });
@@ -97,7 +97,7 @@ test("an exact version shows that moment", async () => {
   expect(namesOf((await ask("GET", `${MAPS}?resourceVersion=${before}&resourceVersionMatch=NotOlderThan`)).body)).toEqual(["a", "b"]);
 });
 
-test("a page whose moment is forgotten is a 410 with a token that goes on from now", async () => {
+test("a page of a compacted revision is a 410 with a token that continues at the current revision", async () => {
   const { ask, server } = await withMaps(["a", "b", "c"]);
   const first = (await ask("GET", `${MAPS}?limit=1`)).body as List;
   await ask("DELETE", `${MAPS}/b`);
@@ -149,12 +149,12 @@ const refused: readonly { query: string; want: object }[] = [
   { query: "watch=1&resourceVersion=x", want: { code: 500 } },
 ];
 
-test.each(refused)("?$query is refused", async ({ query, want }) => {
+test.each(refused)("?$query is an error", async ({ query, want }) => {
   const { ask } = await withMaps([]);
   expect((await ask("GET", `${MAPS}?${query}`)).body).toMatchObject(want);
 });
 
-test("a continue token that was made up is refused, whatever is wrong with it", () => {
+test("an invalid continue token is an error", () => {
   const token = (value: unknown) => btoa(JSON.stringify(value));
   for (const made of [
     token({ v: "other", rv: 1, start: "a" }),
@@ -176,7 +176,7 @@ const gets: readonly { url: string; want: object }[] = [
   { url: `${MAPS}/a/nope`, want: { code: 404 } },
 ];
 
-test.each(gets)("GET $url says no as a real server does", async ({ url, want }) => {
+test.each(gets)("GET $url is the error of a real server", async ({ url, want }) => {
   const { ask } = await withMaps(["a"]);
   expect((await ask("GET", url)).body).toMatchObject(want);
 });
@@ -194,7 +194,7 @@ test.each([
   expect(await ask(method, url)).toMatchObject({ status: 405, body: { reason: "MethodNotAllowed", details: {} } });
 });
 
-test.each(["/foo", "/apis/nope.example.com/v1/things", "/apix"])("%s is a page that does not exist", async (url) => {
+test.each(["/foo", "/apis/nope.example.com/v1/things", "/apix"])("%s is the plain 404 page", async (url) => {
   const { ask } = testServer();
   expect(await ask("GET", url)).toMatchObject({ status: 404, body: "404 page not found\n" });
 });

@@ -22,7 +22,7 @@ export function getObject(call: RequestContext): PendingResponse {
   const from = parameter(call.request, "resourceVersion");
   const asked = from ?? "";
   const version = parseVersion(asked);
-  if (!version.ok) return errorWithoutReason(unparsableVersion(asked)); // the store says so itself, and nobody calls it a bad request
+  if (!version.ok) return errorWithoutReason(unparsableVersion(asked)); // a real server reports this error of its storage without a reason
   const { revision } = call.core.store;
   if (version.value > revision) return tooLargeResourceVersion(version.value, revision);
   const stored = readStored(call, name);
@@ -53,10 +53,10 @@ export function readPage(call: RequestContext, options: ListOptions): Later<Resu
   const from = pageStart(call, options);
   if (!from.ok) return from;
   const { revision, after } = from.value;
-  // a list "from anywhere" comes from memory on a real server, and that ignores the limit
+  // a real server serves resourceVersion=0 from its cache, which ignores the limit
   const limit = options.resourceVersion === "0" && options.continue === "" ? 0 : options.limit;
   const range = { revision, after, limit };
-  return whenOk(askAhead(call, options, range), () => {
+  return whenOk(convertForSelector(call, options, range), () => {
     const found = select(call, options, range);
     if (!found.ok) return err(asFailure(found.error, revision ?? 0, options));
     const objects = found.value.items.map(({ object }) => object);
@@ -64,8 +64,8 @@ export function readPage(call: RequestContext, options: ListOptions): Later<Resu
   });
 }
 
-/** A field selector looks into objects as they are in the version of the request; elsewhere only the page itself is converted. */
-function askAhead(call: RequestContext, options: ListOptions, range: Range): Later<Result<undefined, Failure>> {
+/** A field selector needs all objects in the requested version; without one, only the page is converted. */
+function convertForSelector(call: RequestContext, options: ListOptions, range: Range): Later<Result<undefined, Failure>> {
   const { type } = call.target;
   if (type.conversion === undefined || options.fields.length === 0) return ok(undefined);
   const listed = call.core.store.list(type.collection, requestOf(call, options, range));
@@ -99,7 +99,7 @@ type Selected = {
 };
 type Range = { readonly revision: number | undefined; readonly after: string | undefined; readonly limit: number };
 
-/** With a selector, pages are filled until they hold enough that match, as the real server does. */
+/** With a selector, a page is filled with matching objects up to the limit, as on a real server. */
 function select(call: RequestContext, options: ListOptions, range: Range): Result<Selected, RevisionError> {
   const { store } = call.core;
   const { type } = call.target;
@@ -116,7 +116,7 @@ function select(call: RequestContext, options: ListOptions, range: Range): Resul
   return ok(full && moreFollow(call, options, range, page.last) ? { ...page, remaining: 1 } : page);
 }
 
-/** A real server stops reading when the page is full: whatever comes after it, selected or not, is worth another look. */
+/** A real server stops reading when the page is full: any following object, selected or not, leads to a continue token. */
 function moreFollow(call: RequestContext, options: ListOptions, { revision }: Range, after: string | undefined): boolean {
   const { type, namespace } = call.target;
   const single = exactName(options.fields) !== undefined && (namespace !== undefined || !type.resource.namespaced);
@@ -126,7 +126,7 @@ function moreFollow(call: RequestContext, options: ListOptions, { revision }: Ra
   return listed.ok && listed.value.items.length > 0;
 }
 
-/** The store can look up one exact field by itself; the name and the namespace narrow most. */
+/** The store has an index for one exact field; the name and the namespace are the most selective. */
 function requestOf(call: RequestContext, options: ListOptions, { revision, after }: Range): ListRequest {
   const namespace = call.target.namespace ?? exactNamespace(options.fields);
   const name = exactName(options.fields);

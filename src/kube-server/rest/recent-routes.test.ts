@@ -21,7 +21,7 @@ const asked = (path: string, method = "GET"): ApiRequest => ({
 });
 
 describe("recent routes", () => {
-  it("are those of a path and a method", () => {
+  it("are found by path and method", () => {
     const routes = new RecentRoutes(new TypeRegistry([type]));
     const there = route("x");
     routes.add(asked("/a/x"), there);
@@ -30,7 +30,7 @@ describe("recent routes", () => {
     expect(routes.find(asked("/a/y"))).toBeUndefined();
   });
 
-  it("hold no list, no watch, and no path without end", () => {
+  it("contain no list, no watch, and no very long path", () => {
     const routes = new RecentRoutes(new TypeRegistry([type]));
     for (const verb of ["list", "watch"] as const) routes.add(asked("/a"), route("x", verb));
     const long = `/${"x".repeat(500)}`;
@@ -38,7 +38,7 @@ describe("recent routes", () => {
     expect([routes.find(asked("/a")), routes.find(asked(long))]).toEqual([undefined, undefined]);
   });
 
-  it("are forgotten when the kinds change", () => {
+  it("are cleared when the kinds change", () => {
     const types = new TypeRegistry([type]);
     const routes = new RecentRoutes(types);
     routes.add(asked("/a/x"), route("x"));
@@ -46,7 +46,7 @@ describe("recent routes", () => {
     expect(routes.find(asked("/a/x"))).toBeUndefined();
   });
 
-  it("are only so many", () => {
+  it("are limited in number", () => {
     const routes = new RecentRoutes(new TypeRegistry([type]));
     for (let at = 0; at <= 4_096; at += 1) routes.add(asked(`/a/${at}`), route(String(at)));
     expect([routes.find(asked("/a/0")), routes.find(asked("/a/4096"))?.target.name]).toEqual([undefined, "4096"]);

@@ -1,18 +1,18 @@
 /**
- * Where the latest paths led. Clients ask for the same objects again and again, and to take a path apart takes longer than to find the object.
+ * A cache of parsed paths. Clients request the same objects repeatedly, and parsing a path takes longer than reading the object.
  *
- * Lists and watches are not here: which of the two is asked for stands in the query. Nor is what a path did not lead to.
+ * Lists and watches are not cached, because the query decides between them; nor are paths that are not served.
  */
 import type { ApiRequest } from "../protocol/request.ts";
 import type { ResourceRequest } from "../protocol/request-info.ts";
 import type { RequestTarget } from "../protocol/route.ts";
 import type { TypeRegistry } from "../protocol/type-registry.ts";
 
-/** What was read from a path, and the kind and object it leads to. */
+/** The parsed path, and its kind and object. */
 export type Route = { readonly info: ResourceRequest; readonly target: RequestTarget };
 
 const MOST_PATHS = 4_096;
-/** Names are shorter; a longer path is worth no memory. */
+/** Longer paths are not cached; paths of objects are usually shorter. */
 const LONGEST_PATH = 400;
 
 export class RecentRoutes {

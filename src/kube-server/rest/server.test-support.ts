@@ -1,4 +1,4 @@
-/** A server in this process, and short ways to ask it something. Only for tests. */
+/** A server in this process, and functions that send requests to it. Only for tests. */
 import { FakeClock, seededRandom } from "#base";
 import type { Json } from "#kube";
 import { rbacOf } from "../auth/index.ts";
@@ -9,23 +9,23 @@ import { createApiServer, type ApiServer, type ApiServerOptions } from "./api-se
 import type { ApiResponse, User } from "../protocol/request.ts";
 import { configMaps, namespaces, things } from "./types.test-support.ts";
 
-export type Asked = {
+export type TestRequest = {
   readonly body?: Json | string | undefined;
   readonly type?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
-  /** An administrator unless told. */
+  /** Default: an administrator. */
   readonly user?: User;
 };
 
 const ADMIN: User = { name: "admin", uid: "", groups: ["system:masters"] };
 
-export type Answer = { readonly status: number; readonly body: Json; readonly response: ApiResponse };
+export type TestResponse = { readonly status: number; readonly body: Json; readonly response: ApiResponse };
 
 export type TestServer = {
   readonly server: ApiServer;
   readonly clock: FakeClock;
-  readonly ask: (method: string, url: string, asked?: Asked) => Promise<Answer>;
+  readonly ask: (method: string, url: string, request?: TestRequest) => Promise<TestResponse>;
 };
 
 export function testServer(
@@ -34,7 +34,11 @@ export function testServer(
 ): TestServer {
   const clock = new FakeClock();
   const server = createApiServer({ store: createMemoryStore(), types, clock, random: seededRandom(7), ...more });
-  const ask = async (method: string, url: string, { body, type, headers = {}, signal, user = ADMIN }: Asked = {}): Promise<Answer> => {
+  const ask = async (
+    method: string,
+    url: string,
+    { body, type, headers = {}, signal, user = ADMIN }: TestRequest = {},
+  ): Promise<TestResponse> => {
     const mark = url.indexOf("?");
     const response = await server.handle(
       {
@@ -57,13 +61,13 @@ export function testServer(
   return { server, clock, ask };
 }
 
-/** The same with every real kind. */
+/** A server with all built-in kinds. */
 export function realServer(more: Partial<ApiServerOptions> = {}): TestServer {
   const store = createMemoryStore();
   return testServer(builtinKinds(store), { store, ...more });
 }
 
-/** The same, and who asks may do what Roles and bindings say. */
+/** A server with all built-in kinds and RBAC. */
 export function guardedServer(): TestServer {
   const store = createMemoryStore();
   return testServer(builtinKinds(store), { store, authorize: rbacOf(store).authorize });

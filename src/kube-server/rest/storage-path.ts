@@ -1,4 +1,4 @@
-/** Where a real server would keep an object in etcd. Nothing is kept there here; the path stands in a message that people search for. */
+/** The key of an object in the etcd of a real server, which is part of an error message. */
 import type { ResourceType } from "../resource-type.ts";
 
 const PLACES: ReadonlyMap<string, string> = new Map([

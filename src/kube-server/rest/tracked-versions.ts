@@ -1,9 +1,9 @@
 /**
  * Field owners in versions that only a webhook can convert to.
  *
- * Tracking and applying are pure and cannot wait. They run with the conversions that are known; conversions that are missing are asked for,
- * and they run again. They ask for the same conversions in the same order in each run, and a real server calls the webhook for each of them,
- * also for equal objects. So an answer belongs to its place in the sequence; one for an equal object stands in until it is there.
+ * Tracking and applying are pure and cannot wait. They run with the known conversions; missing conversions are requested, and they run again.
+ * Each run needs the same conversions in the same order, and a real server calls the webhook for each of them, also for equal objects. So a
+ * conversion is stored by its position in the sequence; until it is known, the conversion of an equal object is used.
  */
 import { err, ok, whenThere, type Later, type Result } from "#base";
 import { canonicalJson, type JsonObject } from "#kube";
@@ -13,12 +13,12 @@ import { asJsonObject, asObject, managedKind } from "../protocol/managed-kinds.t
 import type { TypeRegistry } from "../protocol/type-registry.ts";
 
 type Conversion = { readonly object: JsonObject; readonly apiVersion: string };
-type Answer = Result<JsonObject, string>;
+type ConversionResult = Result<JsonObject, string>;
 
-/** Beyond these, equal objects share an answer: the number of managers of an object has no limit of its own. */
+/** Beyond these, equal objects share a conversion, because the number of managers of an object is not limited. */
 const MAX_CALLS = 100;
 
-/** More versions than this in one object's managedFields are somebody's mistake. */
+/** Limit of runs; managedFields with more versions than this are not expected. */
 const MAX_RUNS = 8;
 
 export type Tracked = { readonly types: TypeRegistry; readonly type: ResourceType; readonly subresource: string | undefined };
@@ -35,16 +35,16 @@ export function withVersions<T>({ types, type, subresource }: Tracked, run: (kin
     for (const one of missing) {
       const converted = await conversion.ask([asObject(one.object)], one.apiVersion);
       const first = converted.ok ? converted.value[0] : undefined;
-      const answer = first === undefined ? err(converted.ok ? "nothing came back" : converted.error) : ok(asJsonObject(first));
-      if (known.inOrder.length < MAX_CALLS) known.inOrder.push(answer);
-      known.byContent.set(keyOf(one), answer);
+      const entry = first === undefined ? err(converted.ok ? "the webhook returned no object" : converted.error) : ok(asJsonObject(first));
+      if (known.inOrder.length < MAX_CALLS) known.inOrder.push(entry);
+      known.byContent.set(keyOf(one), entry);
     }
     return again(runs + 1);
   };
   return whenThere(again(1), (result) => result);
 }
 
-type Known = { readonly inOrder: Answer[]; readonly byContent: Map<string, Answer> };
+type Known = { readonly inOrder: ConversionResult[]; readonly byContent: Map<string, ConversionResult> };
 
 type Converting = Pick<Tracked, "types" | "type"> & { readonly known: Known; readonly missing: Conversion[] };
 
@@ -54,11 +54,11 @@ function converting({ types, type, known, missing }: Converting): ConvertObject 
     const other = types.otherVersion(type, apiVersion);
     if (other === undefined) return err({ kind: "missing-version" });
     const own = known.inOrder[place];
-    const answer = own ?? known.byContent.get(keyOf({ object, apiVersion }));
-    if (answer === undefined || (own === undefined && place < MAX_CALLS)) missing.push({ object, apiVersion });
+    const result = own ?? known.byContent.get(keyOf({ object, apiVersion }));
+    if (result === undefined || (own === undefined && place < MAX_CALLS)) missing.push({ object, apiVersion });
     place += 1;
-    if (answer?.ok === true) return ok({ object: answer.value, schema: other.typeSchema });
-    return err({ kind: "failed", message: answer?.error ?? "not known yet" });
+    if (result?.ok === true) return ok({ object: result.value, schema: other.typeSchema });
+    return err({ kind: "failed", message: result?.error ?? "the conversion is not known yet" });
   };
 }
 

@@ -1,4 +1,4 @@
-/** Two kinds of which the tests of rest/ know everything: what is tested is the server, not the rules of real kinds. */
+/** Simple kinds for the tests of rest/, which test the server and not the rules of real kinds. */
 import { field, fieldAt, isJsonObject, type JsonObject, type KubeObject } from "#kube";
 import { deduced } from "../apply/index.ts";
 import type { FieldCause, ResourceType } from "../resource-type.ts";
@@ -70,7 +70,7 @@ export const namespaces = testType({
     asObject({ ...asJsonObject(object), spec: { finalizers: ["kubernetes"] }, status: { phase: "Active" } }),
 });
 
-/** Has a generation, a status of its own, and may be created by PUT. */
+/** Has a generation and a status subresource, and may be created by PUT. */
 export const things = testType({
   kind: "Thing",
   plural: "things",

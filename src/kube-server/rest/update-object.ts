@@ -1,8 +1,8 @@
 /**
- * The way of a changed object into the store. PUT, the four patches and the subresources all end here.
+ * Updates an object: tracks field owners, prepares, validates, stores. Used by PUT, the four patches and the subresources.
  *
- * Two ends are not a write: a change that changes nothing keeps the resourceVersion and wakes nobody, and an object that was only kept by its
- * finalizers goes away with the last of them.
+ * Two cases are not a write: an update without changes keeps the resourceVersion and sends no event, and the removal of the last finalizer of
+ * a deleted object removes the object.
  */
 import { ok, timestamp, whenOk, whenThere, type Later, type Result } from "#base";
 import { jsonEqual, type KubeObject } from "#kube";
@@ -29,17 +29,17 @@ export type ChangedObject = {
   readonly next: KubeObject;
   readonly options: Pick<WriteOptions, "dryRun" | "fieldManager">;
   readonly tracked: boolean;
-  /** As validation and preparation see it; what managedFields say is the target's own. */
+  /** For validation and preparation; managedFields have the subresource of the target. */
   readonly subresource?: string | undefined;
-  /** Instead of what the kind does by itself: some subresources have rules of their own. */
+  /** Replaces the preparation of the kind, for subresources with rules of their own. */
   readonly prepare?: (next: KubeObject, previous: KubeObject) => KubeObject;
-  /** The server's own change to an object that was checked before. */
+  /** A change by the server itself to an object that is known to be valid. */
   readonly trusted?: boolean;
-  /** What admission is shown instead of the object, and how its changes come back: a Scale stands for the replicas of another object. */
-  readonly face?: Face;
+  /** What admission receives instead of the object, and how its changes are written back: a Scale for the replicas of an object. */
+  readonly admissionView?: AdmissionView;
 };
 
-export type Face = {
+export type AdmissionView = {
   readonly kind: Attributes["kind"];
   readonly subresource: string;
   readonly of: (object: KubeObject) => KubeObject;
@@ -53,17 +53,17 @@ export function updateObject(call: RequestContext, change: ChangedObject): Later
     previous,
     withoutDuplicateOwners(change.next, (text) => call.warnings.add(text)),
   );
-  const owned = change.tracked ? clean : nextStep(call, () => noteWriter(call, clean, previous, change.options.fieldManager));
+  const owned = change.tracked ? clean : nextStep(call, () => trackWriter(call, clean, previous, change.options.fieldManager));
   return whenThere(owned, (next) => nextStep(call, () => admitAndWrite(call, { change, previous }, next)));
 }
 
-function admitAndWrite(call: RequestContext, both: Both, owned: KubeObject): Later<Result<KubeObject, Failure>> {
-  const { change } = both;
-  if (change.trusted === true) return whenOk(prepare(call, both, owned), (next) => replace(call, change, next));
+function admitAndWrite(call: RequestContext, update: Update, owned: KubeObject): Later<Result<KubeObject, Failure>> {
+  const { change } = update;
+  if (change.trusted === true) return whenOk(prepare(call, update, owned), (next) => replace(call, change, next));
   const { admission } = call.core;
-  return whenOk(admission.mutate(shown(call, both, owned)), (admitted) => {
-    return whenOk(prepare(call, both, unshown(change, owned, admitted)), (prepared) =>
-      nextStep(call, () => whenOk(admission.validate(shown(call, both, prepared)), () => replace(call, change, prepared))),
+  return whenOk(admission.mutate(updateAttributes(call, update, owned)), (admitted) => {
+    return whenOk(prepare(call, update, fromView(change, owned, admitted)), (prepared) =>
+      nextStep(call, () => whenOk(admission.validate(updateAttributes(call, update, prepared)), () => replace(call, change, prepared))),
     );
   });
 }
@@ -72,34 +72,34 @@ function sharing(previous: KubeObject, next: KubeObject): KubeObject {
   return shareWith(asJsonObject(previous), asJsonObject(next)) as unknown as KubeObject;
 }
 
-type Both = { readonly change: ChangedObject; readonly previous: KubeObject };
+type Update = { readonly change: ChangedObject; readonly previous: KubeObject };
 
-function shown(call: RequestContext, { change, previous }: Both, next: KubeObject): Attributes {
-  const { face, options } = change;
+function updateAttributes(call: RequestContext, { change, previous }: Update, next: KubeObject): Attributes {
+  const { admissionView: view, options } = change;
   return attributesOf(call, {
     operation: "UPDATE",
     name: previous.metadata.name,
     dryRun: options.dryRun,
-    object: face === undefined ? next : face.of(next),
-    old: face === undefined ? previous : face.of(previous),
-    ...(face === undefined ? {} : { kind: face.kind, subresource: face.subresource }),
+    object: view === undefined ? next : view.of(next),
+    old: view === undefined ? previous : view.of(previous),
+    ...(view === undefined ? {} : { kind: view.kind, subresource: view.subresource }),
   });
 }
 
-function unshown({ face }: ChangedObject, next: KubeObject, admitted: KubeObject | undefined): KubeObject {
+function fromView({ admissionView: view }: ChangedObject, next: KubeObject, admitted: KubeObject | undefined): KubeObject {
   if (admitted === undefined) return next;
-  return face === undefined ? admitted : face.back(next, admitted);
+  return view === undefined ? admitted : view.back(next, admitted);
 }
 
-/** What the kind makes of the change, and what it thinks of it. */
-function prepare(call: RequestContext, { change, previous }: Both, next: KubeObject): Later<Result<KubeObject, Failure>> {
+/** Prepares and validates the change by the rules of its kind. */
+function prepare(call: RequestContext, { change, previous }: Update, next: KubeObject): Later<Result<KubeObject, Failure>> {
   const { type, subresource } = call.target;
   const view = change.subresource ?? subresource;
   const clean = withoutDuplicateOwners(next, (text) => call.warnings.add(text), " after mutating admission happens");
   const versioned = checkVersion(call, clean, previous);
   if (!versioned.ok) return versioned;
-  const nameless = missingHead(clean);
-  if (nameless !== undefined) return internalError(nameless);
+  const problem = missingTypeMeta(clean);
+  if (problem !== undefined) return internalError(problem);
   const placed = matchNamespace(call, versioned.value);
   if (!placed.ok) return placed;
   const own =
@@ -113,14 +113,14 @@ function prepare(call: RequestContext, { change, previous }: Both, next: KubeObj
   });
 }
 
-/** A patch can take from a custom resource what it is. */
-function missingHead({ apiVersion, kind }: Partial<KubeObject>): string | undefined {
+/** A patch can remove apiVersion and kind of a custom resource. */
+function missingTypeMeta({ apiVersion, kind }: Partial<KubeObject>): string | undefined {
   const isMissing = (text: unknown) => typeof text !== "string" || text === "";
   if (isMissing(kind)) return "Object 'Kind' is missing in 'object has no kind field '";
   return isMissing(apiVersion) ? "Object 'apiVersion' is missing in 'object has no apiVersion field'" : undefined;
 }
 
-function noteWriter(call: RequestContext, next: KubeObject, old: KubeObject, manager: string): Later<KubeObject> {
+function trackWriter(call: RequestContext, next: KubeObject, old: KubeObject, manager: string): Later<KubeObject> {
   const { type, subresource } = call.target;
   const now = timestamp(call.core.clock);
   return withVersions({ types: call.core.types, type, subresource }, (kind) => {
@@ -129,7 +129,7 @@ function noteWriter(call: RequestContext, next: KubeObject, old: KubeObject, man
   });
 }
 
-/** Optimistic locking: whoever names a version means exactly that one. */
+/** Optimistic locking: a resourceVersion must be the current one. */
 function checkVersion(call: RequestContext, next: KubeObject, previous: KubeObject): Result<KubeObject, Failure> {
   const { type } = call.target;
   const { name } = previous.metadata;
@@ -145,7 +145,7 @@ function checkVersion(call: RequestContext, next: KubeObject, previous: KubeObje
   return given === current ? ok(next) : conflict({ resource: type.resource, name }, MODIFIED);
 }
 
-/** PUT says in its body which object it means; another one under the same name is a conflict. */
+/** A uid in the body must be that of the stored object, otherwise it is a conflict. */
 export function checkUid(call: RequestContext, next: KubeObject, current: KubeObject | undefined): Result<void, Failure> {
   const { type, name = "" } = call.target;
   const wanted = metaText(next, "uid");
@@ -157,7 +157,7 @@ export function checkUid(call: RequestContext, next: KubeObject, current: KubeOb
   return conflict({ resource: type.resource, name }, why);
 }
 
-/** What an update can neither give nor take. The generation counts changes of what was asked for, and a status asks for nothing. */
+/** Fields that an update cannot change. The generation counts changes of the desired state, of which a status is no part. */
 function carryOver(type: ResourceType, next: KubeObject, previous: KubeObject, mayMove: boolean): KubeObject {
   const generation = metaNumber(previous, "generation");
   const moved = mayMove && type.generationOf !== undefined && !jsonEqual(type.generationOf(next), type.generationOf(previous));
@@ -179,7 +179,7 @@ function replace(call: RequestContext, change: ChangedObject, next: KubeObject):
   return whenOk(oneToStorage(call.target.type, next, options.dryRun), (stored) => write(call, change, { next, stored }));
 }
 
-/** Its last finalizer is gone. A real server reads the object, deletes what it has in its cache, and reads what it has deleted. */
+/** The last finalizer was removed. A real server reads the object, deletes the cached one, and reads the deleted one. */
 function finish(call: RequestContext, { previous, options }: ChangedObject, next: KubeObject): Later<Result<KubeObject, Failure>> {
   const { core, target } = call;
   const { type } = target;
@@ -206,10 +206,10 @@ function write(call: RequestContext, { previous, options }: ChangedObject, { nex
   const object = (revision: number) => withMetadata(stored, { resourceVersion: String(revision) });
   const written = core.store.write({ collection: type.collection, key, expected: previous.revision, object });
   if (!written.ok) return lost(call, written.error);
-  return written.value === undefined ? internalError("the object was not kept") : oneFromStorage(type, written.value.object);
+  return written.value === undefined ? internalError("the object was not stored") : oneFromStorage(type, written.value.object);
 }
 
-/** A real server reads the object to be sure, and once more for the answer. */
+/** A real server reads the object twice, to compare and for the response. */
 function unchanged(
   type: ResourceType,
   stored: KubeObject,
@@ -220,7 +220,7 @@ function unchanged(
   return whenOk(oneFromStorage(type, previous.object), () => oneFromStorage(type, previous.object));
 }
 
-/** Being deleted, with nothing left that would keep it: a namespace is also kept by `spec.finalizers`. */
+/** Deleted and without finalizers: a namespace also has `spec.finalizers`. */
 function isFinished(next: KubeObject, previous: KubeObject): boolean {
   if (metaText(previous, "deletionTimestamp") === "") return false;
   if (finalizersOf(next).length > 0 || (metaNumber(next, "deletionGracePeriodSeconds") ?? 0) > 0) return false;
@@ -234,8 +234,8 @@ const MAX_TRIES = 5;
 type Attempts = { readonly dryRun: boolean; readonly tries?: number };
 
 /**
- * Reads, changes, writes; again after a conflict with another write. Conflicts happen only to a change that had to wait for a webhook:
- * nothing else runs between reading and writing.
+ * Reads, changes and writes an object; retries after a conflict with another write. Conflicts happen only during a wait for a webhook:
+ * otherwise nothing runs between reading and writing.
  */
 export function changeStored<T>(
   call: RequestContext,
@@ -251,13 +251,13 @@ export function changeStored<T>(
       if (answered.ok) return answered;
       const moved = readStored(call, name)?.revision !== previous?.revision;
       if (moved && answered.error.code === 409 && tries > 1) return changeStored(call, attempt, { dryRun, tries: tries - 1 });
-      // a real server reads what it had from its cache, in case the change failed because that was old
+      // a real server reads the object from storage, in case the change failed because its cache was stale
       return fresh || previous === undefined ? answered : whenOk(oneFromStorage(type, previous.object), () => answered);
     }),
   );
 }
 
-/** The store has another version by now, or failed. */
+/** The stored object has changed, or the store failed. */
 function lost(call: RequestContext, error: { readonly kind: "storage" | "conflict"; readonly message?: string }): Result<never, Failure> {
   if (error.kind === "storage") return internalError(error.message ?? "the storage failed");
   return conflict({ resource: call.target.type.resource, name: call.target.name ?? "" }, MODIFIED);

@@ -1,4 +1,4 @@
-/** Writes that wait for admission while others go on. */
+/** Writes that wait for admission while other writes proceed. */
 import { expect, test } from "vitest";
 import { ok } from "#base";
 import { refuse } from "../protocol/status.ts";
@@ -8,7 +8,7 @@ import type { AdmissionPlugin } from "../protocol/admission-port.ts";
 const MAPS = "/api/v1/namespaces/default/configmaps";
 const MERGE = "application/merge-patch+json";
 
-/** Admission that waits until it is let go, and counts how often it was asked. */
+/** Admission that waits until it is released, and counts its calls. */
 function slowAdmission(operation: "CREATE" | "UPDATE" | "DELETE") {
   const waiting: (() => void)[] = [];
   let asked = 0;
@@ -34,7 +34,7 @@ async function letGoUntilDone<T>(work: Promise<T>, letGo: () => void): Promise<T
   return ended;
 }
 
-test("of two creates that wait, one wins", async () => {
+test("of two waiting creates one succeeds", async () => {
   const slow = slowAdmission("CREATE");
   const { ask } = testServer(undefined, { admission: () => [slow.plugin] });
   const both = Promise.all(["1", "2"].map(async (v) => ask("POST", MAPS, { body: { metadata: { name: "m" }, data: { v } } })));
@@ -42,7 +42,7 @@ test("of two creates that wait, one wins", async () => {
   expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 409]);
 });
 
-test("a patch that waited is made again on what is there by then, and nothing is lost", async () => {
+test("a patch is retried on the current object after a wait, and no write is lost", async () => {
   const slow = slowAdmission("UPDATE");
   const { ask } = testServer(undefined, { admission: () => [slow.plugin] });
   await ask("POST", MAPS, { body: { metadata: { name: "m" }, data: {} } });
@@ -53,7 +53,7 @@ test("a patch that waited is made again on what is there by then, and nothing is
   expect((await ask("GET", `${MAPS}/m`)).body).toMatchObject({ data: { a: "1", b: "1" } });
 });
 
-test("a PUT that named its version and waited too long is a conflict", async () => {
+test("a PUT whose resourceVersion became stale during a wait is a conflict", async () => {
   const slow = slowAdmission("UPDATE");
   const { ask } = testServer(undefined, { admission: () => [slow.plugin] });
   const made = await ask("POST", MAPS, { body: { metadata: { name: "m" }, data: {} } });
@@ -63,7 +63,7 @@ test("a PUT that named its version and waited too long is a conflict", async () 
   expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);
 });
 
-test("a delete that waited asks again about what is there by then, and says so when it is gone", async () => {
+test("a delete calls admission again for a changed object, and is a 404 if the object was removed", async () => {
   const slow = slowAdmission("DELETE");
   const { ask } = testServer(undefined, { admission: () => [slow.plugin] });
   await ask("POST", MAPS, { body: { metadata: { name: "m" }, data: {} } });
@@ -87,7 +87,7 @@ test("a collection is deleted one by one, waiting or not", async () => {
   expect((await ask("GET", MAPS)).body).toMatchObject({ items: [] });
 });
 
-test("what admission refuses is not kept, changed or deleted", async () => {
+test("a change that admission rejects is not stored", async () => {
   const refusing: AdmissionPlugin = {
     name: "No",
     validate: ({ object, old }) =>

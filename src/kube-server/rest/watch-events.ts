@@ -1,4 +1,4 @@
-/** Watch events as lines of text, in the form that was asked for. */
+/** Watch events as lines of text, in the requested form. */
 import { apiVersionOf, type JsonObject, type KubeObject } from "#kube";
 import type { ResourceType } from "../resource-type.ts";
 import { printOnce, type RequestContext } from "../protocol/core.ts";
@@ -36,17 +36,17 @@ export function eventWriter(call: RequestContext, include: IncludeObject): Event
   };
 }
 
-/** A cell of a bookmark shows a name that is not there; in Go that is an empty text. */
+/** The name of a bookmark is absent; Go writes its cell as an empty text. */
 function withoutNullCells(name: string, value: unknown): unknown {
   return name === "cells" && Array.isArray(value) ? value.map((cell: unknown) => cell ?? "") : value;
 }
 
-/** A number that may be absent here is always there inside of the real server. */
-const COUNTED = new Set(["apps/deployments", "apps/replicasets", "apps/statefulsets"]);
+/** `spec.replicas` is optional here, but always present in the internal types of a real server. */
+const WITH_REPLICAS = new Set(["apps/deployments", "apps/replicasets", "apps/statefulsets"]);
 
-/** A bookmark is an object of its kind that says nothing but how far the watch is; Go writes the fields that it always writes. */
+/** A bookmark is an object with only a resourceVersion, and the fields that Go always writes. */
 function emptyObject(type: ResourceType, metadata: JsonObject): KubeObject {
-  const spec = COUNTED.has(type.collection) ? { spec: { replicas: 0 } } : {};
+  const spec = WITH_REPLICAS.has(type.collection) ? { spec: { replicas: 0 } } : {};
   const marker = { kind: type.resource.kind, apiVersion: apiVersionOf(type.resource), metadata, ...spec };
   const decoded = type.custom ? undefined : type.decode(marker);
   return decoded?.ok === true ? decoded.value.object : asObject(marker);

@@ -31,7 +31,7 @@ async function rest(chunks: AsyncGenerator<string, void>): Promise<string> {
 }
 
 describe("a watcher that does not read", () => {
-  test("is closed when too many events wait for it, and they are given up", async () => {
+  test("is closed when too many events wait for it, and they are discarded", async () => {
     const backlog = new WatchBacklog({ events: 3 });
     const { feed, push, chunks, isClosed } = openFeed(backlog);
     for (const at of [1, 2, 3]) push(at);
@@ -52,7 +52,7 @@ describe("a watcher that does not read", () => {
     expect(isClosed()).toBe(true);
   });
 
-  test("may begin with more than the limits: they are for what comes later", async () => {
+  test("may begin with more events than the limits, which count only later ones", async () => {
     const backlog = new WatchBacklog({ events: 3, watcherBytes: 1_000 });
     const feed = new WatchFeed(backlog, new TurnBudget(new FakeClock()), () => {});
     for (let at = 0; at < 50; at += 1) feed.push(() => `${at};`, change(at + 1, 100));
@@ -65,7 +65,7 @@ describe("a watcher that does not read", () => {
 });
 
 describe("the total", () => {
-  test("counts an event once, however many watchers it waits for", () => {
+  test("counts an event once for all its watchers", () => {
     const backlog = new WatchBacklog();
     const feeds = [1, 2, 3].map(() => openFeed(backlog));
     const [first, second] = [change(1, 10_000), change(2, 500)];
@@ -88,7 +88,7 @@ describe("the total", () => {
     expect([later, newest].map(({ isClosed }) => isClosed())).toEqual([true, false]);
   });
 
-  test("a watcher that has read in the meantime is not the oldest any more", async () => {
+  test("a watcher that has read meanwhile is no longer the oldest", async () => {
     const backlog = new WatchBacklog({ totalBytes: 2_000 + 4 * EVENT_BYTES });
     const [reader, slow, other] = [openFeed(backlog), openFeed(backlog), openFeed(backlog)];
     other.push(1, 900);
@@ -102,7 +102,7 @@ describe("the total", () => {
     expect([reader, slow].map(({ isClosed }) => isClosed())).toEqual([false, true]);
   });
 
-  test("text that was handed out and not taken counts, and its watcher is cut off", async () => {
+  test("text that is being sent counts, and its watcher is disconnected", async () => {
     const backlog = new WatchBacklog({ totalBytes: 1_000 });
     const { feed, chunks, isClosed } = openFeed(backlog);
     let cut = 0;
@@ -115,7 +115,7 @@ describe("the total", () => {
     expect(await chunks.next()).toEqual({ done: true, value: undefined });
   });
 
-  test("nothing stays counted after the last watcher went", async () => {
+  test("nothing is counted after the last watcher was closed", async () => {
     const backlog = new WatchBacklog();
     const { chunks, push } = openFeed(backlog);
     push(1, 1_000);
@@ -136,7 +136,7 @@ test("a long backlog is read in pieces, in order", async () => {
   expect(pieces.join("").split(";").map(Number).slice(0, 3_000)).toEqual(Array.from({ length: 3_000 }, (_, at) => at));
 });
 
-test("a list in one place is read like as many events, and is counted as a list", async () => {
+test("a list in one slot is delivered as single events, and counted as a list", async () => {
   const backlog = new WatchBacklog({ events: 3 });
   const { feed, chunks } = openFeed(backlog);
   feed.pushAll([], String);
@@ -146,7 +146,7 @@ test("a list in one place is read like as many events, and is counted as a list"
   expect((await chunks.next()).value).toBe("1;2;3;4;5;after");
 });
 
-test("an event without a text keeps its place until it has one", async () => {
+test("later events wait for an event without a text", async () => {
   const backlog = new WatchBacklog();
   const { feed, chunks } = openFeed(backlog);
   const slot = feed.push(undefined, change(1, 100));

@@ -1,22 +1,22 @@
 /**
- * Events of one watch, between the store that calls and the client that reads at its own pace.
+ * The queue of events of one watch, between the store and a client that reads at its own speed.
  *
- * A client that does not keep up is closed, as on a real server: it comes back with the last version it saw. Otherwise the memory of the
- * server would belong to its slowest reader.
+ * The watch of a client that reads too slowly is closed, as on a real server; the client can resume it from the last resourceVersion. This
+ * limits the memory of the server.
  */
 import type { TurnBudget } from "../turns.ts";
 import type { EventStream } from "../protocol/request.ts";
 import { EVENT_BYTES, type BacklogReader, type Retained, type WatchBacklog } from "../protocol/watch-backlog.ts";
 import type { StoreEvent } from "../store/index.ts";
 
-/** The text is made when it is read: a watch without a reader costs no JSON. `undefined` is nothing to send. */
+/** The text is created when it is read, so that a watch without a reader serializes nothing. `undefined`: nothing to send. */
 export type EventText = () => string | undefined;
 
-/** An event in its place, or several. Without a text it is not ready, and nothing behind it is delivered. */
+/** One or several queued events. Without a text the slot is not ready, and later slots are not delivered. */
 export type WatchSlot = {
   readonly retained: Retained | undefined;
   readonly order: number;
-  /** How many times the text is still to be asked for. */
+  /** How many events are left: `text` is called once for each. */
   count: number;
   own: number;
   text: EventText | undefined;
@@ -26,7 +26,7 @@ const POINTER_BYTES = 8;
 
 /** Events are joined into texts of about this length, so that a long backlog is not one text. */
 const CHUNK = 64 * 1024;
-/** Delivered entries leave a gap at the front of the array, which is closed now and then. */
+/** Delivered slots leave a gap at the front of the array, which is removed at this size. */
 const GAP = 1_024;
 
 export class WatchFeed implements EventStream, BacklogReader {
@@ -36,9 +36,9 @@ export class WatchFeed implements EventStream, BacklogReader {
   #slots: (WatchSlot | undefined)[] = [];
   #head = 0;
   #bytes = 0;
-  /** A watch may begin with any number of events; the limits are for what comes on top of those. */
+  /** A watch may begin with any number of events; the limits are for later ones. */
   #most = { events: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY };
-  /** The text that the client has not taken yet, and the order of its first event. */
+  /** The text that is being sent to the client, and the order of its first event. */
   #sendingBytes = 0;
   #sendingOrder = 0;
   #wake: (() => void) | undefined;
@@ -60,13 +60,13 @@ export class WatchFeed implements EventStream, BacklogReader {
     return this.#sendingBytes > 0 ? this.#sendingOrder : this.#slots[this.#head]?.order;
   }
 
-  /** Everything that the watch begins with has been pushed. */
+  /** Called when all initial events have been pushed. */
   started(): void {
     const { events, watcherBytes } = this.#backlog.limits;
     this.#most = { events: events + this.#slots.length - this.#head, bytes: watcherBytes + this.#bytes };
   }
 
-  /** `event`: the change that the text tells of, and keeps in memory. Without a text the slot is filled later. */
+  /** `event`: the change of which the text is made, and which it keeps in memory. Without a text the slot is filled later. */
   push(text?: EventText, event?: StoreEvent): WatchSlot {
     const retained = event === undefined ? undefined : this.#backlog.retained(event);
     const slot = { text, retained, count: 1, own: EVENT_BYTES, order: this.#backlog.nextOrder() };
@@ -74,7 +74,7 @@ export class WatchFeed implements EventStream, BacklogReader {
     return slot;
   }
 
-  /** Many events in one place: a list that the store holds in any case. */
+  /** Many events in one slot: a list of stored objects. */
   pushAll<T>(items: readonly T[], textOf: (item: T) => string): void {
     if (items.length === 0) return;
     let at = 0;
@@ -95,7 +95,7 @@ export class WatchFeed implements EventStream, BacklogReader {
     this.#changed();
   }
 
-  /** `more`: bytes that the text keeps in memory besides the objects of the store. */
+  /** `more`: bytes that the text keeps in memory in addition to the stored objects. */
   fill(slot: WatchSlot, text: EventText, more: number): void {
     if (this.#ended) return;
     slot.text = text;
@@ -105,7 +105,7 @@ export class WatchFeed implements EventStream, BacklogReader {
     this.#changed();
   }
 
-  /** What is waiting is still read. */
+  /** Queued events are still delivered. */
   end(): void {
     if (this.#ended) return;
     this.#ended = true;
@@ -113,7 +113,7 @@ export class WatchFeed implements EventStream, BacklogReader {
     this.#wake?.();
   }
 
-  /** What is waiting is given up, and so is what is being sent. */
+  /** Queued events are discarded, and sending is aborted. */
   drop(): void {
     const sending = this.#sendingBytes > 0;
     this.end();
@@ -160,7 +160,7 @@ export class WatchFeed implements EventStream, BacklogReader {
     });
   }
 
-  /** What is ready, up to a chunk. */
+  /** Takes ready events up to the size of a chunk. */
   #take(): string {
     const order = this.#slots[this.#head]?.order ?? 0;
     let chunk = "";
@@ -169,7 +169,7 @@ export class WatchFeed implements EventStream, BacklogReader {
       slot.count -= 1;
       if (slot.count > 0) continue;
       this.#forget(slot);
-      this.#slots[this.#head] = undefined; // or the gap would keep objects alive
+      this.#slots[this.#head] = undefined; // otherwise the gap would keep objects alive
       this.#head += 1;
     }
     this.#closeGap();

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Json } from "#kube";
-import { testServer, type Answer, type TestServer } from "./server.test-support.ts";
+import { testServer, type TestResponse, type TestServer } from "./server.test-support.ts";
 
 const MAPS = "/api/v1/namespaces/default/configmaps";
 
@@ -14,8 +14,8 @@ type Event = {
   };
 };
 
-/** Events as they come; `take` waits for that many. */
-function reader(answered: Answer) {
+/** Reads events; `take` waits for that many. */
+function reader(answered: TestResponse) {
   const { body } = answered.response;
   if (body.kind !== "stream") throw new Error("not a stream");
   const iterator = body.chunks[Symbol.asyncIterator]();
@@ -48,7 +48,7 @@ const create = ({ ask }: TestServer, name: string, labels: Json = {}, data: Json
   ask("POST", MAPS, { body: { metadata: { name, labels }, data } });
 const shown = (events: readonly Event[]) => events.map(({ type, object }) => `${type} ${object.metadata.name ?? ""}`.trim());
 
-test("a watch begins where it is told, with the past, and goes on with the present", async () => {
+test("a watch begins at its resourceVersion with past events, and continues with new ones", async () => {
   const made = testServer();
   const { ask } = made;
   const first = (await create(made, "a")).body as Event["object"];
@@ -62,7 +62,7 @@ test("a watch begins where it is told, with the past, and goes on with the prese
   expect(Number(events[1]?.object.metadata.resourceVersion)).toBe(made.server.store.revision);
 });
 
-test("without a version a watch shows what is there first, and with bookmarks where that ends", async () => {
+test("without a resourceVersion a watch begins with existing objects, and a bookmark marks their end", async () => {
   const made = testServer();
   await create(made, "a");
   const plain = reader(await made.ask("GET", `${MAPS}?watch=true`));
@@ -75,7 +75,7 @@ test("without a version a watch shows what is there first, and with bookmarks wh
   });
 });
 
-test("sendInitialEvents asks for the present explicitly, or forbids it", async () => {
+test("sendInitialEvents requests or suppresses the initial events", async () => {
   const made = testServer();
   await create(made, "a");
   const version = made.server.store.revision;
@@ -87,7 +87,7 @@ test("sendInitialEvents asks for the present explicitly, or forbids it", async (
   expect(shown(await unsent.take(1))).toEqual(["ADDED b"]);
 });
 
-test("selectors turn changes into comings and goings; who leaves is shown as it was", async () => {
+test("with a selector, updates become ADDED and DELETED; DELETED has the old object", async () => {
   const made = testServer();
   const { ask } = made;
   const watching = reader(await ask("GET", `${MAPS}?watch=1&labelSelector=on%3Dyes`));
@@ -104,7 +104,7 @@ test("selectors turn changes into comings and goings; who leaves is shown as it 
   expect(events[2]?.object).toMatchObject({ data: { v: "2" }, metadata: { labels: { on: "yes" }, resourceVersion: String(left) } });
 });
 
-test("a watch of one namespace, of one name by the old path, and of everything", async () => {
+test("a watch of one namespace, of one name by the deprecated path, and of all namespaces", async () => {
   const made = testServer();
   const elsewhere = reader(await made.ask("GET", "/api/v1/namespaces/kube-public/configmaps?watch=1"));
   const one = reader(await made.ask("GET", "/api/v1/watch/namespaces/default/configmaps/b"));
@@ -117,13 +117,13 @@ test("a watch of one namespace, of one name by the old path, and of everything",
   expect(shown(await all.take(3))).toEqual(["ADDED a", "ADDED b", "ADDED c"]);
 });
 
-test("a version that is forgotten is an answer of 200 whose only event says 410", async () => {
+test("a compacted resourceVersion is a 200 response with a single ERROR event of code 410", async () => {
   const made = testServer();
   const watching = reader(await made.ask("GET", `${MAPS}?watch=1&resourceVersion=1`));
   expect(await watching.rest()).toMatchObject([{ type: "ERROR", object: { kind: "Status", code: 410, reason: "Expired" } }]);
 });
 
-test("a version from the future waits for it", async () => {
+test("a watch from a future resourceVersion waits for it", async () => {
   const made = testServer();
   const later = made.server.store.revision + 1;
   const watching = reader(await made.ask("GET", `${MAPS}?watch=1&resourceVersion=${later}`));
@@ -132,7 +132,7 @@ test("a version from the future waits for it", async () => {
   expect(shown(await watching.take(1))).toEqual(["ADDED b"]);
 });
 
-test("a watch ends after its time, with a bookmark shortly before if something moved", async () => {
+test("a watch ends after its timeout, with a bookmark shortly before if the revision changed", async () => {
   const made = testServer();
   const version = made.server.store.revision;
   const marked = reader(await made.ask("GET", `${MAPS}?watch=1&resourceVersion=${version}&allowWatchBookmarks=1&timeoutSeconds=5`));
@@ -146,7 +146,7 @@ test("a watch ends after its time, with a bookmark shortly before if something m
   expect(made.clock.pending).toBe(0);
 });
 
-test("a long watch is told every minute how far it is, and ends by itself", async () => {
+test("a long watch gets a bookmark every minute, and ends by itself", async () => {
   const made = testServer();
   const watching = reader(await made.ask("GET", `${MAPS}?watch=1&resourceVersion=${made.server.store.revision}&allowWatchBookmarks=1`));
   await made.ask("POST", "/api/v1/namespaces", { body: { metadata: { name: "x" } } });
@@ -156,7 +156,7 @@ test("a long watch is told every minute how far it is, and ends by itself", asyn
   expect(made.clock.pending).toBe(0);
 });
 
-test("a watch ends with its caller and with the server, and leaves no timer", async () => {
+test("a watch ends with its client and with the server, and leaves no timer", async () => {
   const made = testServer();
   const caller = new AbortController();
   const first = reader(await made.ask("GET", `${MAPS}?watch=1`, { signal: caller.signal }));
@@ -169,7 +169,7 @@ test("a watch ends with its caller and with the server, and leaves no timer", as
   expect(await reader(await made.ask("GET", `${MAPS}?watch=1`)).rest()).toEqual([]);
 });
 
-test("tables and metadata can be watched; columns are said once", async () => {
+test("tables and metadata can be watched; columns are sent once", async () => {
   const made = testServer();
   const accept = (kind: string) => ({ headers: { accept: `application/json;as=${kind};g=meta.k8s.io;v=v1` } });
   const url = `${MAPS}?watch=1&allowWatchBookmarks=1`;

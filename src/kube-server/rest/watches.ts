@@ -1,4 +1,4 @@
-/** Watch: where it begins, what it shows, when it says "so far" (bookmarks), and when it ends. */
+/** Watch: initial events, selection, bookmarks, timeout. */
 import { ok, whenOk, type Later, type Result } from "#base";
 import { approximateSize } from "../store/approximate-size.ts";
 import { fillConversionCache, withMetadataOf } from "../protocol/convert-objects.ts";
@@ -14,10 +14,10 @@ import { warningTexts } from "../protocol/warnings.ts";
 import { eventWriter, type EventWriter } from "./watch-events.ts";
 import type { RevisionError, StoreEvent } from "../store/index.ts";
 
-/** A real server ends watches between 30 and 60 minutes when nobody says otherwise. */
+/** By default a real server ends watches after 30 to 60 minutes. */
 const DEFAULT_TIMEOUT_MS = 1_800_000;
 const BOOKMARK_EVERY_MS = 60_000;
-/** So long before the end comes the last bookmark. */
+/** Time between the last bookmark and the end. */
 const LAST_BOOKMARK_MS = 2_000;
 const NO_TEXT: EventText = () => undefined;
 
@@ -92,7 +92,7 @@ class Watch {
     return core.store.watch({ collection: target.type.collection, from, onEvent: (event) => this.#onEvent(event) });
   }
 
-  /** The revision that was shown: events go on from there. */
+  /** Returns the revision of the initial events: later events continue from it. */
   #sendInitial(): Later<Result<number, Failure>> {
     const all: ListOptions = { ...this.#options, limit: 0, continue: "", resourceVersion: "", resourceVersionMatch: "" };
     return whenOk(readPage(this.#call, all), ({ objects, metadata }) => {
@@ -110,7 +110,7 @@ class Watch {
     if (text !== undefined) this.#feed.push(text, event);
   }
 
-  /** What a webhook converts keeps its place, and everything behind it waits. The converted objects are in memory beside those of the store. */
+  /** An event waits in its slot for its conversion, and later events wait too. Converted objects are counted in addition to stored ones. */
   #convertFirst(event: StoreEvent): void {
     const { type } = this.#call.target;
     const { object, previous } = event;
@@ -124,14 +124,14 @@ class Watch {
     });
   }
 
-  /** Selectors turn changes into comings and goings; who leaves is shown as it was, under the version that took it away (KUBE-FACTS 15). */
+  /** With a selector, an update may be ADDED or DELETED. DELETED has the old object with the resourceVersion of the update. */
   #textOf(event: StoreEvent): EventText | undefined {
     const { type } = this.#call.target;
     const { object, previous, revision } = event;
     const is = event.type !== "DELETED" && isSelected(this.#call, this.#options, object);
     const before = event.type === "DELETED" ? object : previous;
     const was = before !== undefined && isSelected(this.#call, this.#options, before);
-    if (revision <= this.#from) return undefined; // a version from the future: what comes before it is not asked for
+    if (revision <= this.#from) return undefined; // a future resourceVersion: earlier events are not requested
     if (is) return () => this.#writer.event(was ? "MODIFIED" : "ADDED", inVersion(type, object));
     if (!was) return undefined;
     const gone = () => withMetadataOf(type, withMetadata(before, { resourceVersion: String(revision) }), before);
@@ -143,7 +143,7 @@ class Watch {
     this.#feed.push(() => this.#writer.bookmark(revision, initialEnd));
   }
 
-  /** A version that history no longer reaches: the answer is 200, and the only event says so. */
+  /** The resourceVersion is no longer in the history: the response is 200 with a single ERROR event. */
   #refuse(error: RevisionError, asked: number): void {
     const known = error.kind === "compacted" ? error.oldest : error.current;
     this.#feed.push(() => this.#writer.failure(expired(`too old resource version: ${asked} (${known})`)));
@@ -169,7 +169,7 @@ class Watch {
     this.#timers.add(cancel);
   }
 
-  /** The revision moves with every write anywhere: a bookmark lets a quiet watch keep up with it. */
+  /** Every write to any resource increases the revision; a bookmark reports it to a watch without events. */
   #bookmarkIfMoved(): void {
     const { revision } = this.#call.core.store;
     if (revision > this.#bookmarked) this.#bookmark(revision);

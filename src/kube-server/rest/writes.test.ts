@@ -26,12 +26,12 @@ test("a created object has an identity, an owner and a version, and can be read 
 
 const refusedCreates: readonly { name: string; url?: string; body: Json | string; want: object }[] = [
   {
-    name: "a name that is taken",
+    name: "the name of an existing object",
     body: { metadata: { name: "taken" } },
     want: { code: 409, reason: "AlreadyExists", message: 'configmaps "taken" already exists' },
   },
   {
-    name: "a namespace that is not there",
+    name: "a missing namespace",
     url: "/api/v1/namespaces/nope/configmaps",
     body: { metadata: { name: "a" } },
     want: { code: 404, message: 'namespaces "nope" not found', details: { name: "nope", kind: "namespaces" } },
@@ -42,7 +42,7 @@ const refusedCreates: readonly { name: string; url?: string; body: Json | string
     want: { code: 400, message: "the namespace of the provided object does not match the namespace sent on the request" },
   },
   {
-    name: "what the kind forbids",
+    name: "an invalid value",
     body: { metadata: { name: "a" }, data: { bad: "1" } },
     want: {
       code: 422,
@@ -86,7 +86,7 @@ const refusedCreates: readonly { name: string; url?: string; body: Json | string
     },
   },
   {
-    name: "half of JSON",
+    name: "incomplete JSON",
     body: "{",
     want: { message: expect.stringContaining("couldn't get version/kind; json parse error: unexpected end of JSON input ({)") },
   },
@@ -116,20 +116,20 @@ const refusedCreates: readonly { name: string; url?: string; body: Json | string
     want: { message: expect.stringContaining("fieldManager: Too long: may not be more than 128 bytes") },
   },
   {
-    name: "a manager with a bell",
+    name: "a manager with a control character",
     url: `${MAPS}?fieldManager=a%07b`,
     body: {},
     want: { message: expect.stringContaining("invalid character U+0007 (at position 1)") },
   },
 ];
 
-test.each(refusedCreates)("POST with $name is refused as a real server does", async ({ url = MAPS, body, want }) => {
+test.each(refusedCreates)("POST with $name is the error of a real server", async ({ url = MAPS, body, want }) => {
   const { ask } = testServer();
   await ask("POST", MAPS, { body: { metadata: { name: "taken" } } });
   expect((await ask("POST", url, { body })).body).toMatchObject({ kind: "Status", metadata: {}, status: "Failure", ...want });
 });
 
-test("unknown and doubled fields are warnings, an error, or nothing", async () => {
+test("unknown and duplicate fields are warnings, an error, or ignored", async () => {
   const { ask } = testServer();
   const body = '{"metadata":{"name":"a"},"data":{"x":"1","x":"2"},"zz":1}';
   const warned = await ask("POST", `${MAPS}?dryRun=All`, { body });
@@ -142,7 +142,7 @@ test("unknown and doubled fields are warnings, an error, or nothing", async () =
   expect((await ask("POST", `${MAPS}?fieldValidation=Ignore`, { body })).response.warnings).toEqual([]);
 });
 
-test("warnings of the kind and about owners given twice travel with the answer", async () => {
+test("the response has warnings of the kind and about duplicate owners", async () => {
   const { ask } = testServer();
   const owner = { apiVersion: "v1", kind: "X", name: "x", uid: "u" };
   const created = await ask("POST", MAPS, { body: { metadata: { name: "a", ownerReferences: [owner, owner] }, data: { warn: "1" } } });
@@ -150,7 +150,7 @@ test("warnings of the kind and about owners given twice travel with the answer",
   expect(created.body).toMatchObject({ metadata: { ownerReferences: [owner] } });
 });
 
-test("a dry run creates nothing and shows everything but a version", async () => {
+test("a dry run creates nothing and returns the object without a resourceVersion", async () => {
   const { ask, server } = testServer();
   const before = server.store.revision;
   const tried = await ask("POST", `${MAPS}?dryRun=All`, { body: { metadata: { name: "a" } } });
@@ -159,7 +159,7 @@ test("a dry run creates nothing and shows everything but a version", async () =>
   expect(server.store.revision).toBe(before);
 });
 
-test("generated names have five letters behind their prefix", async () => {
+test("generated names have five letters after their prefix", async () => {
   const { ask } = testServer();
   const created = await ask("POST", MAPS, { body: { metadata: { generateName: "gen-" } } });
   expect(created.body).toMatchObject({
@@ -167,7 +167,7 @@ test("generated names have five letters behind their prefix", async () => {
   });
 });
 
-test("when chance always says the same, a generated name is a conflict that asks to try again", async () => {
+test("when random numbers repeat, a generated name is a conflict with a retry hint", async () => {
   const { ask } = testServer(undefined, { random: () => 0.5 });
   await ask("POST", MAPS, { body: { metadata: { generateName: "gen-" } } });
   const again = await ask("POST", MAPS, { body: { metadata: { generateName: "gen-" } } });
@@ -178,7 +178,7 @@ test("when chance always says the same, a generated name is a conflict that asks
   });
 });
 
-test("PUT replaces what is there, notes who did it, and refuses a stale version", async () => {
+test("PUT replaces the object, records its manager, and rejects a stale version", async () => {
   const { ask } = testServer();
   const created = await ask("POST", MAPS, { body: { metadata: { name: "a" }, data: { x: "1" } } });
   const version = (created.body as { metadata: { resourceVersion: string } }).metadata.resourceVersion;
@@ -201,7 +201,7 @@ test("PUT replaces what is there, notes who did it, and refuses a stale version"
 });
 
 const refusedPuts: readonly { name: string; url: string; body: Json; want: object }[] = [
-  { name: "nothing there", url: `${MAPS}/nope`, body: { metadata: { name: "nope" } }, want: { code: 404 } },
+  { name: "a missing object", url: `${MAPS}/nope`, body: { metadata: { name: "nope" } }, want: { code: 404 } },
   {
     name: "another name",
     url: `${MAPS}/a`,
@@ -219,13 +219,13 @@ const refusedPuts: readonly { name: string; url: string; body: Json; want: objec
   { name: "a bad body", url: `${MAPS}/a`, body: { data: { x: 1 } }, want: { code: 400 } },
 ];
 
-test.each(refusedPuts)("PUT with $name is refused", async ({ url, body, want }) => {
+test.each(refusedPuts)("PUT with $name is an error", async ({ url, body, want }) => {
   const { ask } = testServer();
   await ask("POST", MAPS, { body: { metadata: { name: "a" } } });
   expect((await ask("PUT", url, { body })).body).toMatchObject(want);
 });
 
-test("a write that changes nothing keeps the version and wakes nobody", async () => {
+test("a write without changes keeps the resourceVersion and sends no event", async () => {
   const { ask, server, clock } = testServer();
   const created = await ask("POST", MAPS, { body: { metadata: { name: "a" }, data: { x: "1" } } });
   const before = server.store.revision;
@@ -235,7 +235,7 @@ test("a write that changes nothing keeps the version and wakes nobody", async ()
   expect(server.store.revision).toBe(before);
 });
 
-test("some kinds are created by PUT, and then need a version to be changed", async () => {
+test("some kinds are created by PUT, and then need a resourceVersion for updates", async () => {
   const { ask } = testServer();
   const created = await ask("PUT", `${THINGS}/t`, { body: { metadata: { name: "t" }, spec: { n: 1 } } });
   expect(created).toMatchObject({ status: 201, body: { metadata: { generation: 1 } } });
@@ -248,7 +248,7 @@ test("some kinds are created by PUT, and then need a version to be changed", asy
   expect(wrongUid.body).toMatchObject({ code: 409, message: expect.stringContaining("UID in precondition: x, UID in object meta: ") });
 });
 
-test("the generation counts changes of the spec, not of the status, and each door changes its own part", async () => {
+test("the generation counts changes of the spec, not of the status, and each subresource changes its own part", async () => {
   const { ask } = testServer();
   await ask("POST", THINGS, { body: { metadata: { name: "t" }, spec: { n: 1 } } });
   const merge = (url: string, body: Json) => ask("PATCH", url, { body, type: "application/merge-patch+json" });
@@ -265,7 +265,7 @@ test("the generation counts changes of the spec, not of the status, and each doo
   expect((await ask("DELETE", `${THINGS}/t/status`)).status).toBe(405);
 });
 
-test("a namespace on its way out takes nothing new", async () => {
+test("a terminating namespace accepts no new objects", async () => {
   const { ask } = testServer();
   await ask("POST", "/api/v1/namespaces", { body: { metadata: { name: "old" } } });
   const going = await ask("DELETE", "/api/v1/namespaces/old");
@@ -282,7 +282,7 @@ test("a namespace on its way out takes nothing new", async () => {
   expect((await ask("PUT", "/api/v1/namespaces/old/finalize", { body: { metadata: { name: "old" } } })).status).toBe(404);
 });
 
-test("the four namespaces are there from the start", async () => {
+test("the four initial namespaces exist from the start", async () => {
   const { ask } = testServer();
   const listed = (await ask("GET", "/api/v1/namespaces")).body as { items: readonly { metadata: { name: string } }[] };
   expect(listed.items.map(({ metadata }) => metadata.name)).toEqual(["default", "kube-node-lease", "kube-public", "kube-system"]);

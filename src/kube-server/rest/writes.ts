@@ -21,11 +21,11 @@ export function create(call: RequestContext): PendingResponse {
 
 function createDecoded(call: RequestContext, decoded: KubeObject, options: WriteOptions): PendingResponse {
   const { type, name } = call.target;
-  // the parts of protobuf and of block YAML are not counted before they are read
+  // the parts of protobuf and block YAML are not counted before decoding
   const fits = call.large ? checkObjectSize(decoded, type.collection) : ok(undefined);
   if (!fits.ok) return fits;
   const object = type.applyDefaults(withoutSystemFields(decoded));
-  // a name in the path was authorized; a real server creates a custom resource of another name all the same
+  // the name in the path was authorized; a real server ignores it for custom resources
   const placed = name === undefined ? matchNamespace(call, object) : matchNameAndNamespace(call, object);
   if (!placed.ok) return placed;
   const created = createObject(call, { object: placed.value, options, tracked: false });

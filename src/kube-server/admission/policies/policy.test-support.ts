@@ -1,6 +1,6 @@
 /** A server with admission policies only, and functions that create them. Only for tests. */
 import { fieldAt, type Json } from "#kube";
-import { realServer, type Answer, type TestServer } from "../../rest/server.test-support.ts";
+import { realServer, type TestResponse, type TestServer } from "../../rest/server.test-support.ts";
 import { mutatingPolicies, validatingPolicies } from "./index.ts";
 
 const GROUP = "/apis/admissionregistration.k8s.io/v1";
@@ -56,4 +56,4 @@ export function configMap(name: string, data: Json = {}, labels: Json = {}): Jso
   return { apiVersion: "v1", kind: "ConfigMap", metadata: { name, labels }, data };
 }
 
-export const messageOf = ({ body }: Answer): Json | undefined => fieldAt(body, "message");
+export const messageOf = ({ body }: TestResponse): Json | undefined => fieldAt(body, "message");

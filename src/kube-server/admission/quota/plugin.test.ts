@@ -1,7 +1,7 @@
 /** The plugin in a server: refused requests, their messages, and that concurrent requests cannot exceed a quota. */
 import { describe, expect, it } from "vitest";
 import { fieldAt, type Json } from "#kube";
-import { realServer, type Answer, type TestServer } from "../../rest/server.test-support.ts";
+import { realServer, type TestResponse, type TestServer } from "../../rest/server.test-support.ts";
 import type { AdmissionPlugin } from "../../protocol/admission-port.ts";
 import { resourceQuota } from "./index.ts";
 
@@ -38,7 +38,7 @@ function configMap(name: string): Json {
   return { apiVersion: "v1", kind: "ConfigMap", metadata: { name } };
 }
 
-const messageOf = ({ body }: Answer): Json | undefined => fieldAt(body, "message");
+const messageOf = ({ body }: TestResponse): Json | undefined => fieldAt(body, "message");
 
 describe("the ResourceQuota plugin", () => {
   it("records admitted objects and refuses those that exceed the quota", async () => {

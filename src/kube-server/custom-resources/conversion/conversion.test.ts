@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Json, JsonObject } from "#kube";
 import { requestOf, startWebhook, type Reply, type TestWebhook } from "../../webhook-client/webhook.test-support.ts";
-import { realServer, type Asked, type TestServer } from "../../rest/server.test-support.ts";
+import { realServer, type TestRequest, type TestServer } from "../../rest/server.test-support.ts";
 
 const GROUP = "things.lattice.test";
 const DEFINITION = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
@@ -78,7 +78,7 @@ const widget = (apiVersion: string, name: string, spec: JsonObject): JsonObject 
   metadata: { name },
   spec,
 });
-const ask = async (method: string, url: string, asked?: Asked): Promise<JsonObject> =>
+const ask = async (method: string, url: string, asked?: TestRequest): Promise<JsonObject> =>
   (await world.ask(method, url, asked)).body as JsonObject;
 const calls = (): readonly string[] =>
   webhook.received.splice(0).map((received) => {

@@ -1,4 +1,4 @@
-/** May this user do that? The three reviews that ask it: of anybody, of anybody in one namespace, and of the one who asks. */
+/** The three access reviews: SubjectAccessReview, LocalSubjectAccessReview and SelfSubjectAccessReview. */
 import { ok, type Result } from "#base";
 import { field, fieldAt, isJsonObject, type JsonObject } from "#kube";
 import type { FieldCause } from "../../resource-type.ts";
@@ -36,7 +36,7 @@ export function localAccess(call: RequestContext, asked: JsonObject): Result<Jso
   return decided(call, asked, subjectOf(spec));
 }
 
-/** The real server asks the body for its kind after reading it, when it is no longer there. */
+/** The kind is empty in a real server's message. */
 function refused(causes: readonly FieldCause[]): Result<never, Failure> {
   return invalid({ group: "authorization.k8s.io", kind: "", name: "" }, causes);
 }
@@ -87,7 +87,7 @@ function subjectCauses(spec: Spec): readonly FieldCause[] {
   return named ? [] : [cause("spec.user", '""', "at least one of user or group must be specified")];
 }
 
-/** Managers do not count: the server has noted them itself. */
+/** managedFields do not count, because the server sets them. */
 function metadataCauses(asked: JsonObject, why: string, local: boolean): readonly FieldCause[] {
   const metadata = objectAt(asked, "metadata");
   const own = Object.keys(metadata).filter((name) => name !== "managedFields" && !(local && name === "namespace"));
@@ -105,7 +105,7 @@ function localCauses(spec: Spec, namespace: string): readonly FieldCause[] {
   ];
 }
 
-/** The internal type has no names for JSON, so Go's show. */
+/** The internal Go type has no JSON names, so the message has Go's field names. */
 function goPath(path: JsonObject): string {
   return JSON.stringify({ Path: textAt(path, "path"), Verb: textAt(path, "verb") });
 }

@@ -1,4 +1,4 @@
-/** The object to which a token shall be bound: a Pod that runs as the account, a Secret, or a Node. */
+/** The object to which a token is bound: a Pod of the service account, a Secret, or a Node. */
 import { ok, type Result } from "#base";
 import { field, fieldAt, type JsonObject, type KubeObject } from "#kube";
 import type { RequestContext } from "../../protocol/core.ts";
@@ -37,7 +37,7 @@ function another(kind: string, name: string, uid: string): Result<never, Failure
   return conflict({ resource, name }, why);
 }
 
-/** The token of a pod tells its node as well, if only by name when the node is not there. */
+/** The token of a pod has its node as a claim, too; without a uid if the node does not exist. */
 function boundTo({ core }: RequestContext, plural: string, object: KubeObject): BoundObjects {
   if (plural === "secrets") return { secret: object };
   if (plural === "nodes") return { node: { name: object.metadata.name, uid: object.metadata.uid ?? "" } };

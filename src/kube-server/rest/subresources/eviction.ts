@@ -1,42 +1,42 @@
 /**
- * Eviction: the delete of a Pod that asks the disruption budgets first, and tells them.
+ * Eviction: the deletion of a Pod, if its PodDisruptionBudget allows it.
  *
- * A budget counts what it allows on every eviction. A Pod that is over, not yet running or on its way out needs no budget, and one that
- * is not ready may go where its loss changes nothing.
+ * Every eviction decreases `disruptionsAllowed` of the budget. A Pod that is finished, pending or terminating needs no budget; a Pod that is
+ * not ready needs none if enough others are healthy.
  */
 import { ok, timestamp, whenOk, type Later, type Result } from "#base";
 import { field, fieldAt, isJsonObject, matches, requirementsOf, type Json, type JsonObject, type KubeObject } from "#kube";
 import { inVersion, type RequestContext } from "../../protocol/core.ts";
-import { checkPreconditions, deleteUnasked } from "../delete-object.ts";
-import { checkedOptions, type DeleteOptions } from "../delete-options.ts";
+import { checkPreconditions, deleteWithoutAdmission } from "../delete-object.ts";
+import { checkedOptions, type DeleteRequestOptions } from "../delete-options.ts";
 import { plainText } from "../../protocol/go-format.ts";
 import { asJsonObject, asObject } from "../../protocol/managed-kinds.ts";
 import { valueResponse, type PendingResponse } from "../../protocol/respond.ts";
 import { invalid, refuse, success, errorWithoutReason, type Failure } from "../../protocol/status.ts";
 import { updateObject } from "../update-object.ts";
-import { actOnPod, objectIn, podOf, type Said } from "./pods.ts";
+import { actOnPod, objectIn, podOf, type PodAction } from "./pods.ts";
 import type { Stored } from "../../store/index.ts";
 
 export function evictPod(call: RequestContext): PendingResponse {
-  return actOnPod(call, "Eviction", (said) => evict(call, said));
+  return actOnPod(call, "Eviction", (action) => evict(call, action));
 }
 
 const BROKEN_STORE = "ignoreStoreReadErrorWithClusterBreakingPotential";
 
-function evict(call: RequestContext, { body, options }: Said): PendingResponse {
+function evict(call: RequestContext, { body, options }: PodAction): PendingResponse {
   if (fieldAt(body, "deleteOptions", BROKEN_STORE) === true) return refuseBrokenStore(call);
   const pod = podOf(call);
   if (!pod.ok) return pod;
   const asked = checkedOptions(fieldAt(body, "deleteOptions") ?? {});
   if (!asked.ok) return asked;
   const dryRun = options.dryRun || asked.value.dryRun;
-  const allowed = needsNoBudget(pod.value.object) ? ok(undefined) : askBudgets(call, pod.value.object, dryRun);
+  const allowed = needsNoBudget(pod.value.object) ? ok(undefined) : checkBudgets(call, pod.value.object, dryRun);
   return whenOk(allowed, () =>
-    whenOk(announce(call, asked.value, dryRun), (latest) => {
+    whenOk(markDisrupted(call, asked.value, dryRun), (latest) => {
       const deleting = { ...call, target: { ...call.target, subresource: undefined } };
-      // the version was looked at before the Pod was told, which gave it another
+      // the version was checked before the condition was set, which changed it
       const options = dryRun ? asked.value : { ...asked.value, resourceVersion: undefined };
-      const deleted = deleteUnasked(deleting, latest, { ...options, dryRun });
+      const deleted = deleteWithoutAdmission(deleting, latest, { ...options, dryRun });
       return whenOk(deleted, () => ok(valueResponse(call, 201, success(undefined, 201))));
     }),
   );
@@ -53,13 +53,13 @@ function needsNoBudget(pod: KubeObject): boolean {
   return dying || ["Succeeded", "Failed", "Pending"].includes(plainText(fieldAt(pod, "status", "phase") ?? ""));
 }
 
-/** Whoever looks at the Pod while it ends is told why it does. */
-function announce(call: RequestContext, asked: DeleteOptions, dryRun: boolean): Later<Result<Stored, Failure>> {
+/** Sets the condition DisruptionTarget, so that clients see the reason for the deletion. */
+function markDisrupted(call: RequestContext, asked: DeleteRequestOptions, dryRun: boolean): Later<Result<Stored, Failure>> {
   const pod = podOf(call);
   if (!pod.ok || dryRun) return pod;
   const meant = checkPreconditions(call.target.type, pod.value.object, asked);
   if (!meant.ok) return meant;
-  const told = withCondition(inVersion(call.target.type, pod.value.object), {
+  const marked = withCondition(inVersion(call.target.type, pod.value.object), {
     type: "DisruptionTarget",
     status: "True",
     lastProbeTime: null,
@@ -67,13 +67,13 @@ function announce(call: RequestContext, asked: DeleteOptions, dryRun: boolean): 
     reason: "EvictionByEvictionAPI",
     message: "Eviction API: evicting",
   });
-  if (told === undefined) return pod;
+  if (marked === undefined) return pod;
   const options = { dryRun: false, fieldManager: "" };
-  const change = { previous: pod.value, next: told, options, tracked: true, prepare: (object: KubeObject) => object, trusted: true };
+  const change = { previous: pod.value, next: marked, options, tracked: true, prepare: (object: KubeObject) => object, trusted: true };
   return whenOk(updateObject(call, change), () => podOf(call));
 }
 
-/** `undefined`: it is there already. */
+/** `undefined`: the object has this condition already. */
 function withCondition(object: KubeObject, condition: JsonObject): KubeObject | undefined {
   const status = objectIn(asJsonObject(object), "status");
   const known = field(status, "conditions");
@@ -88,7 +88,7 @@ function withCondition(object: KubeObject, condition: JsonObject): KubeObject | 
 
 const BUDGETS = { group: "policy", version: "v1", plural: "poddisruptionbudgets" } as const;
 
-function askBudgets(call: RequestContext, pod: KubeObject, dryRun: boolean): Later<Result<unknown, Failure>> {
+function checkBudgets(call: RequestContext, pod: KubeObject, dryRun: boolean): Later<Result<unknown, Failure>> {
   const { core, target } = call;
   const type = core.types.find(BUDGETS.group, BUDGETS.version, BUDGETS.plural);
   if (type === undefined) return ok(undefined);
@@ -131,7 +131,7 @@ function numberIn(budget: KubeObject, name: string): number {
   return typeof value === "number" ? value : 0;
 }
 
-/** A Pod that does not work protects nobody: it may go when enough others do, or whenever the budget says so. */
+/** A Pod that is not ready may be evicted if enough others are healthy, or if the policy is AlwaysAllow. */
 function sparesUnhealthy(budget: KubeObject): boolean {
   if (fieldAt(budget, "spec", "unhealthyPodEvictionPolicy") === "AlwaysAllow") return true;
   const desired = numberIn(budget, "desiredHealthy");
@@ -162,15 +162,15 @@ function whyNot(budget: KubeObject): string {
   const known = fieldAt(budget, "status", "conditions");
   const condition = Array.isArray(known) ? known.find((one) => field(one, "type") === "DisruptionAllowed") : undefined;
   const [reason, message] = ["reason", "message"].map((part) => plainText(field(condition, part) ?? ""));
-  const speaks = field(condition, "status") === "False" && message !== "";
-  if (speaks && reason === "SyncFailed")
+  const hasMessage = field(condition, "status") === "False" && message !== "";
+  if (hasMessage && reason === "SyncFailed")
     return `The disruption budget ${name} does not allow evicting pods currently because it failed sync: ${message}`;
   const [desired, healthy] = [numberIn(budget, "desiredHealthy"), numberIn(budget, "currentHealthy")];
   if (healthy <= desired) return `The disruption budget ${name} needs ${desired} healthy pods and has ${healthy} currently`;
-  return `The disruption budget ${name} does not allow evicting pods currently${speaks ? ` (${reason}): ${message}` : ""}`;
+  return `The disruption budget ${name} does not allow evicting pods currently${hasMessage ? ` (${reason}): ${message}` : ""}`;
 }
 
-/** One less, and which Pod it was: the controller takes it off the list when it sees it go. */
+/** Decreases the budget and records the Pod; the disruption controller removes the record when the Pod is deleted. */
 function counted(budget: KubeObject, pod: string, now: string): KubeObject {
   const status = objectIn(asJsonObject(budget), "status");
   const left = numberIn(budget, "disruptionsAllowed") - 1;

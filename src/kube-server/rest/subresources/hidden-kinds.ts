@@ -1,4 +1,4 @@
-/** Kinds that are spoken behind a subresource and nowhere else, so discovery lists none of them. */
+/** Kinds that exist only as bodies of subresources, so discovery does not list them. */
 import { memoize } from "#base";
 import { resourceTypeOf } from "../../builtin-kinds/resource-type-of.ts";
 import type { ResourceType } from "../../resource-type.ts";
@@ -24,6 +24,6 @@ export function hiddenGvk(kind: HiddenKind): { readonly group: string; readonly 
 }
 
 /** The same request, with a body of that kind. */
-export function speaking(call: RequestContext, kind: HiddenKind): RequestContext {
+export function withBodyKind(call: RequestContext, kind: HiddenKind): RequestContext {
   return { ...call, target: { ...call.target, type: hiddenType(kind) } };
 }

@@ -16,7 +16,7 @@ import { changeStored, updateObject } from "../update-object.ts";
 import { writeOptions, type WriteOptions } from "../../protocol/write-options.ts";
 import { normaliseTime } from "../../builtin-kinds/codec/go-time.ts";
 import type { FieldCause, ResourceType } from "../../resource-type.ts";
-import { hiddenGvk, speaking } from "./hidden-kinds.ts";
+import { hiddenGvk, withBodyKind } from "./hidden-kinds.ts";
 import type { Stored } from "../../store/index.ts";
 
 export function podOf(call: RequestContext): Result<Stored, Failure> {
@@ -25,31 +25,31 @@ export function podOf(call: RequestContext): Result<Stored, Failure> {
   return stored === undefined ? notFound({ resource: type.resource, name }) : ok(stored);
 }
 
-export type Said = { readonly body: KubeObject; readonly options: WriteOptions };
+export type PodAction = { readonly body: KubeObject; readonly options: WriteOptions };
 
-/** The body says what to do with a pod that is there; admission is asked about the body. */
-export function actOnPod(call: RequestContext, kind: "Binding" | "Eviction", act: (said: Said) => PendingResponse): PendingResponse {
+/** Runs an action on an existing pod; admission reviews the body, not the pod. */
+export function actOnPod(call: RequestContext, kind: "Binding" | "Eviction", act: (action: PodAction) => PendingResponse): PendingResponse {
   const options = writeOptions(call.request, "CreateOptions");
   if (!options.ok) return options;
-  const decoded = decodeBody(speaking(call, kind), options.value.fieldValidation);
+  const decoded = decodeBody(withBodyKind(call, kind), options.value.fieldValidation);
   if (!decoded.ok) return decoded;
   const placed = matchNamespace(call, decoded.value);
   if (!placed.ok) return placed;
   const object = placed.value;
   const { name = "" } = call.target;
   if (metaText(object, "name") !== name) return badRequest(`name in URL does not match name in ${kind} object`);
-  const said = { body: object, options: options.value };
+  const action = { body: object, options: options.value };
   const gvk = hiddenGvk(kind);
   const attributes = attributesOf(call, { operation: "CREATE", name, kind: gvk, dryRun: options.value.dryRun, object, old: undefined });
   const { admission } = call.core;
-  return whenOk(admission.mutate(attributes), () => whenOk(admission.validate(attributes), () => act(said)));
+  return whenOk(admission.mutate(attributes), () => whenOk(admission.validate(attributes), () => act(action)));
 }
 
 export function bindPod(call: RequestContext): PendingResponse {
-  return actOnPod(call, "Binding", (said) => changeStored(call, () => assign(call, said), said.options));
+  return actOnPod(call, "Binding", (action) => changeStored(call, () => assign(call, action), action.options));
 }
 
-function assign(call: RequestContext, { body, options }: Said): PendingResponse {
+function assign(call: RequestContext, { body, options }: PodAction): PendingResponse {
   const pod = podOf(call);
   if (!pod.ok) return pod;
   const [node, kind] = ["name", "kind"].map((part) => plainText(fieldAt(body, "target", part) ?? "")) as [string, string];
@@ -64,10 +64,10 @@ function assign(call: RequestContext, { body, options }: Said): PendingResponse 
   const resource = { ...type.resource, plural: "pods/binding" };
   const uid = metaText(body, "uid");
   if (uid !== "" && uid !== metaText(pod.value.object, "uid"))
-    return conflict({ resource: type.resource, name }, notMeant(call, "UID", [uid, metaText(pod.value.object, "uid")]));
+    return conflict({ resource: type.resource, name }, preconditionError(call, "UID", [uid, metaText(pod.value.object, "uid")]));
   const [version, current] = [metaText(body, "resourceVersion"), metaText(pod.value.object, "resourceVersion")];
   if (version !== "" && version !== current)
-    return conflict({ resource: type.resource, name }, notMeant(call, "ResourceVersion", [version, current]));
+    return conflict({ resource: type.resource, name }, preconditionError(call, "ResourceVersion", [version, current]));
   if (metaText(pod.value.object, "deletionTimestamp") !== "")
     return conflict({ resource, name }, `pod ${name} is being deleted, cannot be assigned to a host`);
   const assigned = fieldAt(pod.value.object, "spec", "nodeName");
@@ -86,14 +86,14 @@ function isGated(pod: KubeObject): boolean {
   return Array.isArray(gates) && gates.length > 0;
 }
 
-/** The store itself says this, with its own key. */
-function notMeant({ target }: RequestContext, what: string, [meant, found]: readonly [string, string]): string {
+/** An error of a real server's storage, with its key. */
+function preconditionError({ target }: RequestContext, what: string, [meant, found]: readonly [string, string]): string {
   const place = `/registry/pods/${target.namespace ?? ""}/${target.name ?? ""}`;
   const problem = `Precondition failed: ${what} in precondition: ${meant}, ${what} in object meta: ${found}`;
   return `StorageError: invalid object, Code: 4, Key: ${place}, ResourceVersion: 0, AdditionalErrorMsg: ${problem}`;
 }
 
-/** A scheduler may hang labels and annotations on a Pod with the same word. */
+/** A Binding may also add labels and annotations to the Pod. */
 function bound(pod: KubeObject, binding: KubeObject, { node, now }: { readonly node: string; readonly now: string }): KubeObject {
   const object = asJsonObject(pod);
   const [labels, annotations] = (["labels", "annotations"] as const).map((name) => ({ ...pod.metadata[name], ...binding.metadata[name] }));
@@ -117,7 +117,7 @@ export function objectIn(object: JsonObject, name: string): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
-/** There is no kubelet here, and it is said as the real server says it: a pod without a node has no log yet, and cannot be entered. */
+/** There is no kubelet here. The errors are those of a real server: a pod without a node has no log, and cannot be connected to. */
 export function podLog(call: RequestContext): ResponseResult {
   const options = logOptions(call);
   if (!options.ok) return options;
@@ -129,7 +129,7 @@ export function podLog(call: RequestContext): ResponseResult {
   return node === "" ? ok({ ...textResponse(204, ""), headers: {}, body: { kind: "none" } }) : noKubelet(call, node, call.target.type);
 }
 
-/** The numbers of a question for logs, and the least that each may be. */
+/** The numeric options of a log request, with their minimum. */
 const LOG_NUMBERS = [
   ["tailLines", 0, "must be greater than or equal to 0"],
   ["limitBytes", 1, "must be greater than 0"],
@@ -138,20 +138,20 @@ const LOG_NUMBERS = [
 
 function logOptions({ request, target }: RequestContext): Result<void, Failure> {
   const causes: FieldCause[] = [];
-  const said = new Set<string>();
+  const given = new Set<string>();
   for (const [name, least, problem] of LOG_NUMBERS) {
     const value = integer(request.query, name);
     if (!value.ok) return value;
-    if (value.value !== undefined) said.add(name);
+    if (value.value !== undefined) given.add(name);
     if (value.value !== undefined && value.value < least)
       causes.push({ reason: "FieldValueInvalid", field: name, detail: `Invalid value: ${value.value}: ${problem}` });
   }
   const since = request.query.get("sinceTime") ?? "";
-  const moment = since === "" ? ok("") : normaliseTime(since, false);
-  if (!moment.ok) return badRequest(moment.error);
+  const sinceTime = since === "" ? ok("") : normaliseTime(since, false);
+  if (!sinceTime.ok) return badRequest(sinceTime.error);
   if ((request.query.get("stream") ?? "") !== "")
     causes.push({ reason: "FieldValueForbidden", field: "stream", detail: "Forbidden: may not be specified" });
-  if (said.has("sinceSeconds") && since !== "") {
+  if (given.has("sinceSeconds") && since !== "") {
     const detail = "Forbidden: at most one of `sinceTime` or `sinceSeconds` may be specified";
     causes.push({ reason: "FieldValueForbidden", field: "[]", detail });
   }
@@ -160,7 +160,7 @@ function logOptions({ request, target }: RequestContext): Result<void, Failure> 
 
 const LISTS = ["initContainers", "containers", "ephemeralContainers"] as const;
 
-/** The only one, if nobody says which. */
+/** Without a name: the only container. */
 function chosenContainer({ request, target }: RequestContext, pod: KubeObject): Result<string, Failure> {
   const names = (list: string) => {
     const containers = fieldAt(pod, "spec", list);
@@ -178,7 +178,7 @@ function chosenContainer({ request, target }: RequestContext, pod: KubeObject): 
   return badRequest(`container ${asked} is not valid for pod ${name}`);
 }
 
-export function enterPod(call: RequestContext): ResponseResult {
+export function connectToPod(call: RequestContext): ResponseResult {
   const pod = podOf(call);
   if (!pod.ok) return pod;
   const container = chosenContainer(call, pod.value.object);
@@ -188,10 +188,10 @@ export function enterPod(call: RequestContext): ResponseResult {
   return noKubelet(call, node, undefined);
 }
 
-/** A node that is not there is called after whoever asked for it. */
-function noKubelet({ core }: RequestContext, node: string, asker: ResourceType | undefined): ResponseResult {
+/** The error for a missing node has the resource of the caller. */
+function noKubelet({ core }: RequestContext, node: string, caller: ResourceType | undefined): ResponseResult {
   const nodes = core.types.find("", "v1", "nodes");
   if (nodes !== undefined && core.store.get(nodes.collection, node) === undefined)
-    return notFound({ resource: (asker ?? nodes).resource, name: node });
+    return notFound({ resource: (caller ?? nodes).resource, name: node });
   return errorWithoutReason(`error dialing backend: node ${node} has no kubelet: this is an embedded API server`);
 }

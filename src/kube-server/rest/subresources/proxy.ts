@@ -1,6 +1,6 @@
 /**
- * The proxy to pods, services and nodes. Nothing is behind any of them here; what is wrong with the question itself is said as the real server
- * says it, and the rest as it says that nobody answers.
+ * The proxy to pods, services and nodes. This server has no backends: invalid requests get the errors of a real server, all others the error
+ * for an unreachable backend.
  */
 import { ok, type Result } from "#base";
 import { field, fieldAt, type KubeObject } from "#kube";
@@ -10,19 +10,19 @@ import { plainText } from "../../protocol/go-format.ts";
 import type { ResponseResult } from "../../protocol/respond.ts";
 import { badRequest, notFound, refuse, type Failure } from "../../protocol/status.ts";
 
-const NOBODY = "this is an embedded API server, and nothing listens there";
+const NO_BACKEND = "this is an embedded API server, and nothing listens there";
 
 export function proxyToPod(call: RequestContext): ResponseResult {
-  const asked = behind(call, "pod");
+  const asked = proxyTargetOf(call, "pod");
   if (!asked.ok) return asked;
   const { object, port } = asked.value;
   const address = plainText(fieldAt(object, "status", "podIP") ?? "");
   if (!isProxyable(address)) return badRequest("address not allowed");
-  return unreachable(`dial tcp ${address}:${port === "" ? "80" : port}: ${NOBODY}`);
+  return unreachable(`dial tcp ${address}:${port === "" ? "80" : port}: ${NO_BACKEND}`);
 }
 
 export function proxyToService(call: RequestContext): ResponseResult {
-  const asked = behind(call, "service");
+  const asked = proxyTargetOf(call, "service");
   if (!asked.ok) return asked;
   const { object, port } = asked.value;
   const { name } = object.metadata;
@@ -31,7 +31,7 @@ export function proxyToService(call: RequestContext): ResponseResult {
   const { type } = call.target;
   const endpoints = call.core.types.find("", "v1", "endpoints");
   const found = endpoints === undefined ? undefined : readStored({ core: call.core, target: { ...call.target, type: endpoints } }, name);
-  // where nobody ever wrote endpoints, it is the service that is said to be missing
+  // without an Endpoints object a real server reports the service as missing
   return found === undefined ? notFound({ resource: type.resource, name }) : unavailable(`no endpoints available for service "${name}"`);
 }
 
@@ -45,18 +45,18 @@ function unavailable(message: string): ResponseResult {
 }
 
 export function proxyToNode(call: RequestContext): ResponseResult {
-  const asked = behind(call, "node");
-  return asked.ok ? unreachable(`node ${asked.value.object.metadata.name} has no kubelet: ${NOBODY}`) : asked;
+  const asked = proxyTargetOf(call, "node");
+  return asked.ok ? unreachable(`node ${asked.value.object.metadata.name} has no kubelet: ${NO_BACKEND}`) : asked;
 }
 
 function unreachable(why: string): ResponseResult {
   return refuse({ code: 503, reason: "ServiceUnavailable", message: `error trying to reach service: ${why}` });
 }
 
-type Asked = { readonly object: KubeObject; readonly port: string };
+type ProxyTarget = { readonly object: KubeObject; readonly port: string };
 
-/** The name in the path may have a scheme before it and a port behind it: `https:web:443`. */
-function behind(call: RequestContext, kind: string): Result<Asked, Failure> {
+/** The name in the path may have a scheme and a port: `https:web:443`. */
+function proxyTargetOf(call: RequestContext, kind: string): Result<ProxyTarget, Failure> {
   const { type, name: id = "" } = call.target;
   const parts = id.split(":");
   const [scheme = "", name = "", port = ""] = parts.length === 3 ? parts : ["", ...parts];
@@ -66,7 +66,7 @@ function behind(call: RequestContext, kind: string): Result<Asked, Failure> {
   return stored === undefined ? notFound({ resource: type.resource, name }) : ok({ object: stored.object, port });
 }
 
-/** Not the server itself, and not what only a neighbour can reach. */
+/** Rejects loopback, link-local, multicast and unspecified addresses. */
 function isProxyable(address: string): boolean {
   return ipFamilyOf(address) !== undefined && !/^(127\.|169\.254\.|0\.0\.0\.0$|22[4-9]\.|23\d\.|::1?$|fe[89ab]|ff)/i.test(address);
 }

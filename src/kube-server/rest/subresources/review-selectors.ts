@@ -1,5 +1,5 @@
 /**
- * Selectors inside an access review. RBAC does not look at them, but their form is checked, and what cannot be read is reported as ignored.
+ * Selectors of an access review. RBAC does not use them, but they are validated, and unparsable ones are reported as ignored.
  */
 import { field, fieldAt, isJsonObject, type JsonObject } from "#kube";
 import { objectsAt, textAt, textsAt } from "../../builtin-kinds/draft.ts";
@@ -35,7 +35,7 @@ function causesOf(spec: JsonObject, name: string, requirementCauses: (requiremen
   ];
 }
 
-/** Clients may know operators that this server does not. */
+/** Unknown operators are allowed: clients may be newer than this server. */
 function operatorCauses(requirement: JsonObject, path: string): Causes {
   const operator = textAt(requirement, "operator");
   return OPERATORS.includes(operator) ? validateOperator(operator, textsAt(requirement, "values"), path) : [];
@@ -55,7 +55,7 @@ function labelCauses(requirement: JsonObject, path: string): Causes {
   ];
 }
 
-/** What of the question was not understood; "" when all was. */
+/** Names the selectors that were ignored; "" if none. */
 export function selectorsIgnored(spec: unknown): string {
   const attributes = field(spec, "resourceAttributes");
   const fields = field(attributes, "fieldSelector");
@@ -71,9 +71,9 @@ export function selectorsIgnored(spec: unknown): string {
 function ignored(name: string, selector: unknown, readable: (raw: string) => boolean, known: (requirement: JsonObject) => boolean): string {
   const raw = textAt(selector, "rawSelector");
   const requirements = objectsAt(selector, "requirements");
-  const understood = requirements.filter(known).length;
-  if (raw === "" ? understood === requirements.length : readable(raw)) return "";
-  return `${PATH}.${name} ${understood > 0 ? "partially " : ""}ignored due to parse error`;
+  const parsed = requirements.filter(known).length;
+  if (raw === "" ? parsed === requirements.length : readable(raw)) return "";
+  return `${PATH}.${name} ${parsed > 0 ? "partially " : ""}ignored due to parse error`;
 }
 
 function isKnownField(requirement: JsonObject): boolean {

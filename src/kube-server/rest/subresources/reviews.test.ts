@@ -16,7 +16,7 @@ async function withAlice() {
 
 const REASON = 'RBAC: allowed by RoleBinding "alice-list-default/default" of ClusterRole "alice-list-default" to User "alice"';
 
-test("a review of anybody says yes with its reason, or no", async () => {
+test("a SubjectAccessReview is allowed with a reason, or denied", async () => {
   const { ask } = await withAlice();
   const review = async (spec: Json) => (await ask("POST", `${AUTHZ}/subjectaccessreviews`, { body: { spec } })).body;
   expect(await review({ user: "alice", resourceAttributes: pods })).toMatchObject({
@@ -35,7 +35,7 @@ test("a review of anybody says yes with its reason, or no", async () => {
   });
 });
 
-test("a review of oneself needs no right, and one in a namespace stays in it", async () => {
+test("a SelfSubjectAccessReview needs no permission, and a LocalSubjectAccessReview is limited to its namespace", async () => {
   const { ask } = await withAlice();
   const own = { user: alice, body: { spec: { resourceAttributes: { ...pods, version: "v1", group: "", name: "x", subresource: "log" } } } };
   expect((await ask("POST", `${AUTHZ}/selfsubjectaccessreviews`, own)).body).toMatchObject({ status: { allowed: false } });
@@ -52,7 +52,7 @@ const SHAPE = "exactly one of nonResourceAttributes or resourceAttributes must b
 const path = { path: "/x", verb: "get" };
 const refused: readonly { readonly name: string; readonly url: string; readonly body: Json; readonly want: readonly string[] }[] = [
   {
-    name: "asks nothing of nobody",
+    name: "has neither attributes nor a user",
     url: "subjectaccessreviews",
     body: {},
     want: [
@@ -61,7 +61,7 @@ const refused: readonly { readonly name: string; readonly url: string; readonly 
     ],
   },
   {
-    name: "asks two things",
+    name: "has both kinds of attributes",
     url: "selfsubjectaccessreviews",
     body: { spec: { resourceAttributes: pods, nonResourceAttributes: path } },
     want: [
@@ -75,19 +75,19 @@ const refused: readonly { readonly name: string; readonly url: string; readonly 
     want: [expect.stringMatching(/^metadata: Invalid value: \{"name":"x","managedFields":\[.*\]\}: must be empty$/) as string],
   },
   {
-    name: "asks of another namespace",
+    name: "has another namespace",
     url: "namespaces/default/localsubjectaccessreviews",
     body: { spec: { user: "a", resourceAttributes: { verb: "get" } } },
     want: ['spec.resourceAttributes.namespace: Invalid value: "": must match metadata.namespace'],
   },
   {
-    name: "asks of a path in a namespace",
+    name: "is local and has a path",
     url: "namespaces/default/localsubjectaccessreviews",
     body: { spec: { user: "a", nonResourceAttributes: path } },
     want: ['spec.nonResourceAttributes: Invalid value: {"Path":"/x","Verb":"get"}: disallowed on this kind of request'],
   },
   {
-    name: "has selectors that say nothing, or everything twice",
+    name: "has empty or contradictory selectors",
     url: "subjectaccessreviews",
     body: {
       spec: {
@@ -114,7 +114,7 @@ const refused: readonly { readonly name: string; readonly url: string; readonly 
   },
 ];
 
-test.each(refused)("a review that $name is refused", async ({ url, body, want }) => {
+test.each(refused)("a review that $name is an error", async ({ url, body, want }) => {
   const { ask } = await withAlice();
   const answered = (await ask("POST", `${AUTHZ}/${url}`, { body })).body as {
     code: number;
@@ -125,14 +125,18 @@ test.each(refused)("a review that $name is refused", async ({ url, body, want })
 });
 
 const selectors: readonly { readonly name: string; readonly attributes: Json; readonly want: string | undefined }[] = [
-  { name: "readable texts", attributes: { fieldSelector: { rawSelector: "a=b" }, labelSelector: { rawSelector: "a" } }, want: undefined },
   {
-    name: "unreadable texts",
+    name: "valid raw selectors",
+    attributes: { fieldSelector: { rawSelector: "a=b" }, labelSelector: { rawSelector: "a" } },
+    want: undefined,
+  },
+  {
+    name: "invalid raw selectors",
     attributes: { fieldSelector: { rawSelector: "x" }, labelSelector: { rawSelector: "a=b,,," } },
     want: "spec.resourceAttributes.fieldSelector ignored due to parse error; spec.resourceAttributes.labelSelector ignored due to parse error",
   },
   {
-    name: "operators of tomorrow",
+    name: "unknown operators",
     attributes: {
       labelSelector: {
         requirements: [
@@ -146,14 +150,14 @@ const selectors: readonly { readonly name: string; readonly attributes: Json; re
   },
 ];
 
-test.each(selectors)("of $name the answer says what was ignored", async ({ attributes, want }) => {
+test.each(selectors)("for $name the response names the ignored selectors", async ({ attributes, want }) => {
   const { ask } = await withAlice();
   const spec = { user: "alice", resourceAttributes: { ...pods, ...(attributes as object) } };
   const { body } = await ask("POST", `${AUTHZ}/subjectaccessreviews`, { body: { spec } });
   expect(body).toMatchObject({ status: { allowed: true, ...(want === undefined ? {} : { evaluationError: want }) } });
 });
 
-test("the rules of oneself are those of all bindings, and of the namespace asked for", async () => {
+test("a SelfSubjectRulesReview has the rules of ClusterRoleBindings and of the requested namespace", async () => {
   const { ask } = await withAlice();
   const rules = async (spec: Json) => (await ask("POST", `${AUTHZ}/selfsubjectrulesreviews`, { user: alice, body: { spec } })).body;
   expect(await rules({})).toMatchObject({ code: 400, message: "no namespace on request" });
@@ -169,7 +173,7 @@ test("the rules of oneself are those of all bindings, and of the namespace asked
   expect(JSON.stringify(await rules({ namespace: "other" }))).not.toContain('"pods"');
 });
 
-test("a token is looked at for the audiences that are asked for", async () => {
+test("a TokenReview checks the requested audiences", async () => {
   const { ask } = await withAlice();
   await ask("POST", "/api/v1/namespaces/default/serviceaccounts", { body: { metadata: { name: "sa" } } });
   const issued = await ask("POST", "/api/v1/namespaces/default/serviceaccounts/sa/token", { body: { spec: { audiences: ["vault"] } } });
@@ -184,7 +188,7 @@ test("a token is looked at for the audiences that are asked for", async () => {
   expect(await review({})).toMatchObject({ code: 400, message: "token is required for TokenReview in authentication" });
 });
 
-test("a question has no objects that could be named", async () => {
+test("a review has no objects with names", async () => {
   const { ask } = await withAlice();
   expect((await ask("GET", `${AUTHZ}/subjectaccessreviews/x`)).status).toBe(404);
   expect((await ask("GET", `${AUTHZ}/subjectaccessreviews`)).status).toBe(405);

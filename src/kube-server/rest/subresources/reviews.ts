@@ -1,5 +1,5 @@
 /**
- * Resources that are questions, not objects: they are answered and never kept. Dynamic admission does not hear of them, as on a real server.
+ * Reviews: resources that are evaluated and never stored. Dynamic admission is not called for them, as on a real server.
  */
 import { ok, timestamp, type Result } from "#base";
 import { fieldAt, type Json, type JsonObject, type KubeObject } from "#kube";
@@ -15,7 +15,7 @@ import { matchNamespace } from "../../protocol/namespaces.ts";
 import { localAccess, ownAccess, subjectAccess } from "./access-reviews.ts";
 import { ruleEntries } from "./rule-entries.ts";
 
-/** The whole answer, but for its head. */
+/** Returns the response without kind and apiVersion. */
 type Review = (call: RequestContext, asked: JsonObject) => Result<JsonObject, Failure>;
 
 const REVIEWS: ReadonlyMap<string, Review> = new Map<string, Review>([
@@ -23,38 +23,38 @@ const REVIEWS: ReadonlyMap<string, Review> = new Map<string, Review>([
   ["authorization.k8s.io/selfsubjectaccessreviews", ownAccess],
   ["authorization.k8s.io/localsubjectaccessreviews", localAccess],
   ["authorization.k8s.io/selfsubjectrulesreviews", ownRules],
-  ["authentication.k8s.io/selfsubjectreviews", whoAmI],
+  ["authentication.k8s.io/selfsubjectreviews", ownUser],
   ["authentication.k8s.io/tokenreviews", reviewToken],
 ]);
 
 export function reviewOf(call: RequestContext): ((call: RequestContext) => ResponseResult) | undefined {
   const { group, plural } = call.target.type.resource;
   const review = REVIEWS.get(`${group}/${plural}`);
-  return review === undefined ? undefined : (asking) => answerReview(asking, review);
+  return review === undefined ? undefined : (context) => respondToReview(context, review);
 }
 
-function answerReview(call: RequestContext, review: Review): ResponseResult {
+function respondToReview(call: RequestContext, review: Review): ResponseResult {
   const options = writeOptions(call.request, "CreateOptions");
   if (!options.ok) return options;
   const decoded = decodeBody(call, options.value.fieldValidation);
   if (!decoded.ok) return decoded;
   const placed = matchNamespace(call, decoded.value);
   if (!placed.ok) return placed;
-  const asked = asJsonObject(note(call, placed.value, options.value.fieldManager));
+  const asked = asJsonObject(withManager(call, placed.value, options.value.fieldManager));
   const reviewed = review(call, asked);
   if (!reviewed.ok) return reviewed;
   const { kind, apiVersion } = asked;
   return ok(valueResponse(call, 201, { kind, apiVersion, ...reviewed.value }));
 }
 
-/** A question has managers, too: the real server notes them before it knows that nothing will be kept. */
-function note(call: RequestContext, object: KubeObject, manager: string): KubeObject {
+/** A real server sets managedFields before it evaluates the review. */
+function withManager(call: RequestContext, object: KubeObject, manager: string): KubeObject {
   const kind = managedKind(call.core.types, call.target.type, undefined);
   const tracked = trackUpdate({ ...kind, manager, now: timestamp(call.core.clock), old: undefined, next: asJsonObject(object) });
   return tracked.ok ? asObject(tracked.value) : object;
 }
 
-function whoAmI({ core, request }: RequestContext): Result<JsonObject, Failure> {
+function ownUser({ core, request }: RequestContext): Result<JsonObject, Failure> {
   return ok({ metadata: { creationTimestamp: timestamp(core.clock) }, status: { userInfo: userInfo(request.user) } });
 }
 
@@ -66,7 +66,7 @@ function ownRules({ core, request }: RequestContext, asked: JsonObject): Result<
   return ok({ metadata: {}, spec: {}, status });
 }
 
-/** Of a server that asks nobody. */
+/** The rules of a server without authorization. */
 const EVERYTHING = {
   error: "",
   rules: [

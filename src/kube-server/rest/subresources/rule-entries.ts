@@ -1,4 +1,4 @@
-/** The rules that somebody holds, as a SelfSubjectRulesReview lists them: those about resources and those about paths. */
+/** The rules of a user, in the form of a SelfSubjectRulesReview: resource rules and non-resource rules. */
 import type { JsonObject } from "#kube";
 import type { AccessRule } from "../../auth/index.ts";
 

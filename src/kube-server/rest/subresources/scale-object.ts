@@ -1,12 +1,12 @@
-/** A Scale: made from the object it stands for, and written back into it. */
+/** Converts an object to its Scale, and writes a Scale back to the object. */
 import { apiVersionOf, field, fieldAt, isJsonObject, scales, type JsonObject, type KubeObject } from "#kube";
 import { asJsonObject, asObject } from "../../protocol/managed-kinds.ts";
 import { withMetadata } from "../../protocol/object-meta.ts";
-import type { ScalePaths } from "./scale-paths.ts";
+import type { ScaleFieldPaths } from "./scale-paths.ts";
 
 export const API_VERSION = apiVersionOf(scales);
 
-export function scaleOf(parent: KubeObject, paths: ScalePaths): KubeObject {
+export function scaleOf(parent: KubeObject, paths: ScaleFieldPaths): KubeObject {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = parent.metadata;
   const replicas = numberAt(parent, paths.replicas);
   const selector = paths.selector(parent);

@@ -1,12 +1,12 @@
-/** Where a kind keeps what its scale subresource shows. */
+/** The fields of a kind that its scale subresource reads and writes. */
 import { field, fieldAt, isJsonObject, type KubeObject } from "#kube";
 import type { CustomType } from "../../definitions/custom-types.ts";
 import { plainText } from "../../protocol/go-format.ts";
 
-export type ScalePaths = {
+export type ScaleFieldPaths = {
   readonly replicas: readonly string[];
   readonly statusReplicas: readonly string[];
-  /** The label selector as text; "" when there is none. */
+  /** The label selector as text; "" if absent. */
   readonly selector: (object: KubeObject) => string;
 };
 
@@ -14,15 +14,15 @@ const selectorOfLabels = (object: KubeObject) => labelsText(fieldAt(object, "spe
 const selectorOfSpec = (object: KubeObject) => selectorText(fieldAt(object, "spec", "selector"));
 
 const WORKLOAD = { replicas: ["spec", "replicas"], statusReplicas: ["status", "replicas"], selector: selectorOfSpec };
-const BUILTIN: ReadonlyMap<string, ScalePaths> = new Map([
+const BUILTIN: ReadonlyMap<string, ScaleFieldPaths> = new Map([
   ["apps/deployments", WORKLOAD],
   ["apps/replicasets", WORKLOAD],
   ["apps/statefulsets", WORKLOAD],
   ["/replicationcontrollers", { ...WORKLOAD, selector: selectorOfLabels }],
 ]);
 
-/** Custom kinds say it in their definition. */
-export function scalePathsOf(type: CustomType): ScalePaths | undefined {
+/** Custom kinds declare them in their definition. */
+export function scalePathsOf(type: CustomType): ScaleFieldPaths | undefined {
   const known = BUILTIN.get(type.collection);
   if (known !== undefined || type.scale === undefined) return known;
   const path = (name: string) => pathOf(field(type.scale, name));

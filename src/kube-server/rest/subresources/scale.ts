@@ -1,7 +1,7 @@
 /**
- * The scale subresource: an autoscaling/v1 Scale that stands for the replicas of an object, whatever its kind calls them.
+ * The scale subresource: an autoscaling/v1 Scale with the replicas of an object, independent of the object's kind.
  *
- * Who owns the replicas is kept in the object's managedFields and shown to apply as if the Scale were an object of its own.
+ * The owners of the replicas are in the object's managedFields; apply gets them as if the Scale were an object of its own.
  */
 import { err, ok, timestamp, whenOk, type Result } from "#base";
 import { apiVersionOf, field, fieldAt, isJsonObject, jsonEqual, type JsonObject, type KubeObject, scales } from "#kube";
@@ -30,13 +30,13 @@ import { bodyText } from "../../protocol/request.ts";
 import type { PendingResponse } from "../../protocol/respond.ts";
 import { badRequest, conflict, internalError, invalid, notFound, errorWithoutReason, type Failure } from "../../protocol/status.ts";
 import { oneFromStorage } from "../../protocol/convert-objects.ts";
-import { changeStored, checkUid, updateObject, type Face } from "../update-object.ts";
+import { changeStored, checkUid, updateObject, type AdmissionView } from "../update-object.ts";
 import { writeOptions, type WriteOptions } from "../../protocol/write-options.ts";
 import { matchNameAndNamespace } from "../../protocol/namespaces.ts";
-import { hiddenType, speaking } from "./hidden-kinds.ts";
-import { answerScale } from "./scale-answer.ts";
+import { hiddenType, withBodyKind } from "./hidden-kinds.ts";
+import { scaleResponse } from "./scale-response.ts";
 import { API_VERSION, numberAt, scaleOf, setAt } from "./scale-object.ts";
-import { scalePathsOf, type ScalePaths } from "./scale-paths.ts";
+import { scalePathsOf, type ScaleFieldPaths } from "./scale-paths.ts";
 import type { Stored } from "../../store/index.ts";
 
 const SCHEMA = "io.k8s.api.autoscaling.v1.Scale";
@@ -48,14 +48,14 @@ export function getScale(call: RequestContext): PendingResponse {
   return whenOk(oneFromStorage(call.target.type, stored.object), (object) => {
     const missing = call.target.type.custom && typeof fieldAt(object, ...paths.replicas) !== "number";
     if (missing) return internalError(`the spec replicas field ".${paths.replicas.join(".")}" does not exist`);
-    return answerScale(call, scaleOf(object, paths));
+    return scaleResponse(call, scaleOf(object, paths));
   });
 }
 
 export function updateScale(call: RequestContext): PendingResponse {
   const options = writeOptions(call.request, "UpdateOptions");
   if (!options.ok) return options;
-  const scale = decodeBody(speaking(call, "Scale"), options.value.fieldValidation);
+  const scale = decodeBody(withBodyKind(call, "Scale"), options.value.fieldValidation);
   if (!scale.ok)
     return call.target.type.custom && (scale.error.message ?? "").includes("json: cannot unmarshal") ? badRequest(NO_SCALE) : scale;
   const placed = matchNameAndNamespace(call, scale.value);
@@ -85,7 +85,7 @@ export function patchScale(call: RequestContext): PendingResponse {
   return changeStored(call, change, how.options);
 }
 
-type Parent = { readonly stored: Stored; readonly object: KubeObject; readonly paths: ScalePaths };
+type Parent = { readonly stored: Stored; readonly object: KubeObject; readonly paths: ScaleFieldPaths };
 
 function parentOf(call: RequestContext, stored: Stored | undefined): Result<Parent, Failure> {
   const { type, name = "" } = call.target;
@@ -110,7 +110,7 @@ function patchedScale(call: RequestContext, parent: Parent, kind: PatchKind, opt
   return matchNameAndNamespace(call, patched.value.object);
 }
 
-/** Custom resources know of Scales only what they must. */
+/** The error for custom resources, whose scheme does not contain Scale. */
 const NO_SCALE = `no kind is registered for the type v1.Scale in scheme "${SCHEME}"`;
 
 function applyScale(call: RequestContext, parent: Parent, options: WriteOptions): PendingResponse {
@@ -127,7 +127,7 @@ function applyScale(call: RequestContext, parent: Parent, options: WriteOptions)
   return placed.ok ? write(call, parent, placed.value, { options, apply: true }) : placed;
 }
 
-/** A real server has no way from an applied Scale to a custom resource: who applies what is there already does not find out. */
+/** A real server cannot convert an applied Scale to a custom resource; an apply without changes succeeds, because it needs no conversion. */
 function customScale(live: JsonObject, merged: JsonObject): Result<KubeObject, string> {
   const same = jsonEqual(withoutManagedFields(live), withoutManagedFields(merged));
   return same ? ok(asObject(merged)) : err(`request to convert CR to an invalid group/version: ${API_VERSION}`);
@@ -154,7 +154,7 @@ function replicasPaths(call: RequestContext): ReplicasPaths {
   );
 }
 
-/** The Scale with the owners of its replicas, as apply must see it. */
+/** The Scale with the owners of its replicas, for apply. */
 function withOwners(call: RequestContext, { object, paths }: Parent): KubeObject {
   const entries = scaleEntries(field(asJsonObject(object)["metadata"], "managedFields"), replicasPaths(call));
   return withMetadata(scaleOf(object, paths), { managedFields: entries.ok ? entries.value : [] });
@@ -182,8 +182,11 @@ function write(call: RequestContext, parent: Parent, scale: KubeObject, { option
   const version = metaText(scale, "resourceVersion");
   const next = withMetadata(setAt(owned, parent.paths.replicas, replicas), version === "" ? {} : { resourceVersion: version });
   const target = { ...call.target, subresource: undefined };
-  const updated = updateObject({ ...call, target }, { previous: parent.stored, next, options, tracked: true, face: faceOf(parent.paths) });
-  return whenOk(updated, (object) => answerScale(call, scaleOf(object, parent.paths)));
+  const updated = updateObject(
+    { ...call, target },
+    { previous: parent.stored, next, options, tracked: true, admissionView: scaleView(parent.paths) },
+  );
+  return whenOk(updated, (object) => scaleResponse(call, scaleOf(object, parent.paths)));
 }
 
 function checkScaleUid({ target }: RequestContext, { object }: Parent, scale: KubeObject): Result<void, Failure> {
@@ -194,7 +197,7 @@ function checkScaleUid({ target }: RequestContext, { object }: Parent, scale: Ku
   return conflict({ resource, name: object.metadata.name }, why);
 }
 
-function faceOf(paths: ScalePaths): Face {
+function scaleView(paths: ScaleFieldPaths): AdmissionView {
   return {
     kind: scales,
     subresource: "scale",

@@ -39,7 +39,7 @@ test("a Scale shows the replicas of an object and its selector as text", async (
   });
 });
 
-test("writing a Scale changes the object and gives its owner the replicas", async () => {
+test("a write to a Scale changes the object, and its manager owns the replicas", async () => {
   const { ask } = await withDeployment();
   const put = await ask("PUT", `${DEPLOYMENTS}/d/scale?fieldManager=scaler`, { body: { metadata: { name: "d" }, spec: { replicas: 5 } } });
   expect(put).toMatchObject({ status: 200, body: { spec: { replicas: 5 } } });
@@ -63,7 +63,7 @@ test("writing a Scale changes the object and gives its owner the replicas", asyn
   ).toMatchObject({ spec: { replicas: 7 } });
 });
 
-test("what a Scale does not know is reported", async () => {
+test("unknown fields of a Scale are reported", async () => {
   const { ask } = await withDeployment();
   const url = `${DEPLOYMENTS}/d/scale`;
   const body = { metadata: { name: "d" }, spec: { replicas: 1, x: 1 }, zz: 1 };
@@ -75,7 +75,7 @@ test("what a Scale does not know is reported", async () => {
   expect((await ask("PATCH", url, { body: { spec: { x: 1 } }, type: MERGE })).response.warnings).toEqual(['unknown field "spec.x"']);
 });
 
-test("a Scale can be applied, and conflicts with who owns the replicas", async () => {
+test("a Scale can be applied, and conflicts with the owner of the replicas", async () => {
   const { ask } = await withDeployment();
   const body = { apiVersion: "autoscaling/v1", kind: "Scale", metadata: { name: "d" }, spec: { replicas: 3 } };
   const url = `${DEPLOYMENTS}/d/scale?fieldManager=applier`;
@@ -87,7 +87,7 @@ test("a Scale can be applied, and conflicts with who owns the replicas", async (
 
 const refusedScales: readonly { name: string; method: string; url?: string; body: Json | string; type?: string; want: object }[] = [
   {
-    name: "fewer than none",
+    name: "negative replicas",
     method: "PUT",
     body: { metadata: { name: "d" }, spec: { replicas: -1 } },
     want: { code: 422, message: 'Scale.autoscaling "d" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0' },
@@ -98,20 +98,20 @@ const refusedScales: readonly { name: string; method: string; url?: string; body
     body: { metadata: { name: "d" }, spec: { replicas: "x" } },
     want: { code: 400, message: expect.stringContaining("of type int32") },
   },
-  { name: "half a replica", method: "PATCH", body: { spec: { replicas: 1.5 } }, type: MERGE, want: { code: 422 } },
+  { name: "a fraction of a replica", method: "PATCH", body: { spec: { replicas: 1.5 } }, type: MERGE, want: { code: 422 } },
   { name: "a list", method: "PUT", body: [], want: { code: 400 } },
-  { name: "no JSON", method: "PUT", body: "{", want: { code: 400 } },
+  { name: "invalid JSON", method: "PUT", body: "{", want: { code: 400 } },
   { name: "another name", method: "PUT", body: { metadata: { name: "e" } }, want: { code: 400 } },
   { name: "another uid", method: "PUT", body: { metadata: { name: "d", uid: "u" } }, want: { code: 409 } },
   { name: "a stale version", method: "PUT", body: { metadata: { name: "d", resourceVersion: "1" } }, want: { code: 409 } },
-  { name: "nothing there", method: "PUT", url: `${DEPLOYMENTS}/nope/scale`, body: { metadata: { name: "nope" } }, want: { code: 404 } },
-  { name: "nothing to patch", method: "PATCH", url: `${DEPLOYMENTS}/nope/scale`, body: {}, type: MERGE, want: { code: 404 } },
+  { name: "a missing object", method: "PUT", url: `${DEPLOYMENTS}/nope/scale`, body: { metadata: { name: "nope" } }, want: { code: 404 } },
+  { name: "a missing object to patch", method: "PATCH", url: `${DEPLOYMENTS}/nope/scale`, body: {}, type: MERGE, want: { code: 404 } },
   { name: "a bad option", method: "PUT", url: `${DEPLOYMENTS}/d/scale?dryRun=x`, body: {}, want: { code: 422 } },
   { name: "a bad patch option", method: "PATCH", url: `${DEPLOYMENTS}/d/scale?dryRun=x`, body: {}, type: MERGE, want: { code: 422 } },
   { name: "an unknown patch", method: "PATCH", body: {}, type: "text/plain", want: { code: 415 } },
 ];
 
-test.each(refusedScales)("a Scale with $name is refused", async ({ method, url = `${DEPLOYMENTS}/d/scale`, body, type, want }) => {
+test.each(refusedScales)("a Scale with $name is an error", async ({ method, url = `${DEPLOYMENTS}/d/scale`, body, type, want }) => {
   const { ask } = await withDeployment();
   expect((await ask(method, url, { body, ...(type === undefined ? {} : { type }) })).body).toMatchObject(want);
 });
@@ -159,7 +159,7 @@ test("a pod is bound once, by its subresource or by a Binding", async () => {
   }
 });
 
-test("an eviction deletes, unless a budget says no", async () => {
+test("an eviction deletes the pod, unless a budget forbids it", async () => {
   const { ask } = realServer();
   const eviction = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: "p" }, deleteOptions: { gracePeriodSeconds: 0 } };
   const budgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
@@ -201,7 +201,7 @@ test("an eviction deletes, unless a budget says no", async () => {
     status: { disruptionsAllowed: 0, disruptedPods: { p: expect.any(String) }, conditions: [spent] },
   });
   await ask("POST", PODS, { body: pod });
-  await running("p", "False"); // enough others are healthy, so nobody misses it
+  await running("p", "False"); // enough others are healthy
   expect((await evict("p")).status).toBe(201);
   await ask("POST", PODS, { body: pod });
   await running("p");
@@ -218,7 +218,7 @@ test("an eviction deletes, unless a budget says no", async () => {
   }
 });
 
-test("what would need a kubelet is answered as by a server that has none", async () => {
+test("requests that need a kubelet get the errors of a server without one", async () => {
   const { ask } = realServer();
   await ask("POST", PODS, { body: pod });
   expect((await ask("GET", `${PODS}/p/log`)).status).toBe(204);
@@ -252,7 +252,7 @@ test("what would need a kubelet is answered as by a server that has none", async
   expect((await ask("GET", "/api/v1/nodes/nope/proxy")).status).toBe(404);
 });
 
-test("finalize refuses what it cannot read", async () => {
+test("finalize rejects invalid bodies", async () => {
   const { ask } = realServer();
   const url = "/api/v1/namespaces/default/finalize";
   for (const [query, body] of [
@@ -266,38 +266,38 @@ test("finalize refuses what it cannot read", async () => {
 
 const reviews: readonly { name: string; url: string; body: Json; want: object }[] = [
   {
-    name: "who am I",
+    name: "SelfSubjectReview",
     url: "/apis/authentication.k8s.io/v1/selfsubjectreviews",
     body: {},
     want: { status: { userInfo: { username: "admin", groups: ["system:masters"] } } },
   },
   {
-    name: "may I",
+    name: "SelfSubjectAccessReview",
     url: "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
     body: { spec: { resourceAttributes: { verb: "get" } } },
     want: { status: { allowed: true } },
   },
   {
-    name: "what may I",
+    name: "SelfSubjectRulesReview",
     url: "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews",
     body: { spec: { namespace: "x" } },
     want: { status: { resourceRules: [{ verbs: ["*"] }] } },
   },
   {
-    name: "whose token",
+    name: "TokenReview of a valid token",
     url: "/apis/authentication.k8s.io/v1/tokenreviews",
     body: { spec: { token: "good" } },
     want: { status: { authenticated: true, user: { username: "bob", uid: "1" } } },
   },
   {
-    name: "nobody's token",
+    name: "TokenReview of an invalid token",
     url: "/apis/authentication.k8s.io/v1/tokenreviews",
     body: { spec: { token: "bad" } },
     want: { status: { error: expect.any(String) } },
   },
 ];
 
-test.each(reviews)("the question '$name' is answered and not kept", async ({ url, body, want }) => {
+test.each(reviews)("a $name is evaluated and not stored", async ({ url, body, want }) => {
   const authenticate = (token: string) => (token === "good" ? { name: "bob", uid: "1", groups: [] } : undefined);
   const { ask, server } = realServer({ authenticate });
   const before = server.store.revision;

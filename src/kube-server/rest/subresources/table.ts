@@ -1,4 +1,4 @@
-/** Which subresource answers which verb. What is not named here works on the object itself, through its own view of it (`status`, `resize`, …). */
+/** The handlers of subresources by verb. Subresources without an entry read and write the object itself (`status`, `resize`, …). */
 import { whenOk } from "#base";
 import { fieldAt, type KubeObject } from "#kube";
 import type { RequestContext } from "../../protocol/core.ts";
@@ -14,7 +14,7 @@ import { writeOptions } from "../../protocol/write-options.ts";
 import { matchNameAndNamespace } from "../../protocol/namespaces.ts";
 import { update } from "../writes.ts";
 import { evictPod } from "./eviction.ts";
-import { bindPod, enterPod, podLog } from "./pods.ts";
+import { bindPod, connectToPod, podLog } from "./pods.ts";
 import { proxyToNode, proxyToPod, proxyToService } from "./proxy.ts";
 import { getScale, patchScale, updateScale } from "./scale.ts";
 import { requestToken } from "./token-request.ts";
@@ -23,14 +23,14 @@ import type { Stored } from "../../store/index.ts";
 type Handler = (call: RequestContext) => PendingResponse;
 type ByVerb = ReadonlyMap<Verb, Handler>;
 
-const VIEW: ByVerb = new Map<Verb, Handler>([
+const OBJECT_HANDLERS: ByVerb = new Map<Verb, Handler>([
   ["get", getObject],
   ["update", update],
   ["patch", patch],
 ]);
 const NO_KUBELET: ByVerb = new Map<Verb, Handler>([
-  ["get", enterPod],
-  ["create", enterPod],
+  ["get", connectToPod],
+  ["create", connectToPod],
 ]);
 const SCALE: ByVerb = new Map<Verb, Handler>([
   ["get", getScale],
@@ -58,17 +58,17 @@ function forAllVerbs(handler: Handler): ByVerb {
   return new Map((["get", "create", "update", "patch", "delete"] as const).map((verb) => [verb, handler]));
 }
 
-export function answerSubresource(call: RequestContext): PendingResponse {
+export function dispatchSubresource(call: RequestContext): PendingResponse {
   const { type, subresource = "", verb, rest } = call.target;
-  // only a proxy has paths behind it
+  // only a proxy has further path segments
   if (rest.length > 0 && subresource !== "proxy" && !type.custom) return unknownResource();
-  const handlers = SUBRESOURCES.get(`${type.collection}/${subresource}`) ?? SUBRESOURCES.get(subresource) ?? VIEW;
+  const handlers = SUBRESOURCES.get(`${type.collection}/${subresource}`) ?? SUBRESOURCES.get(subresource) ?? OBJECT_HANDLERS;
   const handler = handlers.get(verb);
   if (handler !== undefined) return handler(call);
   return type.custom ? methodNotSupported(type.resource, verb) : methodNotAllowed();
 }
 
-/** The only way to take a finalizer off a namespace; its status stays as it is. */
+/** The only way to remove a finalizer of a namespace; the status is not changed. */
 function finalizeNamespace(call: RequestContext): PendingResponse {
   const options = writeOptions(call.request, "UpdateOptions");
   if (!options.ok) return options;

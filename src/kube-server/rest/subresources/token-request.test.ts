@@ -34,7 +34,7 @@ function claimsOf(body: Json): { readonly [name: string]: unknown } {
   return readToken((body as { status: { token: string } }).status.token)?.claims ?? {};
 }
 
-test("without a wish it is for this server and an hour", async () => {
+test("by default a token is valid for this server and an hour", async () => {
   const server = await withAccount();
   const body = await request(server, {});
   expect(body).toMatchObject({
@@ -60,13 +60,13 @@ test.each([
   { name: "a Secret", given: ref("Secret", "s"), want: { secret: { name: "s", uid: expect.any(String) } } },
   { name: "a Node", given: ref("Node", "n1"), want: { node: { name: "n1", uid: expect.any(String) } } },
   { name: "a Pod, with its node", given: ref("Pod", "p"), want: { pod: { name: "p" }, node: { name: "n1", uid: expect.any(String) } } },
-  { name: "a Pod that no node runs yet", given: ref("Pod", "q"), want: { pod: { name: "q" } } },
-  { name: "a Pod whose node is not there", given: ref("Pod", "r"), want: { pod: { name: "r" }, node: { name: "gone" } } },
+  { name: "a Pod without a node", given: ref("Pod", "q"), want: { pod: { name: "q" } } },
+  { name: "a Pod with a missing node", given: ref("Pod", "r"), want: { pod: { name: "r" }, node: { name: "gone" } } },
 ])("it is bound to $name", async ({ given, want }) => {
   expect(claimsOf(await request(await withAccount(), given))["kubernetes.io"]).toMatchObject(want);
 });
 
-test("what a kubelet asks for lives a year, and says when it should be read anew", async () => {
+test("a token with the duration that kubelets request is valid for a year, and its claims have the reported expiry", async () => {
   const server = await withAccount();
   const claims = claimsOf(
     await request(server, { spec: { expirationSeconds: 3607, boundObjectRef: { kind: "Pod", apiVersion: "v1", name: "p" } } }),
@@ -76,7 +76,7 @@ test("what a kubelet asks for lives a year, and says when it should be read anew
 });
 
 const refusals: readonly { readonly name: string; readonly given: Json; readonly want: object; readonly account?: string }[] = [
-  { name: "an account that is not there", given: {}, account: "nope", want: { code: 404, message: 'serviceaccounts "nope" not found' } },
+  { name: "a missing account", given: {}, account: "nope", want: { code: 404, message: 'serviceaccounts "nope" not found' } },
   {
     name: "less than ten minutes",
     given: { spec: { expirationSeconds: 599 } },
@@ -87,7 +87,7 @@ const refusals: readonly { readonly name: string; readonly given: Json; readonly
     },
   },
   {
-    name: "more than a lifetime",
+    name: "more than 2^32 seconds",
     given: { spec: { expirationSeconds: 4_294_967_297 } },
     want: { code: 422, message: expect.stringContaining("may not specify a duration larger than 2^32 seconds") },
   },
@@ -101,21 +101,21 @@ const refusals: readonly { readonly name: string; readonly given: Json; readonly
   },
   { name: "another namespace", given: { metadata: { namespace: "x" } }, want: { code: 400 } },
   {
-    name: "another account of the name",
+    name: "the uid of another account",
     given: { metadata: { uid: "bad" } },
     want: {
       code: 409,
       message: expect.stringContaining("the UID in the token request (bad) does not match the UID of the service account"),
     },
   },
-  { name: "a pod that is not there", given: ref("Pod", "nope"), want: { code: 404, message: 'pods "nope" not found' } },
+  { name: "a missing pod", given: ref("Pod", "nope"), want: { code: 404, message: 'pods "nope" not found' } },
   {
     name: "a pod of another account",
     given: ref("Pod", "other"),
     want: { code: 400, message: 'cannot bind token for serviceaccount "sa" to pod running with different serviceaccount name.' },
   },
   {
-    name: "another object of the name",
+    name: "the uid of another object",
     given: ref("Secret", "s", { uid: "bad" }),
     want: {
       code: 409,
@@ -123,7 +123,7 @@ const refusals: readonly { readonly name: string; readonly given: Json; readonly
     },
   },
   {
-    name: "a kind that no token is bound to",
+    name: "a kind that tokens cannot be bound to",
     given: { spec: { boundObjectRef: { kind: "Deployment", apiVersion: "apps/v1", name: "d" } } },
     want: { code: 400, message: "cannot bind token to object of type apps/v1, Kind=Deployment" },
   },
@@ -132,26 +132,26 @@ const refusals: readonly { readonly name: string; readonly given: Json; readonly
     given: { kind: "Pod", apiVersion: "v1" },
     want: { code: 400, message: expect.stringContaining("cannot be handled as a TokenRequest") },
   },
-  { name: "audiences that are no list", given: { spec: { audiences: 5 } }, want: { code: 400 } },
+  { name: "audiences that are not a list", given: { spec: { audiences: 5 } }, want: { code: 400 } },
 ];
 
-test.each(refusals)("$name is refused", async ({ given, account, want }) => {
+test.each(refusals)("$name is an error", async ({ given, account, want }) => {
   expect(await request(await withAccount(), given, account)).toMatchObject(want);
 });
 
-test("a query that is wrong is told first", async () => {
+test("an invalid query is an error", async () => {
   const { ask } = await withAccount();
   expect((await ask("POST", `${NS}/serviceaccounts/sa/token?dryRun=x`, { body: {} })).status).toBe(422);
 });
 
-test("admission may change a request and may refuse it", async () => {
-  const told: string[] = [];
+test("admission can change a request", async () => {
+  const admittedKinds: string[] = [];
   const { ask } = realServer({
     admission: () => [
       {
         name: "Longer",
         mutate: ({ object, kind }) => {
-          told.push(kind.kind);
+          admittedKinds.push(kind.kind);
           const changed = kind.kind === "TokenRequest" ? { ...object, spec: { expirationSeconds: 7_200 } } : object;
           return { ok: true, value: changed as KubeObject | undefined };
         },
@@ -160,5 +160,5 @@ test("admission may change a request and may refuse it", async () => {
   });
   await ask("POST", `${NS}/serviceaccounts`, { body: { metadata: { name: "sa" } } });
   expect((await ask("POST", `${NS}/serviceaccounts/sa/token`, { body: {} })).body).toMatchObject({ spec: { expirationSeconds: 7_200 } });
-  expect(told).toContain("TokenRequest");
+  expect(admittedKinds).toContain("TokenRequest");
 });

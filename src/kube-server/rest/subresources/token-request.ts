@@ -1,6 +1,6 @@
 /**
- * `POST serviceaccounts/NAME/token`: a token for a ServiceAccount, for these audiences, for so long, and if wanted bound to an object with
- * which it dies.
+ * `POST serviceaccounts/NAME/token`: issues a token of a ServiceAccount with audiences, a duration, and optionally an object that it is bound to:
+ * the token becomes invalid when that object is deleted.
  */
 import { ok, timestamp, whenOk, type Result } from "#base";
 import { field, fieldAt, isJsonObject, type JsonObject, type KubeObject } from "#kube";
@@ -16,7 +16,7 @@ import { conflict, invalid, notFound, type Failure } from "../../protocol/status
 import { writeOptions } from "../../protocol/write-options.ts";
 import { matchNamespace } from "../../protocol/namespaces.ts";
 import { boundObject } from "./bound-object.ts";
-import { hiddenGvk, speaking } from "./hidden-kinds.ts";
+import { hiddenGvk, withBodyKind } from "./hidden-kinds.ts";
 import type { BoundObjects } from "../../protocol/auth-port.ts";
 
 const KIND = hiddenGvk("TokenRequest");
@@ -24,23 +24,23 @@ const KIND = hiddenGvk("TokenRequest");
 export function requestToken(call: RequestContext): PendingResponse {
   const options = writeOptions(call.request, "CreateOptions");
   if (!options.ok) return options;
-  const asking = speaking(call, "TokenRequest");
-  const decoded = decodeBody(asking, options.value.fieldValidation);
+  const tokenContext = withBodyKind(call, "TokenRequest");
+  const decoded = decodeBody(tokenContext, options.value.fieldValidation);
   if (!decoded.ok) return decoded;
-  const placed = matchNamespace(asking, withDefaults(decoded.value));
+  const placed = matchNamespace(tokenContext, withDefaults(decoded.value));
   if (!placed.ok) return placed;
-  const noted = note(asking, placed.value, options.value.fieldManager);
+  const tracked = withManager(tokenContext, placed.value, options.value.fieldManager);
   const { name = "" } = call.target;
   const attributes = attributesOf(call, {
     operation: "CREATE",
     name,
     dryRun: options.value.dryRun,
-    object: noted,
+    object: tracked,
     old: undefined,
     kind: KIND,
   });
   return whenOk(call.core.admission.mutate(attributes), (admitted) => {
-    const request = completed(call, admitted ?? noted);
+    const request = completed(call, admitted ?? tracked);
     if (!request.ok) return request;
     return whenOk(call.core.admission.validate({ ...attributes, object: request.value.request }), () => {
       const issued = issue(call, request.value);
@@ -62,7 +62,7 @@ function specOf(object: KubeObject): JsonObject {
   return isJsonObject(spec) ? spec : {};
 }
 
-function note(call: RequestContext, object: KubeObject, manager: string): KubeObject {
+function withManager(call: RequestContext, object: KubeObject, manager: string): KubeObject {
   const kind = { ...managedKind(call.core.types, call.target.type, "token"), manager, now: timestamp(call.core.clock) };
   const tracked = trackUpdate({ ...kind, old: undefined, next: asJsonObject(object) });
   return tracked.ok ? asObject(tracked.value) : object;
@@ -70,7 +70,7 @@ function note(call: RequestContext, object: KubeObject, manager: string): KubeOb
 
 type Completed = { readonly request: KubeObject; readonly account: KubeObject };
 
-/** The request with everything that the account and this server add, checked. */
+/** Validates the request and adds the fields that the account and this server determine. */
 function completed(call: RequestContext, object: KubeObject): Result<Completed, Failure> {
   const { name = "", namespace } = call.target;
   const own = metaText(object, "name");
@@ -89,9 +89,9 @@ function completed(call: RequestContext, object: KubeObject): Result<Completed, 
   const boundObjectRef = field(spec, "boundObjectRef") ?? null;
   const expirationSeconds = field(spec, "expirationSeconds") ?? HOUR_SECONDS;
   const whole = asObject({ ...asJsonObject(object), spec: { audiences, expirationSeconds, boundObjectRef } });
-  const fault = durationFault(expirationSeconds);
-  if (fault !== undefined) {
-    const detail = `Invalid value: ${JSON.stringify(expirationSeconds)}: ${fault}`;
+  const problem = durationProblem(expirationSeconds);
+  if (problem !== undefined) {
+    const detail = `Invalid value: ${JSON.stringify(expirationSeconds)}: ${problem}`;
     return invalid({ ...KIND, name: "" }, [{ reason: "FieldValueInvalid", field: "spec.expirationSeconds", detail }]);
   }
   return ok({ request: withMetadata(whole, metadata), account });
@@ -105,12 +105,12 @@ function otherAccount(name: string, uid: string, accountUid: string): Result<nev
   );
 }
 
-function durationFault(seconds: unknown): string | undefined {
+function durationProblem(seconds: unknown): string | undefined {
   if (typeof seconds !== "number" || seconds < 600) return "may not specify a duration less than 10 minutes";
   return seconds > 2 ** 32 ? "may not specify a duration larger than 2^32 seconds" : undefined;
 }
 
-/** What a kubelet asks for pods: their token may live on for a year, while old clients learn to read it anew. */
+/** The duration that a kubelet requests for pods: such a token is valid for a year, for old clients that do not reload it. */
 const WARN_ONLY_SECONDS = 3_607;
 const EXTENDED_SECONDS = 365 * 24 * 3_600;
 

@@ -1,4 +1,4 @@
-/** A Scale as the client asked for it: as it is, as a Table with its own columns, or its metadata only. */
+/** The response with a Scale: the object, a Table with its own columns, or its metadata only. */
 import { ok } from "#base";
 import type { KubeObject } from "#kube";
 import { ageOf } from "../../builtin-kinds/cells/text.ts";
@@ -9,12 +9,12 @@ import { valueResponse, objectResponse, type ResponseResult } from "../../protoc
 import { hiddenType } from "./hidden-kinds.ts";
 import { numberAt } from "./scale-object.ts";
 
-export function answerScale(call: RequestContext, scale: KubeObject): ResponseResult {
+export function scaleResponse(call: RequestContext, scale: KubeObject): ResponseResult {
   if (call.output.transform === undefined) return ok(valueResponse(call, 200, scale));
   return objectResponse({ ...call, target: { ...call.target, type: printedType(call.target.type.custom) } }, 200, scale);
 }
 
-/** Custom resources have columns of their own words: they come from another part of a real server. */
+/** The columns for custom resources differ, because another part of a real server writes them. */
 function printedType(custom: boolean): ResourceType {
   const [name, age] = shared();
   const replicas = (title: string, description: string) => ({ name: title, type: "integer", format: "", priority: 0, description });
