@@ -1,8 +1,8 @@
 /**
- * The life of one call: its time limit, its caller's signal and the client's own closing, joined into one signal that
- * remembers which of them ended it.
+ * The scope of one call: its time limit, its caller's signal and the closing of the client, combined into one signal that records which of
+ * them fired.
  *
- * `release` must be called: it stops the timer and takes the listeners off signals that may live as long as the process.
+ * `release` must be called: it stops the timer and removes the listeners from signals that may exist as long as the process.
  */
 import type { Clock, Err } from "#base";
 import { failure, type KubeError } from "./errors.ts";
@@ -12,9 +12,9 @@ export type CallScope = {
   /** Why the scope ended; undefined while it has not. */
   ending(): Err<KubeError> | undefined;
   remainingMs(): number;
-  /** The time limit no longer counts: a watch has begun. */
+  /** Removes the time limit: a watch has begun. */
   lift(): void;
-  /** Also fires the signal: a body that was left unread must not keep its stream open. */
+  /** Also aborts the signal: an unread body must not keep its stream open. */
   release(): void;
 };
 
@@ -36,7 +36,7 @@ export function openScope(clock: Clock, timeoutMs: number, signals: readonly (Ab
     signal: controller.signal,
     ending() {
       if (!controller.signal.aborted) return undefined;
-      return timedOut ? failure("timeout", `no answer within ${timeoutMs} ms`) : failure("cancelled", "the call was cancelled");
+      return timedOut ? failure("timeout", `no response within ${timeoutMs} ms`) : failure("cancelled", "the call was cancelled");
     },
     remainingMs: () => deadline - clock.monotonic(),
     lift: cancelTimer,

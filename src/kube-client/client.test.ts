@@ -5,7 +5,7 @@ import { createKubeClient, type KubeClientOptions } from "./client.ts";
 import type { KubeError } from "./errors.ts";
 import { inProcessTransport } from "./in-process.ts";
 import type { KubeClient } from "./ports.ts";
-import type { Transport, TransportAnswer, TransportRequest } from "./transport.ts";
+import type { Transport, TransportResponse, TransportRequest } from "./transport.ts";
 
 const configMaps = defineResource({ group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", namespaced: true });
 const key = { namespace: "ns", name: "a" };
@@ -15,20 +15,20 @@ async function* pieces(...items: readonly (string | KubeError)[]): AsyncGenerato
   for (const item of items) yield typeof item === "string" ? ok(Buffer.from(item)) : err(item);
 }
 
-function answer(code: number, body: unknown, headers: Record<string, string> = {}): TransportAnswer {
+function answer(code: number, body: unknown, headers: Record<string, string> = {}): TransportResponse {
   const text = typeof body === "string" ? body : JSON.stringify(body);
   return { code, headers, body: { [Symbol.asyncIterator]: () => pieces(text) } };
 }
 
-/** A server that gives these answers, one after the other; the last one for ever. */
-function scripted(script: readonly (TransportAnswer | KubeError)[], options: Partial<KubeClientOptions> = {}) {
+/** A server that sends these responses in turn; the last one repeatedly. */
+function scripted(script: readonly (TransportResponse | KubeError)[], options: Partial<KubeClientOptions> = {}) {
   const requests: TransportRequest[] = [];
   const clock = new FakeClock();
   const transport: Transport = {
     send(request) {
       const next = script[Math.min(requests.length, script.length - 1)];
       requests.push(request);
-      if (next === undefined) throw new Error("a script needs an answer");
+      if (next === undefined) throw new Error("a script needs a response");
       return Promise.resolve("kind" in next ? err(next) : ok(next));
     },
     close: () => Promise.resolve(),
@@ -36,7 +36,7 @@ function scripted(script: readonly (TransportAnswer | KubeError)[], options: Par
   return { requests, clock, client: createKubeClient({ transport, clock, random: () => 0, ...options }) };
 }
 
-/** Lives through whatever the call waits for. */
+/** Advances the clock until the call has ended. */
 async function finish<T>(clock: FakeClock, call: Promise<T>): Promise<T> {
   const state = { done: false };
   const settled = call.finally(() => (state.done = true));
@@ -56,12 +56,12 @@ const status = (code: number, reason: string, details?: object) => ({
 });
 
 describe("answers", () => {
-  test("an object is handed on", async () => {
+  test("an object is returned", async () => {
     const { client } = scripted([answer(200, object)]);
     expect(await client.get(configMaps, key)).toEqual(ok(object));
   });
 
-  test("list items get the kind that servers leave out", async () => {
+  test("list items get the kind that servers omit", async () => {
     const list = { metadata: { resourceVersion: "9", continue: "c" }, items: [{ metadata: { name: "a" } }, { ...object, kind: "Other" }] };
     const { client } = scripted([answer(200, list)]);
     const page = expectOk(await client.list(configMaps));
@@ -74,7 +74,7 @@ describe("answers", () => {
     expect(expectOk(await client.list(configMaps)).items).toEqual([]);
   });
 
-  test("a body in pieces that cut characters is put together", async () => {
+  test("a body whose chunks split characters is joined", async () => {
     const bytes = Buffer.from("äöü");
     const body = (async function* () {
       for (const byte of bytes) yield ok(Uint8Array.of(byte));
@@ -83,7 +83,7 @@ describe("answers", () => {
     expect(await client.raw("/x")).toEqual(ok("äöü"));
   });
 
-  test("delete tells gone from never there", async () => {
+  test("delete distinguishes a deleted object from a missing one", async () => {
     expect(await scripted([answer(200, status(200, "Success"))]).client.delete(configMaps, key)).toEqual(ok(true));
     expect(await scripted([answer(404, status(404, "NotFound"))]).client.delete(configMaps, key)).toEqual(ok(false));
     expect(await scripted([answer(409, status(409, "Conflict"))]).client.delete(configMaps, key)).toMatchObject({
@@ -93,7 +93,7 @@ describe("answers", () => {
 });
 
 describe("errors have a kind", () => {
-  const rows: { name: string; given: TransportAnswer | KubeError; want: Partial<KubeError> }[] = [
+  const rows: { name: string; given: TransportResponse | KubeError; want: Partial<KubeError> }[] = [
     {
       name: "400",
       given: answer(400, status(400, "BadRequest")),
@@ -105,7 +105,7 @@ describe("errors have a kind", () => {
     {
       name: "404 as text",
       given: answer(404, "404 page not found\n"),
-      want: { kind: "not-found", message: "the API server answered 404" },
+      want: { kind: "not-found", message: "the API server returned 404" },
     },
     { name: "409 conflict", given: answer(409, status(409, "Conflict")), want: { kind: "conflict" } },
     { name: "409 exists", given: answer(409, status(409, "AlreadyExists")), want: { kind: "already-exists" } },
@@ -117,16 +117,16 @@ describe("errors have a kind", () => {
     { name: "500", given: answer(500, status(500, "InternalError")), want: { kind: "server-error" } },
     { name: "503", given: answer(503, "", { "retry-after": "soon" }), want: { kind: "unavailable", code: 503 } },
     { name: "504", given: answer(504, status(504, "Timeout", { retryAfterSeconds: 2 })), want: { kind: "timeout", retryAfterMs: 2_000 } },
-    { name: "a break", given: { kind: "network", message: "broke" }, want: { kind: "network", message: "broke" } },
+    { name: "a broken connection", given: { kind: "network", message: "broke" }, want: { kind: "network", message: "broke" } },
     {
       name: "not JSON",
       given: answer(200, "{oops"),
-      want: { kind: "protocol", message: "the API server sent something that is not JSON" },
+      want: { kind: "protocol", message: "the API server sent a body that is not JSON" },
     },
     {
-      name: "no object",
+      name: "not an object",
       given: answer(200, "[]"),
-      want: { kind: "protocol", message: "the API server sent something that is not a ConfigMap" },
+      want: { kind: "protocol", message: "the API server sent a body that is not a ConfigMap" },
     },
     {
       name: "not UTF-8",
@@ -149,16 +149,16 @@ describe("errors have a kind", () => {
     { given: { items: [] } },
     { given: { metadata: { resourceVersion: "1" }, items: {} } },
     { given: { metadata: { resourceVersion: "1" }, items: [1] } },
-  ])("a list that is none: $given", async ({ given }) => {
+  ])("an invalid list: $given", async ({ given }) => {
     expect(await scripted([answer(200, given)]).client.list(configMaps)).toMatchObject({ ok: false, error: { kind: "protocol" } });
   });
 
   test("a body larger than the limit", async () => {
     const { client } = scripted([answer(200, "x".repeat(101))], { maxBodyBytes: 100 });
-    expect(await client.raw("/x")).toEqual(err({ kind: "protocol", message: "the answer is larger than 100 bytes", retry: "useless" }));
+    expect(await client.raw("/x")).toEqual(err({ kind: "protocol", message: "the response is larger than 100 bytes", retry: "useless" }));
   });
 
-  test("what the server sent is never quoted", async () => {
+  test("errors never quote the response", async () => {
     const { client } = scripted([answer(200, '{"data": hunter2')]);
     expect(JSON.stringify(await client.get(configMaps, key))).not.toContain("hunter2");
   });
@@ -170,19 +170,19 @@ describe("retries", () => {
   const get = (client: KubeClient) => client.get(configMaps, key);
   const create = (client: KubeClient) => client.create(configMaps, object);
   const busy = () => answer(429, "", { "retry-after": "1" });
-  const rows: { name: string; given: (client: KubeClient) => Promise<unknown>; first: TransportAnswer | KubeError; want: number }[] = [
-    { name: "a read after a break", given: get, first: network, want: 2 },
+  const rows: { name: string; given: (client: KubeClient) => Promise<unknown>; first: TransportResponse | KubeError; want: number }[] = [
+    { name: "a read after a broken connection", given: get, first: network, want: 2 },
     { name: "a read after 429", given: get, first: busy(), want: 2 },
     { name: "a read after 503", given: get, first: answer(503, ""), want: 2 },
-    { name: "a read whose body broke", given: get, first: { code: 200, headers: {}, body: pieces('{"a":', network) }, want: 2 },
+    { name: "a read with an incomplete body", given: get, first: { code: 200, headers: {}, body: pieces('{"a":', network) }, want: 2 },
     { name: "no read after 500", given: get, first: answer(500, ""), want: 1 },
     { name: "no read after 404", given: get, first: answer(404, ""), want: 1 },
-    { name: "no read that cannot work", given: get, first: { ...network, retry: "useless" }, want: 1 },
-    { name: "no write after a break", given: create, first: network, want: 1 },
+    { name: "no read that cannot succeed", given: get, first: { ...network, retry: "useless" }, want: 1 },
+    { name: "no write after a broken connection", given: create, first: network, want: 1 },
     { name: "a write that was never sent", given: create, first: { ...network, retry: "safe" }, want: 2 },
     { name: "a write after 429", given: create, first: busy(), want: 2 },
-    { name: "a write after 503 that says when", given: create, first: answer(503, "", { "retry-after": "1" }), want: 2 },
-    { name: "no write after 503 that does not", given: create, first: answer(503, ""), want: 1 },
+    { name: "a write after 503 with Retry-After", given: create, first: answer(503, "", { "retry-after": "1" }), want: 2 },
+    { name: "no write after 503 without Retry-After", given: create, first: answer(503, ""), want: 1 },
     { name: "no write after 504", given: create, first: answer(504, "", { "retry-after": "1" }), want: 1 },
     {
       name: "no write that was cancelled before it was sent",
@@ -206,7 +206,7 @@ describe("retries", () => {
     expect(clock.monotonic() - start).toBe(700); // 100 + 200 + 400, no jitter
   });
 
-  test("wait as long as the server asked", async () => {
+  test("wait for the Retry-After of the server", async () => {
     const { client, clock, requests } = scripted([answer(429, "", { "retry-after": "7" }), good]);
     const call = get(client);
     await clock.advance(7_000);
@@ -215,13 +215,13 @@ describe("retries", () => {
     expect(await call).toEqual(ok(object));
   });
 
-  test("do not wait for what lies beyond the time limit", async () => {
+  test("do not wait beyond the time limit", async () => {
     const { client, requests } = scripted([answer(429, "", { "retry-after": "60" })]);
     expect(await get(client)).toMatchObject({ error: { kind: "too-many-requests", retryAfterMs: 60_000 } });
     expect(requests.length).toBe(1);
   });
 
-  test("a wait ends when the caller gives up", async () => {
+  test("a wait ends when the caller aborts", async () => {
     const { client, clock } = scripted([network]);
     const caller = new AbortController();
     const call = client.get(configMaps, key, { signal: caller.signal });
@@ -250,13 +250,13 @@ describe("time limits and cancellation", () => {
     const call = client.get(configMaps, key);
     const short = client.get(configMaps, key, { timeoutMs: 5 });
     await clock.advance(5);
-    expect(await short).toEqual(err({ kind: "timeout", message: "no answer within 5 ms" }));
+    expect(await short).toEqual(err({ kind: "timeout", message: "no response within 5 ms" }));
     await clock.advance(30_000);
-    expect(await call).toEqual(err({ kind: "timeout", message: "no answer within 30000 ms" }));
+    expect(await call).toEqual(err({ kind: "timeout", message: "no response within 30000 ms" }));
     expect(clock.pending).toBe(0);
   });
 
-  test.each(stages)("a call that hangs $name ends when its caller gives up", async ({ transport }) => {
+  test.each(stages)("a call that hangs $name ends when its caller aborts", async ({ transport }) => {
     const clock = new FakeClock();
     const caller = new AbortController();
     const call = createKubeClient({ transport, clock, random: () => 0 }).get(configMaps, key, { signal: caller.signal });
@@ -275,14 +275,14 @@ describe("time limits and cancellation", () => {
     expect(await call).toMatchObject({ error: { kind: "cancelled" } });
   });
 
-  test("a call whose caller gave up before is not sent", async () => {
+  test("a call whose signal was aborted before is not sent", async () => {
     const { client, requests, clock } = scripted([answer(200, object)]);
     expect(await client.get(configMaps, key, { signal: AbortSignal.abort() })).toMatchObject({ error: { kind: "cancelled" } });
     expect(requests).toEqual([]);
     expect(clock.pending).toBe(0);
   });
 
-  test("no listener stays on a signal that outlives its calls", async () => {
+  test("listeners are removed from a signal after its calls", async () => {
     const { client } = scripted([answer(200, object)]);
     const caller = new AbortController();
     let listeners = 0;
@@ -310,7 +310,7 @@ describe("warnings", () => {
     expect(lines).toEqual([{ warning: 'unknown field "spec.x"' }, { warning: "old, and soon gone" }]);
   });
 
-  test("are forgotten in bulk, not remembered for ever", async () => {
+  test("are not stored without a limit", async () => {
     let lines = 0;
     const logger = createLogger(() => (lines += 1));
     const many = Array.from({ length: 1_001 }, (_, index) => `299 - "w${index}"`).join(", ");
@@ -323,25 +323,25 @@ describe("warnings", () => {
 
 describe("the in-process transport", () => {
   const request: TransportRequest = { method: "GET", path: "/", headers: {} };
-  const bodyOf = async (answer: Result<TransportAnswer, KubeError>) => {
+  const bodyOf = async (answer: Result<TransportResponse, KubeError>) => {
     const items: unknown[] = [];
     for await (const item of expectOk(answer).body) items.push(item.ok ? Buffer.from(item.value).toString() : item.error.kind);
     return items;
   };
 
-  test("carries request and answer", async () => {
+  test("passes request and response", async () => {
     const transport = inProcessTransport((given) => Promise.resolve(answer(200, given.path)));
     expect(await bodyOf(await transport.send(request, new AbortController().signal))).toEqual(["/"]);
   });
 
-  test("turns what its handler throws into an error", async () => {
+  test("an exception of its handler is an error", async () => {
     const transport = inProcessTransport(() => Promise.reject(new Error("bug")));
     expect(await transport.send(request, new AbortController().signal)).toEqual(
       err({ kind: "protocol", message: "the in-process server failed: bug" }),
     );
   });
 
-  test("turns a body that throws into a last item", async () => {
+  test("an exception of a body is its last item", async () => {
     const body = (async function* (): AsyncGenerator<Result<Uint8Array, KubeError>> {
       yield ok(Buffer.from("a"));
       throw new Error("bug");
@@ -350,7 +350,7 @@ describe("the in-process transport", () => {
     expect(await bodyOf(await transport.send(request, new AbortController().signal))).toEqual(["a", "protocol"]);
   });
 
-  test("leaves a handler that does not listen", async () => {
+  test("does not wait for a handler that ignores its signal", async () => {
     const caller = new AbortController();
     const transport = inProcessTransport(() => new Promise(() => {}));
     const sent = transport.send(request, caller.signal);

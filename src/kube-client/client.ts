@@ -1,14 +1,14 @@
 /**
- * The KubeClient over any Transport: requests from `requests.ts`, one exchange each, answers decoded by `decode.ts`.
+ * The KubeClient over any Transport: requests from `requests.ts`, one exchange each, responses decoded by `decode.ts`.
  *
- * Deleting what is not there is no error: the caller wanted it gone.
+ * Deleting a missing object is not an error.
  */
 import { andThen, err, map, ok, silentLogger, type Clock, type Later, type Logger, type Result } from "#base";
 import type { Json, KubeObject, Resource } from "#kube";
 import { decodeJson, decodeList, decodeObject } from "./decode.ts";
 import { failure, notSent, type KubeError } from "./errors.ts";
 import { exchange, type ExchangeContext } from "./exchange.ts";
-import type { Answer, CallOptions, KubeClient } from "./ports.ts";
+import type { ClientResult, CallOptions, KubeClient } from "./ports.ts";
 import {
   applyRequest,
   createRequest,
@@ -31,19 +31,19 @@ import { watchEvents } from "./watch.ts";
 export type KubeClientOptions = {
   readonly transport: Transport;
   readonly clock: Clock;
-  /** For jitter between tries. */
+  /** For jitter between attempts. */
   readonly random: () => number;
-  /** Gets the server's warnings. */
+  /** Logs the server's warnings. */
   readonly logger?: Logger;
   /** For a whole call, retries included. */
   readonly timeoutMs?: number;
   readonly retry?: RetryPolicy;
   readonly maxBodyBytes?: number;
-  /** A server in this process, asked with values instead of texts. Watches and raw paths still go through the transport. */
+  /** A server in this process, called with values instead of JSON text. Watches and raw paths use the transport. */
   readonly direct?: DirectServer;
 };
 
-/** Gives back a value of the caller's own: nobody else holds a part of it. */
+/** Returns a copy that the caller may change. */
 export type DirectServer = (request: KubeRequest, options: CallOptions) => Later<Result<Json, KubeError>>;
 
 export const DEFAULT_TIMEOUT_MS = 30_000;
@@ -62,16 +62,16 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
     closing: closing.signal,
   };
   const { direct } = options;
-  const text = (request: Prepared, call: CallOptions = {}): Answer<string> =>
+  const text = (request: Prepared, call: CallOptions = {}): ClientResult<string> =>
     request.ok ? exchange(context, withText(request.value), call) : Promise.resolve(request);
-  const throughText = async (request: Prepared, call: CallOptions): Answer<Json> => andThen(await text(request, call), decodeJson);
-  // not async: to hand on a promise through another one takes longer than a server in this process takes to answer
+  const throughText = async (request: Prepared, call: CallOptions): ClientResult<Json> => andThen(await text(request, call), decodeJson);
+  // not async: awaiting one more promise takes longer than a call of a server in this process
   const json = (request: Prepared, call: CallOptions = {}): Later<Result<Json, KubeError>> => {
     if (direct === undefined || !request.ok) return throughText(request, call);
     if (closing.signal.aborted || call.signal?.aborted === true) return failure("cancelled", "the call was cancelled");
     return call.mayLeave?.() === false ? notSent() : direct(request.value, call);
   };
-  const object = async <T extends KubeObject>(resource: Resource<T>, request: Prepared, call?: CallOptions): Answer<T> =>
+  const object = async <T extends KubeObject>(resource: Resource<T>, request: Prepared, call?: CallOptions): ClientResult<T> =>
     andThen(await json(request, call), (value) => decodeObject(resource, value));
   return {
     get: (resource, key, call) => object(resource, getRequest(resource, key), call),

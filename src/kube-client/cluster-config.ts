@@ -1,23 +1,23 @@
 /**
- * Where an API server is, whom to trust there and who we are: what a kubeconfig or a pod's service account comes down to.
+ * The address of an API server, its certificate authority and the client's credentials: from a kubeconfig or a pod's service account.
  *
- * There is no way to say "do not verify": a client that talks to whoever answers hands its token to them.
+ * Verification cannot be turned off: a client would send its token to an unverified server.
  */
 import { err, ok, type Brand, type Result, type Sensitive } from "#base";
 import type { KubeError } from "./errors.ts";
 
-/** https://, or http:// on this machine; without a "/" at its end. */
+/** https://, or http:// on this machine; without a trailing "/". */
 export type ServerUrl = Brand<string, "ServerUrl">;
 
 export type ClusterConfig = {
   readonly server: ServerUrl;
-  /** PEM, one or several; absent: the public authorities that Node knows. */
+  /** PEM, one or several; absent: the public authorities of Node. */
   readonly certificateAuthority?: string | undefined;
-  /** The name that the server's certificate must carry, when it is not the one in its address. */
+  /** The name in the server's certificate, if it is not the one in its address. */
   readonly serverName?: string | undefined;
   readonly credentials: Credentials;
   readonly impersonate?: Impersonation | undefined;
-  /** Where commands act when nobody says otherwise. */
+  /** The default namespace of commands. */
   readonly namespace?: string | undefined;
 };
 
@@ -36,10 +36,10 @@ export type Credential = {
 /** Both PEM. */
 export type ClientCertificate = { readonly certificate: string; readonly key: Sensitive<string> };
 
-/** Who we are may change while we run: token files are rewritten, plugins' tokens expire. */
+/** Credentials may change while the process runs: token files are rewritten, tokens of plugins expire. */
 export interface Credentials {
   get(signal: AbortSignal): Promise<Result<Credential, KubeError>>;
-  /** The server answered 401 to this one. True: ask again, another may come. */
+  /** The server returned 401 for this credential. True: another one may be available. */
   refused(credential: Credential): boolean;
   close(): void;
 }
@@ -53,10 +53,10 @@ export function parseServerUrl(raw: string): Result<ServerUrl, string> {
   if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) {
     return err("the server's address must begin with https://");
   }
-  if (url.username !== "" || url.password !== "") return err("the server's address must not hold a user name or password");
+  if (url.username !== "" || url.password !== "") return err("the server's address must not contain a user name or password");
   if (url.search !== "" || url.hash !== "") return err("the server's address must not have a query");
   if (url.protocol === "http:" && !isLoopback(url.hostname)) {
-    return err("http:// is accepted only for a server on this machine; write https://, or credentials would travel in the clear");
+    return err("http:// is accepted only for a server on this machine; write https://, or credentials would be sent unencrypted");
   }
   return ok(`${url.origin}${url.pathname}`.replace(/\/+$/, "") as ServerUrl);
 }

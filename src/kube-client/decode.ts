@@ -1,7 +1,7 @@
 /**
- * Bodies as values. This is where bytes from the wire become typed objects: the few checks here are what the rest relies on.
+ * Decodes bodies of responses to typed objects, with the checks that the types rely on.
  *
- * Servers leave `apiVersion` and `kind` out of the list items of built-in kinds; they are put back, because every KubeObject has them.
+ * Servers leave `apiVersion` and `kind` out of the list items of built-in kinds; they are added here, because every KubeObject has them.
  */
 import { err, ok, type Result } from "#base";
 import { apiVersionOf, field, fieldAt, isJsonObject, parseJson, type Json, type KubeList, type KubeObject, type Resource } from "#kube";
@@ -18,15 +18,15 @@ export function decodeUtf8(pieces: readonly Uint8Array[]): Result<string, KubeEr
 
 export function decodeJson(text: string): Result<Json, KubeError> {
   const parsed = parseJson(text);
-  // the parser's own sentence quotes the text, and the text may be a Secret
-  return parsed.ok ? parsed : failure("protocol", "the API server sent something that is not JSON");
+  // the error of the parser quotes the text, which may be a Secret
+  return parsed.ok ? parsed : failure("protocol", "the API server sent a body that is not JSON");
 }
 
 export function decodeObject<T extends KubeObject>(resource: Resource<T>, value: Json | undefined): Result<T, KubeError> {
   if (typeof fieldAt(value, "metadata", "name") !== "string" || !isJsonObject(value)) {
-    return failure("protocol", `the API server sent something that is not a ${resource.kind}`);
+    return failure("protocol", `the API server sent a body that is not a ${resource.kind}`);
   }
-  // a PartialObjectMetadata says that of itself; the reader asked for a kind, and gets it
+  // a PartialObjectMetadata has its own kind; the caller gets the kind that it requested
   if (resource.view === "metadata") return ok({ ...value, apiVersion: apiVersionOf(resource), kind: resource.kind } as unknown as T);
   if (field(value, "kind") !== undefined) return ok(value as unknown as T);
   return ok({ apiVersion: apiVersionOf(resource), kind: resource.kind, ...value } as unknown as T);
@@ -34,10 +34,10 @@ export function decodeObject<T extends KubeObject>(resource: Resource<T>, value:
 
 export function decodeList<T extends KubeObject>(resource: Resource<T>, value: Json): Result<KubeList<T>, KubeError> {
   const metadata = field(value, "metadata");
-  // Go writes an empty slice as null when nobody made one
+  // Go encodes a nil slice as null
   const raw = field(value, "items") ?? [];
   if (typeof field(metadata, "resourceVersion") !== "string" || !Array.isArray(raw)) {
-    return failure("protocol", `the API server sent something that is not a list of ${resource.plural}`);
+    return failure("protocol", `the API server sent a body that is not a list of ${resource.plural}`);
   }
   const items: T[] = [];
   for (const item of raw as readonly Json[]) {

@@ -1,8 +1,8 @@
-/** Everything that can go wrong between Lattice and an API server, as one union: code decides by `kind`, people read `message`. */
+/** The errors of calls to an API server, as one union: code decides by `kind`, `message` is for users. */
 import { err, type Err } from "#base";
 import { isStatus, type Status } from "#kube";
 
-/** What kind of thing went wrong. */
+/** The kind of an error. */
 export type KubeErrorKind =
   | "bad-request"
   | "unauthorized"
@@ -16,31 +16,31 @@ export type KubeErrorKind =
   | "unsupported-media-type"
   | "server-error"
   | "unavailable"
-  /** The server did not answer in time; whether a write took effect is not known. */
+  /** The server did not respond in time; whether a write took effect is not known. */
   | "timeout"
-  /** The caller gave up (its signal fired). */
+  /** The caller aborted (its signal fired). */
   | "cancelled"
   /** No connection, or it broke; whether a write took effect is not known unless nothing was sent. */
   | "network"
-  /** What came back was not what an API server sends. */
+  /** The response is not one of an API server. */
   | "protocol";
 
-/** What went wrong with a call: decide by `kind`, show `message`. */
+/** The error of a call: decide by `kind`, show `message`. */
 export type KubeError = {
   readonly kind: KubeErrorKind;
-  /** One line for people; never holds a header or a token. */
+  /** One line for users; never contains a header or a token. */
   readonly message: string;
-  /** HTTP status, when there was an answer. */
+  /** HTTP status, if there was a response. */
   readonly code?: number;
-  /** What the server said, when it said it as a Status. */
+  /** The Status of the response, if it has one. */
   readonly status?: Status;
-  /** How long the server asked to be left alone. */
+  /** The Retry-After of the server. */
   readonly retryAfterMs?: number;
-  /** "safe": the request never reached a server that acted on it. "useless": it fails the same way until somebody changes something. */
+  /** "safe": the request never reached a server that acted on it. "useless": it fails until the configuration changes. */
   readonly retry?: "safe" | "useless";
 };
 
-/** An error that no answer brought: made on this side of the wire. */
+/** An error without a response: made by the client. */
 export function failure(kind: KubeErrorKind, message: string, retry?: "safe" | "useless"): Err<KubeError> {
   return err(retry === undefined ? { kind, message } : { kind, message, retry });
 }
@@ -60,15 +60,15 @@ const BY_CODE = new Map<number, KubeErrorKind>([
   [504, "timeout"],
 ]);
 
-/** The error that an HTTP answer means. 409 is two things, told apart by the Status' reason. */
-export function errorOfAnswer(code: number, body: unknown, retryAfter: string | undefined): KubeError {
+/** The error of an HTTP response. 409 is two kinds, distinguished by the reason of the Status. */
+export function errorOfResponse(code: number, body: unknown, retryAfter: string | undefined): KubeError {
   const status = isStatus(body) ? body : undefined;
   const kind =
     status?.reason === "AlreadyExists" ? "already-exists" : (BY_CODE.get(code) ?? (code >= 500 ? "server-error" : "bad-request"));
   const retryAfterMs = retryAfterOf(status, retryAfter);
   return {
     kind,
-    message: status?.message ?? `the API server answered ${code}`,
+    message: status?.message ?? `the API server returned ${code}`,
     code,
     ...(status === undefined ? {} : { status }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
@@ -81,7 +81,7 @@ function retryAfterOf(status: Status | undefined, header: string | undefined): n
   return seconds === undefined ? undefined : seconds * 1_000;
 }
 
-/** The caller's `mayLeave` said no. */
+/** The caller's `mayLeave` returned false. */
 export function notSent(): Err<KubeError> {
   return failure("cancelled", "not sent: the caller is no longer allowed to", "safe");
 }

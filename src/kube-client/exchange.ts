@@ -1,17 +1,17 @@
 /**
- * One call from request to text: time limit, cancellation, size limit, retries.
+ * One call from request to body: time limit, cancellation, size limit, retries.
  *
- * The time limit is for the call as its caller sees it, waits between tries included. A wait that would outlast the limit is
- * not begun: the caller gets the error now, with the server's `retryAfterMs` in it.
+ * The time limit is for the whole call, including waits between attempts. A wait that would exceed the limit is not started: the caller
+ * gets the error at once, with the server's `retryAfterMs`.
  */
 import { err, ok, sleep, type Clock, type Result } from "#base";
 import { parseJson } from "#kube";
 import { openScope, type CallScope } from "./call-scope.ts";
 import { decodeUtf8 } from "./decode.ts";
-import { errorOfAnswer, failure, notSent, type KubeError } from "./errors.ts";
-import type { Answer, CallOptions } from "./ports.ts";
+import { errorOfResponse, failure, notSent, type KubeError } from "./errors.ts";
+import type { ClientResult, CallOptions } from "./ports.ts";
 import { mayRetry, retryDelay, type RetryPolicy } from "./retry.ts";
-import type { Transport, TransportAnswer, TransportRequest } from "./transport.ts";
+import type { Transport, TransportResponse, TransportRequest } from "./transport.ts";
 import { unlessAborted } from "./unless-aborted.ts";
 import type { WarningSink } from "./warnings.ts";
 
@@ -27,7 +27,7 @@ export type ExchangeContext = {
   readonly closing: AbortSignal;
 };
 
-export async function exchange(context: ExchangeContext, request: TransportRequest, options: CallOptions): Answer<string> {
+export async function exchange(context: ExchangeContext, request: TransportRequest, options: CallOptions): ClientResult<string> {
   const outgoing = options.mayLeave === undefined ? request : { ...request, mayLeave: options.mayLeave };
   const scope = openScope(context.clock, options.timeoutMs ?? context.timeoutMs, [options.signal, context.closing]);
   try {
@@ -43,7 +43,7 @@ export async function exchange(context: ExchangeContext, request: TransportReque
   }
 }
 
-async function oneTry(context: ExchangeContext, request: TransportRequest, scope: CallScope): Answer<string> {
+async function oneTry(context: ExchangeContext, request: TransportRequest, scope: CallScope): ClientResult<string> {
   const answer = await sendWithin(context, request, scope);
   if (!answer.ok) return answer;
   const body = await readBody(answer.value, context.maxBodyBytes, scope);
@@ -51,12 +51,12 @@ async function oneTry(context: ExchangeContext, request: TransportRequest, scope
   return isSuccess(answer.value) ? decodeUtf8(body.value) : err(errorFrom(answer.value, body.value));
 }
 
-/** The head of the answer; a transport that does not listen to its signal is left behind when the scope ends. */
+/** The head of the response; a transport that ignores its signal is not waited for when the scope ends. */
 export async function sendWithin(
   context: ExchangeContext,
   request: TransportRequest,
   scope: CallScope,
-): Promise<Result<TransportAnswer, KubeError>> {
+): Promise<Result<TransportResponse, KubeError>> {
   const already = scope.ending();
   if (already !== undefined) return already;
   if (request.mayLeave?.() === false) return notSent();
@@ -67,25 +67,25 @@ export async function sendWithin(
   return answer;
 }
 
-export function isSuccess(answer: TransportAnswer): boolean {
+export function isSuccess(answer: TransportResponse): boolean {
   return answer.code >= 200 && answer.code < 300;
 }
 
-/** The whole body, in pieces. */
-export async function readBody(answer: TransportAnswer, maxBytes: number, scope: CallScope): Promise<Result<Uint8Array[], KubeError>> {
+/** The whole body, in chunks. */
+export async function readBody(answer: TransportResponse, maxBytes: number, scope: CallScope): Promise<Result<Uint8Array[], KubeError>> {
   const pieces: Uint8Array[] = [];
   let size = 0;
   for await (const piece of piecesWithin(answer, scope)) {
     if (!piece.ok) return piece;
     size += piece.value.byteLength;
-    if (size > maxBytes) return failure("protocol", `the answer is larger than ${maxBytes} bytes`, "useless");
+    if (size > maxBytes) return failure("protocol", `the response is larger than ${maxBytes} bytes`, "useless");
     pieces.push(piece.value);
   }
   return ok(pieces);
 }
 
-/** The body piece by piece; when the scope ends first, the last item says why. Leaving the loop early ends the transport's side. */
-export async function* piecesWithin(answer: TransportAnswer, scope: CallScope): AsyncGenerator<Result<Uint8Array, KubeError>, void> {
+/** The body chunk by chunk; when the scope ends first, the last item is the error. Leaving the loop early closes the transport's stream. */
+export async function* piecesWithin(answer: TransportResponse, scope: CallScope): AsyncGenerator<Result<Uint8Array, KubeError>, void> {
   const iterator = answer.body[Symbol.asyncIterator]();
   try {
     for (;;) {
@@ -96,13 +96,13 @@ export async function* piecesWithin(answer: TransportAnswer, scope: CallScope): 
       yield next.value;
     }
   } finally {
-    // not awaited: a body that waits for its next event answers `return` only after that event
+    // not awaited: a body that waits for its next event resolves `return` only after that event
     void iterator.return?.();
   }
 }
 
-export function errorFrom(answer: TransportAnswer, body: readonly Uint8Array[]): KubeError {
+export function errorFrom(answer: TransportResponse, body: readonly Uint8Array[]): KubeError {
   const text = decodeUtf8(body);
   const json = text.ok ? parseJson(text.value) : text;
-  return errorOfAnswer(answer.code, json.ok ? json.value : undefined, answer.headers["retry-after"]);
+  return errorOfResponse(answer.code, json.ok ? json.value : undefined, answer.headers["retry-after"]);
 }

@@ -1,14 +1,14 @@
 /**
- * A transport that is a function in this process: tests and the embedded API server answer without a socket.
+ * A transport that calls a function in this process: for tests and the embedded API server, without a socket.
  *
- * The handler may ignore the signal: the transport ends its side of the call anyway, so nobody hangs on a handler that does not listen.
+ * The handler may ignore the signal: the transport ends the call anyway, so that a caller never waits for such a handler.
  */
 import { describeThrown, err, fromPromise, ok, type Result } from "#base";
 import { failure, type KubeError } from "./errors.ts";
-import type { Transport, TransportAnswer, TransportRequest } from "./transport.ts";
+import type { Transport, TransportResponse, TransportRequest } from "./transport.ts";
 import { unlessAborted } from "./unless-aborted.ts";
 
-export type InProcessHandler = (request: TransportRequest, signal: AbortSignal) => Promise<TransportAnswer>;
+export type InProcessHandler = (request: TransportRequest, signal: AbortSignal) => Promise<TransportResponse>;
 
 export function inProcessTransport(handler: InProcessHandler): Transport {
   const closing = new AbortController();
@@ -44,7 +44,7 @@ async function* untilAborted(
       yield next.value.value;
     }
   } finally {
-    // not awaited: a body that waits for its next event answers `return` only after that event
+    // not awaited: a body that waits for its next event resolves `return` only after that event
     if (iterator.return !== undefined) void fromPromise(iterator.return(), handlerBroke);
   }
 }

@@ -11,7 +11,7 @@ export {
   type ServerUrl,
 } from "./cluster-config.ts";
 export type { Command, CommandOutcome, RunCommand } from "./credentials/run-command.ts";
-export { errorOfAnswer, failure, type KubeError, type KubeErrorKind } from "./errors.ts";
+export { errorOfResponse, failure, type KubeError, type KubeErrorKind } from "./errors.ts";
 export { httpTransport, type HttpTransportOptions } from "./http/http-transport.ts";
 export { inProcessTransport, type InProcessHandler } from "./in-process.ts";
 export { inClusterConfig, type InClusterOptions } from "./kubeconfig/in-cluster.ts";
@@ -20,7 +20,7 @@ export { loadKubeconfig, readKubeconfig, type LoadKubeconfigOptions } from "./ku
 export type { ReadFile } from "./read-text.ts";
 export { resolveContext, type ResolveOptions } from "./kubeconfig/resolve.ts";
 export type {
-  Answer,
+  ClientResult,
   ApplyOptions,
   CallOptions,
   DeleteCollectionQuery,
@@ -38,6 +38,6 @@ export type {
 } from "./ports.ts";
 export type { KubeRequest } from "./requests.ts";
 export { type RetryPolicy } from "./retry.ts";
-export type { Transport, TransportAnswer, TransportRequest } from "./transport.ts";
+export type { Transport, TransportResponse, TransportRequest } from "./transport.ts";
 export { unlessAborted } from "./unless-aborted.ts";
 export { warnOnce } from "./warnings.ts";

@@ -1,20 +1,20 @@
 /**
- * What Lattice asks of an API server, in narrow ports: code takes the smallest that it needs, and a test can fill it.
+ * The operations of an API server, as narrow ports: code depends on the smallest that it needs, and a test can implement it.
  *
- * Nothing here throws: every answer is a Result. `KubeClient` is all of them together.
+ * Nothing here throws: every call returns a Result. `KubeClient` has all of them.
  */
 import type { Result } from "#base";
 import type { Json, KubeList, KubeObject, ObjectKey, Resource, Subresource } from "#kube";
 import type { KubeError } from "./errors.ts";
 
-export type Answer<T> = Promise<Result<T, KubeError>>;
+export type ClientResult<T> = Promise<Result<T, KubeError>>;
 
 /** Options of every request. */
 export type CallOptions = {
   readonly signal?: AbortSignal | undefined;
-  /** Overrides the client's own limit for this call. */
+  /** Overrides the time limit of the client for this call. */
   readonly timeoutMs?: number | undefined;
-  /** Asked right before the request leaves, on every try; false: it is not sent. For leases, which end while one waits. */
+  /** Called right before the request is sent, on every attempt; false: it is not sent. For leases, which may expire during a wait. */
   readonly mayLeave?: (() => boolean) | undefined;
 };
 
@@ -32,23 +32,23 @@ export type ListQuery = {
 /** Which objects a watch reports, and from which version. */
 export type WatchQuery = Omit<ListQuery, "limit" | "continue"> & { readonly timeoutSeconds?: number | undefined };
 
-/** What a watch tells: an object that came, changed or went, or how far it has got. */
+/** An event of a watch: an object was added, changed or deleted, or a bookmark with the current version. */
 export type WatchEvent<T extends KubeObject> =
   | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: T }
   | { readonly type: "BOOKMARK"; readonly resourceVersion: string };
 
 /** Reads. */
 export interface KubeReader {
-  get<T extends KubeObject>(resource: Resource<T>, key: ObjectKey, options?: CallOptions): Answer<T>;
-  /** One page; `metadata.continue` says whether there is another. */
-  list<T extends KubeObject>(resource: Resource<T>, query?: ListQuery, options?: CallOptions): Answer<KubeList<T>>;
+  get<T extends KubeObject>(resource: Resource<T>, key: ObjectKey, options?: CallOptions): ClientResult<T>;
+  /** One page; `metadata.continue` is set if there are more. */
+  list<T extends KubeObject>(resource: Resource<T>, query?: ListQuery, options?: CallOptions): ClientResult<KubeList<T>>;
 }
 
 /** Watches. */
 export interface KubeWatcher {
   /**
-   * Events until the server ends the watch (the iteration ends), the signal fires (it ends), or something breaks (the last
-   * item is an error). Bookmarks are always asked for.
+   * Events until the server ends the watch (the iteration ends), the signal fires (it ends), or an error occurs (the last item is the
+   * error). Bookmarks are always requested.
    */
   watch<T extends KubeObject>(
     resource: Resource<T>,
@@ -60,13 +60,13 @@ export interface KubeWatcher {
 /** Options of a server-side apply. */
 export type ApplyOptions = CallOptions & {
   readonly fieldManager: string;
-  /** Take fields over from other managers. */
+  /** Take ownership of conflicting fields from other managers. */
   readonly force?: boolean;
   readonly subresource?: Subresource;
   readonly dryRun?: boolean;
 };
 
-/** The three patches that change a document; server-side apply is `apply`. */
+/** The three patch formats; server-side apply is `apply`. */
 export type PatchBody =
   | { readonly type: "json"; readonly operations: readonly Json[] }
   | { readonly type: "merge"; readonly patch: Json }
@@ -78,9 +78,9 @@ export type PatchOptions = CallOptions & { readonly fieldManager?: string; reado
 /** Options of a deletion. */
 export type DeleteOptions = CallOptions & {
   readonly propagation?: "Background" | "Foreground" | "Orphan";
-  /** Absent: what the object says. 0: at once. */
+  /** Absent: the default of the object. 0: at once. */
   readonly gracePeriodSeconds?: number;
-  /** Refuse if the object is not the one that was meant. */
+  /** The deletion fails if the object has another uid or resourceVersion. */
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
 };
 
@@ -89,29 +89,33 @@ export type DeleteCollectionQuery = Pick<ListQuery, "namespace" | "labelSelector
 
 /** Writes. */
 export interface KubeWriter {
-  create<T extends KubeObject>(resource: Resource<T>, object: T, options?: CallOptions & { readonly fieldManager?: string }): Answer<T>;
+  create<T extends KubeObject>(
+    resource: Resource<T>,
+    object: T,
+    options?: CallOptions & { readonly fieldManager?: string },
+  ): ClientResult<T>;
   /** PUT: fails with `conflict` when the object's resourceVersion is not the current one. */
   update<T extends KubeObject>(
     resource: Resource<T>,
     object: T,
     options?: CallOptions & { readonly subresource?: Subresource; readonly fieldManager?: string },
-  ): Answer<T>;
-  /** Server-side apply. The object says only what this field manager wants. */
-  apply<T extends KubeObject>(resource: Resource<T>, object: KubeObject, options: ApplyOptions): Answer<T>;
-  patch<T extends KubeObject>(resource: Resource<T>, key: ObjectKey, body: PatchBody, options?: PatchOptions): Answer<T>;
-  /** True when the object is gone or going, false when it was not there. */
-  delete(resource: Resource, key: ObjectKey, options?: DeleteOptions): Answer<boolean>;
-  /** Deletes what the query selects, one by one on the server; an error may come after some are gone. */
-  deleteCollection(resource: Resource, query: DeleteCollectionQuery, options?: DeleteOptions): Answer<void>;
+  ): ClientResult<T>;
+  /** Server-side apply. The object contains only the fields of this field manager. */
+  apply<T extends KubeObject>(resource: Resource<T>, object: KubeObject, options: ApplyOptions): ClientResult<T>;
+  patch<T extends KubeObject>(resource: Resource<T>, key: ObjectKey, body: PatchBody, options?: PatchOptions): ClientResult<T>;
+  /** True when the object is deleted or being deleted, false when it did not exist. */
+  delete(resource: Resource, key: ObjectKey, options?: DeleteOptions): ClientResult<boolean>;
+  /** Deletes the selected objects, one by one on the server; after an error some may be deleted. */
+  deleteCollection(resource: Resource, query: DeleteCollectionQuery, options?: DeleteOptions): ClientResult<void>;
 }
 
-/** Paths that are no resource: discovery, /version, /readyz. */
+/** Paths that are not resources: discovery, /version, /readyz. */
 export interface KubeRaw {
-  raw(path: string, options?: CallOptions): Answer<string>;
+  raw(path: string, options?: CallOptions): ClientResult<string>;
 }
 
-/** All that a client can do. */
+/** All operations of a client. */
 export interface KubeClient extends KubeReader, KubeWatcher, KubeWriter, KubeRaw {
-  /** Closes connections; calls under way end with `cancelled`. */
+  /** Closes connections; open calls end with `cancelled`. */
   close(): Promise<void>;
 }

@@ -1,8 +1,8 @@
-/** Reading files as a port, with errors that say what was wrong with which file. */
+/** Reads files, as a port, with errors that name the file. */
 import { readFile } from "node:fs/promises";
 import { describeThrown, fromPromise, type Result } from "#base";
 
-/** Rejects as `node:fs` does. */
+/** Rejects like `node:fs`. */
 export type ReadFile = (path: string) => Promise<string>;
 export type ReadError = { readonly kind: "not-found" | "unreadable"; readonly message: string };
 

@@ -1,10 +1,10 @@
-/** The exact request of every call. What changes here changes what API servers see. */
+/** The exact request of every call. */
 import { describe, expect, test } from "vitest";
 import { FakeClock } from "#base";
 import { defineResource, metadataOf, type KubeObject } from "#kube";
 import { createKubeClient } from "./client.ts";
 import { inProcessTransport } from "./in-process.ts";
-import type { Answer, KubeClient } from "./ports.ts";
+import type { ClientResult, KubeClient } from "./ports.ts";
 import type { TransportRequest } from "./transport.ts";
 
 const configMaps = defineResource({ group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", namespaced: true });
@@ -33,12 +33,12 @@ async function drain(items: AsyncIterable<unknown>): Promise<void> {
 const accept = "application/json";
 const write = "application/json";
 
-describe("every verb makes one exact request", () => {
+describe("the request of every verb", () => {
   const rows: { name: string; given: (client: KubeClient) => Promise<unknown>; want: string; type?: string; body?: unknown }[] = [
     { name: "get", given: (c) => c.get(configMaps, key), want: "GET /api/v1/namespaces/ns/configmaps/a" },
     { name: "get in a group", given: (c) => c.get(deployments, key), want: "GET /apis/apps/v1/namespaces/ns/deployments/a" },
-    { name: "get of a cluster's kind", given: (c) => c.get(nodes, { name: "n" }), want: "GET /api/v1/nodes/n" },
-    { name: "list everywhere", given: (c) => c.list(configMaps), want: "GET /api/v1/configmaps" },
+    { name: "get of a cluster-scoped kind", given: (c) => c.get(nodes, { name: "n" }), want: "GET /api/v1/nodes/n" },
+    { name: "list in all namespaces", given: (c) => c.list(configMaps), want: "GET /api/v1/configmaps" },
     {
       name: "list a page",
       given: (c) =>
@@ -135,7 +135,7 @@ describe("every verb makes one exact request", () => {
       body: { apiVersion: "v1", kind: "DeleteOptions" },
     },
     {
-      name: "delete what was meant",
+      name: "delete with preconditions",
       given: (c) => c.delete(configMaps, key, { propagation: "Foreground", preconditions: { uid: "u", resourceVersion: "3" } }),
       want: "DELETE /api/v1/namespaces/ns/configmaps/a",
       type: write,
@@ -174,11 +174,11 @@ describe("every verb makes one exact request", () => {
     { name: "get", given: (c: KubeClient) => c.get(metadataOf(configMaps), key), want: metadata },
     { name: "list", given: (c: KubeClient) => c.list(metadataOf(configMaps)), want: metadataList },
     { name: "watch", given: (c: KubeClient) => drain(c.watch(metadataOf(configMaps), {}, new AbortController().signal)), want: metadata },
-  ])("metadata alone is asked for with another Accept: $name", async ({ given, want }) => {
+  ])("metadata alone is requested with another Accept: $name", async ({ given, want }) => {
     expect((await requestsOf(given))[0]?.headers).toEqual({ accept: want });
   });
 
-  test("a collection is deleted in one namespace, and only metadata comes back", async () => {
+  test("a collection is deleted in one namespace, and only metadata is returned", async () => {
     const query = { namespace: "ns", labelSelector: "a=b" };
     const [request] = await requestsOf((client) => client.deleteCollection(configMaps, query, { propagation: "Background" }));
     expect(request).toMatchObject({
@@ -190,20 +190,20 @@ describe("every verb makes one exact request", () => {
     expect((await requestsOf((client) => client.deleteCollection(nodes, {})))[0]?.path).toBe("/api/v1/nodes");
   });
 
-  test("raw takes what comes", async () => {
+  test("raw returns any body", async () => {
     const [request] = await requestsOf((client) => client.raw("/openapi/v3?hash=1"));
     expect(request).toEqual({ method: "GET", path: "/openapi/v3?hash=1", headers: { accept: "application/json, text/plain, */*" } });
   });
 });
 
-describe("what could hit something else is refused and not sent", () => {
-  const rows: { name: string; given: (client: KubeClient) => Answer<unknown>; want: string }[] = [
+describe("ambiguous names are refused and not sent", () => {
+  const rows: { name: string; given: (client: KubeClient) => ClientResult<unknown>; want: string }[] = [
     {
       name: "an empty name",
       given: (c) => c.delete(configMaps, { namespace: "ns", name: "" }),
       want: '"" cannot be the name of a ConfigMap',
     },
-    { name: "a name that climbs", given: (c) => c.get(nodes, { name: ".." }), want: '".." cannot be the name of a Node' },
+    { name: "a name with ..", given: (c) => c.get(nodes, { name: ".." }), want: '".." cannot be the name of a Node' },
     { name: "a name with a slash", given: (c) => c.get(nodes, { name: "a/status" }), want: '"a/status" cannot be the name of a Node' },
     {
       name: "no namespace",
@@ -214,7 +214,7 @@ describe("what could hit something else is refused and not sent", () => {
     {
       name: "a collection of all namespaces",
       given: (c) => c.deleteCollection(configMaps, {}),
-      want: "the configmaps of which namespace? all of them at once are not deleted",
+      want: "deleting configmaps needs a namespace: collections of all namespaces are not deleted",
     },
     {
       name: "create without a namespace",
@@ -222,14 +222,14 @@ describe("what could hit something else is refused and not sent", () => {
       want: 'ConfigMap "a" needs a namespace: the kind is namespaced',
     },
     {
-      name: "a raw path that is none",
+      name: "an invalid raw path",
       given: (c) => c.raw("http://x"),
-      want: 'a raw path begins with "/" and is written in URL characters',
+      want: 'a raw path must begin with "/" and contain only URL characters',
     },
     {
       name: "a raw path with a line break",
       given: (c) => c.raw("/a\r\nb"),
-      want: 'a raw path begins with "/" and is written in URL characters',
+      want: 'a raw path must begin with "/" and contain only URL characters',
     },
   ];
   test.each(rows)("$name", async ({ given, want }) => {
@@ -248,6 +248,6 @@ describe("what could hit something else is refused and not sent", () => {
   });
 });
 
-test("a kind without namespaces ignores the key's", async () => {
+test("a cluster-scoped kind ignores the namespace of the key", async () => {
   expect((await requestsOf((client) => client.get(nodes, { namespace: "ns", name: "n" })))[0]?.path).toBe("/api/v1/nodes/n");
 });

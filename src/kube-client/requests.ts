@@ -1,5 +1,5 @@
 /**
- * Verbs as HTTP requests. Pure: what goes over the wire for each call can be read (and tested) here.
+ * The HTTP request of each call. Pure.
  *
  * An empty name is refused before anything is sent: `DELETE …/configmaps/` would delete the whole collection.
  */
@@ -9,14 +9,14 @@ import { failure, type KubeError } from "./errors.ts";
 import type { ApplyOptions, DeleteCollectionQuery, DeleteOptions, ListQuery, PatchBody, PatchOptions, WatchQuery } from "./ports.ts";
 import type { TransportRequest } from "./transport.ts";
 
-/** A request whose body is still a value: it becomes text when it travels as text. */
+/** A request whose body is a value: it is encoded only for transports that need text. */
 export type KubeRequest = Omit<TransportRequest, "body"> & { readonly content?: unknown };
 export type Prepared = Result<KubeRequest, KubeError>;
 type WriteOptions = { readonly fieldManager?: string; readonly subresource?: Subresource };
 type Query = readonly (readonly [name: string, value: string | undefined])[];
 
 const ACCEPT = { accept: "application/json" };
-/** Servers that cannot cut an object down to its metadata send it whole, which is right as well. */
+/** Servers that cannot return only metadata send the whole object, which is accepted as well. */
 const ACCEPT_METADATA = {
   object: { accept: "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json" },
   list: { accept: "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json" },
@@ -27,7 +27,7 @@ const PATCH_TYPES = {
   merge: "application/merge-patch+json",
   strategic: "application/strategic-merge-patch+json",
 } as const;
-/** Unknown fields come back as warnings, not as refusals: an object may be newer than the CRD that the server has. */
+/** Unknown fields are warnings, not errors: an object may be newer than the CRD of the server. */
 const VALIDATION = ["fieldValidation", "Warn"] as const;
 
 export function getRequest(resource: Resource, key: ObjectKey): Prepared {
@@ -90,7 +90,7 @@ export function applyRequest(resource: Resource, object: KubeObject, options: Ap
       ["dryRun", dryRun(options.dryRun)],
       VALIDATION,
     ]),
-    // JSON is YAML, and servers before 1.32 know no other name for it
+    // JSON is YAML, and servers before 1.32 accept only this media type
     headers: { ...ACCEPT, "content-type": "application/apply-patch+yaml" },
     content: object,
   }));
@@ -112,10 +112,14 @@ export function deleteRequest(resource: Resource, key: ObjectKey, options: Delet
 
 export function deleteCollectionRequest(resource: Resource, query: DeleteCollectionQuery, options: DeleteOptions): Prepared {
   if (resource.namespaced && (query.namespace ?? "") === "") {
-    return failure("bad-request", `the ${resource.plural} of which namespace? all of them at once are not deleted`, "useless");
+    return failure(
+      "bad-request",
+      `deleting ${resource.plural} needs a namespace: collections of all namespaces are not deleted`,
+      "useless",
+    );
   }
   const content = deleteOptions(options);
-  // what was deleted is in the answer, and nobody reads it: the metadata is the least that can be asked for
+  // the response has the deleted objects, which are not read: request only their metadata
   const headers = { ...JSON_BODY, ...ACCEPT_METADATA.list };
   return onCollection(resource, query.namespace, (path) => {
     return { method: "DELETE", path: withQuery(path, selectors(query)), headers, content };
@@ -123,7 +127,7 @@ export function deleteCollectionRequest(resource: Resource, query: DeleteCollect
 }
 
 export function rawRequest(path: string): Prepared {
-  if (!/^\/[!-~]*$/.test(path)) return failure("bad-request", 'a raw path begins with "/" and is written in URL characters', "useless");
+  if (!/^\/[!-~]*$/.test(path)) return failure("bad-request", 'a raw path must begin with "/" and contain only URL characters', "useless");
   return ok({ method: "GET", path, headers: { accept: "application/json, text/plain, */*" } });
 }
 
@@ -151,7 +155,7 @@ function needsNamespace(resource: Resource, name: string): Prepared {
   return failure("bad-request", `${resource.kind} "${name}" needs a namespace: the kind is namespaced`, "useless");
 }
 
-/** What Kubernetes allows in a path: "." and ".." would name another path after normalisation. */
+/** The names that Kubernetes allows in a path: "." and ".." would change the path after normalisation. */
 function isPathSegment(name: string): boolean {
   return name !== "" && name !== "." && name !== ".." && !/[/%]/.test(name);
 }

@@ -1,15 +1,15 @@
 /**
- * Whether a call that failed may be made again.
+ * Whether a failed call may be retried.
  *
- * A write is made again only when the server said that it did nothing, or when nothing reached it. After any other break
- * nobody knows whether the write took effect, and the caller, who can look, must decide.
+ * A write is retried only when the response states that it was not processed, or when it did not reach the server. After any other error it
+ * is unknown whether the write took effect; the caller can read the object and decide.
  */
 import { backoffDelay, type BackoffPolicy } from "#base";
 import type { KubeError } from "./errors.ts";
 import type { TransportRequest } from "./transport.ts";
 
 export type RetryPolicy = {
-  /** Tries in all, the first included. */
+  /** The number of attempts, including the first. */
   readonly attempts: number;
   readonly backoff: BackoffPolicy;
 };
@@ -24,7 +24,7 @@ export function mayRetry(method: TransportRequest["method"], error: KubeError): 
   return error.code === 503 && error.retryAfterMs !== undefined;
 }
 
-/** Never sooner than the server asked for, and never in step with other clients. */
+/** Not before the server's Retry-After, and with jitter, so that clients do not retry at the same time. */
 export function retryDelay(policy: RetryPolicy, failures: number, error: KubeError, random: () => number): number {
   return (error.retryAfterMs ?? 0) + backoffDelay(policy.backoff, failures, random);
 }

@@ -1,7 +1,7 @@
 /**
- * Waits for a promise or for a signal, whichever comes first; undefined when it was the signal.
+ * Waits for a promise or for a signal; undefined if the signal fired first.
  *
- * The listener is taken off again: a signal may live as long as the process.
+ * The listener is removed afterwards: a signal may exist as long as the process.
  */
 export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   return new Promise((resolve, reject) => {

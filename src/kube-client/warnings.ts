@@ -1,11 +1,8 @@
-/**
- * `Warning` headers: how an API server says "this works, but". Each text is logged once: a controller that applies the same
- * object every minute would say it for ever.
- */
+/** `Warning` headers of an API server. Each text is logged once: a controller that applies the same object every minute would repeat it. */
 import type { Logger } from "#base";
 
 const REMEMBERED = 1_000;
-/** `299 - "text"`, several of them joined by commas; inside the quotes a backslash escapes. No nesting: linear time. */
+/** `299 - "text"`, several joined by commas; in quotes a backslash escapes. No nesting: linear time. */
 const WARNING = /\b299 [^\s"]+ "((?:[^"\\]|\\.)*)"/g;
 
 function parseWarnings(header: string): string[] {
@@ -21,13 +18,13 @@ export function logWarningsOnce(logger: Logger): WarningSink {
   };
 }
 
-/** The same for a server in this process, whose warnings never were a header. */
+/** The same for a server in this process, which returns warnings without a header. */
 export function warnOnce(logger: Logger): (warning: string) => void {
   const seen = new Set<string>();
   return (warning) => {
     if (seen.has(warning)) return;
     if (seen.size >= REMEMBERED) seen.clear();
     seen.add(warning);
-    logger.warn("the API server warns", { warning });
+    logger.warn("warning of the API server", { warning });
   };
 }

@@ -1,12 +1,12 @@
 /**
- * A watch's body as lines of JSON, however it was cut into pieces.
+ * Splits the body of a watch into lines of JSON, whatever its chunks are.
  *
- * Linear time: a piece is searched for line ends once and joined with others once. A line may be cut inside a character; it
- * is turned into text only when it is whole (no byte of a longer UTF-8 character is a line feed).
+ * Linear time: a chunk is searched for line ends once and joined with others once. A chunk may end within a character; a line is decoded
+ * only when it is complete (no byte of a multi-byte UTF-8 character is a line feed).
  */
 import { err, map, ok, type Result } from "#base";
 import { decodeJson, decodeObject, decodeUtf8 } from "./decode.ts";
-import { errorOfAnswer, failure, type KubeError } from "./errors.ts";
+import { errorOfResponse, failure, type KubeError } from "./errors.ts";
 import { field, fieldAt, isStatus, type Json, type KubeObject, type Resource } from "#kube";
 import type { WatchEvent } from "./ports.ts";
 
@@ -22,7 +22,7 @@ export class LineSplitter {
     this.#maxBytes = maxBytes;
   }
 
-  /** The lines that this piece completes. */
+  /** The lines that this chunk completes. */
   *push(piece: Uint8Array): Generator<Result<string, KubeError>, void> {
     let start = 0;
     for (let end = piece.indexOf(LINE_FEED); end >= 0; end = piece.indexOf(LINE_FEED, start)) {
@@ -34,7 +34,7 @@ export class LineSplitter {
     if (!this.#keep(piece.subarray(start))) yield this.#tooLong();
   }
 
-  /** A body that ends inside a line was cut off. */
+  /** A body that ends within a line is incomplete. */
   end(): Result<void, KubeError> {
     const rest = decodeUtf8(this.#pieces);
     return rest.ok && rest.value.trim() === "" ? ok(undefined) : failure("protocol", "the watch ended in the middle of an event");
@@ -78,7 +78,7 @@ function decodeBookmark(object: Json | undefined): Result<{ type: "BOOKMARK"; re
   return ok({ type: "BOOKMARK", resourceVersion });
 }
 
-/** A watch says 410 inside an answer that began with 200. */
+/** A watch sends 410 as an event, within a response of 200. */
 function errorOfEvent(object: Json | undefined): KubeError {
-  return errorOfAnswer(isStatus(object) ? (object.code ?? 500) : 500, object, undefined);
+  return errorOfResponse(isStatus(object) ? (object.code ?? 500) : 500, object, undefined);
 }

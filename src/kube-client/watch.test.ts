@@ -6,7 +6,7 @@ import { createKubeClient } from "./client.ts";
 import type { KubeError } from "./errors.ts";
 import { inProcessTransport } from "./in-process.ts";
 import type { WatchEvent } from "./ports.ts";
-import type { TransportAnswer } from "./transport.ts";
+import type { TransportResponse } from "./transport.ts";
 import { decodeEvent, LineSplitter } from "./watch-decoder.ts";
 
 const configMaps = defineResource({ group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", namespaced: true });
@@ -24,7 +24,7 @@ function cut(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
 }
 
 describe("lines", () => {
-  test("are the same however the bytes are cut", () => {
+  test("are the same however the bytes are split", () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: "grapheme" })), fc.array(fc.nat()), (texts, places) => {
         const documents = texts.map((text) => JSON.stringify({ text }));
@@ -38,7 +38,7 @@ describe("lines", () => {
     expect(linesOf([Buffer.from("\n \r\n{}\r\n")])).toEqual([ok("{}\r")]);
   });
 
-  test("have a limit, however they are cut", () => {
+  test("have a limit, however they are split", () => {
     const tooLong = err({ kind: "protocol", message: "the API server sent an event larger than 4 bytes" });
     expect(linesOf([Buffer.from("1234\n")], 4)).toEqual([ok("1234")]);
     expect(linesOf([Buffer.from("12345\n6\n")], 4)).toEqual([tooLong]);
@@ -73,7 +73,7 @@ describe("events", () => {
     {
       name: "an error without a code",
       given: line("ERROR", {}),
-      want: { ok: false, error: { kind: "server-error", code: 500, message: "the API server answered 500" } },
+      want: { ok: false, error: { kind: "server-error", code: 500, message: "the API server returned 500" } },
     },
     {
       name: "a status without a code",
@@ -89,16 +89,16 @@ describe("events", () => {
       want: err({ kind: "protocol", message: "the API server sent a watch event of an unknown type" }),
     },
     {
-      name: "no object",
+      name: "not an object",
       given: line("ADDED", 1),
-      want: err({ kind: "protocol", message: "the API server sent something that is not a ConfigMap" }),
+      want: err({ kind: "protocol", message: "the API server sent a body that is not a ConfigMap" }),
     },
     {
       name: "an empty bookmark",
       given: line("BOOKMARK", {}),
       want: err({ kind: "protocol", message: "the API server sent a bookmark without a resourceVersion" }),
     },
-    { name: "not JSON", given: "?", want: err({ kind: "protocol", message: "the API server sent something that is not JSON" }) },
+    { name: "not JSON", given: "?", want: err({ kind: "protocol", message: "the API server sent a body that is not JSON" }) },
   ];
   test.each(rows)("$name", ({ given, want }) => {
     expect(decodeEvent(configMaps, given)).toEqual(want);
@@ -112,7 +112,7 @@ describe("a watch", () => {
     for await (const item of items) seen.push(item.ok ? item.value.type : item.error.kind);
     return seen;
   };
-  const watching = (answer: Partial<TransportAnswer> | Promise<never>, signal = new AbortController().signal) => {
+  const watching = (answer: Partial<TransportResponse> | Promise<never>, signal = new AbortController().signal) => {
     const clock = new FakeClock();
     let serverSignal: AbortSignal | undefined;
     const transport = inProcessTransport((_request, given) => {
@@ -125,18 +125,18 @@ describe("a watch", () => {
   async function* pieces(...items: readonly (string | KubeError)[]): AsyncGenerator<Result<Uint8Array, KubeError>> {
     for (const item of items) yield typeof item === "string" ? ok(Buffer.from(item)) : err(item);
   }
-  /** Sends these, then stays silent until it is left. */
+  /** Sends these, then nothing until the client disconnects. */
   async function* thenSilence(...items: readonly string[]): AsyncGenerator<Result<Uint8Array, KubeError>> {
     yield* pieces(...items);
     await new Promise(() => {});
   }
 
-  test("gives events until the server ends it", async () => {
+  test("returns events until the server ends it", async () => {
     const { events } = watching({ body: pieces(line("ADDED", object), line("MODIFIED", object) + line("DELETED", object)) });
     expect(await collect(events)).toEqual(["ADDED", "MODIFIED", "DELETED"]);
   });
 
-  test("ends with an error that came as an event", async () => {
+  test("ends with the error of an ERROR event", async () => {
     const { events } = watching({
       body: pieces(line("ADDED", object), line("ERROR", { kind: "Status", status: "Failure", code: 410 }), line("ADDED", object)),
     });
@@ -148,17 +148,17 @@ describe("a watch", () => {
     expect(await collect(events)).toEqual(["ADDED", "network"]);
   });
 
-  test("ends with an error when the server stops inside an event", async () => {
+  test("ends with an error when the body ends within an event", async () => {
     const { events } = watching({ body: pieces(line("ADDED", object), '{"type"') });
     expect(await collect(events)).toEqual(["ADDED", "protocol"]);
   });
 
-  test("ends with the error of an answer that is no watch", async () => {
+  test("ends with the error of a failed request", async () => {
     expect(await collect(watching({ code: 403, body: pieces("no") }).events)).toEqual(["forbidden"]);
     expect(await collect(watching({ code: 410, body: pieces({ kind: "network", message: "broke" }) }).events)).toEqual(["network"]);
   });
 
-  test("just ends when its signal fires in silence", async () => {
+  test("ends without an error when its signal fires between events", async () => {
     const caller = new AbortController();
     const { events, clock } = watching({ body: thenSilence(line("ADDED", object)) }, caller.signal);
     const seen = collect(events);
@@ -167,7 +167,7 @@ describe("a watch", () => {
     expect(await seen).toEqual(["ADDED"]);
   });
 
-  test("just ends when its signal fires before the head", async () => {
+  test("ends without an error when its signal fires before the head", async () => {
     const caller = new AbortController();
     const { events, clock } = watching(new Promise<never>(() => {}), caller.signal);
     const seen = collect(events);
@@ -177,7 +177,7 @@ describe("a watch", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("gives nothing more after its signal fired, even what has arrived", async () => {
+  test("returns no event after its signal fired, even if it has arrived", async () => {
     const caller = new AbortController();
     const { events } = watching({ body: pieces(line("ADDED", object) + line("ADDED", object)) }, caller.signal);
     let seen = 0;
@@ -209,7 +209,7 @@ describe("a watch", () => {
     expect(silent.clock.pending).toBe(0);
   });
 
-  test("that is left early tells the server to stop", async () => {
+  test("whose iteration stops early closes its request", async () => {
     const { events, serverSignal, clock } = watching({ body: thenSilence(line("ADDED", object)) });
     for await (const item of events) if (item.ok) break;
     expect(serverSignal()?.aborted).toBe(true);

@@ -1,9 +1,9 @@
 /**
- * One watch, from request to events. It is never begun again here: whoever watches knows what it has seen, and starts the
- * next watch from there (the informer in controller-runtime).
+ * One watch, from request to events. It is never restarted here: the caller has the last version that it received, and starts the next
+ * watch from there (the informer in controller-runtime).
  *
- * The time limit holds until the head of the answer; after that a watch may be silent for as long as it likes, and a dead
- * connection is found by the transport.
+ * The time limit applies until the head of the response; after that a watch may have no events for any time, and the transport detects a
+ * dead connection.
  */
 import { err, type Result } from "#base";
 import type { KubeObject, Resource } from "#kube";
@@ -12,7 +12,7 @@ import type { KubeError } from "./errors.ts";
 import { errorFrom, isSuccess, piecesWithin, readBody, sendWithin, type ExchangeContext } from "./exchange.ts";
 import type { WatchEvent, WatchQuery } from "./ports.ts";
 import { watchRequest, withText } from "./requests.ts";
-import type { TransportAnswer } from "./transport.ts";
+import type { TransportResponse } from "./transport.ts";
 import { decodeEvent, LineSplitter } from "./watch-decoder.ts";
 
 type Item<T extends KubeObject> = Result<WatchEvent<T>, KubeError>;
@@ -41,7 +41,7 @@ export async function* watchEvents<T extends KubeObject>(
 async function* itemsOf<T extends KubeObject>(
   context: ExchangeContext,
   resource: Resource<T>,
-  answer: TransportAnswer,
+  answer: TransportResponse,
   scope: CallScope,
 ): AsyncGenerator<Item<T>, void> {
   if (!isSuccess(answer)) {

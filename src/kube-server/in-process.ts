@@ -8,7 +8,7 @@ import type { Json } from "#kube";
 import {
   createKubeClient,
   DEFAULT_TIMEOUT_MS,
-  errorOfAnswer,
+  errorOfResponse,
   failure,
   inProcessTransport,
   openScope,
@@ -17,7 +17,7 @@ import {
   type KubeClient,
   type KubeError,
   type Transport,
-  type TransportAnswer,
+  type TransportResponse,
   unlessAborted,
   warnOnce,
 } from "#kube-client";
@@ -69,7 +69,7 @@ function directServer(server: ApiServer, user: User, { logger, userAgent }: Dire
     for (const warning of warnings) warn(warning);
     if (body.kind === "cut") return connectionLost();
     const value = body.kind === "json" ? copyJson(body.value) : null;
-    return status < 300 ? ok(value) : err(errorOfAnswer(status, value, headers["retry-after"]));
+    return status < 300 ? ok(value) : err(errorOfResponse(status, value, headers["retry-after"]));
   };
   return (request, call) => {
     const turn = turns.next();
@@ -99,7 +99,7 @@ function requestOf({ method, path: url, headers, body, user }: Omit<ApiRequest, 
 }
 
 function handlerOf(server: ApiServer, user: User): InProcessHandler {
-  return async ({ method, path, headers, body }, signal): Promise<TransportAnswer> => {
+  return async ({ method, path, headers, body }, signal): Promise<TransportResponse> => {
     const lower = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
     const answered = await server.handle(requestOf({ method, path, headers: lower, body, user }), signal);
     return { code: answered.status, headers: answered.headers, body: bytesOf(answered.body) };

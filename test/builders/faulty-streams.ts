@@ -3,7 +3,7 @@
  * middle of a line.
  */
 import { err, ok, type Result } from "#base";
-import type { KubeError, Transport, TransportAnswer } from "#kube-client";
+import type { KubeError, Transport, TransportResponse } from "#kube-client";
 
 type Chunk = Result<Uint8Array, KubeError>;
 export type StreamFault = "break" | "split";
@@ -38,7 +38,7 @@ export class FaultyStreams {
     };
   }
 
-  async *#follow(stream: FaultyStream): TransportAnswer["body"] {
+  async *#follow(stream: FaultyStream): TransportResponse["body"] {
     this.#open.add(stream);
     try {
       for (let chunk = await stream.next(); chunk !== undefined; chunk = await stream.next()) {

@@ -16,7 +16,7 @@ import { createServer as createHttpsServer } from "node:https";
 import { connect as connectSocket, createServer as createTcpServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { expectOk, reveal, type Result } from "#base";
 import { createCertificateAuthority, issueCertificate, type CertificateAuthority } from "#pki";
-import { parseServerUrl, staticCredentials, type ClusterConfig, type KubeError, type TransportAnswer } from "#kube-client";
+import { parseServerUrl, staticCredentials, type ClusterConfig, type KubeError, type TransportResponse } from "#kube-client";
 
 const HOUR = 3_600_000;
 // OpenSSL reads the system's clock
@@ -123,7 +123,7 @@ export function configFor(port: number, more: Partial<ClusterConfig> = {}): Clus
 }
 
 /** The whole answer, or as much as came and what broke it. */
-export async function readAnswer(answer: Result<TransportAnswer, KubeError>): Promise<{ code: number; text: string; error?: KubeError }> {
+export async function readAnswer(answer: Result<TransportResponse, KubeError>): Promise<{ code: number; text: string; error?: KubeError }> {
   if (!answer.ok) return { code: 0, text: "", error: answer.error };
   let text = "";
   for await (const piece of answer.value.body) {

@@ -6,7 +6,7 @@
  * between the process and the server, and giving up on a request does not call it back.
  */
 import { err, sleep, type Clock, type FakeClock, type Result } from "#base";
-import type { KubeError, Transport, TransportAnswer, TransportRequest } from "#kube-client";
+import type { KubeError, Transport, TransportResponse, TransportRequest } from "#kube-client";
 
 export type ProcessOptions = {
   readonly clock: FakeClock;
@@ -17,7 +17,7 @@ export type ProcessOptions = {
   readonly latencyMs?: number;
 };
 
-type Sent = Result<TransportAnswer, KubeError>;
+type Sent = Result<TransportResponse, KubeError>;
 
 export class SimulatedProcess {
   readonly #options: ProcessOptions;
@@ -91,7 +91,7 @@ export class SimulatedProcess {
     if (latencyMs > 0) await sleep(clock, random() * latencyMs, new AbortController().signal);
   }
 
-  async *#body(body: TransportAnswer["body"]): TransportAnswer["body"] {
+  async *#body(body: TransportResponse["body"]): TransportResponse["body"] {
     for await (const piece of body) {
       await this.#gate;
       if (this.#network !== "well") return yield broken();

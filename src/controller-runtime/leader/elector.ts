@@ -6,7 +6,7 @@
  */
 import { ok, sleep, type Clock, type Gauge, type Logger, type Metrics } from "#base";
 import { leases, type Lease, type ObjectKey } from "#kube";
-import type { Answer, KubeError, KubeReader, KubeWriter } from "#kube-client";
+import type { ClientResult, KubeError, KubeReader, KubeWriter } from "#kube-client";
 import { LeaseFence, readClocks, type Fence } from "./fence.ts";
 import {
   DEFAULT_LEASE_TIMES,
@@ -121,7 +121,7 @@ export class LeaderElector {
     this.#logger[repeated ? "debug" : "warn"](message, { error });
   }
 
-  async #read(signal?: AbortSignal): Answer<Lease | undefined> {
+  async #read(signal?: AbortSignal): ClientResult<Lease | undefined> {
     const answer = await this.#options.client.get(leases, this.#key(), { timeoutMs: this.#callLimit(), signal });
     return !answer.ok && answer.error.kind === "not-found" ? ok(undefined) : answer;
   }

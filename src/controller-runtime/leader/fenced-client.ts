@@ -3,7 +3,7 @@
  * lasts, and cancelled when it ends. Reads pass: a stale read does no harm that a write would not have to finish.
  */
 import { err } from "#base";
-import type { Answer, CallOptions, KubeClient } from "#kube-client";
+import type { ClientResult, CallOptions, KubeClient } from "#kube-client";
 import { linkSignals } from "../signals.ts";
 import type { Fence } from "./fence.ts";
 
@@ -11,7 +11,7 @@ import type { Fence } from "./fence.ts";
 const WRITE_TIMEOUT_MS = 10_000;
 
 export function fencedClient(client: KubeClient, fence: Fence): KubeClient {
-  async function write<T>(options: CallOptions | undefined, send: (limits: CallOptions) => Answer<T>): Answer<T> {
+  async function write<T>(options: CallOptions | undefined, send: (limits: CallOptions) => ClientResult<T>): ClientResult<T> {
     const left = fence.remainingMs();
     if (left <= 0) return err({ kind: "cancelled", message: "not sent: this process can no longer prove that it leads", retry: "safe" });
     const linked = linkSignals(options?.signal, fence.signal);

@@ -54,7 +54,7 @@ describe("a token file", () => {
     credentials.close();
   });
 
-  test("is read again when the server refuses the token, but not for every call that had it", async () => {
+  test("is read again when the server refuses the token, once for all calls with it", async () => {
     const { file, credentials } = setUp();
     const old = expectOk(await credentials.get(live));
     file.text = "two";
@@ -65,14 +65,14 @@ describe("a token file", () => {
     expect(file.reads).toBe(2);
   });
 
-  test("that has not changed gives the same token, so that nobody sends it twice", async () => {
+  test("that has not changed returns the same token, so that it is not sent twice", async () => {
     const { credentials } = setUp();
     const first = expectOk(await credentials.get(live));
     credentials.refused(first);
     expect(expectOk(await credentials.get(live)).token).toBe(first.token);
   });
 
-  test("that cannot be read for a while does not lose the token", async () => {
+  test("that cannot be read temporarily keeps the token", async () => {
     const { clock, file, credentials } = setUp();
     await credentials.get(live);
     file.text = undefined;
@@ -82,7 +82,7 @@ describe("a token file", () => {
     expect(await tokenOf(credentials)).toBe("two");
   });
 
-  test("falls back to the token beside it, and is an error without one", async () => {
+  test("falls back to the token of the kubeconfig, and is an error without one", async () => {
     const withFallback = setUp("fallback");
     withFallback.file.text = undefined;
     expect(await tokenOf(withFallback.credentials)).toBe("fallback");
@@ -135,7 +135,7 @@ describe("a credential plugin", () => {
     return { clock, commands, credentials: expectOk(execCredentials(options)) };
   };
 
-  test("is told what it needs to know", async () => {
+  test("gets its environment and KUBERNETES_EXEC_INFO", async () => {
     const { commands, credentials } = setUp([answering({ token: "t" })]);
     expect(await tokenOf(credentials)).toBe("t");
     expect(commands[0]).toMatchObject({ command: "plugin", args: ["get", "token"], interactive: false });
@@ -144,7 +144,7 @@ describe("a credential plugin", () => {
     expect(JSON.parse(info)).toEqual({ apiVersion: V1, kind: "ExecCredential", spec: { interactive: false } });
   });
 
-  test("is told about the cluster only if it asks", async () => {
+  test("gets the cluster only with provideClusterInfo", async () => {
     const { commands, credentials } = setUp([answering({ token: "t" })], { exec: { ...exec, provideClusterInfo: true } });
     await credentials.get(live);
     expect(JSON.parse(commands[0]?.env["KUBERNETES_EXEC_INFO"] ?? "")).toMatchObject({
@@ -166,7 +166,7 @@ describe("a credential plugin", () => {
     { mode: "Always", version: V1, terminal: true, want: true },
     { mode: undefined, version: `${V1}beta1`, terminal: true, want: true },
   ];
-  test.each(modes)("may talk to a person: $mode, terminal $terminal: $want", async ({ mode, version, terminal, want }) => {
+  test.each(modes)("may use the terminal: $mode, terminal $terminal: $want", async ({ mode, version, terminal, want }) => {
     const { commands, credentials } = setUp([answering({ token: "t" }, { apiVersion: version })], {
       exec: { ...exec, apiVersion: version, interactiveMode: mode },
       interactive: terminal,
@@ -175,7 +175,7 @@ describe("a credential plugin", () => {
     expect(commands[0]?.interactive).toBe(want);
   });
 
-  test("runs once for many calls at once, and not again before its answer expires", async () => {
+  test("runs once for many calls at once, and not again before its credential expires", async () => {
     const expiring = (at: number) => answering({ token: `t${at}`, expirationTimestamp: new Date(Date.UTC(2026, 0, 1) + at).toISOString() });
     const { clock, commands, credentials } = setUp([expiring(60_000), expiring(200_000)]);
     await Promise.all(Array.from({ length: 10 }, () => credentials.get(live)));
@@ -188,7 +188,7 @@ describe("a credential plugin", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("runs again when the server refuses what it gave, once", async () => {
+  test("runs once more when the server refuses its credential", async () => {
     const { commands, credentials } = setUp([answering({ token: "old" }), answering({ token: "new" })]);
     const old = expectOk(await credentials.get(live));
     expect(credentials.refused(old)).toBe(true);
@@ -198,7 +198,7 @@ describe("a credential plugin", () => {
     expect(commands.length).toBe(2);
   });
 
-  test("may give a client certificate, unless the user has one", async () => {
+  test("may return a client certificate, unless the user has one", async () => {
     const given = answering({ clientCertificateData: "CERT", clientKeyData: "KEY" });
     const own = { certificate: "OWN", key: sensitive("K") };
     const certificateOf = (credential: Result<Credential, KubeError>) => expectOk(credential).certificate?.certificate;
@@ -224,18 +224,18 @@ describe("a credential plugin", () => {
     { name: "prints no JSON", given: printed("s3cret"), want: `${at}it did not print an ExecCredential as JSON` },
     { name: "prints something else", given: printed('{"kind":"s3cret"}'), want: `${at}it did not print an ExecCredential as JSON` },
     {
-      name: "answers in another version",
+      name: "prints another version",
       given: answering({}, { apiVersion: `${V1}beta1` }),
-      want: `${at}it did not answer in ${V1}, which the kubeconfig asks for`,
+      want: `${at}it did not print ${V1}, which the kubeconfig requires`,
     },
-    { name: "gives nothing", given: answering({ token: "" }), want: `${at}it gave neither a token nor a client certificate` },
+    { name: "returns nothing", given: answering({ token: "" }), want: `${at}it returned neither a token nor a client certificate` },
     {
-      name: "gives half a certificate",
+      name: "returns a certificate without its key",
       given: answering({ clientKeyData: "s3cret" }),
-      want: `${at}it gave a client certificate without a key, or a key without a certificate`,
+      want: `${at}it returned a client certificate without a key, or a key without a certificate`,
     },
     {
-      name: "gives a strange time",
+      name: "returns an invalid time",
       given: answering({ token: "s3cret", expirationTimestamp: "soon" }),
       want: `${at}its expirationTimestamp is not a time`,
     },
@@ -246,12 +246,12 @@ describe("a credential plugin", () => {
     expect(message).not.toContain("s3cret");
   });
 
-  test("without a hint says only that it is not installed", async () => {
+  test("without installHint the error has no hint", async () => {
     const { credentials } = setUp([{ kind: "not-found" }], { exec: { ...exec, installHint: undefined } });
     expect(await tokenOf(credentials)).toBe(`${at}it is not installed`);
   });
 
-  test("that failed is run again for the next call", async () => {
+  test("that failed runs again for the next call", async () => {
     const { credentials } = setUp([{ kind: "not-found" }, answering({ token: "t" })]);
     expect(await tokenOf(credentials)).toContain("not installed");
     expect(await tokenOf(credentials)).toBe("t");
@@ -271,7 +271,7 @@ describe("a credential plugin", () => {
     expect(await token).toBe(`${at}it did not finish within ${limit} s`);
   });
 
-  test("is stopped by close, and left by a caller who gives up", async () => {
+  test("is stopped by close, and continues when a caller aborts", async () => {
     const { clock, credentials } = setUp([], { runCommand: hanging });
     const caller = new AbortController();
     const left = credentials.get(caller.signal);
@@ -284,7 +284,7 @@ describe("a credential plugin", () => {
   });
 });
 
-describe("running a command for real", () => {
+describe("running a real command", () => {
   const folder = mkdtempSync(join(tmpdir(), "lattice-exec-"));
   afterAll(() => rmSync(folder, { recursive: true }));
   const script = (name: string, text: string, mode = 0o755) => {
@@ -295,21 +295,21 @@ describe("running a command for real", () => {
   const run = (command: string, more: Partial<Command> = {}, signal = live) =>
     runCommand({ command, args: [], env: { PATH: "/usr/bin:/bin" }, interactive: false, ...more }, signal);
 
-  test("gives its output and nothing of our environment", async () => {
+  test("returns its output and does not inherit the environment", async () => {
     const path = script("print", 'echo "$1 $GIVEN ${HOME:-none}"; echo oops >&2; exit 3');
     const outcome = await run(path, { args: ["arg"], env: { PATH: "/usr/bin:/bin", GIVEN: "given" } });
     expect(outcome).toMatchObject({ kind: "exited", code: 3, stderr: "oops\n" });
     expect(outcome.kind === "exited" ? reveal(outcome.stdout) : "").toBe("arg given none\n");
   });
 
-  test("tells a missing command from one that may not run", async () => {
+  test("distinguishes a missing command from one that may not run", async () => {
     expect(await run(join(folder, "missing"))).toEqual({ kind: "not-found" });
     expect(await run("no-such-plugin-anywhere")).toEqual({ kind: "not-found" });
     expect(await run(script("closed", "", 0o644))).toMatchObject({ kind: "failed" });
     expect(await run("nul\0inside")).toMatchObject({ kind: "failed" });
   });
 
-  test("stops it, with children that hold its output open", async () => {
+  test("stops it and children that keep its output open", async () => {
     const caller = new AbortController();
     const running = run(script("hang", "sleep 1000 & sleep 1000"), {}, caller.signal);
     caller.abort();
@@ -317,7 +317,7 @@ describe("running a command for real", () => {
     expect(await run(script("never", "true"), {}, caller.signal)).toEqual({ kind: "failed", message: "it was stopped" });
   });
 
-  test("stops it when it floods us", async () => {
+  test("stops it when its output is too large", async () => {
     expect(await run(script("flood", "yes"))).toEqual({ kind: "failed", message: "it printed more than 1 MiB" });
     expect(await run(script("flood2", "yes >&2"))).toEqual({ kind: "failed", message: "it printed more than 1 MiB" });
   });

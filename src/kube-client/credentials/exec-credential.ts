@@ -1,7 +1,7 @@
 /**
- * ExecCredential: what a plugin is told (in KUBERNETES_EXEC_INFO) and what it answers (on stdout).
+ * ExecCredential: the input of a plugin (in KUBERNETES_EXEC_INFO) and its output (on stdout).
  *
- * No error quotes the answer: whatever it is, it was meant to hold a token.
+ * Errors never quote the output: it may contain a token.
  */
 import { err, ok, reveal, sensitive, type Result, type Sensitive } from "#base";
 import { field, fieldAt, parseJson, type Json } from "#kube";
@@ -37,14 +37,14 @@ export function formatExecInfo(apiVersion: ExecApiVersion, interactive: boolean,
 
 export type IssuedCredential = {
   readonly credential: Credential;
-  /** Milliseconds since 1970; absent: good until the server refuses it. */
+  /** Milliseconds since 1970; absent: valid until the server refuses it. */
   readonly expiresAt?: number | undefined;
 };
 
 export function parseExecCredential(stdout: Sensitive<string>, apiVersion: ExecApiVersion): Result<IssuedCredential, string> {
   const parsed = parseJson(reveal(stdout));
   if (!parsed.ok || field(parsed.value, "kind") !== "ExecCredential") return err("it did not print an ExecCredential as JSON");
-  if (field(parsed.value, "apiVersion") !== apiVersion) return err(`it did not answer in ${apiVersion}, which the kubeconfig asks for`);
+  if (field(parsed.value, "apiVersion") !== apiVersion) return err(`it did not print ${apiVersion}, which the kubeconfig requires`);
   const text = (name: string): string | undefined => {
     const value = fieldAt(parsed.value, "status", name);
     return typeof value === "string" && value !== "" ? value : undefined;
@@ -53,8 +53,8 @@ export function parseExecCredential(stdout: Sensitive<string>, apiVersion: ExecA
   const certificate = text("clientCertificateData");
   const key = text("clientKeyData");
   if ((certificate === undefined) !== (key === undefined))
-    return err("it gave a client certificate without a key, or a key without a certificate");
-  if (token === undefined && certificate === undefined) return err("it gave neither a token nor a client certificate");
+    return err("it returned a client certificate without a key, or a key without a certificate");
+  if (token === undefined && certificate === undefined) return err("it returned neither a token nor a client certificate");
   const expiry = expiryOf(text("expirationTimestamp"));
   if (!expiry.ok) return expiry;
   return ok({

@@ -1,7 +1,7 @@
 /**
- * Running a credential plugin, as a port. The environment is given whole; nothing of this process' leaks in.
+ * Runs a credential plugin, as a port. The environment is an argument; that of this process is not inherited.
  *
- * What the command printed is a secret until somebody has read it as one; what it wrote to stderr is for people.
+ * Its standard output is treated as a secret; its standard error is shown to the user.
  */
 import { spawn, type ChildProcessByStdio } from "node:child_process";
 import type { Readable } from "node:stream";
@@ -11,7 +11,7 @@ export type Command = {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** Whether it may read from our terminal. */
+  /** Whether it may read from the terminal. */
   readonly interactive: boolean;
 };
 
@@ -47,17 +47,17 @@ export const runCommand: RunCommand = (command, signal) =>
 
 type Running = ChildProcessByStdio<null, Readable, Readable>;
 
-/** In a process group of its own, so that what it starts ends with it; not when it talks to the terminal, which a group would lose. */
+/** In its own process group, so that its children end with it; except with a terminal, which another group cannot read. */
 function start({ command, args, env, interactive }: Command): Running {
   return interactive
     ? spawn(command, [...args], { env, stdio: ["inherit", "pipe", "pipe"] })
     : spawn(command, [...args], { env, stdio: ["ignore", "pipe", "pipe"], detached: true });
 }
 
-/** The pipes are closed too: what the command started may hold them open for ever. */
+/** The pipes are closed too: children of the command may keep them open for ever. */
 function end(child: Running, wholeGroup: boolean): void {
   if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) {
-    // false: it has ended by itself in this very moment
+    // false: it has already ended
     fromThrowing(
       () => process.kill(wholeGroup ? -Number(child.pid) : Number(child.pid), "SIGKILL"),
       () => false,

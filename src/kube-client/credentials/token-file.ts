@@ -1,8 +1,7 @@
 /**
- * A token that stands in a file and is replaced there while we run (projected service account tokens: every hour or so).
+ * A token in a file that is replaced while the process runs (projected service account tokens: about every hour).
  *
- * It is read again after a minute and after a 401. A file that cannot be read for once does not throw away a token that may
- * still be good.
+ * It is read again after a minute and after a 401. If the file cannot be read, the last token is kept, which may still be valid.
  */
 import { ok, reveal, sensitive, type Clock, type Result, type Sensitive } from "#base";
 import type { ClientCertificate, Credential, Credentials } from "../cluster-config.ts";
@@ -13,7 +12,7 @@ const REREAD_MS = 60_000;
 
 export type TokenFileOptions = {
   readonly path: string;
-  /** Used until the file can be read. */
+  /** The token to use until the file can be read. */
   readonly fallback?: Sensitive<string> | undefined;
   readonly certificate?: ClientCertificate | undefined;
   readonly clock: Clock;
@@ -28,7 +27,7 @@ export function tokenFileCredentials(options: TokenFileOptions): Credentials {
     const text = await readText(options.path, options.readFile);
     const found = text.ok ? text.value.trim() : "";
     if (found !== "") {
-      // the same text stays the same value: that is how a caller sees that reading again brought nothing new
+      // the same text keeps the same value, by which a caller detects that the token is unchanged
       if (token === undefined || reveal(token) !== found) token = sensitive(found);
       readAt = options.clock.monotonic();
     }
@@ -45,7 +44,7 @@ export function tokenFileCredentials(options: TokenFileOptions): Credentials {
       return ok<Credential>({ token, certificate: options.certificate });
     },
     refused(credential) {
-      // only the first of many calls that failed with the old token makes us read again
+      // of many calls that failed with the old token only the first one reads the file again
       if (credential.token === token) readAt = undefined;
       return true;
     },

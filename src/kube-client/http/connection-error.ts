@@ -1,7 +1,7 @@
 /**
- * What Node throws about connections, as one line that says what to do. Decided by `code`, never by message.
+ * Connection errors of Node as one line with the fix. Decided by `code`, never by message.
  *
- * Certificate faults are marked "useless" to retry: they stay until somebody changes a file.
+ * Certificate faults are marked "useless" to retry: they persist until the configuration changes.
  */
 import { describeThrown } from "#base";
 import type { KubeError } from "../errors.ts";
@@ -17,30 +17,30 @@ const CERTIFICATE_FAULTS = new Map([
   ["CERT_NOT_YET_VALID", "its certificate is not valid yet; compare the clocks of both machines"],
   ["CERT_REVOKED", "its certificate was revoked"],
   ["INVALID_PURPOSE", "its certificate is not a server's"],
-  ["ERR_TLS_CERT_ALTNAME_INVALID", "its certificate is for another name; set tls-server-name if that is meant"],
+  ["ERR_TLS_CERT_ALTNAME_INVALID", "its certificate is for another name; set tls-server-name if it is expected"],
 ]);
 
 const CONNECTION_FAULTS = new Map([
-  ["ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED", "it wants a client certificate"],
-  ["ERR_SSL_TLSV1_ALERT_UNKNOWN_CA", "it does not accept our client certificate's authority"],
-  ["ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE", "it does not accept our client certificate"],
-  ["ERR_SSL_SSL/TLS_ALERT_BAD_CERTIFICATE", "it does not accept our client certificate"],
-  ["ECONNREFUSED", "nothing listens there"],
-  ["ENOTFOUND", "the name is not known"],
-  ["EAI_AGAIN", "the name could not be looked up"],
+  ["ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED", "it requires a client certificate"],
+  ["ERR_SSL_TLSV1_ALERT_UNKNOWN_CA", "it does not accept the client certificate's authority"],
+  ["ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE", "it does not accept the client certificate"],
+  ["ERR_SSL_SSL/TLS_ALERT_BAD_CERTIFICATE", "it does not accept the client certificate"],
+  ["ECONNREFUSED", "no server listens there"],
+  ["ENOTFOUND", "the host name is unknown"],
+  ["EAI_AGAIN", "the host name could not be resolved"],
   ["ECONNRESET", "the connection was reset"],
   ["EPIPE", "the connection was closed"],
-  ["ETIMEDOUT", "nobody answered"],
+  ["ETIMEDOUT", "it did not respond"],
   ["EHOSTUNREACH", "there is no route to it"],
   ["ENETUNREACH", "there is no route to it"],
 ]);
 
-/** A connection that did not come about: nothing was sent, so any call may be made again. */
+/** A connection that could not be opened: nothing was sent, so any call may be retried. */
 export function connectFailure(server: string, thrown: unknown): KubeError {
   return distrust(server, thrown) ?? { kind: "network", message: `cannot connect to ${server}: ${explain(thrown)}`, retry: "safe" };
 }
 
-/** A connection that broke under a call: what the server did is not known. */
+/** A connection that broke during a call: whether the server processed it is not known. */
 export function connectionLost(server: string, thrown: unknown): KubeError {
   return distrust(server, thrown) ?? { kind: "network", message: `the connection to ${server} broke: ${explain(thrown)}` };
 }

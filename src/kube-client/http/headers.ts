@@ -1,7 +1,7 @@
 /**
- * Headers on both sides: what every request carries, and answers' headers as plain text.
+ * Headers of requests, and headers of responses as plain text.
  *
- * They are checked here because HTTP/2 in Node does not: it leaves a header with a line break out and says nothing.
+ * They are checked here because HTTP/2 in Node drops a header with a line break without an error.
  */
 import { validateHeaderName, validateHeaderValue } from "node:http";
 import { fromThrowing, reveal, type Result } from "#base";
@@ -20,7 +20,7 @@ export function requestHeaders(
   if (credential.token !== undefined) headers["authorization"] = `Bearer ${reveal(credential.token)}`;
   return fromThrowing(
     () => checked(headers),
-    // Node's own sentence names the value's characters, and the value may be a token
+    // the error of Node quotes characters of the value, which may be a token
     (): KubeError => ({
       kind: "bad-request",
       message: "a header has characters that HTTP does not allow; is there a line break in the token?",
@@ -42,7 +42,7 @@ function impersonation(as: Impersonation | undefined): RequestHeaders {
   const headers: RequestHeaders = { "impersonate-user": as.user };
   if (as.uid !== undefined) headers["impersonate-uid"] = as.uid;
   if (as.groups.length > 0) headers["impersonate-group"] = [...as.groups];
-  // the key is part of a header's name, which allows fewer characters than a key has
+  // the key becomes part of a header name, which allows fewer characters
   for (const [key, values] of as.extra) headers[`impersonate-extra-${encodeURIComponent(key.toLowerCase())}`] = [...values];
   return headers;
 }

@@ -35,7 +35,7 @@ afterEach(async () => {
 });
 
 describe("credentials", () => {
-  /** Gives these tokens in turn; the last for ever. */
+  /** Returns these tokens in turn; the last repeatedly. */
   const tokens = (...texts: readonly string[]) => {
     let at = 0;
     const made = texts.map((text) => sensitive(text));
@@ -57,7 +57,7 @@ describe("credentials", () => {
       response.end("body");
     };
 
-  test("a 401 is answered with fresh ones, for writes too", async () => {
+  test("a 401 is retried with fresh ones, for writes too", async () => {
     const server = await http2Server(accepting("new"));
     const { credentials, state } = tokens("old", "new");
     const transport = open(configFor(server.port, { credentials }));
@@ -67,18 +67,18 @@ describe("credentials", () => {
     expect(state.closed).toBe(true);
   });
 
-  test("a second 401 is handed on", async () => {
+  test("a second 401 is returned", async () => {
     const server = await http2Server(accepting("never"));
     const { credentials } = tokens("old", "new", "newer");
     expect(await readAnswer(await open(configFor(server.port, { credentials })).send(get("/"), live))).toEqual({ code: 401, text: "body" });
   });
 
-  test("a 401 is handed on when there is nothing new", async () => {
+  test("a 401 is returned when there is no new credential", async () => {
     const server = await http2Server(accepting("never"));
     expect(await readAnswer(await open(configFor(server.port, tokens("old"))).send(get("/"), live))).toEqual({ code: 401, text: "body" });
   });
 
-  test("credentials that cannot be had are the call's error", async () => {
+  test("missing credentials are the error of the call", async () => {
     const server = await http2Server(accepting("never"));
     const none = err<KubeError>({ kind: "unauthorized", message: "no token" });
     const never: Credentials = { get: () => Promise.resolve(none), refused: () => true, close() {} };
@@ -88,7 +88,7 @@ describe("credentials", () => {
     expect(await open(configFor(server.port, { credentials: once })).send(get("/"), live)).toEqual(none);
   });
 
-  test("a new client certificate gets new connections, and calls under way stay on the old", async () => {
+  test("a new client certificate uses new connections, and open calls stay on the old ones", async () => {
     const waiting: (() => void)[] = [];
     const server = await http2Server((request, response) => {
       if (request.url === "/slow") waiting.push(() => response.end("done"));

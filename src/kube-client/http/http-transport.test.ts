@@ -82,11 +82,11 @@ describe("on every kind of server", () => {
     const server = await start();
     const transport = open(config(server.port));
     for (let call = 0; call < 20; call += 1) expect((await readAnswer(await transport.send(get("/"), live))).code).toBe(200);
-    // over TLS the first connection finds out that the server knows no HTTP/2
+    // over TLS the first connection detects that the server has no HTTP/2
     expect(server.connections).toBe(name === "HTTP/1.1 over TLS" ? 2 : 1);
   });
 
-  test.each(kinds)("$name: a path in the server's address stands before every request's", async ({ start, config }) => {
+  test.each(kinds)("$name: a path in the server's address prefixes every request", async ({ start, config }) => {
     const server = await start();
     const base = config(server.port);
     const transport = open({ ...base, server: expectOk(parseServerUrl(`${base.server}/k8s/clusters/c-1/`)) });
@@ -103,7 +103,7 @@ describe("on every kind of server", () => {
   });
 
   test.each(kinds)(
-    "$name: a caller that may no longer write is asked after the connection is made, and nothing is sent",
+    "$name: mayLeave is called after the connection is open, and nothing is sent when it returns false",
     async ({ start, config }) => {
       const server = await start();
       const transport = open(config(server.port));
@@ -123,7 +123,7 @@ describe("on every kind of server", () => {
   });
 });
 
-describe("when things break", () => {
+describe("broken connections", () => {
   const kinds = [
     {
       name: "HTTP/2",
@@ -135,7 +135,7 @@ describe("when things break", () => {
     },
   ];
 
-  test.each(kinds)("$name: a server that dies inside a body gives `network`", async ({ start }) => {
+  test.each(kinds)("$name: a server that dies within a body is `network`", async ({ start }) => {
     const server = await start((_request, response) => {
       stalls(response);
       setImmediate(() => server.sockets.forEach((socket) => socket.destroy()));
@@ -144,7 +144,7 @@ describe("when things break", () => {
     expect({ text, kind: error?.kind, retry: error?.retry }).toEqual({ text: "some", kind: "network", retry: undefined });
   });
 
-  test.each(kinds)("$name: a server that hangs up inside a body gives `network`", async ({ start }) => {
+  test.each(kinds)("$name: a server that closes the connection within a body is `network`", async ({ start }) => {
     const server = await start((_request, response) => {
       stalls(response);
       setImmediate(() => server.sockets.forEach((socket) => socket.end()));
@@ -153,13 +153,13 @@ describe("when things break", () => {
     expect({ text, kind: error?.kind }).toEqual({ text: "some", kind: "network" });
   });
 
-  test.each(kinds)("$name: a server that dies before its answer gives `network`, not known to be safe", async ({ start }) => {
+  test.each(kinds)("$name: a server that dies before its response is `network`, not safe to retry", async ({ start }) => {
     const server = await start(() => server.sockets.forEach((socket) => socket.destroy()));
     const { error } = await readAnswer(await open(configFor(server.port)).send(get("/"), live));
     expect({ kind: error?.kind, retry: error?.retry }).toEqual({ kind: "network", retry: undefined });
   });
 
-  test.each(kinds)("$name: a caller can give up before the answer", async ({ start }) => {
+  test.each(kinds)("$name: a caller can abort before the response", async ({ start }) => {
     let arrived = false;
     const server = await start(() => (arrived = true));
     const caller = new AbortController();
@@ -169,7 +169,7 @@ describe("when things break", () => {
     expect(await sent).toMatchObject({ error: { kind: "cancelled" } });
   });
 
-  test.each(kinds)("$name: a caller can give up inside the body", async ({ start }) => {
+  test.each(kinds)("$name: a caller can abort within the body", async ({ start }) => {
     let left = false;
     const server = await start((_request, response) => {
       stalls(response);
@@ -183,7 +183,7 @@ describe("when things break", () => {
     await until(() => left);
   });
 
-  test.each(kinds)("$name: a reader who stops reading ends the call", async ({ start }) => {
+  test.each(kinds)("$name: a reader that stops reading ends the call", async ({ start }) => {
     let left = false;
     const server = await start((_request, response) => {
       stalls(response);
@@ -193,7 +193,7 @@ describe("when things break", () => {
     await until(() => left);
   });
 
-  test.each(kinds)("$name: close ends a call under way with `cancelled`", async ({ start }) => {
+  test.each(kinds)("$name: close ends an open call with `cancelled`", async ({ start }) => {
     const server = await start((_request, response) => stalls(response));
     const transport = open(configFor(server.port));
     const reading = readAnswer(await transport.send(get("/"), live));
@@ -209,16 +209,16 @@ describe("when things break", () => {
     expect(server.connections).toBe(0);
   });
 
-  test("nothing listens: safe to try again, and the message says where", async () => {
+  test("no listener: safe to retry, and the message has the address", async () => {
     const server = await http2Server(echo);
     const { port } = server;
     await stopAll();
     expect(await open(configFor(port)).send(get("/"), live)).toEqual(
-      err({ kind: "network", message: `cannot connect to https://127.0.0.1:${port}: nothing listens there`, retry: "safe" }),
+      err({ kind: "network", message: `cannot connect to https://127.0.0.1:${port}: no server listens there`, retry: "safe" }),
     );
   });
 
-  test("a plain server that nobody runs", async () => {
+  test("a plain server that does not run", async () => {
     const server = await plainServer(plainEcho);
     const { port } = server;
     await stopAll();
@@ -226,7 +226,7 @@ describe("when things break", () => {
     expect(await open(config).send(get("/"), live)).toMatchObject({ error: { kind: "network", retry: "safe" } });
   });
 
-  test("a server that accepts and says nothing is given up after a while", async () => {
+  test("a server that accepts connections and does not respond times out", async () => {
     const { port } = await cuttableProxy(1).then((proxy) => {
       proxy.control.swallow = true;
       return proxy;
@@ -239,7 +239,7 @@ describe("when things break", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("close ends a connection that is not there yet", async () => {
+  test("close ends a connection that is being opened", async () => {
     const proxy = await cuttableProxy(1);
     proxy.control.swallow = true;
     const transport = open(configFor(proxy.port));
@@ -249,7 +249,7 @@ describe("when things break", () => {
     expect(await sent).toMatchObject({ error: { kind: "cancelled", retry: "safe" } });
   });
 
-  test("a caller can give up while the connection is made", async () => {
+  test("a caller can abort while the connection is opened", async () => {
     const proxy = await cuttableProxy(1);
     proxy.control.swallow = true;
     const caller = new AbortController();
@@ -261,7 +261,7 @@ describe("when things break", () => {
 });
 
 describe("trust", () => {
-  test("a server of another authority is not talked to, and the message says why", async () => {
+  test("a server of another authority is refused, and the message has the reason", async () => {
     const server = await http2Server(echo);
     const answer = await open(configFor(server.port, { certificateAuthority: newAuthority("other").certificate })).send(get("/"), live);
     expect(answer).toMatchObject({ error: { kind: "network", retry: "useless" } });
@@ -283,7 +283,7 @@ describe("trust", () => {
     });
   });
 
-  test("a client certificate says who we are", async () => {
+  test("a client certificate identifies the client", async () => {
     const server = await http2Server(
       (request, response) => {
         const peer = request.stream.session?.socket as unknown as { getPeerCertificate(): { subject: { CN: string } } };
@@ -295,14 +295,14 @@ describe("trust", () => {
     expect((await readAnswer(await open(configFor(server.port, { credentials })).send(get("/"), live))).text).toBe("alice");
   });
 
-  test("a server that wants a client certificate and gets none", async () => {
+  test("a server that requires a client certificate and gets none", async () => {
     const server = await http2Server(echo, { requestCert: true });
     const { error } = await readAnswer(await open(configFor(server.port)).send(get("/"), live));
     expect(error?.kind).toBe("network");
-    expect(error?.message).toContain("it wants a client certificate");
+    expect(error?.message).toContain("it requires a client certificate");
   });
 
-  test("certificates that are none are an error, not a throw", async () => {
+  test("invalid certificates are an error, not an exception", async () => {
     const broken = { certificateAuthority: "?" };
     const mixed = {
       credentials: staticCredentials({

@@ -1,19 +1,19 @@
 /**
- * The Transport over HTTP: HTTP/2 where the server speaks it, HTTP/1.1 where it does not (and on plain http://, which is
- * accepted on this machine only).
+ * The Transport over HTTP: HTTP/2 where the server supports it, HTTP/1.1 where it does not (and on plain http://, which is accepted on this
+ * machine only).
  *
- * A 401 is answered once with fresh credentials, if there are any: the server did nothing, so writes may be sent again too.
- * A new client certificate means new connections; calls under way end on the old ones.
+ * A 401 is retried once with fresh credentials, if there are any: the server did not process the request, so writes may be sent again too.
+ * A new client certificate uses new connections; open calls end on the old ones.
  */
 import { err, ok, type Clock, type Result } from "#base";
 import type { ClusterConfig, Credential } from "../cluster-config.ts";
 import { failure, type KubeError } from "../errors.ts";
-import type { Transport, TransportAnswer, TransportRequest } from "../transport.ts";
+import type { Transport, TransportResponse, TransportRequest } from "../transport.ts";
 import { requestHeaders, type RequestHeaders } from "./headers.ts";
 import { Http1Carrier } from "./http1-carrier.ts";
-import { answerOn } from "./http2-answer.ts";
+import { responseOn } from "./http2-response.ts";
 import { Http2Pool, type PoolOptions } from "./http2-pool.ts";
-import { endpointOf, type Endpoint } from "./tls-socket.ts";
+import { endpointOf, type TlsEndpoint } from "./tls-socket.ts";
 
 export type HttpTransportOptions = {
   readonly clock: Clock;
@@ -21,7 +21,7 @@ export type HttpTransportOptions = {
   readonly connectTimeoutMs?: number;
   /** How often an HTTP/2 connection in use is checked. */
   readonly pingIntervalMs?: number;
-  /** How long it may take to answer. */
+  /** The time limit of its response. */
   readonly pingTimeoutMs?: number;
 };
 
@@ -34,7 +34,7 @@ class HttpTransport implements Transport {
   readonly #options: PoolOptions;
   readonly #userAgent: string;
   #route: Route | undefined;
-  /** Routes of earlier certificates that still carry calls. */
+  /** Routes of earlier certificates with open calls. */
   #retired: Route[] = [];
   #closed = false;
 
@@ -45,7 +45,7 @@ class HttpTransport implements Transport {
     this.#userAgent = options.userAgent ?? "lattice";
   }
 
-  async send(request: TransportRequest, signal: AbortSignal): Promise<Result<TransportAnswer, KubeError>> {
+  async send(request: TransportRequest, signal: AbortSignal): Promise<Result<TransportResponse, KubeError>> {
     const first = await this.#config.credentials.get(signal);
     if (!first.ok) return first;
     const answer = await this.#sendAs(request, first.value, signal);
@@ -62,7 +62,7 @@ class HttpTransport implements Transport {
     await Promise.all([...this.#retired, ...(this.#route === undefined ? [] : [this.#route])].map((route) => route.close()));
   }
 
-  async #sendAs(request: TransportRequest, credential: Credential, signal: AbortSignal): Promise<Result<TransportAnswer, KubeError>> {
+  async #sendAs(request: TransportRequest, credential: Credential, signal: AbortSignal): Promise<Result<TransportResponse, KubeError>> {
     if (this.#closed || signal.aborted) return failure("cancelled", "the call was cancelled before it was sent", "safe");
     const route = this.#routeFor(credential);
     if (!route.ok) return route;
@@ -87,15 +87,15 @@ class HttpTransport implements Transport {
   }
 }
 
-/** The way to the server under one client certificate. Which protocol it is turns out with the first connection. */
+/** The connections to the server with one client certificate. The protocol is detected by the first connection. */
 class Route {
   readonly identity: string | undefined;
-  readonly #endpoint: Endpoint;
+  readonly #endpoint: TlsEndpoint;
   readonly #prefix: string;
   readonly #pool: Http2Pool;
   #http1: Http1Carrier | undefined;
 
-  constructor(endpoint: Endpoint, identity: string | undefined, options: PoolOptions) {
+  constructor(endpoint: TlsEndpoint, identity: string | undefined, options: PoolOptions) {
     this.identity = identity;
     this.#endpoint = endpoint;
     this.#prefix = endpoint.url.pathname.replace(/\/$/, "");
@@ -103,7 +103,7 @@ class Route {
     if (endpoint.url.protocol === "http:") this.#http1 = new Http1Carrier(endpoint);
   }
 
-  async send(request: TransportRequest, headers: RequestHeaders, signal: AbortSignal): Promise<Result<TransportAnswer, KubeError>> {
+  async send(request: TransportRequest, headers: RequestHeaders, signal: AbortSignal): Promise<Result<TransportResponse, KubeError>> {
     const path = `${this.#prefix}${request.path}`;
     if (this.#http1 !== undefined) return this.#http1.send({ ...request, path }, headers, signal);
     const own = { ":method": request.method, ":path": path, ":scheme": "https", ":authority": this.#endpoint.url.host };
@@ -114,7 +114,7 @@ class Route {
     );
     if (!stream.ok) return err(stream.error);
     if (stream.value !== "http/1.1") {
-      return answerOn(stream.value, request.body, { server: this.#endpoint.server, signal, isClosed: () => this.#pool.isClosed });
+      return responseOn(stream.value, request.body, { server: this.#endpoint.server, signal, isClosed: () => this.#pool.isClosed });
     }
     this.#http1 ??= new Http1Carrier(this.#endpoint);
     return this.#http1.send({ ...request, path }, headers, signal);
@@ -139,8 +139,8 @@ function isSame(a: Credential, b: Credential): boolean {
   return a.token === b.token && a.certificate?.certificate === b.certificate?.certificate;
 }
 
-/** An answer that nobody wants: starting to read and stopping ends its stream. */
-async function discard(answer: TransportAnswer): Promise<void> {
+/** Discards a response: starting to read its body and stopping closes its stream. */
+async function discard(answer: TransportResponse): Promise<void> {
   for await (const piece of answer.body) {
     if (piece.ok) break;
   }

@@ -1,31 +1,31 @@
 /**
- * HTTP/1.1 for servers that know nothing newer, and for plain http:// on this machine. One connection per call under way,
- * kept open between calls; Node's agent lets idle ones go without keeping the process alive.
+ * HTTP/1.1 for servers without HTTP/2, and for plain http:// on this machine. One connection per open call, kept open between calls; idle
+ * connections of Node's agent do not keep the process alive.
  */
 import { Agent as HttpAgent, request as httpRequest, type ClientRequest, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { TLSSocket } from "node:tls";
 import { err, ok, type Result } from "#base";
 import { failure, notSent, type KubeError } from "../errors.ts";
-import type { TransportAnswer, TransportRequest } from "../transport.ts";
+import type { TransportResponse, TransportRequest } from "../transport.ts";
 import { connectFailure, connectionLost } from "./connection-error.ts";
 import { plainHeaders, type RequestHeaders } from "./headers.ts";
-import { hostOf, portOf, type Endpoint } from "./tls-socket.ts";
+import { hostOf, portOf, type TlsEndpoint } from "./tls-socket.ts";
 
 const TCP_KEEP_ALIVE_MS = 15_000;
 
 export class Http1Carrier {
-  readonly #endpoint: Endpoint;
+  readonly #endpoint: TlsEndpoint;
   readonly #agent: HttpAgent;
   #closed = false;
 
-  constructor(endpoint: Endpoint) {
+  constructor(endpoint: TlsEndpoint) {
     this.#endpoint = endpoint;
     const options = { keepAlive: true, keepAliveMsecs: TCP_KEEP_ALIVE_MS };
     this.#agent = endpoint.url.protocol === "https:" ? new HttpsAgent({ ...options, ...endpoint.tls }) : new HttpAgent(options);
   }
 
-  send(request: TransportRequest, headers: RequestHeaders, signal: AbortSignal): Promise<Result<TransportAnswer, KubeError>> {
+  send(request: TransportRequest, headers: RequestHeaders, signal: AbortSignal): Promise<Result<TransportResponse, KubeError>> {
     if (this.#closed || signal.aborted) return Promise.resolve(failure("cancelled", "the call was cancelled before it was sent", "safe"));
     if (request.mayLeave?.() === false) return Promise.resolve(notSent());
     const outgoing = this.#open(request, headers);
@@ -34,7 +34,7 @@ export class Http1Carrier {
     signal.addEventListener("abort", onAbort, { once: true });
     outgoing.once("close", () => signal.removeEventListener("abort", onAbort));
     return new Promise((resolve) => {
-      outgoing.once("response", (message) => resolve(ok(this.#answerFrom(message, signal))));
+      outgoing.once("response", (message) => resolve(ok(this.#responseFrom(message, signal))));
       outgoing.on("error", (thrown) => resolve(err(this.#breakOf(wasConnected(), thrown, signal))));
       outgoing.end(request.body);
     });
@@ -56,9 +56,9 @@ export class Http1Carrier {
     return (url.protocol === "https:" ? httpsRequest : httpRequest)({ ...options, headers: { ...headers, ...length } });
   }
 
-  #answerFrom(message: IncomingMessage, signal: AbortSignal): TransportAnswer {
+  #responseFrom(message: IncomingMessage, signal: AbortSignal): TransportResponse {
     const explain = (thrown: unknown) => this.#ended(signal) ?? connectionLost(this.#endpoint.server, thrown);
-    // heard here as well: a break may come before anybody reads
+    // handled here as well: the connection may break before the body is read
     message.on("error", () => {});
     return { code: message.statusCode ?? 0, headers: plainHeaders(message.headers), body: bodyOf(message, explain) };
   }
@@ -74,7 +74,7 @@ export class Http1Carrier {
   }
 }
 
-/** Whether the request had a connection to go out on; without one nothing can have been sent. */
+/** Whether the request had a connection; without one nothing was sent. */
 function connectionOf(outgoing: ClientRequest): () => boolean {
   let connected = false;
   outgoing.once("socket", (socket) => {
@@ -93,5 +93,5 @@ async function* bodyOf(
   } catch (thrown) {
     return yield err(explain(thrown));
   }
-  if (!message.complete) yield err(explain(new Error("the server ended the answer early")));
+  if (!message.complete) yield err(explain(new Error("the server ended the response early")));
 }

@@ -1,15 +1,15 @@
 /**
- * One HTTP/2 connection: it hands out streams while there is room, and finds out when nobody is at the other end.
+ * One HTTP/2 connection: it opens streams up to its limit, and detects a peer that no longer responds.
  *
- * While streams are open a PING goes out at intervals; one that is not answered in time destroys the connection, and every
- * stream on it fails. While none is open there are no timers and the socket does not keep the process alive; a connection that
- * was idle for longer than an interval is not trusted again, because nobody checked it.
+ * While streams are open a PING is sent at intervals; without a response in time the connection is destroyed, and every stream on it fails.
+ * While none is open there are no timers and the socket does not keep the process alive; a connection that was idle for longer than an
+ * interval is not used again, because it was not checked.
  */
 import type { ClientHttp2Session, ClientHttp2Stream, OutgoingHttpHeaders } from "node:http2";
 import type { TLSSocket } from "node:tls";
 import type { Clock } from "#base";
 
-/** What kube-apiserver allows; a server that allows fewer says so. */
+/** The limit of kube-apiserver; a server with a lower limit sends it in its settings. */
 export const MAX_STREAMS = 100;
 
 export type Liveness = { readonly clock: Clock; readonly pingIntervalMs: number; readonly pingTimeoutMs: number };
@@ -30,12 +30,12 @@ export class Http2Connection {
     this.#idleSince = liveness.clock.monotonic();
     session.on("goaway", () => this.drain());
     session.on("close", () => this.drain());
-    // streams report what broke them; without a listener the session would throw as well
+    // streams report their errors; without a listener the session would throw as well
     session.on("error", () => {});
     session.unref();
   }
 
-  /** No new streams will be opened here. */
+  /** No new streams are opened on this connection. */
   get isGone(): boolean {
     return this.#draining || this.#session.closed || this.#session.destroyed || this.#isStale();
   }
@@ -45,7 +45,7 @@ export class Http2Connection {
     return !this.isGone && this.#streams < Math.min(MAX_STREAMS, Math.max(1, allowed));
   }
 
-  /** Ask `hasRoom` first. */
+  /** Check `hasRoom` first. */
   open(headers: OutgoingHttpHeaders, endStream: boolean): ClientHttp2Stream {
     const stream = this.#session.request(headers, { endStream });
     this.#streams += 1;
@@ -57,7 +57,7 @@ export class Http2Connection {
     return stream;
   }
 
-  /** Open streams go on to their end. */
+  /** Open streams continue to their end. */
   drain(): void {
     this.#draining = true;
     if (this.#streams === 0) this.destroy();
@@ -68,7 +68,7 @@ export class Http2Connection {
     this.#cancelTimer();
     // without an error Node ends open streams as if they were complete
     this.#session.destroy(new Error(reason));
-    // after a GOAWAY Node waits for the other side to hang up, and a server that does not would keep the socket for ever
+    // after a GOAWAY Node waits for the peer to close, and a server that does not would keep the socket for ever
     this.#socket.destroy();
   }
 
@@ -94,10 +94,10 @@ export class Http2Connection {
 
   #ping(): void {
     const { clock, pingTimeoutMs } = this.#liveness;
-    const cancel = clock.after(pingTimeoutMs, () => this.destroy(`no answer to a PING within ${pingTimeoutMs} ms`));
+    const cancel = clock.after(pingTimeoutMs, () => this.destroy(`no response to a PING within ${pingTimeoutMs} ms`));
     this.#cancelTimer = cancel;
     this.#session.ping((error) => {
-      // another timer stands there now: the connection rested in between
+      // the timer was replaced: the connection was idle in between
       if (error !== null || this.#cancelTimer !== cancel) return;
       cancel();
       if (this.#streams > 0) this.#schedulePing();

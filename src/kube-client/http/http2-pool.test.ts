@@ -38,7 +38,7 @@ describe("HTTP/2 connections", () => {
     expect(server.connections).toBe(1);
   });
 
-  test("more open calls than fit get another one, and no more than needed", async () => {
+  test("more open calls than one connection allows open another one, and no more than needed", async () => {
     const waiting: (() => void)[] = [];
     const server = await http2Server((_request, response) => void waiting.push(() => response.end("done")), { maxConcurrentStreams: 10 });
     const transport = open(configFor(server.port));
@@ -49,7 +49,7 @@ describe("HTTP/2 connections", () => {
     expect((await Promise.all(calls)).every(({ text }) => text === "done")).toBe(true);
   });
 
-  test("GOAWAY: calls under way go on, new ones get a new connection", async () => {
+  test("GOAWAY: open calls continue, new ones use a new connection", async () => {
     const waiting: (() => void)[] = [];
     const server = await http2Server((request, response) => {
       if (request.url === "/slow") waiting.push(() => response.end("done"));
@@ -60,7 +60,7 @@ describe("HTTP/2 connections", () => {
     await until(() => waiting.length === 1);
     server.sessions[0]?.goaway();
     while (server.connections < 2) {
-      // what left before the GOAWAY came in was not looked at, and says so
+      // a request that was sent before the GOAWAY arrived is refused as unprocessed
       const { text, error } = await readAnswer(await transport.send(get("/"), live));
       expect(error?.retry ?? text).toMatch(/^(safe|quick)$/);
     }
@@ -69,12 +69,12 @@ describe("HTTP/2 connections", () => {
     await until(() => server.sockets.size === 1);
   });
 
-  test("a stream that the server refuses may be sent again", async () => {
+  test("a stream that the server refuses may be retried", async () => {
     const server = await http2Server((request) => request.stream.close(7));
     expect(await open(configFor(server.port)).send(get("/"), live)).toMatchObject({ error: { kind: "network", retry: "safe" } });
   });
 
-  test("a stream that the server resets is not taken for a whole answer", async () => {
+  test("a stream that the server resets is not a complete response", async () => {
     const server = await http2Server((request, response) => {
       stalls(response);
       setImmediate(() => request.stream.close(8));
@@ -83,13 +83,13 @@ describe("HTTP/2 connections", () => {
     expect({ text, kind: error?.kind }).toEqual({ text: "some", kind: "network" });
   });
 
-  test("a server that hangs up on every connection is given up", async () => {
+  test("a server that closes every connection is an error", async () => {
     const server = await http2Server(echo, { onSession: (session) => session.goaway() });
     const { error } = await readAnswer(await open(configFor(server.port)).send(get("/"), live));
     expect(error).toMatchObject({ kind: "network", retry: "safe" });
   });
 
-  test("a half-open connection is found by PING, and its calls fail with `network`", async () => {
+  test("a half-open connection is detected by PING, and its calls fail with `network`", async () => {
     const server = await http2Server((_request, response) => stalls(response));
     const proxy = await cuttableProxy(server.port);
     const clock = new FakeClock();
@@ -106,7 +106,7 @@ describe("HTTP/2 connections", () => {
     const answer = expectOk(await transport.send(get("/"), live));
     const items = answer.body[Symbol.asyncIterator]();
     expect(await items.next()).toMatchObject({ value: { ok: true } });
-    // alive: answered pings keep it open
+    // alive: it responds to pings
     for (let round = 0; round < 3; round += 1) {
       timers.length = 0;
       await clock.advance(30_000);
@@ -117,7 +117,7 @@ describe("HTTP/2 connections", () => {
     await clock.advance(30_000);
     await clock.advance(15_000);
     expect(await items.next()).toMatchObject({
-      value: { error: { kind: "network", message: expect.stringContaining("no answer to a PING within 15000 ms") as string } },
+      value: { error: { kind: "network", message: expect.stringContaining("no response to a PING within 15000 ms") as string } },
     });
     expect(clock.pending).toBe(0);
     proxy.control.swallow = false;
@@ -125,7 +125,7 @@ describe("HTTP/2 connections", () => {
     expect(proxy.connections).toBe(2);
   });
 
-  test("one that was idle for long is not trusted again", async () => {
+  test("one that was idle for long is not used again", async () => {
     const server = await http2Server(echo);
     const clock = new FakeClock();
     const transport = open(configFor(server.port), clock);

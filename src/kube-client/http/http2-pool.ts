@@ -1,8 +1,8 @@
 /**
- * The HTTP/2 connections to one server under one identity: as few as the streams need.
+ * The HTTP/2 connections to one server with one identity: as few as the streams need.
  *
- * Connections are opened one at a time and everybody who waits shares the next one: a thousand calls at start-up make ten
- * connections, not a thousand.
+ * Connections are opened one at a time and all waiting calls share the next one: a thousand calls at start-up open ten connections, not a
+ * thousand.
  */
 import { connect, type ClientHttp2Session, type ClientHttp2Stream, type OutgoingHttpHeaders } from "node:http2";
 import type { TLSSocket } from "node:tls";
@@ -12,9 +12,9 @@ import type { TransportRequest } from "../transport.ts";
 import { unlessAborted } from "../unless-aborted.ts";
 import { connectFailure } from "./connection-error.ts";
 import { Http2Connection, MAX_STREAMS, type Liveness } from "./http2-connection.ts";
-import { dial, type Endpoint } from "./tls-socket.ts";
+import { dial, type TlsEndpoint } from "./tls-socket.ts";
 
-/** One stream's buffer, and enough for all streams together: a slow reader must not hold up the others. */
+/** Flow control windows of one stream and of all streams together: a slow reader must not block the others. */
 const STREAM_WINDOW = 4 * 1024 * 1024;
 const CONNECTION_WINDOW = STREAM_WINDOW * MAX_STREAMS;
 const LOST_CONNECTIONS_LIMIT = 3;
@@ -23,14 +23,14 @@ export type PoolOptions = Liveness & { readonly connectTimeoutMs: number };
 type Dialled = Result<Http2Connection | "http/1.1", KubeError>;
 
 export class Http2Pool {
-  readonly #endpoint: Endpoint;
+  readonly #endpoint: TlsEndpoint;
   readonly #options: PoolOptions;
-  /** Each with the moment when its session is gone. */
+  /** Each with a promise that resolves when its session is closed. */
   readonly #connections = new Map<Http2Connection, Promise<void>>();
   readonly #closing = new AbortController();
   #dialling: Promise<Dialled> | undefined;
 
-  constructor(endpoint: Endpoint, options: PoolOptions) {
+  constructor(endpoint: TlsEndpoint, options: PoolOptions) {
     this.#endpoint = endpoint;
     this.#options = options;
   }
@@ -39,7 +39,7 @@ export class Http2Pool {
     return this.#closing.signal.aborted;
   }
 
-  /** A stream on some connection, or "http/1.1" when the server does not speak HTTP/2. */
+  /** A stream on some connection, or "http/1.1" when the server does not support HTTP/2. */
   async open(
     headers: OutgoingHttpHeaders,
     { endStream, mayLeave }: { readonly endStream: boolean; readonly mayLeave: TransportRequest["mayLeave"] },
@@ -57,7 +57,7 @@ export class Http2Pool {
     return failure("network", `${this.#endpoint.server} closes connections as soon as they are open`, "safe");
   }
 
-  /** Streams under way go on; connections close behind them. */
+  /** Open streams continue; connections close after them. */
   drain(): void {
     for (const connection of this.#connections.keys()) connection.drain();
   }
@@ -95,17 +95,17 @@ export class Http2Pool {
     }
   }
 
-  /** The server's settings come first, because they say how many streams it allows. */
+  /** Waits for the server's settings, which have the number of streams. */
   async #begin(socket: TLSSocket): Promise<Dialled> {
     const session = connect(this.#endpoint.url.origin, {
       createConnection: () => socket,
       settings: { enablePush: false, initialWindowSize: STREAM_WINDOW },
-      // in MB; the default of 10 refuses streams under large bodies
+      // in MB; with the default of 10, streams are refused during large bodies
       maxSessionMemory: 1_000,
     });
-    // asked before anything else can happen: a session says only once that it is gone
+    // registered at once: a session emits "close" only once
     const gone = new Promise<void>((resolve) => session.once("close", resolve));
-    // Node does not pass a TLS alert on (a refused client certificate): the session would wait for ever
+    // Node does not report a TLS alert (a refused client certificate): the session would wait for ever
     socket.once("error", (thrown) => session.destroy(thrown));
     const ready = await this.#settingsOf(session);
     if (!ready.ok) {
@@ -133,10 +133,10 @@ export class Http2Pool {
         resolve(result);
       };
       const onAbort = () => settle(failure("cancelled", "the client was closed while it connected", "safe"));
-      const onClose = () => settle(err(connectFailure(server, new Error("it closed the connection without a word"))));
+      const onClose = () => settle(err(connectFailure(server, new Error("it closed the connection without an error"))));
       const onSettings = () => settle(ok(undefined));
       const cancelTimer = this.#options.clock.after(this.#options.connectTimeoutMs, () =>
-        settle(failure("network", `cannot connect to ${server}: it does not answer in HTTP/2`, "safe")),
+        settle(failure("network", `cannot connect to ${server}: it does not respond in HTTP/2`, "safe")),
       );
       if (this.isClosed) return onAbort();
       this.#closing.signal.addEventListener("abort", onAbort, { once: true });

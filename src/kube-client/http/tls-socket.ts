@@ -1,8 +1,8 @@
 /**
  * Opens one TLS connection.
  *
- * TLS 1.3 is used with every server that speaks it; 1.2 stays allowed because API servers and the load balancers in front of
- * them are other people's (kube-apiserver's own default minimum is 1.2). Curves and ciphers are the FIPS profile in both.
+ * TLS 1.3 is used with every server that supports it; 1.2 is allowed because clients do not control API servers and the load balancers in
+ * front of them (the default minimum of kube-apiserver is 1.2). Curves and ciphers are the FIPS profile in both.
  */
 import { connect, createSecureContext, type SecureContext, type TLSSocket } from "node:tls";
 import { err, fromThrowing, ok, reveal, type Clock, type Result } from "#base";
@@ -17,14 +17,14 @@ const PROFILE = {
 } as const;
 const TCP_KEEP_ALIVE_MS = 15_000;
 
-export type Endpoint = {
-  /** As people write it, for messages. */
+export type TlsEndpoint = {
+  /** The address of the server, for messages. */
   readonly server: string;
   readonly url: URL;
   readonly tls: TlsOptions;
 };
 
-/** What `tls.connect` and `https.Agent` both take. */
+/** Options of both `tls.connect` and `https.Agent`. */
 export type TlsOptions = {
   readonly secureContext: SecureContext;
   readonly minVersion: typeof PROFILE.minVersion;
@@ -32,12 +32,12 @@ export type TlsOptions = {
   readonly servername?: string;
 };
 
-export function endpointOf(config: ClusterConfig, certificate: ClientCertificate | undefined): Result<Endpoint, KubeError> {
+export function endpointOf(config: ClusterConfig, certificate: ClientCertificate | undefined): Result<TlsEndpoint, KubeError> {
   const client = certificate === undefined ? {} : { cert: certificate.certificate, key: reveal(certificate.key) };
   const authority = config.certificateAuthority === undefined ? {} : { ca: config.certificateAuthority };
   const context = fromThrowing(
     () => createSecureContext({ ...PROFILE, ...authority, ...client }),
-    // OpenSSL's own sentence says nothing that helps, and could quote the key
+    // the error of OpenSSL is not helpful, and could quote the key
     (): KubeError => ({
       kind: "network",
       message: `the certificates for ${config.server} cannot be used: check that certificate authority, client certificate and client key are PEM and belong together`,
@@ -53,7 +53,7 @@ export function endpointOf(config: ClusterConfig, certificate: ClientCertificate
 export type DialOptions = { readonly clock: Clock; readonly timeoutMs: number; readonly signal: AbortSignal };
 
 /** Resolves when the handshake is done and the server's certificate has been verified. */
-export function dial(endpoint: Endpoint, options: DialOptions): Promise<Result<TLSSocket, KubeError>> {
+export function dial(endpoint: TlsEndpoint, options: DialOptions): Promise<Result<TLSSocket, KubeError>> {
   const { url, tls, server } = endpoint;
   return new Promise((resolve) => {
     if (options.signal.aborted) return resolve(failure("cancelled", "the client is closed", "safe"));
@@ -61,14 +61,14 @@ export function dial(endpoint: Endpoint, options: DialOptions): Promise<Result<T
     const settle = (result: Result<TLSSocket, KubeError>) => {
       cancelTimer();
       options.signal.removeEventListener("abort", onAbort);
-      // the listener stays: a promise settles once, and an error that nobody hears would end the process
+      // the listener is kept: a promise settles once, and an unhandled error would end the process
       if (!result.ok) socket.destroy();
       resolve(result);
     };
     const onError = (thrown: Error) => settle(err(connectFailure(server, thrown)));
     const onAbort = () => settle(failure("cancelled", "the client was closed while it connected", "safe"));
     const cancelTimer = options.clock.after(options.timeoutMs, () =>
-      settle(failure("network", `cannot connect to ${server}: nobody answered within ${options.timeoutMs} ms`, "safe")),
+      settle(failure("network", `cannot connect to ${server}: it did not respond within ${options.timeoutMs} ms`, "safe")),
     );
     options.signal.addEventListener("abort", onAbort, { once: true });
     socket.on("error", onError);
@@ -80,7 +80,7 @@ export function dial(endpoint: Endpoint, options: DialOptions): Promise<Result<T
   });
 }
 
-/** URLs put IPv6 addresses in brackets; sockets do not want them. */
+/** URLs have IPv6 addresses in brackets; sockets need them without. */
 export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, "$1");
 }

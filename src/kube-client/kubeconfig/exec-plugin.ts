@@ -1,8 +1,7 @@
 /**
- * Credentials from an exec plugin (aws, gcloud, kubelogin, …): run when they are needed, kept until they expire or the server
- * refuses them.
+ * Credentials from an exec plugin (aws, gcloud, kubelogin, …): requested on demand, cached until they expire or the server refuses them.
  *
- * Many calls that need credentials at the same moment share one run: plugins open browsers and ask for passwords.
+ * Concurrent calls share one run of the plugin: plugins open browsers and prompt for passwords.
  */
 import { err, ok, type Clock, type Result } from "#base";
 import type { ClientCertificate, ClusterConfig, Credential, Credentials } from "../cluster-config.ts";
@@ -19,22 +18,22 @@ import {
 } from "../credentials/exec-credential.ts";
 import { runCommand, type Command, type CommandOutcome, type RunCommand } from "../credentials/run-command.ts";
 
-/** A token that is about to expire could do so on its way. */
+/** A token that is about to expire could expire before the server checks it. */
 const EXPIRY_MARGIN_MS = 10_000;
 const TIME_LIMIT_MS = 60_000;
-/** A person may have to find a second device first. */
+/** The user may need a second device first. */
 const INTERACTIVE_TIME_LIMIT_MS = 300_000;
 const STDERR_SHOWN = 500;
 
 export type ExecPluginOptions = {
   readonly exec: ExecConfig;
-  /** Which file and user it belongs to, for messages. */
+  /** The file and the user of the kubeconfig, for messages. */
   readonly at: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   readonly cluster: KubeconfigCluster;
   readonly server: Pick<ClusterConfig, "server" | "certificateAuthority" | "serverName">;
-  /** The user's own, which wins over the plugin's. */
+  /** The certificate of the user entry, which overrides the plugin's. */
   readonly certificate?: ClientCertificate | undefined;
   readonly runCommand?: RunCommand;
   readonly interactive?: boolean;
@@ -53,7 +52,7 @@ function mayInteract(mode: string | undefined, apiVersion: ExecApiVersion, termi
   if (mode === "Never") return ok(false);
   if (mode === undefined || mode === "IfAvailable") return ok(terminal);
   if (mode !== "Always") return err("exec.interactiveMode must be Never, IfAvailable or Always");
-  return terminal ? ok(true) : err("the credential plugin needs a terminal (interactiveMode: Always), and there is none here");
+  return terminal ? ok(true) : err("the credential plugin needs a terminal (interactiveMode: Always), and there is none");
 }
 
 class ExecCredentials implements Credentials {
@@ -78,7 +77,7 @@ class ExecCredentials implements Credentials {
   }
 
   refused(credential: Credential): boolean {
-    // only the first of many calls that failed with it makes the plugin run again
+    // of many calls that failed with it only the first one runs the plugin again
     if (this.#issued?.credential === credential) this.#issued = undefined;
     return true;
   }
@@ -126,7 +125,7 @@ class ExecCredentials implements Credentials {
       case "failed":
         return this.#failed(outcome.message);
       case "exited":
-        if (outcome.code !== 0) return this.#failed(`it ended with ${outcome.code ?? "a signal"}${said(outcome.stderr)}`);
+        if (outcome.code !== 0) return this.#failed(`it ended with ${outcome.code ?? "a signal"}${stderrText(outcome.stderr)}`);
     }
     const issued = parseExecCredential(outcome.stdout, this.#apiVersion);
     if (!issued.ok) return this.#failed(issued.error);
@@ -144,8 +143,8 @@ function hint(installHint: string | undefined): string {
   return installHint === undefined ? "" : `: ${oneLine(installHint)}`;
 }
 
-/** The end of what it told people, on one line and without control characters. */
-function said(stderr: string): string {
+/** The end of its standard error, on one line and without control characters. */
+function stderrText(stderr: string): string {
   const text = oneLine(stderr);
   return text === "" ? "" : `: ${text.slice(-STDERR_SHOWN)}`;
 }

@@ -1,6 +1,6 @@
 /**
- * Reads the fields of one entry and notes what is wrong with them, so that a file is reported once and not once per mistake.
- * Notes name fields, never values: many of them are secrets.
+ * Reads the fields of one entry and collects all mistakes, so that one error reports them together. Messages name fields, never values:
+ * many of them are secrets.
  */
 import { dirname, resolve } from "node:path";
 import { field, isJsonObject, type Json, type JsonObject } from "#kube";
@@ -10,7 +10,7 @@ export type FieldReader = {
   /** Empty text is absence, as in Go. */
   text(name: string): string | undefined;
   flag(name: string): boolean;
-  /** A file's path; relative ones start from the kubeconfig's folder. */
+  /** The path of a file; relative to the kubeconfig's folder. */
   path(name: string, kubeconfig: string): string | undefined;
   base64Pem(name: string): string | undefined;
   items(name: string): readonly Json[];
@@ -20,7 +20,7 @@ export type FieldReader = {
   objects(name: string): readonly FieldReader[];
 };
 
-/** `where` stands in front of every note that goes into `faults`. */
+/** `where` is the prefix of every message in `faults`. */
 export function fieldReader(value: Json, where: string, faults: string[]): FieldReader {
   const fault = (what: string) => void faults.push(`${where}${what}`);
   if (!isJsonObject(value)) fault("must be a map of fields");

@@ -18,7 +18,7 @@ describe("in a pod", () => {
   const inPod = (given: Files, environment: Record<string, string> = env) =>
     inClusterConfig({ env: environment, clock: new FakeClock(), readFile: reading(given) });
 
-  test("the service account says who we are", async () => {
+  test("the service account is the identity", async () => {
     const config = expectOk(await inPod(files));
     expect(config).toMatchObject({ server: "https://10.0.0.1", certificateAuthority: PEM, namespace: "lattice-system" });
     const { token } = expectOk(await config.credentials.get(live));
@@ -35,9 +35,9 @@ describe("in a pod", () => {
     {
       name: "outside of one",
       given: () => inPod(files, {}),
-      want: "this is no pod: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set",
+      want: "this is not a pod: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set",
     },
-    { name: "with a strange address", given: () => inPod(files, { ...env, KUBERNETES_SERVICE_PORT: "x" }), want: "make no address" },
+    { name: "with an invalid address", given: () => inPod(files, { ...env, KUBERNETES_SERVICE_PORT: "x" }), want: "are not an address" },
     {
       name: "without a token",
       given: () => inPod({ [`${folder}/ca.crt`]: PEM }),
@@ -49,7 +49,7 @@ describe("in a pod", () => {
       want: `${folder}/ca.crt does not exist; set automountServiceAccountToken`,
     },
   ];
-  test.each(rows)("$name it is an error that says so", async ({ given, want }) => {
+  test.each(rows)("$name it is an error with the reason", async ({ given, want }) => {
     const config = await given();
     expect(config.ok ? "" : config.error.message).toContain(want);
   });

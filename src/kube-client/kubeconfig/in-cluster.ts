@@ -1,6 +1,6 @@
 /**
- * The configuration of a program that runs in a pod: address from the environment, identity from the service account that is
- * mounted beside it. The token is read again and again: the kubelet rewrites it before it expires.
+ * The configuration of a program that runs in a pod: address from the environment, identity from the mounted service account. The token is
+ * read again regularly: the kubelet rewrites it before it expires.
  */
 import { isIPv6 } from "node:net";
 import { err, ok, type Clock, type Result } from "#base";
@@ -21,18 +21,18 @@ export async function inClusterConfig({ env, clock, readFile }: InClusterOptions
   const host = env["KUBERNETES_SERVICE_HOST"] ?? "";
   const port = env["KUBERNETES_SERVICE_PORT"] ?? "";
   if (host === "" || port === "") {
-    return err({ kind: "not-found", message: "this is no pod: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set" });
+    return err({ kind: "not-found", message: "this is not a pod: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set" });
   }
   const server = parseServerUrl(`https://${isIPv6(host) ? `[${host}]` : host}:${port}`);
   if (!server.ok)
-    return err({ kind: "malformed", message: `KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT make no address: ${server.error}` });
+    return err({ kind: "malformed", message: `KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not an address: ${server.error}` });
   const authority = await readText(`${FOLDER}/ca.crt`, readFile);
   const token = await readText(`${FOLDER}/token`, readFile);
   for (const file of [authority, token]) {
     if (!file.ok)
       return err({ ...file.error, message: `${file.error.message}; set automountServiceAccountToken on the pod's service account` });
   }
-  // absent when only the token is projected; then nobody has a default namespace
+  // absent when only the token is projected; then there is no default namespace
   const namespace = await readText(`${FOLDER}/namespace`, readFile);
   return ok({
     server: server.value,

@@ -11,7 +11,7 @@ const base64 = (text: string) => Buffer.from(text).toString("base64");
 const live = new AbortController().signal;
 
 type Entry = Record<string, unknown>;
-/** YAML is a superset of JSON, and tests read better as values. */
+/** YAML is a superset of JSON, so kubeconfigs are written as values. */
 function kubeconfig({
   cluster = {},
   user = {},
@@ -52,14 +52,14 @@ describe("which files are read", () => {
   const here = (server: string) => kubeconfig({ cluster: { server } });
   const rows: { name: string; files: Files; given: Partial<LoadKubeconfigOptions>; want: string }[] = [
     {
-      name: "the one that was named",
+      name: "the file of --kubeconfig",
       files: { "/a": here("https://a") },
       given: { path: "/a", env: { KUBECONFIG: "/b" } },
       want: "https://a",
     },
     { name: "KUBECONFIG", files: { "/b": here("https://b") }, given: { path: undefined, env: { KUBECONFIG: "/b" } }, want: "https://b" },
     {
-      name: "the first of a list that has the entry",
+      name: "the first file of a list that has the entry",
       files: { "/b": here("https://b"), "/c": here("https://c") },
       given: { path: undefined, env: { KUBECONFIG: "/b:/c" } },
       want: "https://b",
@@ -82,7 +82,7 @@ describe("which files are read", () => {
     expect(expectOk(await load(files, given)).server).toBe(want);
   });
 
-  test("entries of several files are merged, first come first served", async () => {
+  test("entries of several files are merged, the first of a name is used", async () => {
     const first = JSON.stringify({
       "current-context": "",
       contexts: [{ name: "x", context: { cluster: "c", user: "u", namespace: "first" } }],
@@ -97,7 +97,7 @@ describe("which files are read", () => {
     expect(config).toMatchObject({ namespace: "first", server: "https://api.test:6443", certificateAuthority: PEM });
   });
 
-  test("all contexts can be seen", async () => {
+  test("all contexts can be listed", async () => {
     const all = expectOk(
       await readKubeconfig({ path: "/a", env: {}, home: "/", clock: new FakeClock(), readFile: reading({ "/a": kubeconfig({}) }) }),
     );
@@ -140,7 +140,12 @@ describe("the context", () => {
   });
 
   const rows: { name: string; given: string; options?: Partial<LoadKubeconfigOptions>; want: string }[] = [
-    { name: "that nobody has", given: two, options: { context: "x" }, want: 'unknown-context: there is no context "x"; known: ctx, other' },
+    {
+      name: "that does not exist",
+      given: two,
+      options: { context: "x" },
+      want: 'unknown-context: there is no context "x"; known: ctx, other',
+    },
     {
       name: "that is not set",
       given: kubeconfig({ "current-context": "" }),
@@ -157,7 +162,7 @@ describe("the context", () => {
       want: 'incomplete: /k/config: context "ctx": there is no user "u"; known: none',
     },
     {
-      name: "named like something that every object has",
+      name: "named like a property of every object",
       given: kubeconfig({ "current-context": "__proto__" }),
       want: 'unknown-context: there is no context "__proto__"; known: ctx',
     },
@@ -168,7 +173,7 @@ describe("the context", () => {
 });
 
 describe("the cluster", () => {
-  test("is taken as it stands", async () => {
+  test("is used unchanged", async () => {
     const cluster = {
       server: "https://[::1]:6443/prefix/",
       "certificate-authority-data": base64(PEM),
@@ -183,9 +188,12 @@ describe("the cluster", () => {
     });
   });
 
-  test.each(["http://localhost:8001", "http://127.0.0.1:8001", "http://[::1]:8001"])("may be plain on this machine: %s", async (server) => {
-    expect(expectOk(await load({ "/k/config": kubeconfig({ cluster: { server } }) })).server).toBe(server);
-  });
+  test.each(["http://localhost:8001", "http://127.0.0.1:8001", "http://[::1]:8001"])(
+    "may be plain HTTP on this machine: %s",
+    async (server) => {
+      expect(expectOk(await load({ "/k/config": kubeconfig({ cluster: { server } }) })).server).toBe(server);
+    },
+  );
 
   const at = '/k/config: cluster "c": ';
   const rows: { name: string; given: Entry; files?: Files; want: string }[] = [
@@ -195,7 +203,7 @@ describe("the cluster", () => {
     {
       name: "a password in it",
       given: { server: "https://a:b@c" },
-      want: `malformed: ${at}the server's address must not hold a user name or password`,
+      want: `malformed: ${at}the server's address must not contain a user name or password`,
     },
     { name: "a query in it", given: { server: "https://c/?x" }, want: `malformed: ${at}the server's address must not have a query` },
     {
@@ -211,7 +219,7 @@ describe("the cluster", () => {
     { name: "no verification", given: { "insecure-skip-tls-verify": true }, want: `insecure: ${at}insecure-skip-tls-verify is refused` },
     { name: "a proxy", given: { "proxy-url": "http://proxy" }, want: `unsupported: ${at}proxy-url is not supported` },
     {
-      name: "a CA that is no PEM",
+      name: "a CA that is not PEM",
       given: { "certificate-authority-data": base64("x") },
       want: `malformed: ${at}certificate-authority-data must be PEM, encoded in base64`,
     },
@@ -221,7 +229,7 @@ describe("the cluster", () => {
       want: `not-found: ${at}certificate-authority: /k/ca.crt does not exist`,
     },
     {
-      name: "a CA file that is no PEM",
+      name: "a CA file that is not PEM",
       given: { "certificate-authority": "../ca.crt" },
       files: { "/ca.crt": "x" },
       want: `malformed: ${at}certificate-authority: /ca.crt is not PEM`,
@@ -252,12 +260,12 @@ describe("the user", () => {
     }
   });
 
-  test("has a token file, which wins over the token beside it", async () => {
+  test("has a token file, which overrides the token", async () => {
     const credential = await credentialOf({ tokenFile: "token", token: "old" }, { "/k/token": "new\n" });
     expect(credential.token && reveal(credential.token)).toBe("new");
   });
 
-  test("has a plugin, which starts from the kubeconfig's folder", async () => {
+  test("has a plugin, which runs in the kubeconfig's folder", async () => {
     const commands: Command[] = [];
     const runCommand: RunCommand = (command) => {
       commands.push(command);
@@ -278,11 +286,11 @@ describe("the user", () => {
     expect(commands[0]?.env["KUBERNETES_EXEC_INFO"]).toContain('"config":{"audience":"x"}');
   });
 
-  test("has a token that wins over a plugin", async () => {
+  test("has a token that overrides a plugin", async () => {
     expect((await credentialOf({ token: "t", exec: { apiVersion: "?", command: "x" } })).token).toBeDefined();
   });
 
-  test("may act as somebody else", async () => {
+  test("may impersonate another user", async () => {
     const user = { token: "t", as: "bob", "as-uid": "7", "as-groups": ["g"], "as-user-extra": { scope: ["a"], odd: "b" } };
     const config = expectOk(await load({ "/k/config": kubeconfig({ user }) }));
     expect(config.impersonate).toEqual({
@@ -316,12 +324,12 @@ describe("the user", () => {
     {
       name: "a certificate without a key",
       given: { "client-certificate-data": base64(PEM) },
-      want: `incomplete: ${at}client-certificate needs client-key beside it`,
+      want: `incomplete: ${at}client-certificate needs client-key`,
     },
     {
       name: "a key without a certificate",
       given: { "client-key-data": base64(KEY) },
-      want: `incomplete: ${at}client-key needs client-certificate beside it`,
+      want: `incomplete: ${at}client-key needs client-certificate`,
     },
     {
       name: "a certificate file that is missing",
@@ -338,14 +346,14 @@ describe("the user", () => {
       given: { token: 12 },
       want: `malformed: ${at.replace("/k/config: ", "/k/config: ")}token must be text; put it in quotes`,
     },
-    { name: "groups without a user to act as", given: { "as-groups": ["g"] }, want: `malformed: ${at}as-groups and as-uid need as` },
+    { name: "groups without a user to impersonate", given: { "as-groups": ["g"] }, want: `malformed: ${at}as-groups and as-uid need as` },
     {
-      name: "groups that are no text",
+      name: "groups that are not strings",
       given: { as: "a", "as-groups": [1] },
       want: `malformed: ${at}as-groups must be a list of text; put its items in quotes`,
     },
-    { name: "groups that are no list", given: { as: "a", "as-groups": "g" }, want: `malformed: ${at}as-groups must be a list` },
-    { name: "extra that is no map", given: { as: "a", "as-user-extra": [] }, want: `malformed: ${at}as-user-extra must be a map` },
+    { name: "groups that are not a list", given: { as: "a", "as-groups": "g" }, want: `malformed: ${at}as-groups must be a list` },
+    { name: "extra that is not a map", given: { as: "a", "as-user-extra": [] }, want: `malformed: ${at}as-user-extra must be a map` },
     { name: "a plugin without a command", given: { exec: { apiVersion: "x" } }, want: `malformed: ${at}exec: exec needs a command` },
     {
       name: "an unknown plugin version",
@@ -353,7 +361,7 @@ describe("the user", () => {
       want: `unsupported: ${at}exec.apiVersion must be one of`,
     },
     {
-      name: "a plugin that does not say whether it talks",
+      name: "a plugin without an interactive mode",
       given: { exec: { apiVersion: "client.authentication.k8s.io/v1", command: "x" } },
       want: `unsupported: ${at}exec.interactiveMode is missing`,
     },
@@ -374,7 +382,7 @@ describe("the user", () => {
     expect(message).not.toContain("hunter2");
   });
 
-  test("of another context may have anything", async () => {
+  test("of another context is not checked", async () => {
     const users = [
       { name: "u", user: { token: "t" } },
       { name: "old", user: { username: "a", password: "b" } },
@@ -388,7 +396,7 @@ describe("the file", () => {
     { name: "broken YAML", given: "clusters: [", want: "malformed: /k/config: " },
     { name: "a list", given: "[]", want: "malformed: /k/config: a kubeconfig is one YAML document with clusters, users and contexts" },
     { name: "two documents", given: "{}\n---\n{}", want: "malformed: /k/config: a kubeconfig is one YAML document" },
-    { name: "lists that are none", given: "clusters: {}", want: "malformed: /k/config: clusters must be a list" },
+    { name: "entries that are not lists", given: "clusters: {}", want: "malformed: /k/config: clusters must be a list" },
     { name: "an entry without a name", given: "users: [{user: {}}]", want: "malformed: /k/config: every entry of users needs a name" },
     {
       name: "two entries of one name",
@@ -396,12 +404,12 @@ describe("the file", () => {
       want: 'malformed: /k/config: users has two entries named "a"',
     },
     {
-      name: "an entry that is no map",
+      name: "an entry that is not a map",
       given: "clusters: [{name: a, cluster: x}]",
       want: 'malformed: /k/config: cluster "a": must be a map of fields',
     },
     {
-      name: "a flag that is none",
+      name: "an invalid flag",
       given: "clusters: [{name: a, cluster: {insecure-skip-tls-verify: 'true'}}]",
       want: 'cluster "a": insecure-skip-tls-verify must be true or false',
     },
@@ -412,18 +420,18 @@ describe("the file", () => {
     expect(await messageOf(given)).toContain(want);
   });
 
-  test("is read without a place too, and unknown fields do not matter", () => {
+  test("is read without a file name too, and unknown fields are ignored", () => {
     expect(parseKubeconfig("current-context: a\npreferences: {colors: true}\nusers: null").ok).toBe(true);
     expect(parseKubeconfig("clusters: 1")).toMatchObject({ error: { message: "kubeconfig: clusters must be a list" } });
   });
 
-  test("shows no secret, however it is printed", () => {
+  test("contains no secret in any printed form", () => {
     const parsed = parseKubeconfig(kubeconfig({ user: { token: "t0ken", "client-key-data": base64(KEY) } }));
     expect(inspect(parsed, { depth: 9, showHidden: true }) + JSON.stringify(parsed)).not.toMatch(/t0ken|PRIVATE|c2VjcmV0/);
   });
 });
 
-test("files are read from disk when nobody says otherwise", async () => {
+test("files are read from disk by default", async () => {
   const loaded = await loadKubeconfig({ path: "/does/not/exist", env: {}, home: "/", clock: new FakeClock() });
   expect(loaded).toMatchObject({ error: { kind: "not-found", message: "/does/not/exist does not exist" } });
 });

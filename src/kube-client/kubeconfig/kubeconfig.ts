@@ -1,8 +1,8 @@
 /**
- * A kubeconfig as data: what the file says, with secrets wrapped and paths made absolute, and nothing decided yet.
+ * A kubeconfig as data: the content of the file, with secrets wrapped and paths made absolute.
  *
- * Only what Lattice reads is checked; everything else is ignored, because kubeconfigs carry the settings of many tools. What
- * Lattice refuses (basic authentication, insecure TLS) is refused for the context in use, not for the whole file.
+ * Only the fields that Lattice reads are checked; others are ignored, because kubeconfigs contain settings of many tools. Unsupported
+ * settings (basic authentication, insecure TLS) are refused for the context in use, not for the whole file.
  */
 import { dirname, resolve } from "node:path";
 import { err, ok, sensitive, type Result, type Sensitive } from "#base";
@@ -13,7 +13,7 @@ import { fieldReader, type FieldReader } from "./field-reader.ts";
 export type KubeconfigErrorKind = "not-found" | "unreadable" | "malformed" | "unknown-context" | "incomplete" | "unsupported" | "insecure";
 export type KubeconfigError = { readonly kind: KubeconfigErrorKind; readonly message: string };
 
-/** Inline data wins over a file, as in kubectl. */
+/** Inline data overrides a file, as in kubectl. */
 export type PemSource<T> = { readonly data: T } | { readonly file: string };
 
 export type KubeconfigCluster = {
@@ -22,7 +22,7 @@ export type KubeconfigCluster = {
   readonly serverName?: string | undefined;
   readonly insecureSkipVerify: boolean;
   readonly proxyUrl?: string | undefined;
-  /** What credential plugins get to see of the cluster. */
+  /** The part of the cluster that credential plugins get. */
   readonly execConfig?: Json | undefined;
 };
 
@@ -53,17 +53,17 @@ export type KubeconfigContext = {
   readonly namespace?: string | undefined;
 };
 
-/** An entry and the file it stands in, for messages. */
-export type Placed<T> = { readonly file: string; readonly value: T };
+/** An entry and its file, for messages. */
+export type EntryInFile<T> = { readonly file: string; readonly value: T };
 
 export type Kubeconfig = {
   readonly currentContext?: string | undefined;
-  readonly clusters: ReadonlyMap<string, Placed<KubeconfigCluster>>;
-  readonly users: ReadonlyMap<string, Placed<KubeconfigUser>>;
-  readonly contexts: ReadonlyMap<string, Placed<KubeconfigContext>>;
+  readonly clusters: ReadonlyMap<string, EntryInFile<KubeconfigCluster>>;
+  readonly users: ReadonlyMap<string, EntryInFile<KubeconfigUser>>;
+  readonly contexts: ReadonlyMap<string, EntryInFile<KubeconfigContext>>;
 };
 
-/** `file` is where the text came from: messages name it, and relative paths start from its folder. */
+/** `file` is the path of the text: messages name it, and relative paths are resolved in its folder. */
 export function parseKubeconfig(text: string, file = "kubeconfig"): Result<Kubeconfig, KubeconfigError> {
   const documents = parseYaml(text);
   if (!documents.ok) {
@@ -75,7 +75,7 @@ export function parseKubeconfig(text: string, file = "kubeconfig"): Result<Kubec
     return malformed(file, ["a kubeconfig is one YAML document with clusters, users and contexts"]);
   const faults: string[] = [];
   const top = fieldReader(document, "", faults);
-  const entries = <T>(list: string, item: string, read: (reader: FieldReader) => T): ReadonlyMap<string, Placed<T>> =>
+  const entries = <T>(list: string, item: string, read: (reader: FieldReader) => T): ReadonlyMap<string, EntryInFile<T>> =>
     readEntries(document, { list, item, file, faults }, read);
   const config: Kubeconfig = {
     currentContext: top.text("current-context"),
@@ -88,8 +88,8 @@ export function parseKubeconfig(text: string, file = "kubeconfig"): Result<Kubec
 
 type EntryList = { readonly list: string; readonly item: string; readonly file: string; readonly faults: string[] };
 
-function readEntries<T>(document: Json, at: EntryList, read: (reader: FieldReader) => T): ReadonlyMap<string, Placed<T>> {
-  const entries = new Map<string, Placed<T>>();
+function readEntries<T>(document: Json, at: EntryList, read: (reader: FieldReader) => T): ReadonlyMap<string, EntryInFile<T>> {
+  const entries = new Map<string, EntryInFile<T>>();
   const raw = field(document, at.list) ?? [];
   if (!Array.isArray(raw)) at.faults.push(`${at.list} must be a list`);
   for (const entry of Array.isArray(raw) ? (raw as readonly Json[]) : []) {
@@ -145,7 +145,7 @@ function readExec(reader: FieldReader | undefined, file: string): ExecConfig | u
   const env = reader.objects("env").map((item) => [item.text("name") ?? "", item.text("value") ?? ""] as const);
   return {
     apiVersion: reader.text("apiVersion"),
-    // a bare name is looked up in PATH, a path starts from the kubeconfig's folder
+    // a name is looked up in PATH, a path is relative to the kubeconfig's folder
     command: command.includes("/") ? resolve(dirname(file), command) : command,
     args: reader.texts("args"),
     env: new Map(env.filter(([name]) => name !== "")),

@@ -1,8 +1,8 @@
 /**
- * Finds kubeconfig files, merges them as kubectl does and makes the ClusterConfig of one context.
+ * Finds kubeconfig files, merges them as kubectl does and creates the ClusterConfig of one context.
  *
- * Of several files the first to name an entry wins, whole; files of a KUBECONFIG list that do not exist are passed over. The
- * environment comes in as a value: this folder never reads the process'.
+ * Of several entries with one name the first is used; files of a KUBECONFIG list that do not exist are skipped. The environment is an
+ * argument: this folder never reads that of the process.
  */
 import { delimiter, join } from "node:path";
 import { err, ok, type Clock, type Result } from "#base";
@@ -13,16 +13,16 @@ import { parseKubeconfig, type Kubeconfig, type KubeconfigError } from "./kubeco
 import { resolveContext } from "./resolve.ts";
 
 export type LoadKubeconfigOptions = {
-  /** One file, which must exist. Wins over KUBECONFIG. */
+  /** One file, which must exist. Overrides KUBECONFIG. */
   readonly path?: string | undefined;
-  /** Wins over the files' current-context. */
+  /** Overrides current-context. */
   readonly context?: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly home: string;
   readonly clock: Clock;
   readonly readFile?: ReadFile;
   readonly runCommand?: RunCommand;
-  /** Whether a credential plugin may talk to a person at a terminal. */
+  /** Whether a credential plugin may use the terminal. */
   readonly interactive?: boolean;
 };
 
@@ -31,7 +31,7 @@ export async function loadKubeconfig(options: LoadKubeconfigOptions): Promise<Re
   return merged.ok ? resolveContext(merged.value, options) : merged;
 }
 
-/** The merged files, for those who want to see all contexts. */
+/** The merged files, with all contexts. */
 export async function readKubeconfig(options: LoadKubeconfigOptions): Promise<Result<Kubeconfig, KubeconfigError>> {
   const found: Kubeconfig[] = [];
   const files = filesOf(options);
@@ -54,7 +54,7 @@ function filesOf({ path, env, home }: LoadKubeconfigOptions): readonly string[] 
 }
 
 function mergeKubeconfigs(configs: readonly Kubeconfig[]): Kubeconfig {
-  // of equal names the last that a Map is given wins, so the first file is given last
+  // a Map keeps the last of equal keys, so the first file is added last
   const lastFirst = configs.toReversed();
   return {
     currentContext: configs.find((config) => config.currentContext !== undefined)?.currentContext,

@@ -1,7 +1,4 @@
-/**
- * From a kubeconfig to the ClusterConfig of one of its contexts. Here things are refused: whatever Lattice cannot do, or will
- * not do, is an error that names the file and the entry and says what would fix it.
- */
+/** Creates the ClusterConfig of one context of a kubeconfig. Unsupported settings are errors that name the file, the entry and the fix. */
 import { err, mapErr, ok, sensitive, type Clock, type Result } from "#base";
 import { parseServerUrl, staticCredentials, type ClientCertificate, type ClusterConfig, type Credentials } from "../cluster-config.ts";
 import { execCredentials } from "./exec-plugin.ts";
@@ -14,7 +11,7 @@ import type {
   KubeconfigErrorKind,
   KubeconfigUser,
   PemSource,
-  Placed,
+  EntryInFile,
 } from "./kubeconfig.ts";
 import { readText, type ReadFile } from "../read-text.ts";
 
@@ -57,7 +54,7 @@ async function resolveCluster(at: string, cluster: KubeconfigCluster, options: R
     return refuse(
       "insecure",
       at,
-      "insecure-skip-tls-verify is refused: the token would go to whoever answers; put the cluster's CA into certificate-authority-data (and, if its certificate has another name, that name into tls-server-name)",
+      "insecure-skip-tls-verify is refused: the token would be sent to an unverified server; put the cluster's CA into certificate-authority-data (and, if its certificate has another name, that name into tls-server-name)",
     );
   }
   if (cluster.proxyUrl !== undefined) {
@@ -74,7 +71,7 @@ type UserOptions = ResolveOptions & { readonly cluster: KubeconfigCluster; reado
 
 async function resolveUser(
   name: string,
-  placed: Placed<KubeconfigUser> | undefined,
+  placed: EntryInFile<KubeconfigUser> | undefined,
   options: UserOptions,
 ): Promise<Result<Credentials, KubeconfigError>> {
   if (placed === undefined) return ok(staticCredentials({}));
@@ -100,7 +97,7 @@ async function resolveUser(
     const { tokenFile: path, token: fallback } = user;
     return ok(tokenFileCredentials({ path, fallback, certificate: certificate.value, clock: options.clock, readFile: options.readFile }));
   }
-  // a token or certificate of the user's own wins over a plugin, as in kubectl
+  // a token or certificate of the user entry overrides a plugin, as in kubectl
   if (user.exec === undefined || user.token !== undefined)
     return ok(staticCredentials({ token: user.token, certificate: certificate.value }));
   const plugin = execCredentials({ ...options, at, exec: user.exec, certificate: certificate.value });
@@ -114,7 +111,7 @@ async function certificateOf(
 ): Promise<Result<ClientCertificate | undefined, KubeconfigError>> {
   if ((user.certificate === undefined) !== (user.key === undefined)) {
     const [has, needs] = user.key === undefined ? ["client-certificate", "client-key"] : ["client-key", "client-certificate"];
-    return refuse("incomplete", at, `${has} needs ${needs} beside it`);
+    return refuse("incomplete", at, `${has} needs ${needs}`);
   }
   const certificate = await pemOf(at, "client-certificate", user.certificate, options);
   if (!certificate.ok) return certificate;

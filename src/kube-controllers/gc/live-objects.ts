@@ -4,7 +4,7 @@
  */
 import { err, ok, type Result } from "#base";
 import { jsonEqual, metadataOf, type Json, type KubeObject, type ObjectKey, type OwnerReference } from "#kube";
-import type { Answer, DeleteOptions, KubeClient, KubeError, PatchBody } from "#kube-client";
+import type { ClientResult, DeleteOptions, KubeClient, KubeError, PatchBody } from "#kube-client";
 import type { EveryKind } from "../every-kind.ts";
 import type { ServedResource } from "../discovery.ts";
 import type { Identity } from "./identity.ts";
@@ -48,7 +48,12 @@ export class LiveObjects {
   }
 
   /** False when it was gone already. A conflict comes back only if the owners changed: other changes are no reason to wait. */
-  async delete(place: ObjectPlace, known: KubeObject, propagation: DeleteOptions["propagation"], signal: AbortSignal): Answer<boolean> {
+  async delete(
+    place: ObjectPlace,
+    known: KubeObject,
+    propagation: DeleteOptions["propagation"],
+    signal: AbortSignal,
+  ): ClientResult<boolean> {
     const { uid = "", resourceVersion = "", ownerReferences } = known.metadata;
     const how = { signal, ...(propagation === undefined ? {} : { propagation }) };
     const answer = await this.#client.delete(place.resource, place.key, { ...how, preconditions: { uid, resourceVersion } });
@@ -60,18 +65,18 @@ export class LiveObjects {
     return this.#client.delete(place.resource, place.key, { ...how, preconditions: { uid } });
   }
 
-  removeOwners(place: ObjectPlace, known: KubeObject, owners: ReadonlySet<string>, signal: AbortSignal): Answer<unknown> {
+  removeOwners(place: ObjectPlace, known: KubeObject, owners: ReadonlySet<string>, signal: AbortSignal): ClientResult<unknown> {
     const left = (known.metadata.ownerReferences ?? []).filter(({ uid }) => !owners.has(uid));
     return this.#patchOwners(place, known, { strategic: [...owners].map((uid) => ({ $patch: "delete", uid })), plain: left }, signal);
   }
 
   /** So that no owner waits for this object any more. */
-  unblockOwners(place: ObjectPlace, known: KubeObject, signal: AbortSignal): Answer<unknown> {
+  unblockOwners(place: ObjectPlace, known: KubeObject, signal: AbortSignal): ClientResult<unknown> {
     const freed = (known.metadata.ownerReferences ?? []).map((owner) => ({ ...owner, blockOwnerDeletion: false }));
     return this.#patchOwners(place, known, { strategic: freed, plain: freed }, signal);
   }
 
-  async removeFinalizer(place: ObjectPlace, known: KubeObject, finalizer: string, signal: AbortSignal): Answer<unknown> {
+  async removeFinalizer(place: ObjectPlace, known: KubeObject, finalizer: string, signal: AbortSignal): ClientResult<unknown> {
     let object: KubeObject | undefined = known;
     for (let tries = 1; ; tries += 1) {
       const { finalizers = [], resourceVersion = "", uid = "" } = object.metadata;
@@ -92,7 +97,7 @@ export class LiveObjects {
     { metadata }: KubeObject,
     owners: { readonly strategic: readonly Json[]; readonly plain: readonly OwnerReference[] },
     signal: AbortSignal,
-  ): Answer<unknown> {
+  ): ClientResult<unknown> {
     const { uid = "", resourceVersion = "" } = metadata;
     const send = (body: PatchBody) => this.#client.patch(resource, key, body, { signal });
     const kind = `${resource.group}/${resource.kind}`;

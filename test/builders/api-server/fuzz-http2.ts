@@ -32,7 +32,7 @@ export class FuzzHttp2 {
     if (stream === undefined) return undefined;
     stream.on("error", () => {}); // "close" follows
     stream.end(body === undefined ? undefined : Buffer.from(body, binary === true ? "latin1" : "utf8"));
-    return answerOn(stream);
+    return responseOn(stream);
   }
 
   close(): void {
@@ -56,7 +56,7 @@ function headersOf({ method, url, headers }: FuzzRequest, token: string | undefi
   return { ...known, ...Object.fromEntries(said), ":method": method, ":path": url };
 }
 
-function answerOn(stream: ClientHttp2Stream): Promise<FuzzAnswer> {
+function responseOn(stream: ClientHttp2Stream): Promise<FuzzAnswer> {
   return new Promise((resolve) => {
     let status: number | undefined;
     let type = "";

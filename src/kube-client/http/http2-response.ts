@@ -1,23 +1,23 @@
 /**
- * One request on one HTTP/2 stream: sends the body, waits for the head, hands out the body as it arrives.
+ * One request on one HTTP/2 stream: sends the body, waits for the head, returns the body as it arrives.
  *
- * Node ends a stream that the server reset as if it were complete; `rstCode` and `aborted` tell the two apart.
+ * Node ends a stream that the server reset as if it were complete; `rstCode` and `aborted` distinguish the two.
  */
 import { constants, type ClientHttp2Stream, type IncomingHttpHeaders } from "node:http2";
 import { err, ok, type Result } from "#base";
 import { failure, type KubeError } from "../errors.ts";
-import type { TransportAnswer } from "../transport.ts";
+import type { TransportResponse } from "../transport.ts";
 import { connectionLost } from "./connection-error.ts";
 import { plainHeaders } from "./headers.ts";
 
-/** How a stream's break is explained: it depends on who ended it. */
+/** How a broken stream is explained: it depends on what ended it. */
 export type StreamContext = { readonly server: string; readonly signal: AbortSignal; readonly isClosed: () => boolean };
 
-export function answerOn(
+export function responseOn(
   stream: ClientHttp2Stream,
   body: string | undefined,
   context: StreamContext,
-): Promise<Result<TransportAnswer, KubeError>> {
+): Promise<Result<TransportResponse, KubeError>> {
   const { signal } = context;
   let broken: unknown;
   const onAbort = () => cancel(stream);
@@ -26,7 +26,7 @@ export function answerOn(
   stream.on("error", (thrown) => (broken = thrown));
   const explain = () => breakOf(stream, broken, context);
   return new Promise((resolve) => {
-    stream.once("response", (headers) => resolve(ok(answerFrom(headers, stream, explain))));
+    stream.once("response", (headers) => resolve(ok(responseFrom(headers, stream, explain))));
     stream.once("close", () => {
       signal.removeEventListener("abort", onAbort);
       resolve(err(explain()));
@@ -35,13 +35,13 @@ export function answerOn(
   });
 }
 
-/** RST_STREAM tells the server to stop; `destroy` throws away what has arrived and nobody read. */
+/** RST_STREAM stops the server; `destroy` discards unread data. */
 function cancel(stream: ClientHttp2Stream): void {
   stream.close(constants.NGHTTP2_CANCEL);
   stream.destroy();
 }
 
-function answerFrom(headers: IncomingHttpHeaders, stream: ClientHttp2Stream, explain: () => KubeError): TransportAnswer {
+function responseFrom(headers: IncomingHttpHeaders, stream: ClientHttp2Stream, explain: () => KubeError): TransportResponse {
   return { code: Number(headers[":status"]), headers: plainHeaders(headers), body: bodyOf(stream, explain) };
 }
 
@@ -62,7 +62,7 @@ function breakOf(stream: ClientHttp2Stream, thrown: unknown, context: StreamCont
   if (context.signal.aborted) return failure("cancelled", "the call was cancelled").error;
   if (context.isClosed()) return failure("cancelled", "the client was closed").error;
   if (stream.rstCode === constants.NGHTTP2_REFUSED_STREAM) {
-    return failure("network", `${context.server} refused the call before it looked at it`, "safe").error;
+    return failure("network", `${context.server} refused the call before processing it`, "safe").error;
   }
   return connectionLost(context.server, thrown ?? new Error("the server ended the call early"));
 }
