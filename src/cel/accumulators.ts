@@ -1,8 +1,8 @@
 /**
- * What `map`, `filter`, `transformList` and `transformMap` build up: a list and a map that grow in place. Copying them for every
- * element would take quadratic time.
+ * The accumulators of `map`, `filter`, `transformList` and `transformMap`: a list and a map that grow in place. Copying them for every element
+ * would take quadratic time.
  *
- * Only the expansion of a macro can name its accumulator, so nothing sees one before it is finished.
+ * Only the expansion of a macro can name its accumulator, so no other expression can read one before it is finished.
  */
 import { keyText, mapOfKeys, type Entry } from "./maps.ts";
 import { tooManyItems } from "./size-limits.ts";
@@ -58,7 +58,7 @@ export class GrowingMap implements CelMap {
   }
 }
 
-/** A value that grows, for the empty list or map that a macro starts with. */
+/** A growing value for the empty list or map that a macro starts with. */
 export function growing(start: CelValue): CelValue {
   if (typeof start !== "object" || start === null || !("kind" in start)) return start;
   if (start.kind === "list" && start.size === 0) return new GrowingList();

@@ -1,14 +1,14 @@
-/** Types of lists, maps and messages, and of the variables that run over them. */
+/** Types of lists, maps and messages, and of the variables of loops over them. */
 import type { Comprehension, Expression } from "./ast.ts";
 import { mostGeneral } from "./assignability.ts";
 import type { TypeBindings } from "./type-bindings.ts";
 import { DYN, ERROR, formatType, INT, isDynOrError, isOptional, mapType, optionalType, type CelType } from "./types.ts";
 
-/** What the checker offers to those who check parts of an expression. */
+/** The part of the checker that checks of subexpressions use. */
 export type CheckContext = {
   readonly bindings: TypeBindings;
   readonly check: (node: Expression) => CelType;
-  /** Notes a complaint; the type is then an error. */
+  /** Reports an error; the type of the node is then an error. */
   readonly issue: (node: { readonly at: number }, message: string) => CelType;
   readonly lookUp: (name: string) => CelType | undefined;
   readonly fieldOf: (node: { readonly at: number }, struct: CelType, field: string) => CelType;
@@ -18,7 +18,7 @@ export function mismatch(context: CheckContext, node: { readonly at: number }, e
   return context.issue(node, `expected type '${formatType(expected)}' but found '${formatType(found)}'`);
 }
 
-/** The one type of all elements, or dyn; mixed literals are refused later, when nothing else is wrong. */
+/** The common type of all elements, or dyn; mixed literals are refused later, if there is no other error. */
 export function joinTypes(
   context: CheckContext,
   elements: readonly { readonly node: Expression; readonly optional: boolean }[],
@@ -56,7 +56,7 @@ function joined(context: CheckContext, previous: CelType, current: CelType): Cel
   return context.bindings.assign([previous], [current]) ? mostGeneral(previous, current) : DYN;
 }
 
-/** Rules of custom resources cannot make messages: types of a schema have no constructor. Mutations of policies can. */
+/** Rules of custom resources cannot construct messages: types of a schema have no constructor. Mutations of policies can. */
 export function structType(context: CheckContext, node: Extract<Expression, { kind: "struct" }>): CelType {
   const type = context.lookUp(node.name);
   if (type === undefined) return context.issue(node, `undeclared reference to '${node.name}' (in container '')`);

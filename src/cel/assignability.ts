@@ -1,5 +1,5 @@
 /**
- * Which type may stand where, with type parameters bound on the way. Bindings are immutable: a failed attempt leaves none behind.
+ * Assignability of types, which binds type parameters. Bindings are immutable: a failed attempt changes none.
  */
 import { DYN, isDynOrError, listType, mapType, sameType, type CelType } from "./types.ts";
 
@@ -7,7 +7,7 @@ export type Bindings = ReadonlyMap<string, CelType>;
 
 type Attempt = Map<string, CelType>;
 
-/** The bindings extended so that each of `from` fits its `to`; undefined when that cannot be. */
+/** The bindings extended so that each of `from` is assignable to its `to`; undefined if that is impossible. */
 export function assignAll(bindings: Bindings, from: readonly CelType[], to: readonly CelType[]): Bindings | undefined {
   const attempt: Attempt = new Map(bindings);
   return fitsAll(attempt, from, to) ? attempt : undefined;
@@ -58,7 +58,7 @@ function bind(bound: Attempt, type: CelType, parameter: CelType): { readonly val
   return { valid: true, hadBinding: true };
 }
 
-/** Whether binding the parameter to this type would bind it to itself. */
+/** Whether the type contains the parameter, so that binding it would be circular. */
 function mentions(bound: Attempt, parameter: CelType, type: CelType): boolean {
   if (sameType(parameter, type)) return true;
   if (type.kind === "parameter") {

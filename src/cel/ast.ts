@@ -42,14 +42,14 @@ export type Comprehension = {
   readonly result: Expression;
 };
 
-/** The name that macros give to what they build up; no source can spell it. */
+/** The accumulator's name in expanded macros; it is no valid identifier in a source. */
 export const ACCUMULATOR = "@result";
 
 export function call(at: number, name: string, ...args: readonly Expression[]): Call {
   return { kind: "call", at, name, target: undefined, args };
 }
 
-/** "a.b.c" when the expression is nothing but names and dots. */
+/** "a.b.c" when the expression consists of names and dots only. */
 export function qualifiedName(expression: Expression): string | undefined {
   if (expression.kind === "identifier") return expression.name;
   if (expression.kind !== "select" || expression.testOnly) return undefined;
@@ -57,7 +57,7 @@ export function qualifiedName(expression: Expression): string | undefined {
   return prefix === undefined ? undefined : `${prefix}.${expression.field}`;
 }
 
-/** What a node is made of, in the order in which it stands in the text. */
+/** The children of a node, in the order of the source. */
 export function childrenOf(node: Expression): readonly Expression[] {
   switch (node.kind) {
     case "constant":

@@ -1,7 +1,7 @@
-/** What an expression may ask of the authorizer, and the values that such questions are made of. */
+/** The port to an authorizer for expressions, and the values of its library. */
 import type { OpaqueContent } from "./values.ts";
 
-export type AuthorizationQuestion =
+export type AccessCheck =
   | { readonly kind: "path"; readonly verb: string; readonly path: string }
   | {
       readonly kind: "resource";
@@ -13,19 +13,19 @@ export type AuthorizationQuestion =
       readonly name: string;
     };
 
-/** Somebody, and what may be asked about them. */
+/** Decides about the access of one user. */
 export interface CelAuthorizer {
-  ask(question: AuthorizationQuestion): { readonly allowed: boolean; readonly reason: string };
+  check(access: AccessCheck): { readonly allowed: boolean; readonly reason: string };
   forServiceAccount(namespace: string, name: string): CelAuthorizer;
 }
 
-export type ResourceQuestion = Omit<Extract<AuthorizationQuestion, { kind: "resource" }>, "verb" | "kind">;
+export type ResourceAccessCheck = Omit<Extract<AccessCheck, { kind: "resource" }>, "verb" | "kind">;
 
 export type AuthorizationContent =
-  | { readonly of: "authorizer"; readonly asks: CelAuthorizer }
-  | { readonly of: "pathCheck"; readonly asks: CelAuthorizer; readonly path: string }
-  | { readonly of: "groupCheck"; readonly asks: CelAuthorizer; readonly group: string }
-  | { readonly of: "resourceCheck"; readonly asks: CelAuthorizer; readonly question: ResourceQuestion }
+  | { readonly of: "authorizer"; readonly authorizer: CelAuthorizer }
+  | { readonly of: "pathCheck"; readonly authorizer: CelAuthorizer; readonly path: string }
+  | { readonly of: "groupCheck"; readonly authorizer: CelAuthorizer; readonly group: string }
+  | { readonly of: "resourceCheck"; readonly authorizer: CelAuthorizer; readonly access: ResourceAccessCheck }
   | { readonly of: "decision"; readonly allowed: boolean; readonly reason: string };
 
 const KINDS: ReadonlySet<string> = new Set(["authorizer", "pathCheck", "groupCheck", "resourceCheck", "decision"]);

@@ -1,4 +1,4 @@
-/** What the checker is given, and what comes out of it: the same expression, with a type on every node and overloads on every call. */
+/** The input of the checker, and its result: the same expression, with a type on every node and overloads on every call. */
 import type { Expression } from "./ast.ts";
 import type { Declarations, Overload } from "./declarations.ts";
 import type { CelType } from "./types.ts";
@@ -6,9 +6,9 @@ import type { CelType } from "./types.ts";
 export type CheckEnvironment = {
   readonly functions: Declarations;
   readonly variables: ReadonlyMap<string, CelType>;
-  /** Fields of a struct type by its name; undefined when there is no such struct. */
+  /** Fields of a struct type by its name; undefined for an unknown struct. */
   readonly fieldsOf: (struct: string) => FieldTypes | undefined;
-  /** Struct types that an expression may name and make values of; rules of custom resources have none. */
+  /** Struct types that an expression may construct; rules of custom resources have none. */
   readonly structNamed?: (name: string) => CelType | undefined;
 };
 

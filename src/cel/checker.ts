@@ -1,7 +1,7 @@
 /**
- * Types of an expression, and which overloads each call can mean. The algorithm and the messages are cel-go's.
+ * The types of an expression, and the possible overloads of each call. The algorithm and the messages are cel-go's.
  *
- * What comes out is a checked tree: the same expression with a type, and for calls the overloads, on every node.
+ * The result is a checked tree: the same expression with a type, and for calls the overloads, on every node.
  */
 import { isReserved } from "./escaping.ts";
 import { err, ok, type Result } from "#base";
@@ -132,7 +132,7 @@ class Checker {
     if (target.kind === "struct") {
       const fields = this.#environment.fieldsOf(target.name);
       if (fields === undefined) return this.#issue(node, `unexpected failed resolution of '${target.name}'`);
-      // a word that CEL reserves may be written as it is where it can only be a field
+      // a reserved identifier of CEL needs no escape where it can only be a field
       const reserved = isReserved(field) ? fields.get(`__${field}__`) : undefined;
       return fields.get(field) ?? reserved ?? this.#issue(node, `undefined field '${field}'`);
     }

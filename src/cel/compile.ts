@@ -16,16 +16,16 @@ export type CompiledExpression = {
   readonly variablesUsed: ReadonlySet<string>;
 };
 
-/** What one evaluation of one expression may cost. */
+/** The cost limit of one evaluation of one expression. */
 export const CALL_COST_LIMIT = 1_000_000;
 
-export type CompileError = { readonly stage: "compilation" | "instantiation"; readonly text: string };
+export type CelCompileError = { readonly stage: "compilation" | "instantiation"; readonly text: string };
 
 export function compileExpression(
   text: string,
   environment: CheckEnvironment,
   root: DeclaredType,
-): Result<CompiledExpression, CompileError> {
+): Result<CompiledExpression, CelCompileError> {
   const parsed = parseExpression(text);
   if (!parsed.ok) return err({ stage: "compilation", text: parsed.error });
   const checked = check(text, parsed.value, environment);

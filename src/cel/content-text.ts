@@ -1,4 +1,4 @@
-/** Equal values have the same text, so that they can be looked up instead of being compared one by one. */
+/** A text of a value that is equal for equal values, for lookups instead of pairwise comparisons. */
 import { isNumber } from "./equality.ts";
 import type { Meter } from "./meter.ts";
 import { tooLongText } from "./size-limits.ts";
@@ -29,7 +29,7 @@ function writeList(list: Extract<CelValue, { kind: "list" }>, parts: string[], m
   return undefined;
 }
 
-/** The order of its entries does not count. */
+/** The order of entries is ignored. */
 function writeMap(map: Extract<CelValue, { kind: "map" }>, parts: string[], meter: Meter): CelFailure | undefined {
   const entries: string[] = [];
   for (const key of map.keys()) {

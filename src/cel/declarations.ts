@@ -1,6 +1,6 @@
 /**
- * Functions and operators as they are declared: a name and overloads. Signatures are written as text, `list(A).indexOf(A) -> int`,
- * because a table of them must be readable.
+ * Declarations of functions and operators: a name and overloads. Signatures are written as text, `list(A).indexOf(A) -> int`, so that a table of
+ * them is readable.
  */
 import {
   AUTHORIZER,
@@ -34,7 +34,7 @@ import type { Meter } from "./meter.ts";
 import type { CelValue } from "./values.ts";
 
 export type Evaluate = (...args: readonly CelValue[]) => CelValue;
-/** Of functions whose work depends on more than their cost says: they charge it to the meter before they do it. */
+/** For functions whose work is not covered by their cost: they charge it to the meter first. */
 export type MeteredEvaluate = (meter: Meter, ...args: readonly CelValue[]) => CelValue;
 export type Metered = { readonly metered: MeteredEvaluate };
 
@@ -44,7 +44,7 @@ export function metered(evaluate: MeteredEvaluate): Metered {
 
 export type Overload = {
   readonly id: string;
-  /** Called on its first parameter. */
+  /** A method of its first parameter. */
   readonly isMember: boolean;
   readonly parameters: readonly CelType[];
   readonly result: CelType;
@@ -53,7 +53,7 @@ export type Overload = {
 
 export function runOverload({ evaluate }: Overload, args: readonly CelValue[], meter: Meter): CelValue {
   if (args.length > 2) return typeof evaluate === "function" ? evaluate(...args) : evaluate.metered(meter, ...args);
-  // a call with an argument that is undefined is a call without it, and faster than one with a list of arguments
+  // passing undefined equals omitting the argument, and is faster than a spread
   const [first, second] = args as readonly [CelValue, CelValue];
   return typeof evaluate === "function" ? evaluate(first, second) : evaluate.metered(meter, first, second);
 }
@@ -83,7 +83,7 @@ const NAMED: ReadonlyMap<string, CelType> = new Map([
   ["Decision", DECISION],
 ]);
 
-/** One row of a library: its id, its signature, and what it does. */
+/** One row of a library: its id, its signature, and its implementation. */
 export type Row = readonly [id: string, signature: string, evaluate: Evaluate | Metered];
 
 export function declare(rows: readonly Row[]): Declarations {
@@ -123,7 +123,7 @@ function readSignature(text: string): Signature {
   };
 }
 
-/** At commas that stand in no bracket. */
+/** At commas outside of brackets. */
 function splitTypes(text: string): readonly string[] {
   const parts: string[] = [];
   let depth = 0;

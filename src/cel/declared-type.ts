@@ -1,15 +1,15 @@
 /**
- * A type together with how large a value of it can be, from which the cost of an expression is estimated before it ever runs.
+ * A type together with the largest size of its values, from which the cost of an expression is estimated before it runs.
  */
 import { listType, mapType, STRING, structType, type CelType } from "./types.ts";
 
 export type DeclaredType = {
   readonly kind: "scalar" | "list" | "map" | "object";
-  /** Of scalars; the rest get theirs when they are given names. */
+  /** For scalars; other types get their CEL type when they are named. */
   readonly type: CelType;
-  /** Characters, items or entries at most. */
+  /** The largest number of characters, items or entries. */
   readonly maxElements: number;
-  /** The fewest bytes a value takes in JSON. */
+  /** The smallest number of bytes of a value in JSON. */
   readonly minSize: number;
   readonly element: DeclaredType | undefined;
   readonly fields: ReadonlyMap<string, DeclaredType>;
@@ -24,7 +24,7 @@ export function scalarType(type: CelType, minSize: number, maxElements: number):
 
 export type NamedTypes = { readonly type: CelType; readonly fieldsOf: (struct: string) => ReadonlyMap<string, CelType> | undefined };
 
-/** Every object gets a name of its own, so that two of different shape are different types. */
+/** Every object type gets a unique name, so that two with different fields are different types. */
 export function nameTypes(root: DeclaredType, name: string): NamedTypes {
   const structs = new Map<string, ReadonlyMap<string, CelType>>();
   const visit = (declared: DeclaredType, path: string): CelType => {
@@ -37,7 +37,7 @@ export function nameTypes(root: DeclaredType, name: string): NamedTypes {
   return { type: visit(root, name), fieldsOf: (struct) => structs.get(struct) };
 }
 
-/** How large what the path leads to can be: "@items", "@values", "@keys" and names of fields. */
+/** The largest size of the value at the path: "@items", "@values", "@keys" and names of fields. */
 export function maxElementsAt(root: DeclaredType, path: readonly string[]): number | undefined {
   let at: DeclaredType = root;
   for (const step of path) {

@@ -1,18 +1,18 @@
 /**
- * How deep a tree goes, counted as cel-go counts when it walks one: the checker, the estimate of costs and the evaluator recurse, so a tree
- * that is deeper than they can go must never reach them. A sum of thousands is as deep as it is long.
+ * The depth of a tree, counted as cel-go counts it: the checker, the cost estimate and the evaluator recurse, so a tree that is too deep for them
+ * must never reach them. The depth of a sum is the number of its terms.
  *
- * `optMap` stands twice in what it expands to, and so twice as often with every one that follows: the walk counts what it meets, too.
+ * The expansion of `optMap` contains its target twice, so its size doubles with every further one: the walk also limits the number of nodes.
  */
 import { childrenOf, type Expression } from "./ast.ts";
 
 const MAX_DEPTH = 250;
 /** Far more than an expression of the largest size has without such macros. */
 const MAX_NODES = 200_000;
-/** These become balanced trees, and cel-go does not count them. */
+/** These become balanced trees, which cel-go does not count. */
 const UNCOUNTED = new Set(["_&&_", "_||_", "!_", "-_"]);
 
-/** What is wrong with it, in cel-go's words where it has some. */
+/** The error message, which is cel-go's where it has one. */
 export function tooDeep(root: Expression): string | undefined {
   const ahead: { readonly node: Expression; readonly depth: number }[] = [{ node: root, depth: 0 }];
   let nodes = 0;
@@ -27,7 +27,7 @@ export function tooDeep(root: Expression): string | undefined {
   return undefined;
 }
 
-/** Selections, indices, operators and calls of members. A comprehension was such a call before it was expanded. */
+/** Selections, indices, operators and method calls. A comprehension was such a call before its expansion. */
 function isCounted(node: Expression): boolean {
   if (node.kind !== "call") return node.kind === "select" || node.kind === "comprehension";
   return node.target !== undefined || (node.name.includes("_") && !UNCOUNTED.has(node.name));

@@ -1,7 +1,7 @@
 /**
- * Equality and order. Numbers of different types are compared by value; anything else of different types is simply not equal.
+ * Equality and order. Numbers of different types are compared by value; other values of different types are not equal.
  *
- * Values that come from an object are stricter: a list or a map compared with something else is an error, as in the API server.
+ * Values of an object are stricter: comparing a list or a map with another type is an error, as in the API server.
  */
 import { compareText, jsonEqual } from "#kube";
 import { jsonSize } from "./json-size.ts";
@@ -26,7 +26,7 @@ import {
 import { formatType } from "./types.ts";
 import { isAuthorization } from "./authorizer.ts";
 
-/** Each value that is looked at counts as work: Kubernetes charges for the first level only. */
+/** Each compared value is charged as work: Kubernetes charges for the first level only. */
 export function equal(a: CelValue, b: CelValue, meter: Meter): boolean | CelFailure {
   const spent = meter.work(20);
   if (spent !== undefined) return spent;
@@ -40,7 +40,7 @@ export function equal(a: CelValue, b: CelValue, meter: Meter): boolean | CelFail
   return equalOthers(a, b, meter);
 }
 
-/** Values of an object know how they compare; literals do not mind. */
+/** Values of an object have their own comparison; literals have none. */
 function mismatch(value: CelList | CelMap): boolean | CelFailure {
   return value.equalTo === undefined ? false : NO_SUCH_OVERLOAD;
 }
@@ -67,13 +67,13 @@ function equalOptionals(a: CelOptional, b: CelOptional, meter: Meter): boolean |
   return equalOrNot(a.value, b.value, meter);
 }
 
-/** A comparison that fails makes two values different, unless a limit was reached. */
+/** A failed comparison means "not equal", unless a limit was reached. */
 export function equalOrNot(a: CelValue, b: CelValue, meter: Meter): boolean | CelFailure {
   const same = equal(a, b, meter);
   return typeof same === "boolean" || same.fatal ? same : false;
 }
 
-/** A part of an object that no schema describes. The comparison cannot be stopped, so its size is charged first. */
+/** A part of an object without a schema. The comparison cannot be interrupted, so its size is charged first. */
 function equalJson(a: CelPreserved, b: CelPreserved, meter: Meter): boolean | CelFailure {
   return meter.work(jsonSize(a.json) * 4) ?? jsonEqual(a.json, b.json);
 }
@@ -103,7 +103,7 @@ function opaqueText(value: CelOpaque): string {
     case "format":
       return `format ${content.name}`;
     default:
-      return content.of; // values of the authorizer compare with nothing
+      return content.of; // values of the authorizer cannot be compared
   }
 }
 
@@ -160,7 +160,7 @@ function compareBytes(a: Uint8Array, b: Uint8Array): number {
   return Math.sign(a.length - b.length);
 }
 
-/** Below 0, 0, above 0; NaN compares with nothing; a failure when there is no order between the two. */
+/** Below 0, 0, above 0; NaN is not comparable; a failure when the two have no order. */
 export function compare(a: CelValue, b: CelValue): number | CelFailure {
   if (isNumber(a) && isNumber(b)) {
     const order = compareNumbers(a, b);

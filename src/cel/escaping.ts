@@ -1,6 +1,6 @@
 /**
- * Names of fields as CEL can spell them: `in` becomes `__in__`, `a-b` becomes `a__dash__b`. A name that cannot be spelt is
- * not reachable from a rule.
+ * Escaped names of fields as CEL identifiers: `in` becomes `__in__`, `a-b` becomes `a__dash__b`. A field whose name cannot be escaped is not
+ * accessible to rules.
  */
 const RESERVED = new Set(
   "true false null in as break const continue else for function if import let loop package namespace return var void while".split(" "),

@@ -1,8 +1,8 @@
 /**
- * Runs a checked expression. It is turned into closures once; a run then costs no look-ups by name.
+ * Evaluates a checked expression. It is compiled to closures once; an evaluation then needs no lookups by name.
  *
- * Every step is charged to a meter before it is done (meter.ts). When a limit is reached, the run ends with a failure that `||` and
- * `&&` do not swallow.
+ * Every step is charged to a meter first (meter.ts). When a limit is reached, the evaluation ends with a failure that `||` and `&&` do not
+ * absorb.
  */
 import { GrowingList } from "./accumulators.ts";
 import { ACCUMULATOR, childrenOf, type Call, type Comprehension, type Expression } from "./ast.ts";
@@ -25,7 +25,7 @@ import {
 } from "./values.ts";
 
 export type Run = { readonly value: CelValue; readonly cost: number };
-/** Below the limit of the program itself; what the run does is part of an effort that it may share with others. */
+/** In addition to the limit of the program itself; the work of the run counts for an effort that it may share with others. */
 export type RunLimits = { readonly cost?: number; readonly effort?: Effort };
 export type Program = (variables: ReadonlyMap<string, CelValue>, limits?: RunLimits) => Run;
 
@@ -45,7 +45,7 @@ type Scope = ReadonlyMap<string, number>;
 
 class Planner {
   slots = 0;
-  /** How deep the steps are inside each other. */
+  /** The nesting depth of the steps. */
   depth = 0;
   #planning = 0;
   readonly #checked: Checked;
@@ -138,7 +138,7 @@ class Planner {
     );
   }
 
-  /** What `map` and `filter` do with each element: only they add to an accumulator. It costs as much as the addition of two lists. */
+  /** The step of `map` and `filter` per element: only these macros add to an accumulator. It costs as much as the addition of two lists. */
   #append(accumulator: Expression, list: Extract<Expression, { kind: "list" }>, scope: Scope): Step {
     const grown = this.plan(accumulator, scope);
     const [item] = list.items.map(({ value }) => this.plan(value, scope));
@@ -236,7 +236,7 @@ class Planner {
 
 const FREE_CALLS = new Set(["_&&_", "_||_", "_?_:_"]);
 
-/** Nodes that Kubernetes does not charge for, and that are evaluated at most once when the node is. */
+/** Nodes without a cost in Kubernetes that are evaluated at most once per evaluation of this node. */
 function freeNodes(root: Expression): number {
   const ahead: Expression[] = [root];
   let count = 0;

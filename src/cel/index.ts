@@ -63,4 +63,4 @@ export {
   type CelMap,
   type CelValue,
 } from "./values.ts";
-export type { AuthorizationQuestion, CelAuthorizer } from "./authorizer.ts";
+export type { AccessCheck, CelAuthorizer } from "./authorizer.ts";

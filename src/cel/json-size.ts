@@ -1,4 +1,4 @@
-/** How many values a JSON value is made of. */
+/** The number of values in a JSON value. */
 export function jsonSize(root: unknown): number {
   const ahead: unknown[] = [root];
   let count = 0;

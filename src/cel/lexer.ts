@@ -1,5 +1,5 @@
 /**
- * Tokens of CEL. What is no token is reported and skipped, as ANTLR does, so that the parser can say what it missed.
+ * Tokens of CEL. Invalid text is reported and skipped, as ANTLR does, so that the parser can report what is missing.
  */
 import type { Issue, Source } from "./source.ts";
 
@@ -12,7 +12,7 @@ const SYMBOLS = ["==", "!=", "<=", ">=", "&&", "||", ...Array.from("<>[]{}().,-!
 const WORD_SYMBOLS = new Set(["in"]);
 const SPACE = /^[ \t\r\n\f]/;
 
-/** Each matches at the beginning of what is left; the first that does wins. */
+/** Each is matched at the start of the remaining text; the first match wins. */
 const PATTERNS: readonly (readonly [kind: TokenKind, pattern: RegExp])[] = [
   ["bytes", /^[bB](?:[rR](?:"""[^]*?"""|'''[^]*?'''|"[^"\n\r]*"|'[^'\n\r]*'))/],
   ["bytes", bodyPattern("[bB]")],
@@ -69,7 +69,7 @@ function tokenAt(rest: string, at: number): Token | undefined {
   return symbol === undefined ? undefined : { kind: "symbol", text: symbol, at };
 }
 
-/** As far as a token could have gone: `=` waits for its second half, a quote for its end. */
+/** The longest prefix of a token: `=` needs a second character, a quote its end. */
 function badLength(rest: string): number {
   const first = Array.from(rest.slice(0, 2))[0] ?? "";
   if (first === '"' || first === "'") return unfinishedText(rest);

@@ -1,6 +1,6 @@
 /**
- * Mistakes in literals that are found when the CRD is admitted: regular expressions, durations and times that are none, lists and
- * maps of mixed types, formats that do not fit their arguments.
+ * Errors in literals that are found at the admission of a CRD: invalid regular expressions, durations and times, lists and maps of mixed types,
+ * formats that do not match their arguments.
  */
 import { childrenOf, type Call, type Expression, type ListItem, type MapEntry } from "./ast.ts";
 import type { Checked } from "./checked.ts";
@@ -32,11 +32,11 @@ export function literalIssues(checked: Checked): readonly Issue[] {
   return issues;
 }
 
-/** No constant is so long that its conversion costs more. */
+/** A cost above that of the conversion of any constant. */
 const CONSTANT_COST = 1_000_000;
 const CONVERSIONS = new Set(["bool", "bytes", "double", "duration", "int", "string", "timestamp", "uint"]);
 
-/** A conversion of a constant is done when the rule is compiled; one that fails makes no rule. */
+/** The conversion of a constant is evaluated at compilation; a failure is a compile error. */
 export function brokenConversion(checked: Checked): string | undefined {
   let problem: string | undefined;
   visit(checked.expression, false, (node) => {

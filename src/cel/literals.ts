@@ -1,4 +1,4 @@
-/** What a string, bytes or number token means. */
+/** The values of string, bytes and number tokens. */
 import { err, ok, type Result } from "#base";
 
 const SIMPLE: ReadonlyMap<string, string> = new Map([
@@ -40,7 +40,7 @@ function codeOf(escape: string): string | number {
   return SIMPLE.get(letter) ?? letter;
 }
 
-/** In bytes an escape of a number is one byte; everything else is UTF-8. */
+/** In bytes a numeric escape is one byte; everything else is UTF-8. */
 export function readBytes(token: string): Result<Uint8Array, string> {
   const { body, raw } = unquoted(token);
   const bytes: number[] = [];

@@ -1,4 +1,4 @@
-/** Macros: calls that are another expression written short. The expansions are cel-go's, node for node, because costs follow them. */
+/** Macros: calls that are expanded to other expressions. The expansions are cel-go's, node for node, because costs depend on them. */
 import { err, ok, type Result } from "#base";
 import { ACCUMULATOR, call, type Call, type Comprehension, type Expression } from "./ast.ts";
 import type { Issue } from "./source.ts";
@@ -93,7 +93,7 @@ function append(at: number, item: Expression): Expression {
   return call(at, "_+_", accumulator(at), { kind: "list", at, items: [{ value: item, optional: false }] });
 }
 
-/** The last argument is what becomes of an element; one before it, if there is, says which take part. */
+/** The last argument is the new value of an element; an optional one before it is a condition. */
 function mapped(macro: Call, target: Expression, count: 1 | 2): Result<Expression, Issue> {
   const { at, args } = macro;
   const step = append(at, argument(macro, args.length - 1));
@@ -132,7 +132,7 @@ function transformedMap(macro: Call, target: Expression, kind: "value" | "entry"
   });
 }
 
-/** A variable that holds a value while an expression is evaluated: a loop that never runs. */
+/** A variable with a value for one expression: a loop that never runs. */
 function bind(at: number, name: string, value: Expression, result: Expression): Expression {
   return {
     kind: "comprehension",

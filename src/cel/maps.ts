@@ -1,4 +1,4 @@
-/** Maps that an expression makes: literals, `transformMap`, query parameters. Keys are compared as CEL compares them. */
+/** Maps that an expression makes: literals, `transformMap`, query parameters. Keys are compared by CEL's rules. */
 import { CelDuration, CelTimestamp, CelUint, failure, type CelFailure, type CelMap, type CelValue } from "./values.ts";
 
 export type Entry = readonly [CelValue, CelValue];
@@ -14,14 +14,14 @@ export function keyText(key: CelValue): string | undefined {
   return key instanceof CelDuration ? `p${key.nanos}` : undefined;
 }
 
-/** A number finds an equal key of another type, if there is none of its own. */
+/** A number matches an equal key of another type, if there is none of its own type. */
 function textsOf(key: CelValue): readonly string[] {
   const own = keyText(key);
   const whole = typeof key === "number" ? (Number.isInteger(key) ? BigInt(key) : undefined) : key instanceof CelUint ? key.value : key;
   return [...(own === undefined ? [] : [own]), ...(typeof whole === "bigint" ? [`i${whole}`, `u${whole}`, `d${Number(whole)}`] : [])];
 }
 
-/** A key that is given twice has its last value, as in a Go map. */
+/** A duplicate key has its last value, as in a Go map. */
 export function mapOf(entries: readonly Entry[]): CelMap | CelFailure {
   const byText = new Map<string, Entry>();
   for (const entry of entries) {

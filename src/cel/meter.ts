@@ -1,22 +1,22 @@
 /**
- * What one run of an expression uses up, and the limits that end it. Every charge is made before the work that it is for.
+ * The resources that one evaluation uses, and its limits. Every charge is made before its work.
  *
- * `pay` charges Kubernetes' cost, which an author can calculate and a real server enforces too. It knows nothing of work that
- * Kubernetes prices at one unit however large the values are: the equality of nested lists, `replace` with a long text, an index into
- * a long string. Such work is charged with `work`, in units of about ten nanoseconds, to an effort that an expression shares with the
- * variables that it reads. The clock is the last resort, for work that was estimated wrongly.
+ * `pay` charges Kubernetes' cost, which an author can calculate and a real server enforces too. It does not cover work that has a cost of one in
+ * Kubernetes for values of any size: the equality of nested lists, `replace` with a long text, an index into a long string. Such work is charged
+ * with `work`, in units of about ten nanoseconds, to an effort that an expression shares with the variables that it reads. The clock is the last
+ * resort, for work with a wrong estimate.
  */
 import type { Clock } from "#base";
 import { characters } from "./characters.ts";
 import { CelFailure } from "./values.ts";
 
-/** What one evaluation, with the variables that it is the first to read, may do: about 0.15 seconds. */
+/** The work limit of one evaluation with the variables that it is the first to read: about 0.15 seconds. */
 const WORK_LIMIT = 14_000_000;
 const TIME_LIMIT_MS = 200;
-/** Levels of expressions inside each other, and of values that are compared or printed. */
+/** The limit for nested expressions, and for nested values that are compared or printed. */
 const MAX_DEPTH = 800;
 const WORK_PER_MS = 100_000;
-/** What regular expressions take of the worst case, mostly. */
+/** The usual share of the worst case that regular expressions take. */
 const TYPICAL_SHARE = 8;
 const WORK_PER_COST = 8;
 const WORK_PER_CHECK = 200_000;
@@ -48,7 +48,7 @@ export class Effort {
     return this.#used;
   }
 
-  /** False, and not entered: it would be too deep for the stack. */
+  /** False, without entering: it would be too deep for the stack. */
   enter(levels: number): boolean {
     if (this.#depth + levels > MAX_DEPTH) return false;
     this.#depth += levels;
@@ -73,7 +73,7 @@ export class Effort {
     return this.#used > WORK_LIMIT ? TOO_MUCH_WORK : undefined;
   }
 
-  /** The time counts from the first check: most evaluations are over before that. */
+  /** The time counts from the first check: most evaluations end before that. */
   checkTime(): CelFailure | undefined {
     const now = this.now();
     if (now === undefined) return undefined;
@@ -85,7 +85,7 @@ export class Effort {
 export class Meter {
   #cost = 0;
   #work = 0;
-  /** The cost that is already part of the effort. */
+  /** The cost that the effort already includes. */
   #counted = 0;
   #check: number;
   readonly #limit: number;
@@ -124,18 +124,18 @@ export class Meter {
     return failed;
   }
 
-  /** Adds what was used since the last time to the effort. */
+  /** Adds the usage since the last call to the effort. */
   settle(): CelFailure | undefined {
     const units = this.#work + (Math.min(this.#cost, this.#limit) - this.#counted) * WORK_PER_COST;
     this.#work = 0;
     this.#counted = Math.min(this.#cost, this.#limit);
     const failed = this.#effort.use(units);
-    // every further charge fails too, so no caller has to look at each of them
+    // every further charge fails too, so callers need not check each of them
     if (failed !== undefined) this.#check = -1;
     return failed;
   }
 
-  /** Runs what calls itself for the parts of a value or of an expression. */
+  /** Runs a function that recurses into the parts of a value or of an expression. */
   nested<T>(levels: number, run: () => T): T | CelFailure {
     if (!this.#effort.enter(levels)) return TOO_DEEP;
     const value = run();
@@ -144,8 +144,8 @@ export class Meter {
   }
 
   /**
-   * Runs what cannot be stopped, if there is room for the most work that it can be. It is charged for the time that it really took:
-   * for a regular expression that is a small part of the worst case.
+   * Runs a function that cannot be interrupted, if the remaining effort covers its worst case. It is charged for the actual time, which for a
+   * regular expression is a small part of the worst case.
    */
   timed<T>(worst: number, run: () => T): T | CelFailure {
     if (worst < WORK_PER_CHECK / 10) return this.work(worst / TYPICAL_SHARE) ?? run();
@@ -158,7 +158,7 @@ export class Meter {
     return this.work(start === undefined || end === undefined ? worst / TYPICAL_SHARE : (end - start) * WORK_PER_MS) ?? value;
   }
 
-  /** The length of a text in code points. That of a long one is counted once per run. */
+  /** The length of a text in code points. For a long text it is counted once per run. */
   characters(text: string): number {
     if (text.length < 256) return characters(text);
     const known = this.#sizes?.get(text);

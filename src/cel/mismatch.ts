@@ -1,6 +1,6 @@
 /**
- * What a call says whose arguments fit no overload. This only happens to values of unknown type, and cel-go words it in four ways,
- * depending on what the first argument could do.
+ * The error of a call whose arguments match no overload. This only happens with values of unknown type; cel-go has four different messages,
+ * depending on the type of the first argument.
  */
 import { describeKey } from "./maps.ts";
 import { typeName } from "./value-types.ts";
@@ -11,7 +11,7 @@ const TIMES = ["google.protobuf.Timestamp", "google.protobuf.Duration"];
 const ORDERED = new Set(["bool", "string", "bytes", ...NUMBERS, ...TIMES]);
 const MULTIPLIED = new Set(NUMBERS);
 
-/** Types that an operator knows at all, even if not together with the other operand. */
+/** Types that an operator supports, even if not with the other operand. */
 const KNOWN: ReadonlyMap<string, ReadonlySet<string>> = new Map<string, ReadonlySet<string>>([
   ["_<_", ORDERED],
   ["_<=_", ORDERED],
@@ -25,9 +25,9 @@ const KNOWN: ReadonlyMap<string, ReadonlySet<string>> = new Map<string, Readonly
   ["-_", new Set(["int", "double"])],
   ["size", new Set(["string", "bytes", "list", "map"])],
 ]);
-/** Values that are asked themselves when an operator does not know them. */
+/** Types with methods of their own for operators that do not support them. */
 const RECEIVERS = new Set(["string", ...TIMES]);
-/** Operators and the methods of strings do not say which types they were given. */
+/** Operators and methods of strings whose error does not contain the types of the arguments. */
 const TERSE = /_|^@in$|^(?:contains|endsWith|startsWith|matches|size)$/;
 
 export function describeMismatch(name: string, args: readonly CelValue[]): CelValue {

@@ -1,6 +1,6 @@
 /**
- * The smallest parts of an expression: names, literals, lists, maps, calls, and whatever stands in brackets. Macros are expanded
- * here, as soon as a call is read.
+ * Parses the operands of an expression: names, literals, lists, maps, calls, and expressions in brackets. Macros are expanded here, as soon as a
+ * call is parsed.
  */
 import type { Call, Expression, ListItem, MapEntry, StructField } from "./ast.ts";
 import type { Token } from "./lexer.ts";
@@ -9,7 +9,7 @@ import { expandMacro } from "./macros.ts";
 import { endsExpression, startsExpression, type TokenCursor } from "./token-cursor.ts";
 import { CelUint } from "./values.ts";
 
-/** What can begin an expression, as ANTLR lists it. */
+/** The tokens that can start an expression, as ANTLR lists them. */
 export const START = [
   "'['",
   "'{'",
@@ -31,7 +31,7 @@ const RESERVED = new Set("as break const continue else for function if import le
 
 export class OperandParser {
   readonly #cursor: TokenCursor;
-  /** Whatever is allowed inside brackets: a whole expression. */
+  /** A whole expression in brackets. */
   readonly #whole: () => Expression;
 
   constructor(cursor: TokenCursor, whole: () => Expression) {
@@ -39,7 +39,7 @@ export class OperandParser {
     this.#whole = whole;
   }
 
-  /** Only to word the error: more can stand here than at the start of an expression. */
+  /** For the error message only: more tokens are possible here than at the start of an expression. */
   atStart(expected: readonly string[], closing = ""): void {
     if (startsExpression(this.#cursor.peek())) return;
     const ahead = this.#cursor.peek(1);
@@ -92,7 +92,7 @@ export class OperandParser {
     return open === undefined ? { kind: "identifier", at, name: dot + text } : this.make(open.at, dot + text, undefined, args);
   }
 
-  /** `a.b.Name{field: value}`: known only once the brace is seen. */
+  /** `a.b.Name{field: value}`: recognised by its brace. */
   #message(token: Token, dot: string): Expression | undefined {
     let ahead = 0;
     let name = dot + token.text;

@@ -1,11 +1,11 @@
-/** Which overloads a call can mean, given the types of its operands, and the type that follows. */
+/** The possible overloads of a call for the types of its operands, and its result type. */
 import type { Declarations, Overload } from "./declarations.ts";
 import type { TypeBindings } from "./type-bindings.ts";
 import { BOOL, DYN, ERROR, formatArguments, formatType, sameType, type CelType } from "./types.ts";
 
 export type CallSite = { readonly name: string; readonly types: readonly CelType[]; readonly isMember: boolean };
 
-/** `operand`: whose fault it is; undefined for the call as a whole. */
+/** `operand`: the position of the error; undefined for the call as a whole. */
 export type Resolution = {
   readonly type: CelType;
   readonly overloads: readonly Overload[];
@@ -40,7 +40,7 @@ function failed(message: string): Resolution {
   return { type: ERROR, overloads: [], issues: [{ message }] };
 }
 
-/** Each side is judged by itself. */
+/** Each operand is checked separately. */
 function resolveLogical(overloads: readonly Overload[], bindings: TypeBindings, types: readonly CelType[]): Resolution {
   const issues = types.flatMap((type, operand) =>
     bindings.assign([type], [BOOL]) ? [] : [{ message: `expected type 'bool' but found '${formatType(type)}'`, operand }],

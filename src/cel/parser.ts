@@ -1,6 +1,6 @@
 /**
- * From text to tree, by recursive descent. Syntax errors read like those of cel-go's ANTLR grammar as far as its error recovery
- * can be followed: the first of them, and every token that was none.
+ * Parses text to a tree, by recursive descent. Syntax errors have the messages of cel-go's ANTLR grammar as far as its error recovery can be
+ * reproduced: the first of them, and every invalid token.
  */
 import { err, ok, type Result } from "#base";
 import { call, type Expression } from "./ast.ts";
@@ -71,7 +71,7 @@ class Parser {
     });
   }
 
-  /** A chain becomes a balanced tree, as in cel-go: its depth, and so its cost of recursion, grows with the logarithm. */
+  /** A chain becomes a balanced tree, as in cel-go: its depth grows with the logarithm of its length. */
   #logical(operator: "&&" | "||", parse: () => Expression): Expression {
     const terms = [parse()];
     const at: number[] = [];

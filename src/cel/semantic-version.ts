@@ -1,4 +1,4 @@
-/** Versions as semver.org has them, read as strictly as blang/semver reads them. */
+/** Versions of semver.org, parsed as strictly as blang/semver does. */
 import { err, ok, type Result } from "#base";
 
 export type SemanticVersion = {
@@ -50,7 +50,7 @@ export function compareVersions(a: SemanticVersion, b: SemanticVersion): number 
   return Math.sign(a.prerelease.length - b.prerelease.length);
 }
 
-/** Numbers come before words. */
+/** Numeric identifiers are lower than alphanumeric ones. */
 function compareIdentifiers(a: string, b: string): number {
   const [left, right] = [/^\d+$/.test(a), /^\d+$/.test(b)];
   if (left && right) return BigInt(a) < BigInt(b) ? -1 : BigInt(a) > BigInt(b) ? 1 : 0;

@@ -1,4 +1,4 @@
-/** How large the values may be that an expression makes. Objects of requests are smaller: a request has at most 3 MiB. */
+/** Limits for the sizes of values that an expression makes. Objects of requests are smaller: a request has at most 3 MiB. */
 import { CelFailure } from "./values.ts";
 
 const MAX_ITEMS = 1_000_000;

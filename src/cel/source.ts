@@ -1,8 +1,8 @@
-/** Text of an expression, its lines, and errors shown the way cel-go shows them: line, column, the line itself and a caret. */
+/** The text of an expression, its lines, and errors in cel-go's format: line, column, the line itself and a caret. */
 export type Issue = { readonly at: number; readonly message: string };
 
 const MAX_ISSUES = 100;
-/** Of an issue with the expression as a whole. */
+/** The position of an issue with the expression as a whole. */
 export const NOWHERE = -1;
 
 export class Source {
@@ -14,7 +14,7 @@ export class Source {
     this.#lineStarts = [0, ...this.characters.flatMap((character, at) => (character === "\n" ? [at + 1] : []))];
   }
 
-  /** All of them, in the order of the source. */
+  /** All issues, in the order of the source. */
   describe(issues: readonly Issue[]): string {
     const sorted = issues.toSorted((a, b) => a.at - b.at);
     const shown = sorted.slice(0, MAX_ISSUES).map((issue) => this.#describeOne(issue));

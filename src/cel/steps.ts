@@ -1,5 +1,5 @@
 /**
- * What the steps of a running expression do: loops, choices, logic, calls and fields, each paid for from the budget of the run.
+ * The steps of an evaluation: loops, conditions, logic, calls and fields, each charged to the budget of the run.
  */
 import { finished, growing } from "./accumulators.ts";
 import { costFunction } from "./cost/actual.ts";
@@ -21,7 +21,7 @@ import {
   type CelValue,
 } from "./values.ts";
 
-/** One run: what it has used up, and the values of its variables and loops. */
+/** One run: its meter, and the values of its variables and loops. */
 export type Frame = { readonly meter: Meter; readonly variables: ReadonlyMap<string, CelValue>; readonly slots: CelValue[] };
 export type Step = (frame: Frame) => CelValue;
 
@@ -32,9 +32,9 @@ function isFatal(value: CelValue): boolean {
 export type Loop = {
   readonly slot: number;
   readonly hasTwo: boolean;
-  /** It builds up a list or a map; otherwise its accumulator is a value that the author can name. */
+  /** It builds a list or a map; otherwise the author's expression can read the accumulator. */
   readonly grows: boolean;
-  /** Nodes of its body that Kubernetes does not charge for. */
+  /** Nodes of its body without a cost in Kubernetes. */
   readonly freeNodes: number;
   readonly range: Step;
   readonly start: Step;
@@ -83,7 +83,7 @@ function loopOverMap(frame: Frame, loop: Loop, map: CelMap): CelValue | undefine
 
 const DONE = failure("the loop needs no more elements");
 
-/** Undefined: goes on. */
+/** Undefined: the loop continues. */
 function iterate(frame: Frame, { slot, freeNodes, condition, step }: Loop): CelFailure | undefined {
   const spent = frame.meter.work(freeNodes);
   if (spent !== undefined) return spent;
@@ -96,7 +96,7 @@ function iterate(frame: Frame, { slot, freeNodes, condition, step }: Loop): CelF
   return undefined;
 }
 
-/** "String" for a string: cel-go's own name of the value. */
+/** "String" for a string: cel-go's name of the value's type. */
 function goName(value: CelValue): string {
   const name = typeName(value).replace(/^google\.protobuf\.|_type$/g, "");
   return name.charAt(0).toUpperCase() + name.slice(1);
@@ -104,7 +104,7 @@ function goName(value: CelValue): string {
 
 const NOT_A_POSITION = failure("unsupported index type 'string' in list");
 
-/** A value without fields has just not this one. */
+/** A value without fields fails like one without this field. */
 export function selectField(target: CelValue, field: string): CelValue {
   if (target instanceof CelOptional) {
     const found = target.value === undefined || !isMap(target.value) ? undefined : target.value.get(field);
@@ -138,7 +138,7 @@ export function conditional(condition: Step, yes: Step, no: Step): Step {
   };
 }
 
-/** One side can decide alone, also when the other failed: `true || error` is true. */
+/** One operand can decide alone, also when the other failed: `true || error` is true. */
 export function logical(decides: boolean, left: Step, right: Step): Step {
   return (frame) => {
     const first = left(frame);
@@ -150,7 +150,7 @@ export function logical(decides: boolean, left: Step, right: Step): Step {
   };
 }
 
-/** The cost of a call is charged before it is made. */
+/** The cost of a call is charged before the call. */
 export function invoke(name: string, overloads: readonly Overload[], operands: readonly Step[]): Step {
   const costOf = costFunction(name);
   return (frame) => {

@@ -1,7 +1,7 @@
 /**
- * The tokens of an expression and a place among them, with the complaints of ANTLR's error recovery.
+ * The tokens of an expression and a position in them, with the errors of ANTLR's error recovery.
  *
- * After the first complaint the cursor stands at the end: everything above finds nothing more and comes home by itself.
+ * After the first error the position is at the end: all callers then find no token and return.
  */
 import { lex, type Token } from "./lexer.ts";
 import type { Issue, Source } from "./source.ts";
@@ -52,7 +52,7 @@ export class TokenCursor {
     return this.is(text) ? this.take() : undefined;
   }
 
-  /** `insertable`: what may stand behind the missing token, so that ANTLR would go on as if it were there. */
+  /** `insertable`: the tokens that may follow the missing one, with which ANTLR would continue. */
   expect(text: string, insertable: (token: Token) => boolean): Token {
     if (this.is(text)) return this.take();
     const token = this.peek();
@@ -74,7 +74,7 @@ export class TokenCursor {
     return this.peek();
   }
 
-  /** A complaint that does not stop the parser. */
+  /** An error that does not stop the parser. */
   report(at: number, message: string): void {
     if (!this.#failed) this.issues.push({ at, message });
   }

@@ -1,4 +1,4 @@
-/** The type parameters of one check: fresh ones handed out, and what they turned out to be. */
+/** The type parameters of one check: creates new ones and keeps their bindings. */
 import { assignAll, substitute, type Bindings } from "./assignability.ts";
 import type { Overload } from "./declarations.ts";
 import { parameterType, type CelType } from "./types.ts";
@@ -7,7 +7,7 @@ export class TypeBindings {
   #bindings: Bindings = new Map();
   #fresh = 0;
 
-  /** The overload with parameters of its own. */
+  /** The overload with new parameters. */
   instantiate(overload: Overload): Pick<Overload, "parameters" | "result"> {
     const names = new Map<string, CelType>();
     const rename = (type: CelType): CelType => {
@@ -26,7 +26,7 @@ export class TypeBindings {
     return parameterType(`_var${this.#fresh - 1}`);
   }
 
-  /** Whether each of `from` fits its `to`; if so, what follows from it is kept. */
+  /** Whether each of `from` is assignable to its `to`; if so, the resulting bindings are kept. */
   assign(from: readonly CelType[], to: readonly CelType[]): boolean {
     const bindings = assignAll(this.#bindings, from, to);
     if (bindings !== undefined) this.#bindings = bindings;

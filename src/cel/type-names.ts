@@ -1,4 +1,4 @@
-/** Types that an expression can name, and the types of its constants. */
+/** The types that an expression can name, and the types of its constants. */
 import {
   BOOL,
   BYTES,

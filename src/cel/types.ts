@@ -1,4 +1,4 @@
-/** Types of CEL, and how cel-go writes them in its messages. */
+/** Types of CEL, and their texts in cel-go's messages. */
 export type TypeKind =
   | "dyn"
   | "error"

@@ -1,4 +1,4 @@
-/** Which type a value has, and whether it fits a declared one. */
+/** The type of a value, and whether it matches a declared one. */
 import {
   AUTHORIZER,
   BOOL,
@@ -90,7 +90,7 @@ function typeOfObject(value: Exclude<CelValue, null | boolean | bigint | number 
   return value instanceof CelOpaque ? OPAQUE[value.content.of] : DYN;
 }
 
-/** Of a list only the first item is looked at. */
+/** Of a list only the first item is checked. */
 export function accepts(type: CelType, value: CelValue): boolean {
   if (type.kind === "dyn" || type.kind === "parameter") return true;
   const actual = typeOfValue(value);

@@ -1,8 +1,8 @@
 /**
- * Values of CEL at run time. An int is a bigint and a double is a number, so the two are never mixed up; the rest that JavaScript
- * has no type for is a small class.
+ * Values of CEL at run time. An int is a bigint and a double is a number, so the two are distinct; values without a JavaScript type are small
+ * classes.
  *
- * A failure is a value too: `||` and `&&` may swallow it, as the language says. A fatal one (the budget is spent) nobody swallows.
+ * A failure is a value too: `||` and `&&` may absorb it, as the language defines. A fatal one (the budget is used up) is never absorbed.
  */
 import type { Cidr, IpAddress } from "./formats/ip-addresses.ts";
 import type { Instant } from "./formats/timestamps.ts";
@@ -61,7 +61,7 @@ export class CelTypeValue {
   }
 }
 
-/** Values of Kubernetes' own types: what they hold is their library's business. */
+/** Values of Kubernetes' own types; their content belongs to their library. */
 export type OpaqueContent =
   | { readonly of: "quantity"; readonly nanos: bigint; readonly text: string }
   | { readonly of: "ip"; readonly address: IpAddress }
@@ -111,7 +111,7 @@ export interface CelList {
   readonly kind: "list";
   readonly size: number;
   get(position: number): CelValue;
-  /** Undefined: compared element by element. Lists of type set and map say their own. */
+  /** Undefined: compared element by element. Lists of type set and map have their own comparison. */
   readonly equalTo?: (other: CelList, meter: Meter) => boolean | CelFailure;
   readonly addAll?: (other: CelList, meter: Meter) => CelValue;
 }
@@ -119,7 +119,7 @@ export interface CelList {
 export interface CelMap {
   readonly kind: "map";
   readonly size: number;
-  /** Undefined when there is no such key. */
+  /** Undefined for a missing key. */
   get(key: CelValue): CelValue | undefined;
   keys(): readonly CelValue[];
   /** Undefined: compared entry by entry. */
@@ -142,7 +142,7 @@ export function listOf(items: readonly CelValue[]): CelList {
   return { kind: "list", size: items.length, get: (position) => itemAt(items, position) };
 }
 
-/** Null is an item like any other. */
+/** Null is an ordinary item. */
 export function itemAt(items: readonly CelValue[], position: number): CelValue {
   const item = items[position];
   return item === undefined ? failure(`index out of bounds: ${position}`) : item;

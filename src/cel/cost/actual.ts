@@ -1,8 +1,8 @@
 /**
- * What a call costs, from the sizes of its operands, before it is made: cel-go's CostTracker and Kubernetes' CostEstimator.CallCost. One
+ * The cost of a call, computed from the sizes of its operands before the call: cel-go's CostTracker and Kubernetes' CostEstimator.CallCost. One
  * unit is about a hundred nanoseconds on a real server.
  *
- * Where the real server charges by the size of a result, that size is known from the operands.
+ * Where the real server charges by the size of a result, that size follows from the operands.
  */
 import type { Meter } from "../meter.ts";
 import { CelOpaque, CelOptional, isList, isMap, type CelValue } from "../values.ts";
@@ -27,17 +27,17 @@ function ceil(size: number, factor = TEXT_FACTOR): number {
   return Math.ceil(size * factor);
 }
 
-/** In proportion to the length of the operand at this position. */
+/** Proportional to the length of the operand at this position. */
 function textAt(position: number, factor = TEXT_FACTOR): Cost {
   return ({ args, meter }) => ceil(sizeOf(args[position], meter), factor);
 }
 
-/** The text before its pattern: one step for each character and each part of the pattern. */
+/** A text and its pattern: one step for each character and each part of the pattern. */
 const regex: Cost = ({ args, meter }) => ceil(1 + sizeOf(args[0], meter)) * ceil(sizeOf(args[1], meter), REGEX_FACTOR);
 
 const compared: Cost = ({ args: [a, b], meter }) => {
   if (a instanceof CelOpaque) return 1;
-  // a text is at least half as long as its code units are many, so the longer of two need not be counted
+  // a text has at least half as many code points as code units, so the longer of two need not be counted
   if (typeof a === "string" && typeof b === "string" && a.length * 2 <= b.length) return ceil(meter.characters(a));
   if (typeof a === "string" && typeof b === "string" && b.length * 2 <= a.length) return ceil(meter.characters(b));
   return ceil(Math.min(sizeOf(a, meter), sizeOf(b, meter)));
@@ -67,7 +67,7 @@ function traversal(value: CelValue | undefined, meter: Meter): number {
   return total;
 }
 
-/** Every element with every other one, as a list that is made. */
+/** All pairs of elements, as an allocated list. */
 function selfCompared(position: number): Cost {
   return ({ args }) => {
     const list = args[position];
@@ -105,20 +105,20 @@ const joined: Cost = ({ args: [list, separator], meter }) => {
   return ceil(texts + gaps, 2 * TEXT_FACTOR);
 };
 
-/** Two questions to the authorizer in one expression, and no more. */
+/** Allows two checks of the authorizer in one expression, and no more. */
 const AUTHORIZATION_COST = 350_000;
 
-/** A selector is read, and each of its requirements (two characters at least) is kept. */
+/** A selector is parsed, and each of its requirements (two characters at least) is stored. */
 const selector: Cost = ({ args, meter }) => {
   const size = sizeOf(args[1], meter);
   return LIST_COST + ceil(size) + Math.ceil(Math.ceil(size / 2) * (LIST_COST + STRUCT_COST));
 };
 
-/** The real server takes the longest regular expression of a named format for all of them. */
+/** The real server uses the longest regular expression of a named format for all of them. */
 const FORMAT_PATTERN = 128;
 const validated: Cost = ({ args, meter }) => ceil(1 + sizeOf(args[1], meter)) * ceil(FORMAT_PATTERN, REGEX_FACTOR);
 
-/** The size of an address is one: two of its bytes are compared, and a text is read first. */
+/** The size of an address is one: two of its bytes are compared, and a text is parsed first. */
 const contained: Cost = ({ name, overload, args, meter }) => {
   const compare = ceil(2) + (name === "containsCIDR" ? ceil(1) + 1 : 0);
   return compare + (overload.endsWith("_string") ? ceil(sizeOf(args[1], meter)) : 0);

@@ -1,10 +1,10 @@
-/** What calls can cost: those of the language itself here, those of the libraries beside (library-estimates.ts). */
+/** The estimated cost of calls: those of the language itself here, those of the libraries in library-estimates.ts. */
 import type { Call } from "../ast.ts";
 import type { KnownSizes, Operand } from "./known-sizes.ts";
 import { libraryEstimate } from "./library-estimates.ts";
 import { fixed, MAX, NOTHING, ONE, product, REGEX_FACTOR, scaled, sum, TEXT_FACTOR, union, UNKNOWN, type Range } from "./sizes.ts";
 
-export type CallSite = {
+export type EstimatedCall = {
   readonly node: Call;
   readonly overload: string;
   readonly target: Operand | undefined;
@@ -14,7 +14,7 @@ export type CallSite = {
 
 export type CallEstimate = { readonly cost: Range; readonly size?: Range | undefined };
 
-export function estimateCall(sizes: KnownSizes, site: CallSite): CallEstimate {
+export function estimateCall(sizes: KnownSizes, site: EstimatedCall): CallEstimate {
   const own = libraryEstimate(sizes, site);
   if (own !== undefined) return { cost: sum(own.cost, ...site.argCosts), size: own.size };
   return standardEstimate(sizes, site);
@@ -24,7 +24,7 @@ const sizeOf = (operand: Operand | undefined): Range => operand?.size ?? UNKNOWN
 
 const COMPARES_TEXT = /^(?:less|less_equals|greater|greater_equals)_(?:string|bytes)$|^equals$|^not_equals$/;
 
-function standardEstimate(sizes: KnownSizes, site: CallSite): CallEstimate {
+function standardEstimate(sizes: KnownSizes, site: EstimatedCall): CallEstimate {
   const { overload, target, args, argCosts, node } = site;
   const [first, second, third] = args;
   const argCost = sum(...argCosts);

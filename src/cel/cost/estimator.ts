@@ -1,6 +1,6 @@
 /**
- * What an expression can cost at most, before it runs: cel-go's estimate, node by node. The API server refuses a CRD whose rules
- * could cost too much on the largest object that its schema allows.
+ * The largest possible cost of an expression, before it runs: cel-go's estimate, node by node. The API server refuses a CRD whose rules could
+ * cost too much on the largest object that its schema allows.
  */
 import { ACCUMULATOR, type Call, type Comprehension, type Expression } from "../ast.ts";
 import type { Checked } from "../checked.ts";
@@ -81,7 +81,7 @@ class CostEstimator {
     return sum(targetCost, total);
   }
 
-  /** The path goes on into what an index selects. */
+  /** The path continues with the selected element. */
   #indexed(node: Call, overload: string): { readonly size: Range | undefined } | undefined {
     const [container] = node.args;
     if (container === undefined || (overload !== "index_list" && overload !== "index_map")) return undefined;
@@ -172,7 +172,7 @@ class CostEstimator {
   }
 }
 
-/** A loop over nothing: how macros bind a name to a value. */
+/** A loop over an empty list: the form in which macros bind a name to a value. */
 function isBinding(node: Comprehension): boolean {
   const neverRuns = node.condition.kind === "constant" && node.condition.value === false;
   return node.range.kind === "list" && node.range.items.length === 0 && neverRuns && node.accumulator !== ACCUMULATOR;

@@ -1,4 +1,4 @@
-/** What is known of the values in an expression while its cost is estimated: where they come from, and how large they can be. */
+/** The sources and the largest sizes of the values in an expression, for the estimate of its cost. */
 import { characters } from "../characters.ts";
 import { ACCUMULATOR, type Expression } from "../ast.ts";
 import type { Checked } from "../checked.ts";
@@ -6,10 +6,10 @@ import { maxElementsAt, type DeclaredType } from "../declared-type.ts";
 import type { CelType } from "../types.ts";
 import { fixed, ONE, UNKNOWN, type Range } from "./sizes.ts";
 
-/** How large the keys (or indices) and the values of a list or map are. */
+/** The sizes of the keys (or indices) and of the values of a list or map. */
 export type EntrySizes = { readonly container: "list" | "map"; readonly key: Range; readonly value: Range };
 
-/** An operand as the estimates of calls see it. */
+/** An operand for the estimates of calls. */
 export type Operand = {
   readonly expression: Expression | undefined;
   readonly type: CelType;
@@ -37,7 +37,7 @@ export class KnownSizes {
     return { expression: node, type: this.#checked.typeOf(node), path: path[0] === ACCUMULATOR ? [] : path, size: this.size(node) };
   }
 
-  /** The size that the schema allows at this path; undefined when the path leads nowhere. */
+  /** The size that the schema allows at this path; undefined for an unknown path. */
   sizeAt(path: readonly string[]): Range | undefined {
     if (path.length === 0) return undefined;
     const max = maxElementsAt(this.#root, path.slice(1));

@@ -1,19 +1,19 @@
-/** What calls of Kubernetes' libraries, and of the list and set extensions, can cost. */
+/** The estimated cost of calls of Kubernetes' libraries, and of the list and set extensions. */
 import { sameType, type CelType } from "../types.ts";
-import type { CallEstimate, CallSite } from "./call-estimates.ts";
+import type { CallEstimate, EstimatedCall } from "./call-estimates.ts";
 import type { KnownSizes, Operand } from "./known-sizes.ts";
 import { fixed, LIST_COST, MAX, NOTHING, ONE, product, REGEX_FACTOR, scaled, sum, TEXT_FACTOR, UNKNOWN, type Range } from "./sizes.ts";
 
-export function libraryEstimate(sizes: KnownSizes, site: CallSite): CallEstimate | undefined {
+export function libraryEstimate(sizes: KnownSizes, site: EstimatedCall): CallEstimate | undefined {
   return listEstimate(sizes, site) ?? kubernetesEstimate(sizes, site);
 }
 
-/** Of operands that no expression of ours stands for, the schema says it. */
+/** For operands without a computed size, the size that the schema declares. */
 function declaredSize(sizes: KnownSizes, operand: Operand | undefined): Range {
   return operand?.size ?? (operand === undefined ? undefined : sizes.sizeAt(operand.path)) ?? UNKNOWN;
 }
 
-function listEstimate(sizes: KnownSizes, site: CallSite): CallEstimate | undefined {
+function listEstimate(sizes: KnownSizes, site: EstimatedCall): CallEstimate | undefined {
   const size = declaredSize(sizes, site.target);
   const list = (factor: number, of: Range): CallEstimate => ({ cost: sum(scaled(of, factor), ONE, fixed(LIST_COST)), size: of });
   const { overload, args } = site;
@@ -33,7 +33,7 @@ function listEstimate(sizes: KnownSizes, site: CallSite): CallEstimate | undefin
   return { cost: sum(scaled(pairs, overload === "list_sets_equivalent_list" ? 2 : 1), ONE) };
 }
 
-/** Unsigned, as in Go: below zero is very large. */
+/** Unsigned, as in Go: a negative result is a very large number. */
 function difference(end: number, start: number): number {
   return end < start ? MAX : end - start;
 }
@@ -51,7 +51,7 @@ const CONSTANT = new Set(
 );
 const READS_ARGUMENT = new Set("cidr isIP isCIDR quantity isQuantity semver isSemver".split(" "));
 
-function kubernetesEstimate(sizes: KnownSizes, site: CallSite): CallEstimate | undefined {
+function kubernetesEstimate(sizes: KnownSizes, site: EstimatedCall): CallEstimate | undefined {
   const { target, args, overload } = site;
   const name = qualified(site);
   const first = declaredSize(sizes, args[0]);
@@ -98,7 +98,7 @@ function kubernetesEstimate(sizes: KnownSizes, site: CallSite): CallEstimate | u
   }
 }
 
-function qualified(site: CallSite): string {
+function qualified(site: EstimatedCall): string {
   const { node } = site;
   const prefix = node.target?.kind === "identifier" ? node.target.name : undefined;
   return site.target === undefined && prefix !== undefined ? `${prefix}.${node.name}` : node.name;

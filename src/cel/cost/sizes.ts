@@ -1,7 +1,7 @@
 /** Ranges of sizes and costs, with sums and products that stop at the largest 64-bit number instead of wrapping around. */
 export type Range = { readonly min: number; readonly max: number };
 
-/** Exactness ends at 2^53; long before that every message says "more than 100x". */
+/** Exact up to 2^53; far below that every message is already "more than 100x". */
 export const MAX = 2 ** 64 - 1;
 
 export const UNKNOWN: Range = { min: 0, max: MAX };

@@ -1,4 +1,4 @@
-/** Durations as Go reads them ("1h30m", "-1.5s"), and the looser form that schemas also allow ("3 days"). In nanoseconds. */
+/** Durations in Go's syntax ("1h30m", "-1.5s"), and the looser form that schemas also allow ("3 days"). In nanoseconds. */
 const UNITS: ReadonlyMap<string, bigint> = new Map([
   ["ns", 1n],
   ["us", 1_000n],
@@ -21,7 +21,7 @@ const LOOSE_UNITS: readonly (readonly [names: readonly string[], nanos: bigint])
 ];
 const LIMIT = 1n << 63n;
 
-/** Go's `time.ParseDuration`; undefined when it is none, or beyond 64 bits. */
+/** Go's `time.ParseDuration`; undefined for an invalid text, or beyond 64 bits. */
 export function parseStrictDuration(text: string): bigint | undefined {
   const negative = text.startsWith("-");
   const body = negative || text.startsWith("+") ? text.slice(1) : text;
@@ -47,7 +47,7 @@ function nanosOf(whole: string, fraction: string, unit: bigint): bigint {
   );
 }
 
-/** The format "duration" of schemas: Go's, or any text in which a number and a unit are found. */
+/** The format "duration" of schemas: Go's, or any text that contains a number and a unit. */
 export function parseGoDuration(text: string): bigint | undefined {
   const strict = parseStrictDuration(text);
   if (strict !== undefined) return strict;
@@ -59,14 +59,14 @@ export function parseGoDuration(text: string): bigint | undefined {
   return total === undefined ? undefined : BigInt.asIntN(64, total);
 }
 
-/** A unit may be spelt out: the last name of each row is a beginning. */
+/** A unit may be written out: the last name of each row is a prefix. */
 function looseUnits(unit: string): readonly bigint[] {
   return LOOSE_UNITS.flatMap(([names, nanos]) =>
     names.filter((name, at) => name === unit || (at === names.length - 1 && unit.startsWith(name))).map(() => nanos),
   );
 }
 
-/** "1.5s": how CEL writes a duration. */
+/** "1.5s": a duration in CEL's text form. */
 export function formatSeconds(nanos: bigint): string {
   const size = nanos < 0n ? -nanos : nanos;
   const fraction = String(size % 1_000_000_000n)

@@ -1,7 +1,7 @@
 /**
- * URLs and mail addresses as Go's net/url and net/mail read them, which is not how browsers do.
+ * URLs and mail addresses as Go's net/url and net/mail parse them, which differs from browsers.
  *
- * Mail addresses cover what people write (a name, quotes, a domain or an address in brackets), not every form of RFC 5322.
+ * Mail addresses cover the common forms (a name, quotes, a domain or an address in brackets), not every form of RFC 5322.
  */
 import { err, ok, type Result } from "#base";
 import { quote } from "#kube";
@@ -11,7 +11,7 @@ export type GoUrl = {
   readonly opaque: string;
   readonly user: string | undefined;
   readonly host: string;
-  /** As it was written, still escaped. */
+  /** As written, still escaped. */
   readonly path: string;
   readonly query: string;
   readonly fragment: string;
@@ -91,7 +91,7 @@ function badEscape(text: string): string | undefined {
   return bad === undefined ? undefined : `invalid URL escape ${quote(bad)}`;
 }
 
-/** Percent escapes taken out; bytes that are no UTF-8 become U+FFFD. */
+/** Decodes percent escapes; bytes that are no UTF-8 become U+FFFD. */
 export function unescape(text: string): string {
   return text.replace(/(?:%[0-9a-fA-F]{2})+/g, (escapes) =>
     new TextDecoder().decode(Uint8Array.from(escapes.slice(1).split("%"), (byte) => Number.parseInt(byte, 16))),

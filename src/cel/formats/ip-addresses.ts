@@ -44,7 +44,7 @@ function parseGroups(text: string, octet: RegExp): bigint | undefined {
   return [...head, ...Array.from({ length: zeros }, () => 0n), ...tail].reduce((bits, group) => (bits << 16n) | group, 0n);
 }
 
-/** Sixteen bits each; the last part may be an IPv4 address, which is two of them. */
+/** Sixteen bits each; the last part may be an IPv4 address, which counts as two. */
 function groupsOf(text: string, isLast: boolean, octet: RegExp): readonly bigint[] | undefined {
   if (text === "") return [];
   const groups: bigint[] = [];
@@ -86,7 +86,7 @@ export function isIpv4Mapped(address: IpAddress): boolean {
   return address.family === 6 && address.bits >> 32n === IPV4_MAPPED;
 }
 
-/** The address with everything behind the prefix set to zero. */
+/** The address with all bits after the prefix set to zero. */
 export function masked(cidr: Cidr): Cidr {
   const shift = BigInt(widthOf(cidr.address) - cidr.prefix);
   return { ...cidr, address: { ...cidr.address, bits: (cidr.address.bits >> shift) << shift } };
@@ -105,7 +105,7 @@ export function formatIp(address: IpAddress): string {
   return `${compressed(groups)}${zone}`;
 }
 
-/** The longest run of two or more zeros becomes "::"; of equal ones the first. */
+/** The longest run of two or more zeros becomes "::"; of equal runs the first. */
 function compressed(groups: readonly string[]): string {
   let best = { start: -1, length: 1 };
   for (let start = 0; start < groups.length; start++) {

@@ -1,4 +1,4 @@
-/** Why a text is no IP address, in the words of Go's net/netip: rules quote them when `ip(x)` fails. */
+/** The reason why a text is no IP address, with the messages of Go's net/netip, which the error of `ip(x)` contains. */
 import { quote } from "#kube";
 
 /** For texts that `parseIp` refused. */

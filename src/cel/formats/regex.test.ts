@@ -1,4 +1,4 @@
-/** Patterns: what they compile to is estimated before it is done. */
+/** Patterns: the size of the compiled program is estimated before the compilation. */
 import { expect, test } from "vitest";
 import { compileRegex, isCompiled, MAX_PATTERN_STEPS, PatternBudget, programEstimate, regexMatches } from "./regex.ts";
 
@@ -20,7 +20,7 @@ test("a pattern that compiles to a huge program is refused before it is compiled
   expect(compileRegex("(a?){1000}".repeat(50))).toEqual({ ok: false, error: "error parsing regexp: expression too large" });
 });
 
-test("patterns are kept, as many as fit", () => {
+test("the cache of compiled patterns is limited", () => {
   expect(regexMatches("^ab+$", "abb")).toBe(true);
   expect(isCompiled("^ab+$")).toBe(true);
   for (let at = 0; at < 130; at++) compileRegex(`a{1000}b${at}`);

@@ -1,16 +1,16 @@
 /**
  * Regular expressions of CRDs and CEL rules: RE2, as in the API server, so that no pattern can take more than linear time.
  *
- * Patterns are compiled once and kept, as many as fit; a schema has a handful, and the same ones are used for every object.
+ * Compiled patterns are cached up to a limit; a schema has few of them, and they are used for every object.
  */
 import { boundedMap, describeThrown, err, fromThrowing, type Result } from "#base";
 import { RE2JS } from "re2js";
 
-/** Instructions of all programs that are kept: about 50 MB. */
+/** The limit for the instructions of all cached programs: about 50 MB. */
 const MAX_KEPT_INSTRUCTIONS = 250_000;
-/** A small program weighs as much, so that at most 4,000 are kept. */
+/** The smallest size that a program counts as, so that at most 4,000 are cached. */
 const LEAST_WEIGHT = MAX_KEPT_INSTRUCTIONS / 4_000;
-/** A larger program takes longer to compile than a request may hold the event loop. */
+/** A larger program takes longer to compile than a request may block the event loop. */
 const MAX_INSTRUCTIONS = 40_000;
 
 const compiled = boundedMap<string, Result<RE2JS, string>>({
@@ -33,7 +33,7 @@ function compile(pattern: string): Result<RE2JS, string> {
 /** A piece of a pattern: a class, an escape, the start or the end of a group, a repetition with numbers, or one character. */
 const PIECE = /\[\^?\]?(?:\\.|[^\]\\])*\]|\\.|\((?:\?[a-zA-Z-]*:?)?|\)|\{(\d{1,4})(?:,(\d{0,4}))?\}|[^]/gsu;
 
-/** About how many instructions a pattern compiles to: `a{1,100}` is a hundred times `a`. Never far too small. */
+/** The approximate number of instructions of a compiled pattern: `a{1,100}` is a hundred times `a`. Never far too small. */
 export function programEstimate(pattern: string): number {
   const outer: number[] = [];
   let size = 0;
@@ -57,14 +57,14 @@ export function programEstimate(pattern: string): number {
   return outer.reduce((total, one) => total + one, size);
 }
 
-/** Characters times instructions that the patterns of one object may take: at worst about a quarter of a second. */
+/** The limit of characters times instructions for the patterns of one object: at worst about a quarter of a second. */
 export const MAX_PATTERN_STEPS = 3_000_000;
 
-/** What the patterns of one object have left. RE2 takes linear time, but a text of a megabyte and a large pattern take seconds. */
+/** The remaining budget for the patterns of one object. RE2 takes linear time, but a text of a megabyte and a large pattern take seconds. */
 export class PatternBudget {
   #left = MAX_PATTERN_STEPS;
 
-  /** Whether the pattern matches anywhere in the text; undefined when it is no pattern. */
+  /** Whether the pattern matches anywhere in the text; undefined for an invalid pattern. */
   matches(pattern: string, text: string): boolean | "too long" | undefined {
     const regex = compileRegex(pattern);
     if (!regex.ok) return undefined;
@@ -73,7 +73,7 @@ export class PatternBudget {
   }
 }
 
-/** Whether the pattern matches anywhere in the text; undefined when it is no pattern. */
+/** Whether the pattern matches anywhere in the text; undefined for an invalid pattern. */
 export function regexMatches(pattern: string, text: string): boolean | undefined {
   const regex = compileRegex(pattern);
   return regex.ok ? regex.value.matcher(text).find() : undefined;

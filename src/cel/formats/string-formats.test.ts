@@ -1,4 +1,4 @@
-/** String formats: what Go's validators take and refuse. */
+/** String formats: the texts that Go's validators accept and refuse. */
 import { describe, expect, test } from "vitest";
 import { isKnownFormat, matchesFormat } from "./string-formats.ts";
 
@@ -48,13 +48,13 @@ const ROWS: readonly { readonly format: string; readonly good: readonly string[]
 ];
 
 describe.each(ROWS)("format $format", ({ format, good, bad }) => {
-  test("takes what is one, and nothing else", () => {
+  test("accepts valid texts only", () => {
     expect(good.filter((text) => !matchesFormat(format, text))).toEqual([]);
     expect(bad.filter((text) => matchesFormat(format, text))).toEqual([]);
   });
 });
 
-test("dashes in the name of a format do not count", () => {
+test("dashes in the name of a format are ignored", () => {
   expect([isKnownFormat("date-time"), isKnownFormat("datetime"), isKnownFormat("Date-Time")]).toEqual([true, true, false]);
 });
 

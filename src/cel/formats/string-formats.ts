@@ -1,7 +1,7 @@
 /**
- * The string formats that the API server checks. Others are allowed in a schema and mean nothing (a warning says so).
+ * The string formats that the API server checks. Others are allowed in a schema and have no effect (the response has a warning).
  *
- * Dashes in a name do not count: "date-time" is "datetime".
+ * Dashes in a name are ignored: "date-time" is "datetime".
  */
 import { isEmail, isRequestUri } from "./go-net.ts";
 import { parseCidrSloppy, parseIpSloppy } from "./ip-addresses.ts";
@@ -71,7 +71,7 @@ function isMac(text: string): boolean {
   return /^[0-9a-fA-F]{2}([:-])[0-9a-fA-F]{2}(\1[0-9a-fA-F]{2})*$/.test(text) && [17, 23, 59].includes(text.length);
 }
 
-/** Go's date and a time whose parts are compared as text: "24:00:00" is too late, but a zone of "+99:99" is not looked at. */
+/** Go's date and a time whose parts are compared as text: "24:00:00" is too late, but a zone of "+99:99" is not checked. */
 function isDateTime(text: string): boolean {
   const [date = "", time] = text.toLowerCase().split("t");
   if (text.length < 4 || time === undefined || parseDate(date).error !== undefined) return false;

@@ -1,4 +1,4 @@
-/** Times, durations and addresses: read exactly, and refused in Go's words. */
+/** Times, durations and addresses: parsed exactly, and refused with Go's messages. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { formatSeconds, parseGoDuration, parseStrictDuration } from "./durations.ts";
@@ -8,7 +8,7 @@ import { describeBadIp } from "./ip-errors.ts";
 import { civilOf, formatInstant, parseDate, parseLocalTime, parseTimestamp } from "./timestamps.ts";
 
 describe("a time", () => {
-  test("survives being read and written, as Date has it", () => {
+  test("is unchanged after parsing and formatting, and equal to Date", () => {
     fc.assert(
       fc.property(fc.date({ min: new Date(0, 0, 1), max: new Date(9999, 0, 1), noInvalidDate: true }), (date) => {
         const { value } = parseTimestamp(date.toISOString());
@@ -59,7 +59,7 @@ describe("a duration", () => {
   ])("$given is $want ns", ({ given, want }) => {
     expect(parseStrictDuration(given)).toBe(want);
   });
-  test("may be said in words in a schema", () => {
+  test("may be written with names of units in a schema", () => {
     expect(parseGoDuration("1 day 2 hours")).toBe(93_600_000_000_000n);
     expect(parseGoDuration("soon")).toBeUndefined();
     expect(parseGoDuration("9223372036854775808 ns")).toBeUndefined();
@@ -77,7 +77,7 @@ describe("an address", () => {
       expect(address === undefined ? "" : formatIp(address)).toBe(given);
     },
   );
-  test("is in the networks that hold it", () => {
+  test("is in the networks that contain it", () => {
     const [network, inside, other] = [parseCidr("10.1.2.3/8"), parseIp("10.9.9.9"), parseIp("::1")];
     if (network === undefined || inside === undefined || other === undefined) throw new Error("cannot be read");
     expect([contains(network, inside), contains(network, other), formatIp(masked(network).address)]).toEqual([true, false, "10.0.0.0"]);
@@ -116,7 +116,7 @@ describe("an address", () => {
 });
 
 describe("a URL", () => {
-  test("is taken apart as Go does it", () => {
+  test("is parsed as in Go", () => {
     expect(parseUrl("HTTPS://u:p@h%41:1/p%20q?a=b#f", "any")).toEqual({
       ok: true,
       value: { scheme: "https", opaque: "", user: "u:p", host: "hA:1", path: "/p%20q", query: "a=b", fragment: "f" },

@@ -1,14 +1,14 @@
 /**
- * Points in time as RFC 3339 text, read and written without `Date`: exact to the nanosecond, and for years that Date does not know.
+ * Points in time as RFC 3339 text, parsed and formatted without `Date`: exact to the nanosecond, and for years outside of Date's range.
  *
- * Errors are worded as Go's `time.Parse` words them, because the API server passes them on.
+ * Errors have the texts of Go's `time.Parse`, because the API server returns them.
  */
 export type Instant = {
   /** Since 1970-01-01T00:00:00Z. */
   readonly seconds: bigint;
   /** 0 to 999,999,999. */
   readonly nanos: number;
-  /** Of the zone it was written in, in seconds; it is written back in the same one. */
+  /** The offset of its zone in seconds; it is formatted in the same zone. */
   readonly offset: number;
 };
 
@@ -29,7 +29,7 @@ const RFC3339 = "2006-01-02T15:04:05Z07:00";
 const RFC3339_DATE = "2006-01-02";
 const LOCAL_TIME = "2006-01-02T15:04:05";
 
-/** Whether a day exists is only asked at the end; other numbers are checked as they are read. */
+/** The day of the month is checked at the end; other numbers are checked as they are parsed. */
 type Unit = { readonly name: string; readonly least: number; readonly most: number };
 type Part = { readonly layout: string; readonly pattern: RegExp; readonly unit?: Unit };
 const DATE_PARTS: readonly Part[] = [
@@ -80,7 +80,7 @@ function parseWith(text: string, layout: string, parts: readonly Part[]): Parsed
 
 const UTF8 = new TextEncoder();
 
-/** Go's package time quotes in its own way: every byte beyond ASCII is a number. */
+/** Go's package time has its own quoting: every byte beyond ASCII is a number. */
 function quote(text: string): string {
   const parts = Array.from(text, (character) => {
     if (character === '"' || character === "\\") return `\\${character}`;
@@ -133,7 +133,7 @@ function secondsOf(civil: Omit<CivilTime, "nanos">): bigint {
 
 /** Days since 1970-01-01 of a date in the proleptic Gregorian calendar. */
 export function daysOf(year: number, month: number, day: number): number {
-  const shifted = month <= 2 ? year - 1 : year; // the year begins in March, so that a leap day is its last
+  const shifted = month <= 2 ? year - 1 : year; // the year begins in March, so that the leap day is its last day
   const era = Math.floor(shifted / 400);
   const yearOfEra = shifted - era * 400;
   const dayOfYear = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + day - 1;
@@ -164,7 +164,7 @@ export function civilOf(instant: Instant, offset = 0): CivilTime {
   };
 }
 
-/** RFC 3339 in its own zone, with as many digits of the second as it takes. */
+/** RFC 3339 in its own zone, with as many fractional digits of the second as needed. */
 export function formatInstant(instant: Instant): string {
   const at = civilOf(instant, instant.offset);
   const two = (value: number): string => String(value).padStart(2, "0");

@@ -1,4 +1,4 @@
-/** `+ - * / %` and their limits: an integer that leaves 64 bits is an error, never a wrong number. */
+/** `+ - * / %` and their limits: an integer beyond 64 bits is an error, never a wrong number. */
 import { INT64, UINT64 } from "../literals.ts";
 import { declare, metered, type Declarations, type Evaluate } from "../declarations.ts";
 import type { Meter } from "../meter.ts";
@@ -70,7 +70,7 @@ function addBytes(a: Uint8Array, b: Uint8Array): CelValue {
   return sum;
 }
 
-/** Kubernetes charges one for it however long the lists are. */
+/** The cost in Kubernetes is one for lists of any length. */
 function addLists(a: CelList, b: CelList, meter: Meter): CelValue {
   const refused = tooManyItems(a.size + b.size);
   if (refused !== undefined) return refused;

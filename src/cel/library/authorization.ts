@@ -1,20 +1,20 @@
 /**
- * Questions to the authorizer: `authorizer.group('apps').resource('deployments').check('create').allowed()`.
+ * The authorizer library: `authorizer.group('apps').resource('deployments').check('create').allowed()`.
  *
- * The functions are declared for every expression; only those of admission get an `authorizer` to call them on. The engine knows nothing of
- * users: whoever makes the first value says what a question means.
+ * The functions are declared for every expression; only those of admission have an `authorizer` variable. The engine has no notion of users:
+ * the CelAuthorizer of the first value decides.
  */
 import { dnsLabelProblems, dnsSubdomainProblems } from "#kube";
-import type { AuthorizationContent, CelAuthorizer, ResourceQuestion } from "../authorizer.ts";
+import type { AuthorizationContent, CelAuthorizer, ResourceAccessCheck } from "../authorizer.ts";
 import { declare, type Declarations, type Evaluate, type Row } from "../declarations.ts";
 import { CelOpaque, failure, NO_SUCH_OVERLOAD, type CelValue, type OpaqueContent } from "../values.ts";
 
-export function authorizerValue(asks: CelAuthorizer): CelValue {
-  return new CelOpaque({ of: "authorizer", asks });
+export function authorizerValue(authorizer: CelAuthorizer): CelValue {
+  return new CelOpaque({ of: "authorizer", authorizer });
 }
 
-export function resourceCheckValue(asks: CelAuthorizer, question: ResourceQuestion): CelValue {
-  return new CelOpaque({ of: "resourceCheck", asks, question });
+export function resourceCheckValue(authorizer: CelAuthorizer, access: ResourceAccessCheck): CelValue {
+  return new CelOpaque({ of: "resourceCheck", authorizer, access });
 }
 
 type Of<K extends AuthorizationContent["of"]> = Extract<AuthorizationContent, { readonly of: K }>;
@@ -35,41 +35,41 @@ function isBlank(text: string): boolean {
   return text.trim() === "";
 }
 
-function serviceAccount({ asks }: Of<"authorizer">, namespace: string, name: string): CelValue {
+function serviceAccount({ authorizer }: Of<"authorizer">, namespace: string, name: string): CelValue {
   if (dnsSubdomainProblems(name).length > 0) return failure("Invalid service account name");
   if (dnsLabelProblems(namespace).length > 0) return failure("Invalid service account namespace");
-  return authorizerValue(asks.forServiceAccount(namespace, name));
+  return authorizerValue(authorizer.forServiceAccount(namespace, name));
 }
 
-function resourceOf({ asks, group }: Of<"groupCheck">, resource: string): CelValue {
+function resourceOf({ authorizer, group }: Of<"groupCheck">, resource: string): CelValue {
   if (isBlank(resource)) return failure("resource must not be empty");
-  return resourceCheckValue(asks, { group, resource, subresource: "", namespace: "", name: "" });
+  return resourceCheckValue(authorizer, { group, resource, subresource: "", namespace: "", name: "" });
 }
 
-/** The same question about something narrower. */
+/** The same check with more specific attributes. */
 function narrowed(part: "subresource" | "namespace" | "name"): Evaluate {
-  return method("resourceCheck", ({ asks, question }, text) => resourceCheckValue(asks, { ...question, [part]: text }));
+  return method("resourceCheck", ({ authorizer, access }, text) => resourceCheckValue(authorizer, { ...access, [part]: text }));
 }
 
-/** No authorizer here decides by selectors, so they narrow nothing. */
+/** The authorizer here does not support selectors, so they have no effect. */
 const unchanged: Evaluate = method("resourceCheck", (content) => new CelOpaque(content));
 
-function decision(answer: { readonly allowed: boolean; readonly reason: string }): CelValue {
-  return new CelOpaque({ of: "decision", allowed: answer.allowed, reason: answer.reason });
+function decision(decided: { readonly allowed: boolean; readonly reason: string }): CelValue {
+  return new CelOpaque({ of: "decision", allowed: decided.allowed, reason: decided.reason });
 }
 
 const ROWS: readonly Row[] = [
   [
     "authorizer_path",
     "<Authorizer> path(string) -> PathCheck",
-    method("authorizer", ({ asks }, path) =>
-      isBlank(path) ? failure("path must not be empty") : new CelOpaque({ of: "pathCheck", asks, path }),
+    method("authorizer", ({ authorizer }, path) =>
+      isBlank(path) ? failure("path must not be empty") : new CelOpaque({ of: "pathCheck", authorizer, path }),
     ),
   ],
   [
     "authorizer_group",
     "<Authorizer> group(string) -> GroupCheck",
-    method("authorizer", ({ asks }, group) => new CelOpaque({ of: "groupCheck", asks, group })),
+    method("authorizer", ({ authorizer }, group) => new CelOpaque({ of: "groupCheck", authorizer, group })),
   ],
   ["authorizer_serviceaccount", "<Authorizer> serviceAccount(string, string) -> Authorizer", method("authorizer", serviceAccount)],
   ["groupcheck_resource", "<GroupCheck> resource(string) -> ResourceCheck", method("groupCheck", resourceOf)],
@@ -81,12 +81,12 @@ const ROWS: readonly Row[] = [
   [
     "pathcheck_check",
     "<PathCheck> check(string) -> Decision",
-    method("pathCheck", ({ asks, path }, verb) => decision(asks.ask({ kind: "path", verb, path }))),
+    method("pathCheck", ({ authorizer, path }, verb) => decision(authorizer.check({ kind: "path", verb, path }))),
   ],
   [
     "resourcecheck_check",
     "<ResourceCheck> check(string) -> Decision",
-    method("resourceCheck", ({ asks, question }, verb) => decision(asks.ask({ kind: "resource", verb, ...question }))),
+    method("resourceCheck", ({ authorizer, access }, verb) => decision(authorizer.check({ kind: "resource", verb, ...access }))),
   ],
   ["decision_errored", "<Decision> errored() -> bool", method("decision", () => false)],
   ["decision_error", "<Decision> error() -> string", method("decision", () => "")],

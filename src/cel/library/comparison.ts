@@ -30,7 +30,7 @@ function order(name: string, operator: string, holds: (order: number) => boolean
   return ORDERED.map(([id, left, right]): Row => [`${name}_${id}`, `${operator}(${left}, ${right}) -> bool`, evaluate]);
 }
 
-/** Undefined when there is nothing at this index or key. */
+/** Undefined when the index or key does not exist. */
 function lookUp(container: CelValue, key: CelValue): CelValue | undefined {
   if (isMap(container)) return container.get(key);
   if (!isList(container)) return NO_SUCH_OVERLOAD;
@@ -61,7 +61,7 @@ function isIn(value: CelValue, container: CelValue, meter: Meter): CelValue {
   return containsItem(container, value, meter);
 }
 
-/** True as soon as it is found; a comparison that failed counts only if it is not. */
+/** True as soon as it is found; a failed comparison counts only if it is not. */
 export function containsItem(list: CelList, value: CelValue, meter: Meter): boolean | CelFailure {
   let problem: CelFailure | undefined;
   for (let at = 0; at < list.size; at++) {
@@ -114,7 +114,7 @@ export function comparison(): Declarations {
     ["map_size", "<map(A, B)> size() -> int", size],
     ["size_string", "size(string) -> int", size],
     ["string_size", "<string> size() -> int", size],
-    // Evaluated by the evaluator itself, which need not look at every operand.
+    // Evaluated by the evaluator itself, which does not always evaluate every operand.
     ["conditional", "_?_:_(bool, A, A) -> A", () => NO_SUCH_OVERLOAD],
     ["logical_and", "_&&_(bool, bool) -> bool", () => NO_SUCH_OVERLOAD],
     ["logical_or", "_||_(bool, bool) -> bool", () => NO_SUCH_OVERLOAD],

@@ -121,7 +121,7 @@ const CONVERSIONS: readonly (readonly [name: string, result: string, from: reado
 ];
 
 type Part = (civil: CivilTime) => number;
-type Asked = { readonly name: string; readonly part: Part; readonly meter: Meter };
+type TimePart = { readonly name: string; readonly part: Part; readonly meter: Meter };
 
 const PARTS: readonly (readonly [name: string, part: Part])[] = [
   ["getFullYear", (civil) => civil.year],
@@ -151,7 +151,7 @@ function offsetOf(zone: string, at: CelTimestamp): number | undefined {
   return zoneOffset(zone, Number(at.instant.seconds) * 1000);
 }
 
-/** By zone; making one takes a hundred times as long as using it. There are about 420 zones. */
+/** By zone; creating a formatter takes a hundred times as long as using it. There are about 420 zones. */
 const formats = once(() => {
   const entries = Intl.supportedValuesOf("timeZone").map((timeZone) => {
     return [timeZone, once(() => new Intl.DateTimeFormat("en-US", { timeZone, timeZoneName: "longOffset" }))] as const;
@@ -170,10 +170,10 @@ function zoneOffset(zone: string, milliseconds: number): number | undefined {
   return name === "GMT" ? 0 : offsetSeconds(name.slice(3));
 }
 
-/** Time zones are looked up with the engine's own, slow functions. */
+/** Time zones are looked up with Intl, which is slow. */
 const ZONE_WORK = 1_000;
 
-function partOf(value: CelValue, zone: CelValue, { name, part, meter }: Asked): CelValue {
+function partOf(value: CelValue, zone: CelValue, { name, part, meter }: TimePart): CelValue {
   if (value instanceof CelDuration) return value.nanos / (DURATION_PARTS.get(name) ?? 1n);
   if (!(value instanceof CelTimestamp) || typeof zone !== "string") return NO_SUCH_OVERLOAD;
   const spent = zone === "" ? undefined : meter.work(ZONE_WORK);
@@ -182,7 +182,7 @@ function partOf(value: CelValue, zone: CelValue, { name, part, meter }: Asked): 
   return offset === undefined ? failure(`unknown time zone ${zone}`) : BigInt(part(civilOf(value.instant, offset)));
 }
 
-/** Kubernetes charges one for a conversion however long the text is. What comes out is no longer than a value may be. */
+/** The cost of a conversion in Kubernetes is one for a text of any length. The result has at most the size limit of a value. */
 function converted(value: CelValue, run: (value: CelValue) => CelValue, meter: Meter): CelValue {
   const spent = typeof value === "string" ? meter.work(value.length * 4) : undefined;
   if (spent !== undefined) return spent;

@@ -9,11 +9,11 @@ function escape(value: CelValue): CelValue | undefined {
   return overload === undefined ? undefined : runOverload(overload, [value], new Meter(1_000_000));
 }
 
-it("escapes what means something in a pointer", () => {
+it("escapes the special characters of a pointer", () => {
   expect(escape("k8s.io/my~label")).toBe("k8s.io~1my~0label");
   expect(escape(1n)).toBe(NO_SUCH_OVERLOAD);
 });
 
-it("makes no text that is longer than a text may be", () => {
+it("refuses a result above the length limit of texts", () => {
   expect(escape("/".repeat(3_000_000))).toBeInstanceOf(CelFailure);
 });

@@ -1,4 +1,4 @@
-/** `jsonpatch.escapeKey`: a text as one step of a JSON pointer. Only mutations of policies have it. */
+/** `jsonpatch.escapeKey`: escapes a text as one token of a JSON pointer. Only mutations of policies have it. */
 import { declare, type Declarations } from "../declarations.ts";
 import { tooLongText } from "../size-limits.ts";
 import { NO_SUCH_OVERLOAD, type CelValue } from "../values.ts";

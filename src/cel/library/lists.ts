@@ -89,7 +89,7 @@ function slice(list: CelList, start: CelValue, end: CelValue): CelValue {
   return listOf(Array.from({ length: Number(end - start) }, (_, at) => list.get(Number(start) + at)));
 }
 
-/** Kubernetes charges for the outer list only. */
+/** The cost in Kubernetes is that of the outer list only. */
 function flattenInto(made: CelValue[], list: CelList, levels: { readonly depth: number; readonly meter: Meter }): CelFailure | undefined {
   const { depth, meter } = levels;
   const spent = meter.work(list.size);
@@ -134,7 +134,7 @@ function distinct(meter: Meter, list: CelList): CelValue {
   return listOf(unique);
 }
 
-/** Its cost keeps it below the size of the largest list. */
+/** Its cost keeps it below the limit for the size of a list. */
 function range(count: CelValue): CelValue {
   if (typeof count !== "bigint") return NO_SUCH_OVERLOAD;
   return tooManyItems(Number(count)) ?? listOf(Array.from({ length: Math.max(0, Number(count)) }, (_, at) => BigInt(at)));

@@ -26,7 +26,7 @@ function url(text: CelValue, meter: Meter): CelValue {
     : failure(`URL parse error during conversion from string: ${parsed.error}`);
 }
 
-/** Kubernetes charges one for it however long the text is. */
+/** The cost in Kubernetes is one for a text of any length. */
 function isUrl(text: CelValue, meter: Meter): CelValue {
   if (typeof text !== "string") return false;
   return meter.work(text.length * 4) ?? parseUrl(text, "request").ok;
@@ -42,7 +42,7 @@ function port(host: string): string {
   return behind.includes(":") ? behind.slice(behind.lastIndexOf(":") + 1) : "";
 }
 
-/** Escapes stay as written; what has to be escaped and is not gets its escape. */
+/** Existing escapes are kept; other characters that need an escape get one. */
 function escapedPath(path: string, meter: Meter): CelValue {
   const spent = meter.work(path.length * 10);
   if (spent !== undefined) return spent;
@@ -90,7 +90,7 @@ function readCidr(text: CelValue): Cidr | CelFailure {
   return isIpv4Mapped(cidr.address) ? failure(`${prefix}IPv4-mapped IPv6 address ${quote(text)} is not allowed`) : cidr;
 }
 
-/** In the words of Go's netip. */
+/** The error message of Go's netip. */
 function describeBadCidr(text: string): string {
   const slash = text.lastIndexOf("/");
   const says = (problem: string): string => `netip.ParsePrefix(${quote(text)}): ${problem}`;

@@ -1,7 +1,7 @@
-/** Doubles in `format`: `%f` and `%e` of the server, whose locale is American. */
+/** Doubles in `format`: `%f` and `%e` of the server, whose locale is en_US. */
 const DIGITS = 6;
 
-/** With thousands separated, as the server's locale has it; a half goes to the even neighbour. */
+/** With a thousands separator, as in the server's locale; halves are rounded to even. */
 export function fixed(value: number, precision: number): string {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? "NaN" : value > 0 ? "∞" : "-∞";
   const digits = Math.min(precision, 100);
@@ -15,7 +15,7 @@ export function fixed(value: number, precision: number): string {
 
 const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 
-/** Surprise: whatever the precision, six digits; the server takes the precision for a width. */
+/** Surprise: always six digits, because the server uses the precision as a width. */
 export function scientific(value: number, width: number): string {
   if (!Number.isFinite(value)) return fixed(value, 0);
   const [digits = "", exponent = "0"] = value.toExponential(DIGITS).split("e");

@@ -1,4 +1,4 @@
-/** Optional values, and what the two-variable macros need to build maps. */
+/** Optional values, and the functions with which the two-variable macros build maps. */
 import { GrowingMap } from "../accumulators.ts";
 import { declare, metered, type Declarations, type Evaluate } from "../declarations.ts";
 import { describeKey, entriesOf, type Entry } from "../maps.ts";
@@ -31,7 +31,7 @@ function isZero(value: CelValue): boolean {
   return value instanceof Uint8Array ? value.length === 0 : (isList(value) || isMap(value)) && value.size === 0;
 }
 
-/** Kubernetes charges one for it however long the list is. */
+/** The cost in Kubernetes is one for a list of any length. */
 function unwrap(meter: Meter, list: CelValue): CelValue {
   if (!isList(list)) return NO_SUCH_OVERLOAD;
   const spent = meter.work(list.size * 4);
@@ -47,7 +47,7 @@ function last(list: CelValue): CelValue {
   return isList(list) ? new CelOptional(list.size === 0 ? undefined : list.get(list.size - 1)) : NO_SUCH_OVERLOAD;
 }
 
-/** Only macros call it, on the map that they build up. */
+/** Only macros call it, on the map that they build. */
 function insert(map: CelValue, added: readonly Entry[]): CelValue {
   if (!(map instanceof GrowingMap)) return NO_SUCH_OVERLOAD;
   for (const entry of added) {
@@ -58,7 +58,7 @@ function insert(map: CelValue, added: readonly Entry[]): CelValue {
   return map;
 }
 
-/** Kubernetes charges one for it however large the second map is. */
+/** The cost in Kubernetes is one for a second map of any size. */
 function insertAll(meter: Meter, map: CelValue, other: CelValue): CelValue {
   return isMap(other) ? (meter.work(other.size * 10) ?? insert(map, entriesOf(other))) : NO_SUCH_OVERLOAD;
 }

@@ -1,6 +1,6 @@
 /**
- * `matches`, `find` and `findAll` through RE2. A search takes time in proportion to the text and to the program that the pattern
- * compiles to, which a short pattern can make large (`(a{1,100}){1,10}`); Kubernetes charges for the length of the pattern only.
+ * `matches`, `find` and `findAll` through RE2. The time of a search is proportional to the text and to the size of the compiled pattern, which a
+ * short pattern can make large (`(a{1,100}){1,10}`); the cost in Kubernetes depends on the length of the pattern only.
  */
 import { compileRegex, isCompiled, programEstimate } from "../formats/regex.ts";
 import type { Meter } from "../meter.ts";

@@ -27,7 +27,7 @@ const PRECISION = 6;
 type Clause = { readonly verb: string; readonly precision: number };
 type Template = { readonly parts: readonly (string | Clause)[]; readonly problem: string | undefined };
 
-/** Texts and clauses in turn, up to the first that cannot be read. */
+/** Alternating texts and clauses, up to the first invalid clause. */
 function readTemplate(template: string): Template {
   const parts: (string | Clause)[] = [];
   let rest = template;
@@ -45,7 +45,7 @@ function readTemplate(template: string): Template {
   return { parts: [...parts, rest], problem: undefined };
 }
 
-/** Kubernetes charges for the template and not for what is put in. */
+/** The cost in Kubernetes is that of the template and not of the arguments. */
 export function format(text: string, list: CelValue, meter: Meter): CelValue {
   if (!isList(list)) return NO_SUCH_OVERLOAD;
   const { parts, problem: broken } = readTemplate(text);
@@ -79,7 +79,7 @@ const ANY_TEXT: readonly TypeKind[] = [
   "null",
 ];
 
-/** What each clause takes, and what is said when it gets something else. */
+/** The types that each clause accepts, and the error for others. */
 const ACCEPTED: ReadonlyMap<string, readonly [kinds: readonly TypeKind[], rule: string]> = new Map<
   string,
   readonly [readonly TypeKind[], string]
@@ -97,7 +97,7 @@ const ACCEPTED: ReadonlyMap<string, readonly [kinds: readonly TypeKind[], rule: 
   ["X", [[...INTEGERS, "string", "bytes"], "only integers, byte buffers, and strings can be formatted as hex"]],
 ]);
 
-/** Before it ever runs: the clauses against the types of the arguments. `argument`: whose fault it is. */
+/** At compilation: the clauses against the types of the arguments. `argument`: the position of the error. */
 export function checkFormat(text: string, types: readonly CelType[]): { readonly message: string; readonly argument?: number } | undefined {
   const { parts, problem: broken } = readTemplate(text);
   let used = 0;

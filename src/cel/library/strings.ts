@@ -60,7 +60,7 @@ function substring(meter: Meter, text: string, start: CelValue = null, end?: Cel
   return text.slice(offsetOf(text, Number(start), meter), offsetOf(text, Number(stop), meter));
 }
 
-/** Offsets at which the part stands, without overlaps. An empty part stands before every character and at the end. */
+/** The offsets of the part, without overlaps. An empty part is before every character and at the end. */
 function* occurrences(text: string, part: string): Generator<number> {
   for (let at = 0; at <= text.length;) {
     const found = part === "" ? at : findText(text, part, at);
@@ -70,7 +70,7 @@ function* occurrences(text: string, part: string): Generator<number> {
   }
 }
 
-/** Kubernetes charges for the text and not for what is put in, so the length of the result is found first. */
+/** The cost in Kubernetes is that of the text and not of the inserted parts, so the length of the result is computed first. */
 function replace(meter: Meter, text: string, old: CelValue = null, next: CelValue = null, limit: CelValue = -1n): CelValue {
   if (typeof old !== "string" || typeof next !== "string" || typeof limit !== "bigint") return NO_SUCH_OVERLOAD;
   const most = limit < 0n ? Number.POSITIVE_INFINITY : Number(limit);
@@ -146,7 +146,7 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
   ['"', '\\"'],
 ]);
 
-/** Made from the table: a pattern that is written down may not have control characters. */
+/** Made from the table: a regular expression literal may not contain control characters. */
 const ESCAPED = new RegExp(
   [...ESCAPES.keys()].map((character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`).join("|"),
   "g",
@@ -157,7 +157,7 @@ function quoted(text: string): CelValue {
   return tooLongText(quotedText.length) ?? quotedText;
 }
 
-/** Only ASCII letters change. */
+/** Changes ASCII letters only. */
 function asciiCase(text: string, to: "lower" | "upper"): string {
   return to === "lower" ? text.replace(/[A-Z]+/g, (part) => part.toLowerCase()) : text.replace(/[a-z]+/g, (part) => part.toUpperCase());
 }

@@ -1,4 +1,4 @@
-/** Search in long texts gives what the engine's own search gives. */
+/** Search in long texts has the results of the engine's own search. */
 import { expect, test } from "vitest";
 import { Meter } from "../meter.ts";
 import { findLastText, findText, offsetOf, positionOf } from "./text-search.ts";

@@ -1,25 +1,25 @@
 /**
- * Search in long texts in linear time, and positions in code points. The engine's own search takes quadratic time when a long text is
- * looked for in a text that repeats most of it.
+ * Search in long texts in linear time, and positions in code points. The engine's own search takes quadratic time for a long part and a text
+ * that repeats most of it.
  */
 import type { Meter } from "../meter.ts";
 
-/** Up to this length the engine's search is fast whatever the texts are. */
+/** Up to this length the engine's search is fast for any texts. */
 const SHORT = 32;
 
-/** Where `part` starts at or after the offset; -1 when it does not. Offsets are in code units. */
+/** The first position of `part` at or after the offset; -1 if there is none. Offsets are in code units. */
 export function findText(text: string, part: string, from: number): number {
   return part.length <= SHORT ? text.indexOf(part, from) : searchLinear(text, part, { from, last: text.length, stop: "first" });
 }
 
-/** The last one that starts at or before the offset. */
+/** The last position at or before the offset. */
 export function findLastText(text: string, part: string, last: number): number {
   return part.length <= SHORT ? text.lastIndexOf(part, last) : searchLinear(text, part, { from: 0, last, stop: "last" });
 }
 
 type Search = { readonly from: number; readonly last: number; readonly stop: "first" | "last" };
 
-/** Knuth, Morris and Pratt: no character of the text is looked at twice. */
+/** Knuth, Morris and Pratt: each character of the text is read once. */
 function searchLinear(text: string, part: string, { from, last, stop }: Search): number {
   const borders = bordersOf(part);
   let found = -1;
@@ -37,7 +37,7 @@ function searchLinear(text: string, part: string, { from, last, stop }: Search):
   return found;
 }
 
-/** For each prefix of the text, how long its longest proper prefix is that is also its suffix. */
+/** For each prefix of the text, the length of its longest proper prefix that is also its suffix. */
 function bordersOf(text: string): Uint32Array {
   const borders = new Uint32Array(text.length);
   let length = 0;

@@ -3,7 +3,7 @@ import type { JsonObject, KubeObject } from "#kube";
 import {
   authorizerValue,
   resourceCheckValue,
-  type AuthorizationQuestion,
+  type AccessCheck,
   type CelAuthorizer,
   type CelMap,
   type CelValue,
@@ -75,31 +75,31 @@ function namespaceView(namespace: KubeObject): JsonObject {
 }
 
 function addAuthorizer(values: Map<string, CelValue>, attributes: Attributes, authorize: Authorizer): void {
-  const asks = authorizerFor(attributes.user, authorize);
+  const authorizer = authorizerFor(attributes.user, authorize);
   const { group, plural } = attributes.type.resource;
-  values.set("authorizer", authorizerValue(asks));
-  const question = {
+  values.set("authorizer", authorizerValue(authorizer));
+  const check = {
     group,
     resource: plural,
     subresource: attributes.subresource ?? "",
     namespace: namespaceOf(attributes) ?? "",
     name: attributes.name,
   };
-  values.set("authorizer.requestResource", resourceCheckValue(asks, question));
+  values.set("authorizer.requestResource", resourceCheckValue(authorizer, check));
 }
 
 function authorizerFor(user: User, authorize: Authorizer): CelAuthorizer {
   return {
-    ask: (question) => authorize(user, accessOf(question)),
+    check: (check) => authorize(user, accessOf(check)),
     forServiceAccount: (namespace, name) => authorizerFor(serviceAccount(namespace, name), authorize),
   };
 }
 
-function accessOf(question: AuthorizationQuestion): Access {
-  if (question.kind === "path") return question;
-  const { subresource, namespace } = question;
+function accessOf(check: AccessCheck): Access {
+  if (check.kind === "path") return check;
+  const { subresource, namespace } = check;
   return {
-    ...question,
+    ...check,
     version: "*",
     subresource: subresource === "" ? undefined : subresource,
     namespace: namespace === "" ? undefined : namespace,
