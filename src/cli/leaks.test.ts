@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectOk } from "#base";
 import { formatYaml, parseYaml, type KubeObject } from "#kube";
 import { runCli } from "../../test/builders/cli-io.ts";
-import { tryTemplates } from "../../test/builders/template-fields.ts";
+import { findTemplateFields } from "../../test/builders/template-fields.ts";
 
 const CANARY = "c4n4ry/p@ss w0rd";
 const FORMS = [
@@ -107,7 +107,7 @@ describe.each(rows)("in $name", (row) => {
 });
 
 test("every field with templates is among the rows", () => {
-  expect(new Set(rows.map(({ field }) => field))).toEqual(new Set(tryTemplates().read));
+  expect(new Set(rows.map(({ field }) => field))).toEqual(new Set(findTemplateFields().read));
 });
 
 test("the search finds the value in the Secret", async () => {

@@ -2,11 +2,11 @@
 import { describe, expect, test } from "vitest";
 import { describeCompileError, placeOf } from "./errors.ts";
 import { compileService } from "./compile-service.ts";
-import { seedErrors } from "../../test/builders/seed-errors.ts";
+import { serviceErrorCases } from "../../test/builders/service-error-cases.ts";
 import { mainContainer, mistakes, serviceInput } from "../../test/builders/service-input.ts";
 
 describe("the message of", () => {
-  test.each(seedErrors)("$name", ({ given, want, place }) => {
+  test.each(serviceErrorCases)("$name", ({ given, want, place }) => {
     const result = compileService(serviceInput(given));
     const [error, ...others] = result.ok ? [] : result.error;
     expect(others).toEqual([]);

@@ -7,8 +7,8 @@ import { sha256Hex } from "#base";
 import { parseLatticeService } from "#crds";
 import type { KubeObject } from "#kube";
 import { atFirst, compileService, declaredProvisioner, describeCompileError, placeOf, registryWith, type ServiceInput } from "./index.ts";
-import { mainContainer, serviceInput, type Around } from "../../test/builders/service-input.ts";
-import { tryTemplates } from "../../test/builders/template-fields.ts";
+import { mainContainer, serviceInput, type InputOptions } from "../../test/builders/service-input.ts";
+import { findTemplateFields } from "../../test/builders/template-fields.ts";
 
 /** With characters that URLs encode: the encoded form must not leak either. */
 const CANARY = "c4n4ry/p@ss phrase+ü";
@@ -33,7 +33,7 @@ function declared() {
   });
 }
 
-const around: Around = {
+const around: InputOptions = {
   services: { "prod/backend": { http: 80 } },
   externals: { "prod/stripe": { default: "https://api.stripe.com" } },
   bindings: { b: { bindings: { s: { secretRef: { name: "s" } } } } },
@@ -217,7 +217,7 @@ test("a field that takes no templates shows a placeholder as it is", () => {
 });
 
 describe("no field is forgotten", () => {
-  const tried = tryTemplates();
+  const tried = findTemplateFields();
 
   test("every field of the schema in which the compiler reads placeholders has a row here", () => {
     expect(new Set(tried.read)).toEqual(new Set(FIELDS.flatMap(({ field }) => field ?? [])));

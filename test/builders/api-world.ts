@@ -105,7 +105,7 @@ async function putObject<T extends KubeObject>(client: KubeClient, resource: Res
   return expectOk(await client.update(resource, reported, { subresource: "status", fieldManager }));
 }
 
-/** As an informer keeps it. */
+/** As an informer caches it. */
 export function withoutManagedFields<T extends KubeObject>(object: T): T {
   const { managedFields: _, ...metadata } = object.metadata;
   return { ...object, metadata };

@@ -1,6 +1,6 @@
 /**
- * The package as somebody else has it installed, made in seconds: the built entry point in a node_modules of its own, and the files of a
- * project beside it. `npm pack` and npm itself have their turn in test/long.
+ * The package as installed in another project, without npm: the built entry point in a separate node_modules, beside the files of the
+ * project. `npm pack` and npm itself are tested in test/long.
  */
 import { cp, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ import { projectRoot } from "../../scripts/process/project.ts";
 
 export type UserProject = { readonly root: string; readonly remove: () => Promise<void> };
 
-/** A project with the files of `folder`, and `lattice` among its modules. `also` are packages of ours that it may use too. */
+/** A project with the files of `folder`, and `lattice` among its modules. `also`: packages of this repository that it may use too. */
 export async function projectUsingLattice(folder: string, also: readonly string[] = []): Promise<UserProject> {
   const root = await realpath(await mkdtemp(join(tmpdir(), "lattice-user-")));
   const installed = join(root, "node_modules/@lattice-fleet/lattice");

@@ -1,6 +1,6 @@
 /**
- * Random changes to a world: resources of every kind that come, change and go. Few names and namespaces, so that they meet: services that
- * want the same name in the same place, environments that want the same namespace, params that read their neighbours.
+ * Random changes to a world: resources of every kind are added, changed and removed. Few names and namespaces, so that they collide: services
+ * with the same name and namespace, environments with the same namespace, params that read other resources.
  */
 import { expectOk, ok } from "#base";
 import { compileAll, describeServiceError, placeOfError, World, worldSettings, type WorldObject } from "#compile";
@@ -28,7 +28,7 @@ function parsed(kind: WorldObject["kind"], metadata: Fields, spec: Fields): Worl
   return expectOk(parseLatticeObject({ apiVersion: LATTICE_API_VERSION, kind, metadata, spec })) as WorldObject;
 }
 
-/** Some were made at another time than others, some at the same. */
+/** Random creation times, some of them equal. */
 function metadataOf(random: Random, name: string, namespace?: string): Fields {
   const made = pick(random, ["2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z", undefined]);
   return { name, ...(namespace === undefined ? {} : { namespace }), ...(made === undefined ? {} : { creationTimestamp: made }) };
@@ -50,14 +50,14 @@ function resourceOf(random: Random, others: readonly string[]): Fields {
   };
 }
 
-/** Most of them can be filled in: a service with an error shows little else. */
+/** Most placeholders can be resolved, because an error hides the other results of a service. */
 const SURE = ["plain", "${metadata.name}", "${environment.name}"];
 const RISKY = ["${config.k}", "${secrets.s.k}", "${resources.r0.url}", "${resources.r1.host}"];
 
 function serviceOf(random: Random): WorldObject {
   const names = ["r0", "r1", "r2"].slice(0, Math.floor(random() * 4));
   const resources = Object.fromEntries(names.map((name) => [name, resourceOf(random, names)]));
-  // one that others can read from, more often than chance would have it
+  // a resource that others can read from, with a higher probability
   if (names.length > 1 && random() < 0.6) resources["r0"] = { id: pick(random, ["x", "y"]) };
   const variables = Object.fromEntries(["A", "B"].map((name) => [name, pick(random, random() < 0.85 ? SURE : RISKY)]));
   const spec = {
@@ -130,7 +130,7 @@ export function worldWith(objects: Iterable<WorldObject>): World {
   return world;
 }
 
-/** What each service and external service becomes, as text; errors in words. */
+/** The compilation result or the errors of each service and external service, as text. */
 export function results(world: World): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (const key of world.services()) {
@@ -147,7 +147,7 @@ export function results(world: World): ReadonlyMap<string, string> {
   return found;
 }
 
-/** All of it, byte for byte. */
+/** The whole result as text. */
 export function wholeOf(world: World): string {
   const { namespaces, objects, errors, warnings } = compileAll(world);
   return JSON.stringify([[...results(world)], namespaces, objects, [...errors], warnings], undefined, 1);

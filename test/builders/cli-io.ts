@@ -1,8 +1,8 @@
-/** A terminal made of strings: what a command wrote, and how it ended. */
+/** Runs a command in this process with in-memory output: what it wrote, and its exit code. */
 import { FakeClock, seededRandom } from "#base";
 import { runLattice, type CliIo } from "#cli";
 
-/** `onOutput` sees what a command has written to stdout so far, each time it writes. */
+/** `onOutput` gets the stdout so far, at each write. */
 type Given = Partial<CliIo> & { readonly input?: string; readonly onOutput?: (stdout: string) => void };
 
 export type CliRun = { readonly code: number; readonly stdout: string; readonly stderr: string };

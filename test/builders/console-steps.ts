@@ -1,4 +1,4 @@
-/** Commands that a document shows, taken out of its fenced blocks and run as they are written. */
+/** Extracts the commands in the fenced blocks of a document, and runs them as written. */
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,12 +6,12 @@ import { runCli } from "./cli-io.ts";
 
 export type Step = {
   readonly command: string;
-  /** What the document says about it, after a `#`. */
+  /** The text after a `#`. */
   readonly remark: string;
   readonly shown: string;
 };
 
-/** `$ command` and what is shown below it. */
+/** `$ command` and the output shown below it. */
 export function consoleSteps(document: string): readonly Step[] {
   return blocksOf(document, "console").flatMap((block) =>
     block
@@ -42,15 +42,15 @@ function commandIn(line: string): Pick<Step, "command" | "remark"> {
 
 export type StepRun = { readonly code: number; readonly screen: string; readonly stdout: string; readonly stderr: string };
 
-/** `./lattice` in this process, with `> file`; what comes after a pipe is another program's. Everything else by a shell. */
+/** Runs `./lattice` in this process, with `> file` and without the part after a pipe. Other commands run in a shell. */
 export async function runStep(command: string, cwd: string): Promise<StepRun> {
-  const [program = "", ...words] = (command.split(" | ")[0] ?? "").split(" ");
+  const [program = "", ...args] = (command.split(" | ")[0] ?? "").split(" ");
   if (program !== "./lattice") {
     const screen = execFileSync("sh", ["-c", command], { cwd, encoding: "utf8" });
     return { code: 0, screen, stdout: screen, stderr: "" };
   }
-  const at = words.indexOf(">");
-  const file = at < 0 ? undefined : words[at + 1];
+  const at = args.indexOf(">");
+  const file = at < 0 ? undefined : args[at + 1];
   let [screen, out, err] = ["", "", ""];
   const stdout = (text: string) => {
     out += text;
@@ -60,12 +60,12 @@ export async function runStep(command: string, cwd: string): Promise<StepRun> {
     err += text;
     screen += text;
   };
-  const { code } = await runCli(at < 0 ? words : words.slice(0, at), { cwd, stdout, stderr });
+  const { code } = await runCli(at < 0 ? args : args.slice(0, at), { cwd, stdout, stderr });
   if (file !== undefined) writeFileSync(join(cwd, file), out);
   return { code, screen, stdout: out, stderr: err };
 }
 
-/** The parts that are shown, in order, with anything where lines were left out. */
+/** Matches the shown parts in order, with any text where lines were left out. */
 export function shownPattern(shown: string): RegExp {
   const parts = shown.split(/^ *…\n/m).map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&"));
   return new RegExp(`^${parts.join("(?:.*\\n)*?")}$`);

@@ -1,4 +1,4 @@
-/** An API server in this process with kube-controllers on it, a clock that stands still, and everything that was logged. */
+/** An API server in this process with kube-controllers, a fake clock, and all log lines. */
 import { createLogger, expectOk, FakeClock, seededRandom, type LogFields } from "#base";
 import { keyText, type KubeObject, type ObjectKey, type Resource } from "#kube";
 import type { KubeClient } from "#kube-client";
@@ -11,19 +11,19 @@ export type ControlledCluster = {
   readonly client: KubeClient;
   readonly running: RunningKubeControllers;
   readonly lines: readonly { readonly level: string; readonly message: string; readonly fields: LogFields }[];
-  /** "DELETE configmaps/shop/a": the writes of the controllers that the server took, oldest first. */
+  /** "DELETE configmaps/shop/a": the accepted writes of the controllers, oldest first. */
   readonly writes: string[];
-  /** Moves the clock and lets the controllers finish what falls due. */
+  /** Advances the clock and lets the controllers finish due work. */
   readonly advance: (ms: number) => Promise<void>;
-  /** Stops everything; how many timers are left (a leak, if any). */
+  /** Stops everything; returns the number of remaining timers (a leak, if not 0). */
   readonly end: () => Promise<number>;
 };
 
 export type ControlledClusterOptions = Partial<Omit<KubeControllersOptions, "clock" | "logger" | "random">> & {
   readonly controllers?: readonly KubeController[];
-  /** Fills the cluster before the controllers start. */
+  /** Creates objects before the controllers start. */
   readonly before?: (client: KubeClient) => Promise<void>;
-  /** Puts something between the controllers and the server: faults, delays. */
+  /** Wraps the client of the controllers: faults, delays. */
   readonly between?: (client: KubeClient) => KubeClient;
 };
 

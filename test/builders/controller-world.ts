@@ -1,4 +1,4 @@
-/** A cluster with one manager in it, and everything that the manager logged. */
+/** A cluster with one manager, and the log lines of the manager. */
 import { createLogger, MetricsRegistry, noTracing, type LogFields, type Tracer } from "#base";
 import { createManager, type BoundController, type ControllerManager, type ManagerOptions } from "#controller-runtime";
 import { defineResource, events as eventResource, type Condition, type KubeObject } from "#kube";
@@ -67,7 +67,7 @@ export class ControllerWorld extends ApiWorld {
     this.#stopping.abort();
   }
 
-  /** Stops and waits; a timer that is left is a leak. Returns how many there are. */
+  /** Stops and waits. Returns the number of remaining timers, each of which is a leak. */
   async end(ms = 60_000): Promise<number> {
     this.stop();
     await this.clock.advance(ms);

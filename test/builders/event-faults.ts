@@ -15,9 +15,9 @@ export type EventFault =
   /** The watch stays open and delivers nothing more. */
   | "stall"
   | "duplicate"
-  /** This event comes after the next one of another object. */
+  /** This event is delivered after the next one of another object. */
   | "reorder"
-  /** The object's previous version comes again after this one, which Kubernetes promises not to do. */
+  /** The object's previous version is delivered again after this one, which Kubernetes rules out. */
   | "rewind";
 
 const EXPIRED = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", reason: "Expired", message: "too old", code: 410 };

@@ -1,6 +1,6 @@
 /**
- * Faults in the bytes of a watch, below what an API server can do: a line that arrives in two pieces, and a connection that breaks in the
- * middle of a line.
+ * Faults in the bytes of a watch that an API server cannot produce itself: a line in two chunks, and a connection that breaks within
+ * a line.
  */
 import { err, ok, type Result } from "#base";
 import type { KubeError, Transport, TransportResponse } from "#kube-client";
@@ -14,7 +14,7 @@ export class FaultyStreams {
   readonly #open = new Set<FaultyStream>();
   readonly #draw: () => StreamFault | undefined;
 
-  /** `draw` is called for every chunk of every watch; by default nothing goes wrong by itself. */
+  /** `draw` is called for every chunk of every watch; by default there are no faults. */
   constructor(draw: () => StreamFault | undefined = () => undefined) {
     this.#draw = draw;
   }

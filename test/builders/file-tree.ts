@@ -1,4 +1,4 @@
-/** A small tree of files in a temporary folder, gone when the test ends. */
+/** A small tree of files in a temporary folder that is removed when the test ends. */
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";

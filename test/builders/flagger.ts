@@ -1,5 +1,5 @@
 /**
- * What Flagger does with a Canary when it sees it first, in its own order: copies the Deployment, its config and its autoscaler under NAME-primary, makes or
+ * Flagger's initialization of a Canary, in Flagger's order: copies the Deployment, its config and its autoscaler under NAME-primary, makes or
  * rewrites the Service of that name (pkg/router/kubernetes_default.go), and scales the target to zero. It writes with updates, as client-go does.
  */
 import { expectOk } from "#base";
@@ -7,10 +7,10 @@ import type { FixtureObject } from "#embedded-cluster";
 import { fieldAt, isJsonObject, parseKey, type JsonObject, type KubeObject, type Resource } from "#kube";
 import type { KubeClient } from "#kube-client";
 
-type Flagged = { readonly client: KubeClient; readonly resource: (kind: string) => Resource };
+type CanaryCluster = { readonly client: KubeClient; readonly resource: (kind: string) => Resource };
 
 /** `key`: `shop/api`, of the Canary. */
-export async function initializeCanary({ client, resource }: Flagged, key: string): Promise<void> {
+export async function initializeCanary({ client, resource }: CanaryCluster, key: string): Promise<void> {
   const { namespace = "", name } = parseKey(key);
   const canary = expectOk(await client.get<KubeObject>(resource("Canary"), { namespace, name }));
   const target = expectOk(await client.get<KubeObject>(resource("Deployment"), { namespace, name }));

@@ -1,14 +1,14 @@
 /**
- * LatticeServices that somebody made to do harm, as text, and what becomes of each: it compiles, or is refused with these words. The same rows
- * go through `lattice compile` and through the controller.
+ * Hostile LatticeServices as text, and the expected result of each: it compiles, or is rejected with this message. The same rows
+ * run through `lattice compile` and through the controller.
  */
 
 export type HostileService = {
   readonly name: string;
   readonly given: string;
-  /** What the ConfigMap of its variables holds, or what the refusal says. */
+  /** The data of the ConfigMap of its variables, or a part of the error. */
   readonly want: { readonly compiles: Readonly<Record<string, string>> } | { readonly refused: string };
-  /** A cluster's own schema stops it before anybody compiles it; the command line has only our parser. */
+  /** The schema in the cluster rejects it before compilation; the command line has only the parser. */
   readonly notYaml?: true;
 };
 
@@ -23,7 +23,7 @@ const bomb = [
 
 export const hostileServices: readonly HostileService[] = [
   {
-    name: "names that JavaScript has already, as variables",
+    name: "names of Object.prototype as variables",
     given: withVariables("{constructor: a, toString: b, hasOwnProperty: c}"),
     want: { compiles: { constructor: "a", toString: "b", hasOwnProperty: "c" } },
   },
@@ -65,7 +65,7 @@ export const hostileServices: readonly HostileService[] = [
     want: { compiles: { A: "api".repeat(PLACEHOLDERS) } },
   },
   {
-    name: "ten thousand openings that nobody closes",
+    name: "ten thousand unclosed placeholders",
     given: withVariables(`{A: "${"${".repeat(PLACEHOLDERS)}"}`),
     want: { refused: "variable 'A'" },
   },
@@ -75,27 +75,27 @@ export const hostileServices: readonly HostileService[] = [
     want: { compiles: { A: "${".repeat(PLACEHOLDERS) } },
   },
   {
-    name: "YAML that multiplies",
+    name: "YAML with exponentially nested aliases",
     given: `${withVariables("{A: b}")}${bomb}\n`,
     want: { refused: "aliases are not accepted" },
     notYaml: true,
   },
   {
-    name: "YAML that is nested without end",
+    name: "deeply nested YAML",
     given: `${withVariables("{A: b}")}x: ${"[".repeat(5_000)}\n`,
     want: { refused: "nest" },
     notYaml: true,
   },
   { name: "a name in unicode", given: `${head('"ünï"')}spec: {containers: {main: {image: "a:1"}}}\n`, want: { refused: "metadata.name" } },
   {
-    name: "a name that looks like another",
+    name: "a name with a Cyrillic letter that looks Latin",
     given: `${head('"аpi"')}spec: {containers: {main: {image: "a:1"}}}\n`,
     want: { refused: "metadata.name" },
   },
   { name: "a container in unicode", given: `${head()}spec: {containers: {"ünï": {image: "a:1"}}}\n`, want: { refused: "containers" } },
   { name: "a variable in unicode", given: withVariables('{"ÜNÏ": x}'), want: { refused: "variables" } },
   {
-    name: "values in unicode, and what looks like YAML",
+    name: "values in unicode, and values that look like YAML",
     given: withVariables('{A: "ünï ☃ 漢字 😀", B: "on", C: "0x10", D: "- a"}'),
     want: { compiles: { A: "ünï ☃ 漢字 😀", B: "on", C: "0x10", D: "- a" } },
   },

@@ -1,10 +1,10 @@
-/** LatticeClusters that must be refused. */
+/** LatticeClusters that must be rejected. */
 import type { InvalidResource } from "./invalid-resource.ts";
 import { rawAws, rawAzure, rawCluster, rawClusterOn, rawGcp, rawObject, rawProvider } from "./valid-resources.ts";
 
 export const invalidClusters: readonly InvalidResource[] = [
   {
-    name: "a cluster name that is no label",
+    name: "a cluster name that is not a label",
     given: rawCluster({}, "a.b"),
     wantPath: "metadata.name",
     wantMessage: "must be a lowercase RFC 1123 label of at most 58 characters",
@@ -128,7 +128,7 @@ export const invalidClusters: readonly InvalidResource[] = [
     serverMessage: "should match",
   },
   {
-    name: "a VPC that is no identifier",
+    name: "a VPC that is not an identifier",
     given: rawClusterOn({ type: "aws", aws: { ...rawAws, vpcId: "main" } }),
     wantPath: "spec.provider.aws.vpcId",
     wantMessage: "must be an identifier such as vpc-",
@@ -142,7 +142,7 @@ export const invalidClusters: readonly InvalidResource[] = [
     serverMessage: "should be greater than or equal to 10",
   },
   {
-    name: "a subscription that is no UUID",
+    name: "a subscription that is not a UUID",
     given: rawClusterOn({ type: "azure", azure: { ...rawAzure, subscriptionId: "production" } }),
     wantPath: "spec.provider.azure.subscriptionId",
     wantMessage: "a UUID",
@@ -162,7 +162,7 @@ export const invalidClusters: readonly InvalidResource[] = [
     serverMessage: "should be greater than or equal to 1",
   },
   {
-    name: "fewer workers than none",
+    name: "a negative number of workers",
     given: rawCluster({ nodes: { controlPlane: 1, workers: -1 } }),
     wantPath: "spec.nodes.workers",
     wantMessage: "must be at least 0, and is -1",
@@ -201,7 +201,7 @@ export const invalidClusters: readonly InvalidResource[] = [
     serverPath: "spec.nodes.workerPools",
   },
   {
-    name: "a pool whose name is no label",
+    name: "a pool whose name is not a label",
     given: rawCluster({ nodes: { controlPlane: 1, workers: 0, workerPools: { Batch_1: { replicas: 1 } } } }),
     wantPath: "spec.nodes.workerPools[Batch_1]",
     wantMessage: "each name must be a lowercase RFC 1123 label",
@@ -223,7 +223,7 @@ export const invalidClusters: readonly InvalidResource[] = [
     serverMessage: "Unsupported value",
   },
   {
-    name: "a network that is none",
+    name: "an invalid network",
     given: rawCluster({ networking: { pods: { cidr: "10.0.0.0/33" } } }),
     wantPath: "spec.networking.pods.cidr",
     wantMessage: "must be a network",
@@ -242,14 +242,14 @@ export const invalidClusters: readonly InvalidResource[] = [
     serverMessage: "should match",
   },
   {
-    name: "a time-out that is no duration",
+    name: "a time-out that is not a duration",
     given: rawCluster({ deletion: { timeout: "1 hour" } }),
     wantPath: "spec.deletion.timeout",
     wantMessage: "must be a duration",
     serverMessage: "should match",
   },
   {
-    name: "a percentage that is none",
+    name: "an invalid percentage",
     given: rawCluster({ upgrade: { maxUnavailable: "half" } }),
     wantPath: "spec.upgrade.maxUnavailable",
     wantMessage: "must be a number or a percentage",

@@ -1,4 +1,4 @@
-/** LatticeServices that must be refused for what is in, or missing from, their containers. */
+/** LatticeServices that must be rejected for fields of their containers. */
 import type { InvalidResource } from "./invalid-resource.ts";
 import { rawContainer, rawObject, rawService } from "./valid-resources.ts";
 
@@ -43,7 +43,7 @@ export const invalidContainers: readonly InvalidResource[] = [
     serverMessage: "should match",
   },
   {
-    name: "a container whose name is no label",
+    name: "a container whose name is not a label",
     given: rawService({ containers: { "my.app": { image: "nginx" } } }),
     wantPath: "spec.containers[my.app]",
     wantMessage: "each name must be a lowercase RFC 1123 label",
@@ -57,7 +57,7 @@ export const invalidContainers: readonly InvalidResource[] = [
     serverPath: "spec.containers",
   },
   {
-    name: "a container that starts before one there is not",
+    name: "a container that starts before a missing container",
     given: rawContainer({ before: ["side"] }),
     wantPath: "spec.containers[main].before",
     wantMessage: "before must name other containers of this service",
@@ -137,7 +137,7 @@ export const invalidContainers: readonly InvalidResource[] = [
     serverMessage: "Required value",
   },
   {
-    name: "an amount that is no quantity",
+    name: "an amount that is not a quantity",
     given: rawContainer({ resources: { requests: { cpu: "much" } } }),
     wantPath: "spec.containers[main].resources.requests[cpu]",
     wantMessage: "must be a quantity",
@@ -145,7 +145,7 @@ export const invalidContainers: readonly InvalidResource[] = [
     serverMessage: "should match",
   },
   {
-    name: "a resource whose name is none",
+    name: "an invalid resource name",
     given: rawContainer({ resources: { limits: { "a b": 1 } } }),
     wantPath: "spec.containers[main].resources.limits[a b]",
     wantMessage: "each key must be a label's",
@@ -173,7 +173,7 @@ export const invalidContainers: readonly InvalidResource[] = [
     serverPath: "spec.containers",
   })),
   {
-    name: "a probe of a port that cannot be",
+    name: "a probe of a port out of range",
     given: rawContainer({ readinessProbe: { httpGet: { port: 70_000 } } }),
     wantPath: "spec.containers[main].readinessProbe.httpGet.port",
     wantMessage: "must be at most 65535, and is 70000",

@@ -1,4 +1,4 @@
-/** Objects of the six smaller kinds that must be refused. */
+/** Objects of the six smaller kinds that must be rejected. */
 import type { InvalidResource } from "./invalid-resource.ts";
 import { rawBindings, rawConfig, rawEnvironment, rawExternalService, rawRegistration, rawRegistry } from "./valid-resources.ts";
 
@@ -11,7 +11,7 @@ export const invalidOthers: readonly InvalidResource[] = [
     serverMessage: "should have at least 1 properties",
   },
   {
-    name: "an external service whose name is no label",
+    name: "an external service whose name is not a label",
     given: rawExternalService({}, "api.stripe.com"),
     wantPath: "metadata.name",
     wantMessage: "must be a lowercase RFC 1123 label",
@@ -33,14 +33,14 @@ export const invalidOthers: readonly InvalidResource[] = [
     serverMessage: "should match",
   },
   {
-    name: "an endpoint whose name is no label",
+    name: "an endpoint whose name is not a label",
     given: rawExternalService({ endpoints: { Default: "https://api.example.com" } }),
     wantPath: "spec.endpoints[Default]",
     wantMessage: "each name must be a lowercase RFC 1123 label",
     serverPath: "spec.endpoints",
   },
   {
-    name: "a name where an address is promised",
+    name: "a host name where an IP address is required",
     given: rawExternalService({ resolution: "static" }),
     wantPath: "spec.endpoints[default]",
     wantMessage: "must have an IP address as host",
@@ -72,7 +72,7 @@ export const invalidOthers: readonly InvalidResource[] = [
     wantMessage: "rename the environment, or set spec.namespace",
   },
   {
-    name: "an environment whose name is no label",
+    name: "an environment whose name is not a label",
     given: rawEnvironment({ namespace: "prod" }, "prod.eu"),
     wantPath: "metadata.name",
     wantMessage: "must be a lowercase RFC 1123 label",
@@ -85,7 +85,7 @@ export const invalidOthers: readonly InvalidResource[] = [
     serverMessage: "Duplicate value",
   },
   {
-    name: "a selector that compares with nothing",
+    name: "a selector without values",
     given: rawEnvironment({ clusterSelector: { matchExpressions: [{ key: "region", operator: "In" }] } }),
     wantPath: "spec.clusterSelector.matchExpressions[0].values",
     wantMessage: "In and NotIn need values",
@@ -115,7 +115,7 @@ export const invalidOthers: readonly InvalidResource[] = [
     wantMessage: "set exactly one of branch, tag, semver and commit",
   },
   {
-    name: "half a commit",
+    name: "an abbreviated commit hash",
     given: rawRegistration({ git: { url: "https://git.example.com/a", ref: { commit: "abc123" } } }),
     wantPath: "spec.git.ref.commit",
     wantMessage: "must be a whole commit hash",
@@ -147,7 +147,7 @@ export const invalidOthers: readonly InvalidResource[] = [
     wantMessage: "set exactly one of environment, service and cluster",
   },
   {
-    name: "config for nobody",
+    name: "config without a target",
     given: rawConfig({ appliesTo: {} }),
     wantPath: "spec.appliesTo",
     wantMessage: "set exactly one of environment, service and cluster",
@@ -182,7 +182,7 @@ export const invalidOthers: readonly InvalidResource[] = [
     wantMessage: "set exactly one of secretRef and external",
   },
   {
-    name: "bindings that bind nothing",
+    name: "an empty map of bindings",
     given: rawBindings({ bindings: {} }),
     wantPath: "spec.bindings",
     wantMessage: "must have at least one entry",

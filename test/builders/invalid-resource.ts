@@ -1,8 +1,8 @@
 /**
- * A row of what must be refused, by our parser and by a real API server alike.
+ * One object that both the parser and a real API server must reject.
  *
- * Where the server words it differently the row says how. It writes the keys of maps with dots where a schema is broken
- * (`spec.containers.main.image`) and in brackets where a rule is, and it has no words for what a pattern means.
+ * A row has the server's path and message where they differ. The server writes map keys with dots in schema errors
+ * (`spec.containers.main.image`) and in brackets in rule errors, and does not explain patterns.
  */
 import type { RawObject } from "./valid-resources.ts";
 
@@ -10,15 +10,15 @@ export type InvalidResource = {
   readonly name: string;
   readonly given: RawObject;
   readonly wantPath: string;
-  /** A part of our message. */
+  /** A part of the parser's message. */
   readonly wantMessage: string;
-  /** Where it differs from `wantPath`; null when the server refuses the request as a whole and names no field (HTTP 400). */
+  /** Where it differs from `wantPath`; null when the server rejects the whole request without a field (HTTP 400). */
   readonly serverPath?: string | null;
   /** A part of the server's message, where it differs from `wantMessage`. */
   readonly serverMessage?: string;
 };
 
-/** A change that is refused, between two objects that are each valid. */
+/** An update that is rejected, between two valid objects. */
 export type InvalidUpdate = {
   readonly name: string;
   readonly before: RawObject;

@@ -1,6 +1,6 @@
 /**
- * All that must be refused: at least one row for every rule of every kind. The parser's test (src/crds) and the story on a real
- * server (test/kube) both read these rows, so neither can drift from the other.
+ * All invalid objects: at least one row for every rule of every kind. The parser's test (src/crds) and the story on a real
+ * server (test/kube) both run these rows, so that parser and CRD agree.
  */
 import { invalidClusters } from "./invalid-clusters.ts";
 import { invalidContainers } from "./invalid-containers.ts";

@@ -1,10 +1,10 @@
-/** LatticeServices that must be refused for what is around their containers. */
+/** LatticeServices that must be rejected for fields outside their containers. */
 import type { InvalidResource } from "./invalid-resource.ts";
 import { rawService } from "./valid-resources.ts";
 
 export const invalidServices: readonly InvalidResource[] = [
   {
-    name: "an annotation whose key is none",
+    name: "an invalid annotation key",
     given: rawService({ annotations: { "a b": "c" } }),
     wantPath: "spec.annotations[a b]",
     wantMessage: "each key must be a label's",
@@ -44,7 +44,7 @@ export const invalidServices: readonly InvalidResource[] = [
     wantMessage: "must not be a system namespace",
   },
   {
-    name: "a direction there is not",
+    name: "an unknown direction",
     given: rawService({ resources: { api: { direction: "in" } } }),
     wantPath: "spec.resources[api].direction",
     wantMessage: "must be one of inbound, outbound, both",
@@ -97,13 +97,13 @@ export const invalidServices: readonly InvalidResource[] = [
     serverMessage: "Duplicate value",
   },
   {
-    name: "more replicas at least than at most",
+    name: "replicas.min above replicas.max",
     given: rawService({ replicas: { min: 3, max: 2 } }),
     wantPath: "spec.replicas.min",
     wantMessage: "min must not be above max",
   },
   {
-    name: "an autoscaler that begins from none",
+    name: "an autoscaler with min 0",
     given: rawService({ replicas: { min: 0, max: 2 } }),
     wantPath: "spec.replicas.min",
     wantMessage: "min must be at least 1 when max is set",
@@ -129,7 +129,7 @@ export const invalidServices: readonly InvalidResource[] = [
     wantMessage: "stepWeight must not be above maxWeight",
   },
   {
-    name: "a strategy there is not",
+    name: "an unknown strategy",
     given: rawService({ deploy: { strategy: "blue-green" } }),
     wantPath: "spec.deploy.strategy",
     wantMessage: "must be one of rolling, canary",

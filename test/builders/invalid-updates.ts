@@ -1,4 +1,4 @@
-/** Changes that must be refused, between objects that are each valid. */
+/** Updates that must be rejected, between valid objects. */
 import type { InvalidUpdate } from "./invalid-resource.ts";
 import { rawAws, rawAzure, rawCluster, rawClusterOn, rawGcp } from "./valid-resources.ts";
 

@@ -7,7 +7,7 @@ export function environment(name: string, spec: object = {}): FixtureObject {
   return { apiVersion: API, kind: "LatticeEnvironment", metadata: { name }, spec };
 }
 
-/** `shop/api`: where it is written. One container, one port. */
+/** `key`: namespace/name, as in `shop/api`. One container, one port. */
 export function latticeService(key: string, spec: Readonly<Record<string, unknown>> = {}): FixtureObject {
   const [namespace, name] = key.split("/");
   const main = { image: "registry.example.com/app:1" };

@@ -1,4 +1,4 @@
-/** The data plane of an operated cluster, read from the objects that are in it: what Cilium, ztunnel and waypoints would enforce now. */
+/** The data plane of an operated cluster, computed from its objects: what Cilium, ztunnel and waypoints would enforce. */
 import { DataPlane } from "#mesh-compiler";
 import type { OperatedCluster } from "./operated-cluster.ts";
 
@@ -6,7 +6,7 @@ const KINDS = ["Namespace", "CiliumNetworkPolicy", "AuthorizationPolicy", "Deplo
 
 export const INGRESS_GATEWAY = "istio-ingress/gateway";
 
-/** The Gateway that routes come through, as an administrator installs it. */
+/** The ingress Gateway, as an administrator installs it. */
 export function ingressGateway() {
   const [namespace, name] = INGRESS_GATEWAY.split("/");
   const metadata = { name, namespace };

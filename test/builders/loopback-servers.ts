@@ -1,7 +1,7 @@
 /**
- * Real servers on loopback for tests of HTTP clients, with certificates made on the spot.
+ * Real servers on loopback for tests of HTTP clients, with certificates generated at start.
  *
- * Everything that a test starts is closed by `stopAll`; a test that leaves a connection behind makes it wait for ever.
+ * `stopAll` closes everything that a test has started; it waits for ever if a test leaves a connection open.
  */
 import { once } from "node:events";
 import { createServer as createHttpServer, type RequestListener } from "node:http";
@@ -95,14 +95,14 @@ export function plainServer(handler: RequestListener): Promise<Listening> {
   return listen(createHttpServer(handler));
 }
 
-/** Passes bytes on until it is told to swallow them: the picture of a half-open connection. */
+/** Forwards bytes until it is cut, then drops them, like a half-open connection. */
 export async function cuttableProxy(target: number) {
-  const control = { swallow: false };
+  const control = { drop: false };
   const server = createTcpServer((near) => {
     const far = connectSocket(target, "127.0.0.1");
     const pass = (from: Socket, to: Socket) => {
-      from.on("data", (data) => control.swallow || to.write(data));
-      from.on("close", () => control.swallow || to.destroy());
+      from.on("data", (data) => control.drop || to.write(data));
+      from.on("close", () => control.drop || to.destroy());
       from.on("error", () => {});
     };
     pass(near, far);
@@ -122,7 +122,7 @@ export function configFor(port: number, more: Partial<ClusterConfig> = {}): Clus
   };
 }
 
-/** The whole answer, or as much as came and what broke it. */
+/** The whole response, or the received part and the error. */
 export async function readAnswer(answer: Result<TransportResponse, KubeError>): Promise<{ code: number; text: string; error?: KubeError }> {
   if (!answer.ok) return { code: 0, text: "", error: answer.error };
   let text = "";
@@ -133,12 +133,12 @@ export async function readAnswer(answer: Result<TransportResponse, KubeError>): 
   return { code: answer.value.code, text };
 }
 
-/** Waits for something that happens elsewhere; the test's own time limit is the only one. */
+/** Waits for a condition; the test's own time limit is the only one. */
 export async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** What the server got, as the answer. */
+/** Responds with the request that the server received. */
 export const echo: Http2Handler = (request, response) => {
   let body = "";
   request.setEncoding("utf8");
@@ -149,7 +149,7 @@ export const echo: Http2Handler = (request, response) => {
   });
 };
 
-/** Sends a head and some of the body, and then nothing more. */
+/** Sends the head and a part of the body, and then nothing more. */
 export function stalls(response: { writeHead(code: number): unknown; write(text: string): unknown }): void {
   response.writeHead(200);
   response.write("some");

@@ -1,4 +1,4 @@
-/** CustomResourceDefinitions that accept any spec and status: what a test's controller makes of an object is not the schema's concern. */
+/** CustomResourceDefinitions that accept any spec and status, for controllers of tests. */
 import { latticeServiceKind } from "#crds";
 import type { FixtureObject } from "#embedded-cluster";
 import { groupResourceOf, type Resource } from "#kube";

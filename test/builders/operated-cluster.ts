@@ -1,4 +1,4 @@
-/** An embedded cluster with the operator's controllers on it and a clock that stands still: what a person has after installing Lattice. */
+/** An embedded cluster with the operator's controllers and a fake clock, as after an installation of Lattice. */
 import { createLogger, expectOk, MetricsRegistry, noTracing, type FakeClock, type LogFields } from "#base";
 import { createManager, type ControllerManager } from "#controller-runtime";
 import { FollowedWorld, reducedMeshCrds, type FollowedWorldOptions } from "#controllers";
@@ -19,14 +19,14 @@ import { OPERATOR_NAME, OPERATOR_NAMESPACE, operatorControllers, operatorRbac, o
 
 export type OperatedOptions = {
   readonly objects?: readonly FixtureObject[];
-  /** Whether Cilium's, Istio's and the others' kinds are there from the start; default: true. */
+  /** Whether the kinds of Cilium, Istio and so on are installed from the start; default: true. */
   readonly mesh?: boolean | readonly FixtureObject[];
   /** Whether Deployments, garbage collection and so on work; default: true. */
   readonly controllers?: boolean;
   readonly settings?: FollowedWorldOptions["settings"];
-  /** true: the operator runs as its ServiceAccount with the roles of `lattice rbac`, and RBAC decides; default: as an administrator. */
+  /** true: the operator runs as its ServiceAccount with the roles of `lattice rbac`; default: as an administrator. */
   readonly rbac?: boolean;
-  /** `--namespaces`: where the operator works. */
+  /** `--namespaces`: the namespaces that the operator manages. */
   readonly namespaces?: readonly string[];
   /** `--allow-unprotected`: services run without the kinds that close their namespaces. */
   readonly allowUnprotected?: boolean;
@@ -34,7 +34,7 @@ export type OperatedOptions = {
   readonly granted?: readonly string[];
 };
 
-/** The operator's ServiceAccount, as the API server knows it. */
+/** The user of the operator's ServiceAccount. */
 export const OPERATOR_USER: ClusterUser = {
   name: `system:serviceaccount:${OPERATOR_NAMESPACE}:${OPERATOR_NAME}`,
   groups: ["system:serviceaccounts", `system:serviceaccounts:${OPERATOR_NAMESPACE}`, "system:authenticated"],
@@ -61,7 +61,7 @@ export class OperatedCluster implements AsyncDisposable {
     const meshCrds = mesh === true ? reducedMeshCrds() : mesh === false ? [] : mesh;
     const home = { apiVersion: "v1", kind: "Namespace", metadata: { name: OPERATOR_NAMESPACE } };
     const cluster = await startEmbeddedCluster({ clock: "fake", controllers, objects: [home] });
-    // as a person installs them: fixtures would have to name kinds that are not there yet
+    // as an administrator installs them: fixtures cannot name kinds that do not exist yet
     await cluster.add(...latticeKinds.map(({ crd }) => crd()), ...meshCrds);
     await cluster.clock.advance(10);
     const operated = new OperatedCluster(cluster, options);
@@ -87,7 +87,7 @@ export class OperatedCluster implements AsyncDisposable {
     return this.#manager;
   }
 
-  /** Who the operator is. */
+  /** The user that the operator acts as. */
   get user(): ClusterUser {
     return this.#options.rbac === true ? OPERATOR_USER : ADMINISTRATOR;
   }
@@ -130,7 +130,7 @@ export class OperatedCluster implements AsyncDisposable {
     await this.#running;
   }
 
-  /** Lives through this time in small steps, so that what follows from a step happens at its time. */
+  /** Advances the clock in small steps, so that the effects of a step happen at their time. */
   async live(ms: number, stepMs = 100): Promise<void> {
     for (let left = ms; left > 0; left -= stepMs) {
       await this.clock.advance(Math.min(left, stepMs));
@@ -183,7 +183,7 @@ export class OperatedCluster implements AsyncDisposable {
     return expectOk(await this.client.list(events)).items;
   }
 
-  /** "apply deployments.apps shop/api": what the operator wrote and the server took, oldest first, without events. */
+  /** "apply deployments.apps shop/api": the accepted writes of the operator, oldest first, without events. */
   writes(): readonly string[] {
     return this.cluster.actions
       .writes()

@@ -1,6 +1,6 @@
 /**
- * One LatticeService and all that its compilation may know, for tests of the service compiler. What a test does not mention is empty: no
- * other services, no secrets, no files. Specs go through the real parser, so that no test compiles what a cluster would have refused.
+ * One LatticeService and the input of its compilation, for tests of the service compiler. Input that a test does not name is empty: no
+ * other services, no secrets, no files. Specs are parsed by the real parser, so that no test compiles a spec that a cluster would reject.
  */
 import { err, ok, type Result } from "#base";
 import {
@@ -28,7 +28,7 @@ import { DEFAULT_SETTINGS } from "#compile";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-export type Around = {
+export type InputOptions = {
   readonly name?: string;
   readonly metadata?: Fields;
   readonly namespace?: string;
@@ -48,7 +48,7 @@ export type Around = {
   readonly provisioners?: readonly Provisioner[];
   readonly settings?: Partial<ServiceInput["settings"]>;
   readonly syncedVersion?: ServiceInput["syncedVersion"];
-  /** Over those of the environment. */
+  /** Override those of the environment. */
   readonly grants?: Partial<Grants>;
   /** Absent: every object may be mounted. */
   readonly mountProblem?: ServiceInput["mountProblem"];
@@ -56,13 +56,13 @@ export type Around = {
 
 const API_VERSION = "lattice.dev/v1alpha1";
 
-/** Throws what the parser says: a test with a spec that no cluster takes tests nothing. */
+/** Throws the parser's errors: a test must not use a spec that a cluster would reject. */
 function parsed<T>(result: Result<T, unknown>): T {
-  if (!result.ok) throw new Error(`the spec of this test is refused: ${JSON.stringify(result.error)}`);
+  if (!result.ok) throw new Error(`the spec of this test is invalid: ${JSON.stringify(result.error)}`);
   return result.value;
 }
 
-export function serviceOf(spec: Fields, { name = "api", metadata = {} }: Around = {}): LatticeService {
+export function serviceOf(spec: Fields, { name = "api", metadata = {} }: InputOptions = {}): LatticeService {
   const raw = { apiVersion: API_VERSION, kind: "LatticeService", metadata: { name, namespace: "prod", ...metadata }, spec };
   return parsed(parseLatticeService(raw));
 }
@@ -86,7 +86,7 @@ function read<T>(from: Readonly<Record<string, T>> | undefined, key: string): T 
   return from !== undefined && Object.hasOwn(from, key) ? from[key] : undefined;
 }
 
-export function serviceInput(spec: Fields, around: Around = {}): ServiceInput {
+export function serviceInput(spec: Fields, around: InputOptions = {}): ServiceInput {
   const { services, externals, secrets, files } = around;
   return {
     service: serviceOf(spec, around),
@@ -137,8 +137,8 @@ export type CompiledObjects = {
   readonly pod: (...path: readonly string[]) => Json | undefined;
 };
 
-/** Objects as they are when they are made. Throws the errors, if there are any. */
-export function compiled(spec: Fields, around: Around = {}): CompiledObjects {
+/** The compiled objects. Throws the errors, if there are any. */
+export function compiled(spec: Fields, around: InputOptions = {}): CompiledObjects {
   const result = compileService(serviceInput(spec, around));
   if (!result.ok) throw new Error(result.error.map(describeCompileError).join("\n"));
   const objects = result.value.objects.map(atFirst);
@@ -156,12 +156,12 @@ export function compiled(spec: Fields, around: Around = {}): CompiledObjects {
 }
 
 /** `place: message` of each error; empty when it compiles. */
-export function mistakes(spec: Fields, around: Around = {}): readonly string[] {
+export function mistakes(spec: Fields, around: InputOptions = {}): readonly string[] {
   const result = compileService(serviceInput(spec, around));
   return result.ok ? [] : result.error.map((error) => `${placeOf(error)}: ${describeCompileError(error)}`);
 }
 
-/** `data` of a ConfigMap as it is, of a Secret decoded; undefined: there is no such object. */
+/** `data` of a ConfigMap, or the decoded `data` of a Secret; undefined without an object. */
 export function dataOf(object: KubeObject | undefined): Readonly<Record<string, string>> | undefined {
   if (object === undefined) return undefined;
   const data = Object.entries((fieldAt(object, "data") ?? {}) as Readonly<Record<string, string>>);

@@ -1,6 +1,6 @@
 /**
- * A FakeClock for worlds with an API server in this process: before and after the time passes, requests and watch events under way get the
- * turns of the event loop that they need. The server shares turns, so an event may take more than the one turn that FakeClock waits.
+ * A FakeClock for tests with an API server in this process: before and after each step, pending requests and watch events get the
+ * turns of the event loop that they need. The server yields, so an event may take more than the one turn that FakeClock waits.
  */
 import { FakeClock } from "#base";
 

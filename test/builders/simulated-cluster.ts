@@ -1,4 +1,4 @@
-/** A controlled cluster with nodes that run Pods: what a user of the embedded cluster has, on a clock that stands still. */
+/** A controlled cluster with simulated nodes that run Pods, as a user of the embedded cluster has, with a fake clock. */
 import { expectOk } from "#base";
 import { events, keyText, type Json, type KubeObject, type Resource } from "#kube";
 import { createSimulation, kubeControllers, type Simulation, type SimulationOptions } from "#kube-controllers";
@@ -6,7 +6,7 @@ import { controlledCluster, type ControlledCluster, type ControlledClusterOption
 
 export type SimulatedCluster = ControlledCluster & {
   readonly simulation: Simulation;
-  /** Lives through this time in small steps, so that what follows from a step happens at its time and not at the end. */
+  /** Advances the clock in small steps, so that the effects of a step happen at their time and not at the end. */
   readonly live: (ms: number, stepMs?: number) => Promise<void>;
   readonly create: (resource: Resource, name: string, body: object) => Promise<KubeObject>;
   readonly read: <T extends KubeObject>(resource: Resource<T>, name: string) => Promise<T>;
@@ -69,8 +69,8 @@ export function podTemplate(
 
 export const SELECTOR = { matchLabels: { app: "web" } };
 
-/** For what a test knows to be there. */
+/** Throws if the value is undefined. */
 export function defined<T>(value: T | undefined): T {
-  if (value === undefined) throw new Error("nothing is there");
+  if (value === undefined) throw new Error("the value is undefined");
   return value;
 }

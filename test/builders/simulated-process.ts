@@ -1,9 +1,9 @@
 /**
- * A process as leader election meets it: with its own idea of the time, a network between it and the API server, and a
- * scheduler that may stop it at any moment. Many of them live in one test, on one FakeClock.
+ * A simulated process for leader election: with its own wall clock, a network between it and the API server, and a
+ * scheduler that may stop it at any time. A test has many of them on one FakeClock.
  *
- * A paused process runs no timer and hears no answer; its wall clock goes on. What it had sent before still lands: latency is
- * between the process and the server, and giving up on a request does not call it back.
+ * A paused process runs no timers and receives no responses; its wall clock continues. Requests sent before still reach the
+ * server: the latency is in the network, and cancelling a request does not revoke it.
  */
 import { err, sleep, type Clock, type FakeClock, type Result } from "#base";
 import type { KubeError, Transport, TransportResponse, TransportRequest } from "#kube-client";
@@ -11,9 +11,9 @@ import type { KubeError, Transport, TransportResponse, TransportRequest } from "
 export type ProcessOptions = {
   readonly clock: FakeClock;
   readonly random: () => number;
-  /** How far its wall clock is off. */
+  /** Offset of its wall clock. */
   readonly skewMs?: number;
-  /** Requests take up to this long to arrive, and answers as long to come back. */
+  /** Maximum latency of a request, and of a response. */
   readonly latencyMs?: number;
 };
 
@@ -81,7 +81,7 @@ export class SimulatedProcess {
     const answer = await inner.send(request, request.method === "GET" ? signal : never);
     await this.#travel();
     await this.#gate;
-    if (signal.aborted) return err({ kind: "cancelled", message: "the caller gave up" });
+    if (signal.aborted) return err({ kind: "cancelled", message: "the caller cancelled the request" });
     if (this.#network !== "well") return broken();
     return answer.ok ? { ok: true, value: { ...answer.value, body: this.#body(answer.value.body) } } : answer;
   }

@@ -1,8 +1,8 @@
-/** Raw clients for tests of servers: they send bytes that no HTTP library would, and report what came back. */
+/** Raw clients for tests of servers: they send bytes that no HTTP library would send, and return the response. */
 import type { Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 
-/** Everything that the server sent until it closed the connection. A reset counts as closed. */
+/** All bytes that the server sent before it closed the connection. A reset counts as closed. */
 export async function untilClosed(socket: Socket, text = ""): Promise<string> {
   let received = "";
   socket.on("data", (chunk: Buffer) => (received += chunk.toString()));
@@ -12,14 +12,14 @@ export async function untilClosed(socket: Socket, text = ""): Promise<string> {
   return received;
 }
 
-/** `protocol`: of ALPN. */
+/** `protocol`: for ALPN. */
 export function connectTlsTo(port: number, protocol: "h2" | "http/1.1" = "http/1.1"): Socket {
   return connectTls({ port, host: "127.0.0.1", rejectUnauthorized: false, ALPNProtocols: [protocol] });
 }
 
 const DRIP_MS = 5;
 
-/** Sends `first`, then `drops` again and again until the server closes the connection. */
+/** Sends `first`, then `drops` repeatedly until the server closes the connection. */
 export async function untilClosedWhileSending(socket: Socket, drops: string, first = ""): Promise<void> {
   const timer = setInterval(() => socket.writable && socket.write(drops), DRIP_MS);
   await untilClosed(socket, first).finally(() => clearInterval(timer));

@@ -1,25 +1,25 @@
 /**
- * Which fields of a LatticeService take templates, found out by trying: a placeholder that cannot be resolved goes into every text of the schema,
- * one at a time, and where the compiler complains about it, it was read. A field that is added to the schema is tried by itself.
+ * Finds the fields of a LatticeService that accept templates: an unresolvable placeholder is set in every string of the schema, one at a
+ * time; an error of the compiler about it shows that the field was expanded. A field that is added to the schema is included.
  */
 import { latticeServiceKind, parseLatticeService } from "#crds";
 import { fieldAt, isJsonObject, type Json, type JsonObject } from "#kube";
 import { compileService } from "#service-compiler";
 import { serviceInput } from "./service-input.ts";
 
-const PROBE = "${nobody.knows}";
-/** Names that some map of the spec takes, and fields that some others go together with. */
+const PROBE = "${unresolvable.placeholder}";
+/** Map keys that some map of the spec accepts, and fields that other fields require. */
 const KEYS = ["main", "V", "/f"];
 const BESIDE: readonly JsonObject[] = [{}, { type: "postgres" }, { strategy: "canary" }, { type: "Localhost" }];
 
-type Tried = {
-  /** Fields that the compiler reads placeholders in. */
+type TemplateFields = {
+  /** Fields in which the compiler expands placeholders. */
   readonly read: readonly string[];
-  /** Texts that no valid spec has a placeholder in: names, choices, quantities. */
+  /** Strings in which a placeholder is invalid: names, enums, quantities. */
   readonly refused: readonly string[];
 };
 
-export function tryTemplates(): Tried {
+export function findTemplateFields(): TemplateFields {
   const schema = fieldAt(latticeServiceKind.crd().spec.versions[0], "schema", "openAPIV3Schema", "properties", "spec") as JsonObject;
   const fields = textsIn(schema, []).map((path) => {
     const specs = KEYS.flatMap((key) => BESIDE.map((more) => withContainer(build(schema, path, { key, more }))));
@@ -32,7 +32,7 @@ export function tryTemplates(): Tried {
   };
 }
 
-/** All texts, and all that may hold anything. */
+/** All strings, and all fields that accept any value. */
 function textsIn(schema: JsonObject, path: readonly string[]): readonly (readonly string[])[] {
   const { type, properties, items, additionalProperties } = schema;
   if (type === "string" || isChoice(schema) || schema["x-kubernetes-preserve-unknown-fields"] === true) return [path];
@@ -47,20 +47,20 @@ function isChoice(schema: JsonObject): boolean {
   return schema["x-kubernetes-int-or-string"] === true;
 }
 
-type Way = { readonly key: string; readonly more: JsonObject };
+type BuildOptions = { readonly key: string; readonly more: JsonObject };
 
-/** The field, with what its neighbours must have. `more` stands beside it. */
-function build(schema: JsonObject, [first, ...rest]: readonly string[], way: Way): Json {
+/** The field, its required siblings and the fields of `more`. */
+function build(schema: JsonObject, [first, ...rest]: readonly string[], options: BuildOptions): Json {
   if (first === undefined) return schema["type"] === "string" || isChoice(schema) ? PROBE : { port: PROBE };
-  if (first === "[]") return [build(schema["items"] as JsonObject, rest, way)];
+  if (first === "[]") return [build(schema["items"] as JsonObject, rest, options)];
   if (first === "*") {
-    const key = rest.length > 0 && isJsonObject(fieldAt(schema, "additionalProperties", "properties", "image")) ? "main" : way.key;
-    return { [key]: build(schema["additionalProperties"] as JsonObject, rest, way) };
+    const key = rest.length > 0 && isJsonObject(fieldAt(schema, "additionalProperties", "properties", "image")) ? "main" : options.key;
+    return { [key]: build(schema["additionalProperties"] as JsonObject, rest, options) };
   }
   const required = Array.isArray(schema["required"]) ? (schema["required"] as readonly string[]) : [];
   const others = required.filter((name) => name !== first).map((name) => [name, sampleOf(fieldAt(schema, "properties", name))]);
-  const below = build(fieldAt(schema, "properties", first) as JsonObject, rest, way);
-  return { ...Object.fromEntries(others), ...(rest.length === 0 ? way.more : {}), [first]: below };
+  const below = build(fieldAt(schema, "properties", first) as JsonObject, rest, options);
+  return { ...Object.fromEntries(others), ...(rest.length === 0 ? options.more : {}), [first]: below };
 }
 
 function sampleOf(schema: unknown): Json {
@@ -81,5 +81,5 @@ function serviceOf(spec: JsonObject) {
 
 function isRead(spec: JsonObject): boolean {
   const result = compileService(serviceInput(spec));
-  return !result.ok && JSON.stringify(result.error).includes("nobody");
+  return !result.ok && JSON.stringify(result.error).includes("unresolvable");
 }

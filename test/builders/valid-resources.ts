@@ -1,6 +1,6 @@
 /**
- * The smallest valid object of each kind, and ways to make it a little different. Names are unlike anything a real file would
- * use, so that a test that meets one in a cluster knows where it came from.
+ * The smallest valid object of each kind, and functions that vary it. The names do not occur in real manifests, so that their origin
+ * is clear when one is found in a cluster.
  */
 import { LATTICE_API_VERSION, type LatticeObject } from "#crds";
 

@@ -1,9 +1,9 @@
-/** Worlds out of YAML, as people write them. */
+/** Loads worlds from YAML. */
 import { expectOk } from "#base";
 import { loadWorld, type LoadedWorld, type WorldDocument, type WorldOptions } from "#compile";
 import { parseYaml } from "#kube";
 
-/** Each text is a file of its own: `1.yaml`, `2.yaml (document 2)`. */
+/** Each text is a separate file: `1.yaml`, `2.yaml (document 2)`. */
 export function documentsOf(...texts: readonly string[]): readonly WorldDocument[] {
   return texts.flatMap((text, file) =>
     expectOk(parseYaml(text)).map((value, at) => ({ value, from: `${file + 1}.yaml${at === 0 ? "" : ` (document ${at + 1})`}` })),
@@ -14,14 +14,14 @@ export function loadYaml(texts: string | readonly string[], options: WorldOption
   return loadWorld(documentsOf(...(typeof texts === "string" ? [texts] : texts)), options);
 }
 
-/** A world that is in order: whatever is wrong with it fails the test. */
+/** A world without problems: any problem fails the test. */
 export function worldOf(texts: string | readonly string[], options: WorldOptions = {}): LoadedWorld["world"] {
   const { world, problems } = loadYaml(texts, options);
   if (problems.length > 0) throw new Error(problems.map(({ from, path, message }) => `${from}: ${path}: ${message}`).join("\n"));
   return world;
 }
 
-/** A service in one line: who it calls, who may call it. */
+/** A service with the names of its callees and callers. */
 export function serviceYaml(name: string, given: { calls?: readonly string[]; calledBy?: readonly string[]; spec?: string } = {}): string {
   const [namespace, own] = name.includes("/") ? name.split("/") : ["shop", name];
   const entry = (peer: string, direction: string) =>

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectOk, seededRandom, silentLogger, systemClock } from "#base";
 import { builtinKinds, certificateFor, createApiServer, createMemoryStore, serveHttp } from "#kube-server";
 import { heapAfterCollection } from "../builders/api-server/fuzz.ts";
-import { SLOW_CLIENTS, startRelay, type Ports } from "../builders/api-server/slow-clients.ts";
+import { SLOW_CLIENTS, startRelay, type SlowClientPorts } from "../builders/api-server/slow-clients.ts";
 import { rounds } from "./settings.ts";
 
 /** Of each kind at once; there are fifteen kinds. */
@@ -13,7 +13,7 @@ const waves = Math.max(3, Math.floor(rounds / 100));
 const limits = { headersMs: 400, requestMs: 600, checkMs: 50, idleMs: 400, lingerMs: 50, pingMs: 400 };
 
 const closing: (() => Promise<void> | void)[] = [];
-let ports: Ports;
+let ports: SlowClientPorts;
 
 beforeAll(async () => {
   const store = createMemoryStore();

@@ -1,7 +1,7 @@
 /**
- * Clients that hold on to what they do not use, over real sockets: each is cut off, and the server goes on answering the others.
+ * Clients over real sockets that keep connections open without using them: each is disconnected, and the server responds to the others.
  *
- * Only the limit on headers is waited for in real time, because Node itself keeps it; it is ten seconds.
+ * Only the time limit for headers runs in real time, because Node enforces it; it is ten seconds.
  */
 import { connect as connectHttp2 } from "node:http2";
 import { connect, type Socket } from "node:net";
@@ -30,24 +30,24 @@ const portOf = ({ url }: ServedCluster) => Number(new URL(url).port);
 const head = (rest: string) =>
   `POST /api/v1/namespaces/default/configmaps HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${TOKEN}\r\n${rest}`;
 
-/** What the server said until it hung up. */
-async function untilHungUp(socket: Socket): Promise<string> {
-  let said = "";
-  socket.on("data", (chunk: Buffer) => (said += chunk.toString()));
-  socket.on("error", () => {}); // a reset is one way to hang up
+/** All bytes that the server sent before it closed the connection. */
+async function untilClosed(socket: Socket): Promise<string> {
+  let received = "";
+  socket.on("data", (chunk: Buffer) => (received += chunk.toString()));
+  socket.on("error", () => {}); // a reset also closes the connection
   await new Promise((resolve) => socket.once("close", resolve));
-  return said;
+  return received;
 }
 
-const stillAnswers = async () => {
+const expectResponsive = async () => {
   const answer = await fetch(`${plain.url}/api/v1/namespaces/default`, { headers: { authorization: `Bearer ${TOKEN}` } });
   expect(answer.status).toBe(200);
 };
 
-/** At once: each of them takes the whole limit. */
+/** Sent concurrently: each takes the whole time limit. */
 const UNFINISHED = ["", "GET /api HTTP/1.1\r\nhost: x\r\naccept: ", head("content-length: 10\r\n")];
 
-describe.concurrent("a client that never finishes is cut off", () => {
+describe.concurrent("a client that never finishes its request is disconnected", () => {
   const transports = [
     { name: "on plain HTTP", open: () => connect(portOf(plain), "127.0.0.1") },
     {
@@ -57,62 +57,62 @@ describe.concurrent("a client that never finishes is cut off", () => {
   ];
 
   test.each(transports)(
-    "$name: it says nothing, stops inside a header, or before the last empty line",
+    "$name: it sends nothing, stops inside a header, or before the last empty line",
     { timeout: 60_000 },
     async ({ open }) => {
       const ends = UNFINISHED.map((text) => {
         const socket = open();
         socket.write(text);
-        return untilHungUp(socket);
+        return untilClosed(socket);
       });
       await Promise.all(ends);
-      await stillAnswers();
+      await expectResponsive();
     },
   );
 
-  test("on TLS: it never shakes hands", { timeout: 60_000 }, async () => {
-    await untilHungUp(connect(portOf(secure), "127.0.0.1"));
+  test("on TLS: it never starts the handshake", { timeout: 60_000 }, async () => {
+    await untilClosed(connect(portOf(secure), "127.0.0.1"));
   });
 });
 
 describe("a client that sends too much", () => {
-  test("by its own account is told 413 before it has sent it", async () => {
+  test("according to its content-length gets 413 before it has sent the body", async () => {
     const socket = connect(portOf(plain), "127.0.0.1");
-    const said = untilHungUp(socket);
+    const received = untilClosed(socket);
     socket.write(`${head(`connection: close\r\ncontent-length: ${200 * 2 ** 20}\r\n`)}\r\n`);
     await new Promise((resolve) => socket.once("data", resolve));
     socket.destroy();
-    expect(await said).toMatch(/^HTTP\/1\.1 413 /);
-    await stillAnswers();
+    expect(await received).toMatch(/^HTTP\/1\.1 413 /);
+    await expectResponsive();
   });
 
-  test("bit by bit is told 413 while it sends, and what it sent is not kept", async () => {
+  test("in chunks gets 413 while it sends, and the server does not buffer the body", async () => {
     const before = process.memoryUsage().arrayBuffers;
     for (let client = 0; client < 8; client += 1) {
       const socket = connect(portOf(plain), "127.0.0.1");
-      const said = untilHungUp(socket);
+      const received = untilClosed(socket);
       const chunk = Buffer.alloc(1024 * 1024, "x");
-      let told = false;
-      socket.once("data", () => (told = true));
+      let responded = false;
+      socket.once("data", () => (responded = true));
       socket.write(`${head("transfer-encoding: chunked\r\n")}\r\n`);
-      for (let sent = 0; sent < 40 && !told && !socket.destroyed; sent += 1) {
+      for (let sent = 0; sent < 40 && !responded && !socket.destroyed; sent += 1) {
         socket.write(`${chunk.length.toString(16)}\r\n`);
         socket.write(chunk);
         await new Promise<void>((resolve) => socket.write("\r\n", () => resolve()));
         await new Promise((resolve) => setImmediate(resolve));
       }
-      await clock.advance(2_000); // it has had its answer, and goes on all the same
-      expect(await said).toMatch(/^HTTP\/1\.1 413 /);
+      await clock.advance(2_000); // the client goes on sending after the response
+      expect(await received).toMatch(/^HTTP\/1\.1 413 /);
     }
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(100 * 2 ** 20);
-    await stillAnswers();
+    await expectResponsive();
   });
 
-  test("on HTTP/2 is told 413, and only its stream ends", async () => {
+  test("on HTTP/2 gets 413, and only its stream ends", async () => {
     const session = connectHttp2(secure.url, { rejectUnauthorized: false });
     const headers = { authorization: `Bearer ${TOKEN}` };
     const stream = session.request({ ...headers, ":method": "POST", ":path": "/api/v1/namespaces/default/configmaps" });
-    stream.on("error", () => {}); // what it still wanted to send
+    stream.on("error", () => {}); // the rest of the body
     const ended = new Promise((resolve) => stream.once("close", resolve));
     const status = new Promise((resolve) => stream.once("response", (answer) => resolve(answer[":status"])));
     stream.resume();
@@ -124,16 +124,16 @@ describe("a client that sends too much", () => {
     session.destroy();
   });
 
-  test("of headers is told 431", async () => {
+  test("of headers gets 431", async () => {
     const socket = connect(portOf(plain), "127.0.0.1");
     socket.write(`GET /api HTTP/1.1\r\nhost: x\r\nx-much: ${"x".repeat(100_000)}\r\n\r\n`);
-    expect(await untilHungUp(socket)).toMatch(/^HTTP\/1\.1 431 /);
-    await stillAnswers();
+    expect(await untilClosed(socket)).toMatch(/^HTTP\/1\.1 431 /);
+    await expectResponsive();
   });
 });
 
-describe("a client that goes away", () => {
-  test("in the middle of a body, an answer or a watch leaves nothing running", async () => {
+describe("a client that disconnects", () => {
+  test("in the middle of a body, a response or a watch leaves no connection open", async () => {
     const watch = "GET /api/v1/configmaps?watch=1 HTTP/1.1\r\nhost: x\r\n";
     const leaving = [
       `${head("content-length: 100\r\n")}\r\n{`,
@@ -147,7 +147,7 @@ describe("a client that goes away", () => {
       await new Promise<void>((resolve) => socket.write(given, () => resolve()));
       await new Promise((resolve) => setImmediate(resolve));
       socket.resetAndDestroy();
-      await stillAnswers();
+      await expectResponsive();
     }
   });
 });

@@ -1,6 +1,6 @@
 /**
- * What `lattice compile` prints, applied by hand and applied again after others have been at work: pods that an autoscaler added stay, and so does what
- * Flagger made of a canary's Service and Deployment. Both forms of `kubectl apply` are played; test/kube runs kubectl itself.
+ * The output of `lattice compile`, applied by hand and applied again after changes by controllers: pods that an autoscaler added stay, and so do
+ * Flagger's changes of a canary's Service and Deployment. Both forms of `kubectl apply` are simulated; test/kube runs kubectl itself.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -54,7 +54,7 @@ describe.each([
   { name: "server-side", apply: applyServerSide },
   { name: "client-side", apply: applyClientSide },
 ])("compiled objects applied again, $name", ({ apply }) => {
-  test("keep the pods that an autoscaler added and what Flagger wrote, and take a new image", async () => {
+  test("keep the pods that an autoscaler added and Flagger's changes, and get a new image", async () => {
     await using cluster = await startEmbeddedCluster({ controllers: false });
     await cluster.add(...reducedMeshCrds());
     await applyAll(cluster, apply, "app:1");
@@ -73,7 +73,7 @@ describe.each([
   });
 });
 
-test("a canary with several pods and no autoscaler: compile says how to get them, since replicas are not repeated", async () => {
+test("a canary with several pods and no autoscaler: compile prints how to scale it, since compiled output has no replicas", async () => {
   const { objects, stderr } = await compiled("app:1");
   expect(stderr).toContain(
     "warning: shop/api: Flagger starts api-primary with 1 pod and not 3, since compiled output leaves replicas out to be safe to apply again; give spec.replicas.max, or run once: kubectl scale -n shop deployment/api-primary --replicas=3\n",

@@ -1,4 +1,4 @@
-/** `lattice down`: a real `lattice up` in a process of its own is stopped from elsewhere, a second one is refused, and its folder goes. */
+/** `lattice down`: stops a `lattice up` that runs as another process, and deletes its folder. A second `lattice up` is rejected. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -24,12 +24,12 @@ type Up = {
   readonly child: ChildProcess;
 };
 
-/** A `lattice up` of its own, as soon as it has said this. */
+/** Starts `lattice up` as a process, and resolves when its output has `sign`. */
 async function startUp(sign: string): Promise<Up> {
   const child = spawn(process.execPath, [program, "up", "--data-dir", folder], { stdio: ["ignore", "pipe", "pipe"] });
   children.push(child);
   let output = "";
-  const said = new Promise<void>((resolve) => {
+  const printed = new Promise<void>((resolve) => {
     child.stdout.on("data", (chunk: Buffer) => {
       output += chunk.toString();
       if (output.includes(sign)) resolve();
@@ -37,14 +37,14 @@ async function startUp(sign: string): Promise<Up> {
   });
   const exited = new Promise<number | null>((resolve) => child.on("exit", resolve));
   child.stderr.on("data", (chunk: Buffer) => void (output += chunk.toString()));
-  const early = await Promise.race([said.then(() => false), exited.then(() => true)]);
+  const early = await Promise.race([printed.then(() => false), exited.then(() => true)]);
   expect(early, output).toBe(false);
   return { pid: child.pid, output: () => output, exited, child };
 }
 
 const down = (...flags: readonly string[]) => runCli(["down", "--data-dir", folder, ...flags], { clock: systemClock });
 
-test("stops what runs, keeps the state, and deletes it when asked to", { timeout: 120_000 }, async () => {
+test("stops lattice up and keeps the state; --purge deletes it", { timeout: 120_000 }, async () => {
   expect(await down()).toMatchObject({ code: 0, stdout: `no lattice up runs in ${folder}\n` });
 
   const first = await startUp("starts; its Secrets");
@@ -64,7 +64,7 @@ test("stops what runs, keeps the state, and deletes it when asked to", { timeout
   expect(existsSync(folder)).toBe(false);
 });
 
-test("Ctrl-C ends it in order; what comes next finds the state; --purge also stops what runs", { timeout: 120_000 }, async () => {
+test("Ctrl-C stops lattice up gracefully, the next one starts on its state, and --purge also stops it", { timeout: 120_000 }, async () => {
   const first = await startUp("starts; its Secrets");
   first.child.kill("SIGINT");
   expect(await first.exited).toBe(0);
@@ -77,7 +77,7 @@ test("Ctrl-C ends it in order; what comes next finds the state; --purge also sto
   expect(existsSync(folder)).toBe(false);
 });
 
-test("a folder that lattice up did not make is neither used nor deleted", async () => {
+test("a folder that lattice up did not create is neither used nor deleted", async () => {
   mkdirSync(folder);
   writeFileSync(join(folder, "thesis.txt"), "mine");
   expect(await runCli(["up", "--data-dir", folder], { clock: systemClock })).toMatchObject({ code: 2, stdout: "" });

@@ -9,7 +9,7 @@ import { OperatedCluster } from "../builders/operated-cluster.ts";
 
 const CLUSTER_WIDE = new Set(["Namespace", "LatticeEnvironment", "LatticeCluster", "LatticeImageRegistry"]);
 
-/** As kubectl does: by file name, into `default` where the file says nothing. */
+/** As kubectl does: by file name, into `default` where the file has no namespace. */
 function objectsIn(folder: string): readonly KubeObject[] {
   const home = join(import.meta.dirname, "../..", folder);
   const files = readdirSync(home).filter((name) => name.endsWith(".yaml"));
@@ -22,7 +22,7 @@ function objectsIn(folder: string): readonly KubeObject[] {
 const isReady = ({ type, status }: Condition) => type === "Ready" && status === "True";
 
 test(
-  "everything that this release acts on comes up, with every pod Ready; the rest states that it is not built yet",
+  "all kinds that this release reconciles become Ready with their pods; the status of the others is NotYetBuilt",
   { timeout: 60_000 },
   async () => {
     const secrets = [secret("shop/postgres-products", { password: "p" }, "default"), secret("shop/stripe", { "api-key": "k" }, "default")];

@@ -1,4 +1,4 @@
-/** docs/guides/from-compose.md, run as it is written. */
+/** Runs the commands of docs/guides/from-compose.md as written. */
 import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * Two operators, one lease. When the leader fails in any way, the other takes over in time, and no write of the old leader arrives after the
- * new one has taken the lease. The API server's log of requests shows it.
+ * Two operators with one lease. When the leader fails in any way, the other takes over in time, and no write of the old leader arrives after
+ * the new one has acquired the lease. The request log of the API server proves it.
  */
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -27,7 +27,7 @@ const widgets = defineResource<Widget>({ group: "lattice.dev", version: "v1", ki
 const configMaps = defineResource<KubeObject>({ group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", namespaced: true });
 
 /**
- * A controller that writes all the time, in long passes, and ignores its signal: only the fence stops its writes.
+ * A controller that writes all the time, in long reconciles, and ignores its signal: only the write fence stops it.
  */
 const beater = defineController<Widget, null, { readonly write: string }>({
   name: "beater",
@@ -106,7 +106,7 @@ class World {
     return this.clock.now() - from;
   }
 
-  /** One leads and writes; the other stands by, ready. */
+  /** One leads and writes; the other is ready to take over. */
   async pair(options: { skewMs?: number; latencyMs?: number } = {}): Promise<[Replica, Replica]> {
     const old = this.start("old", { latencyMs: options.latencyMs ?? 0 });
     await this.until(() => this.writesOf("old").length > 5, 30_000);
@@ -141,7 +141,7 @@ function isAccepted({ code = 0 }: LoggedAction): boolean {
   return code >= 200 && code < 300;
 }
 
-/** Writes of a process that was not the last to take the lease. There must be none. */
+/** Writes of a process that does not hold the lease. There must be none. */
 function strayWrites(log: Iterable<LoggedAction>): readonly LoggedAction[] {
   let holder = "";
   return [...log].filter((entry) => {
@@ -150,7 +150,7 @@ function strayWrites(log: Iterable<LoggedAction>): readonly LoggedAction[] {
   });
 }
 
-test("a leader that dies is followed within the lease duration", async () => {
+test("a leader that crashes is replaced within the lease duration", async () => {
   const world = await World.open(1);
   const [old, young] = await world.pair();
   old.process.pause();
@@ -161,7 +161,7 @@ test("a leader that dies is followed within the lease duration", async () => {
   await world.end();
 });
 
-test("a leader that is cut off stops writing before the other begins", async () => {
+test("a leader without network stops writing before the other starts", async () => {
   for (const state of ["cut", "answers lost"] as const) {
     const world = await World.open(2);
     const [old] = await world.pair();
@@ -177,7 +177,7 @@ test("a leader that is cut off stops writing before the other begins", async () 
   }
 });
 
-test("a leader that wakes up after a pause does not write a single time, whichever of its clocks stood still", async () => {
+test("a leader that resumes after a pause does not write, whichever of its clocks stood still", async () => {
   for (const how of ["process stopped", "machine asleep"] as const) {
     for (const first of ["timers", "network"] as const) {
       const world = await World.open(3);
@@ -196,7 +196,7 @@ test("a leader that wakes up after a pause does not write a single time, whichev
   }
 });
 
-test("a write that the client would try again is not tried again after a pause", async () => {
+test("a write that the client would retry is not retried after a pause", async () => {
   const world = await World.open(6);
   const [old] = await world.pair();
   world.cluster.intercept(
@@ -213,7 +213,7 @@ test("a write that the client would try again is not tried again after a pause",
   await world.end();
 });
 
-test("a leader that is stopped hands over at once", async () => {
+test("a leader that is stopped releases the lease at once", async () => {
   const world = await World.open(4);
   const [old] = await world.pair();
   old.stop();

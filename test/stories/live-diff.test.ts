@@ -1,6 +1,6 @@
 /**
- * `lattice diff` against a cluster in which the operator, the controllers of Kubernetes and Flagger have been at work: what they add is no difference, and
- * what the files would not change is not reported.
+ * `lattice diff` against a cluster with the operator, the controllers of Kubernetes and Flagger: their additions are no differences, and
+ * objects that the files would not change are not reported.
  */
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -66,7 +66,7 @@ function shop(): readonly KubeObject[] {
   );
 }
 
-test("the shop that was applied from the files is no difference", async () => {
+test("the shop, applied from the files, has no differences", async () => {
   expect(await diff("-f", "shop")).toEqual(NOTHING);
 });
 
@@ -76,7 +76,7 @@ test("a claim that Kubernetes has bound is no difference", async () => {
   expect(await diff("-f", "ledger.yaml")).toEqual(NOTHING);
 });
 
-test("under a canary, what Flagger writes is no difference and closes no flow", async () => {
+test("under a canary, Flagger's writes are no difference and close no flow", async () => {
   expect(await diff("-f", "canary.yaml")).toEqual(NOTHING);
   await initializeCanary({ client: operated.client, resource: (kind) => operated.cluster.resource(kind) }, "shop/api");
   await operated.live(2_000, 500);
@@ -121,10 +121,10 @@ test("namespaces and claims that outlive their services are no deletions", async
   expect(stdout).not.toMatch(/^ {2}- /m);
 });
 
-test("services of the cluster that are not among the files are not reported, whatever is wrong with them", async () => {
+test("services of the cluster that are not among the files are not reported, also with errors", async () => {
   await operated.apply(latticeService("shop/odd", { resources: { x: { type: "nonsense" } } }));
   await operated.live(3_000, 500);
-  // a service whose last version the operator has not applied yet, and one that an older version of Lattice let in
+  // a service whose last version the operator has not applied yet, and one that an older version of Lattice accepted
   await operated.stopOperator();
   await operated.apply(latticeService("shop/ledger"), openServiceCrd());
   await operated.apply(latticeService("shop/older", { containers: "written for an older version" }));

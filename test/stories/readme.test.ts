@@ -1,6 +1,6 @@
 /**
- * README.md, run as it is written: commands that need no cluster print what it shows and do what it remarks; those that need one have the
- * flags that it uses. What `npm start` shows is in up.test.ts.
+ * Runs README.md as written: commands without a cluster print the shown output; the flags of the other commands exist. The output of
+ * `npm start` is tested in up.test.ts.
  */
 import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,7 +17,7 @@ const readme = readFileSync(join(root, "README.md"), "utf8");
 const nameOf = ({ command }: Step) => /^\.\/lattice ([a-z-]+)/.exec(command)?.[1] ?? "";
 const ours = [...consoleSteps(readme), ...shellSteps(readme)].filter((step) => nameOf(step) !== "");
 
-/** They run until somebody stops them, or ask a cluster. */
+/** Commands that run until they are stopped, or need a cluster. */
 const isLive = (step: Step) =>
   ["up", "down", "operator", "api-server", "status"].includes(nameOf(step)) || (nameOf(step) === "why" && !step.command.includes(" -f "));
 const offline = ours.filter((step) => !isLive(step));
@@ -29,17 +29,17 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(cwd, { recursive: true }));
 
-test("the README shows what there is to try: compile, why, graph, diff, validate, patch, crds, rbac", () => {
+test("the README shows compile, why, graph, diff, validate, patch, crds and rbac", () => {
   const shown = new Set(offline.map(nameOf));
   expect([...shown].toSorted()).toEqual(["compile", "crds", "diff", "graph", "patch", "rbac", "validate", "why"]);
 });
 
-/** Exit codes by what the README says comes out. */
+/** The exit code that the README's remark implies. */
 function wantedCode({ remark }: Step): number {
   return remark.startsWith("closed") ? 1 : 0;
 }
 
-describe("without a cluster, one after the other", () => {
+describe("commands without a cluster, one after the other", () => {
   test.each(offline)("$command", async (step) => {
     const { code, screen, stdout, stderr } = await runStep(step.command, cwd);
     expect({ code, stderr }).toMatchObject({ code: wantedCode(step) });
@@ -50,7 +50,7 @@ describe("without a cluster, one after the other", () => {
   });
 });
 
-test.each(ours)("flags that are there: $command", async (step) => {
+test.each(ours)("the flags exist: $command", async (step) => {
   const { stdout } = await runCli([nameOf(step), "--help"]);
   const flags = step.command.split(/[|&]/)[0]?.match(/(?<= )--?[a-z][a-z-]*/g) ?? [];
   expect(flags.filter((flag) => !new RegExp(`(^|[ ,])${flag}[ ,]`, "m").test(stdout))).toEqual([]);

@@ -1,4 +1,4 @@
-/** A shop of twelve workloads in plain Score, as its public examples are written: compiled, applied to a cluster, and its pods Ready. */
+/** A shop of twelve workloads in plain Score, in the style of Score's public examples: compiled, applied to a cluster, with Ready pods. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -31,7 +31,7 @@ function nameOf(file: Json): string {
 
 const textsAt = (object: Json | undefined, ...path: readonly string[]) => fieldAt(object, ...path) as Readonly<Record<string, string>>;
 
-test("the twelve files are plain Score, and use every type of resource that Score publishes and Lattice knows", () => {
+test("the twelve files are plain Score, and use every resource type that Score publishes and Lattice supports", () => {
   const types = scores.flatMap((file) => Object.values((fieldAt(file, "resources") ?? {}) as Readonly<Record<string, { type: string }>>));
   expect(scores).toHaveLength(12);
   expect(texts.filter((text) => text.startsWith("apiVersion: score.dev/") && text.includes("lattice"))).toEqual([]);

@@ -1,4 +1,4 @@
-/** docs/guides/services.md, run as it is written: each command prints what the guide shows. `…` stands for lines that were left out. */
+/** Runs docs/guides/services.md as written: each command prints the shown output. `…` marks lines that were left out. */
 import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import { documentsOf, serviceYaml } from "../builders/world.ts";
 
 const root = join(import.meta.dirname, "../..");
 
-/** One after the other, since later ones use what earlier ones wrote. */
+/** Run one after the other, since later ones use files that earlier ones wrote. */
 const guide = readFileSync(join(root, "docs/guides/services.md"), "utf8");
 const steps = consoleSteps(guide);
 
@@ -30,11 +30,11 @@ test("the guide has commands to run", () => {
 describe("YAML that the guide shows", () => {
   const [hello, provisioner] = yamlBlocks(guide).map((block) => expectOk(parseYaml(block))[0]);
 
-  test("is the file that it speaks of", () => {
+  test("equals the file that the guide names", () => {
     expect(hello).toEqual(expectOk(parseYaml(readFileSync(join(root, "docs/guides/services/hello.yaml"), "utf8")))[0]);
   });
 
-  test("declares a type of resource that services can use", () => {
+  test("declares a resource type that services can use", () => {
     const service = serviceYaml("a", { spec: "  resources: {files: {type: s3-bucket}}\n" }).replace(
       '{image: "a:1"}',
       '{image: a, variables: {URL: "${resources.files.url}", KEY: "${resources.files.key}"}}',
@@ -50,12 +50,12 @@ describe("YAML that the guide shows", () => {
   });
 });
 
-describe("the type of resource that the guide writes in code", () => {
-  test("is the file that it speaks of", () => {
+describe("the resource type that the guide implements in code", () => {
+  test("equals the file that the guide names", () => {
     expect(guide).toContain(`\`\`\`ts\n${readFileSync(join(root, "docs/guides/services/bucket.ts"), "utf8")}\`\`\`\n`);
   });
 
-  test("gives services an address, and a key that is in a Secret only", () => {
+  test("provides an address, and a key that is in a Secret only", () => {
     const service = serviceYaml("a", { spec: "  resources: {files: {type: bucket, params: {region: north}}}\n" }).replace(
       '{image: "a:1"}',
       '{image: a, variables: {URL: "${resources.files.url}", KEY: "${resources.files.key}"}}',
@@ -74,7 +74,7 @@ test.each(steps)("$command", async ({ command, shown }) => {
   expect((await runStep(command, cwd)).screen).toMatch(shownPattern(shown));
 });
 
-test("the picture in the guide is the one that lattice graph draws", () => {
+test("the diagram in the guide is the output of lattice graph", () => {
   const drawn = readFileSync(join(cwd, "shop.svg"), "utf8");
   expect(drawn).toBe(readFileSync(join(import.meta.dirname, "../../docs/guides/services/shop.svg"), "utf8"));
 });

@@ -1,6 +1,6 @@
 /**
- * A shop from nothing to traffic, as its owner watches it: what each service says while it comes up, a door that opens when the second side agrees, a
- * mistake that changes nothing, and an end that closes the doors behind it. The log is the story; a change of it is to be read.
+ * The life cycle of a shop, as its owner sees it in the feed: services become Ready, an edge opens when the second side agrees, an invalid
+ * change does not affect running pods, and a deletion closes edges. The golden feed shows every change of behaviour.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,19 +22,19 @@ function shop(): readonly KubeObject[] {
   );
 }
 
-/** The last word of each in this chapter, without the time: what is said on the way depends on who was first. */
-function lastWords(text: string): string {
+/** The last line of each object in this chapter, without the time: earlier lines depend on the order of reconciles. */
+function lastLines(text: string): string {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
-  const words = new Map(
+  const last = new Map(
     lines.map((line) => {
-      const said = line.trimEnd().replace(/^ *[0-9.]+s +/, "");
-      return [said.startsWith("flow") ? said : said.split(/ +/).slice(0, 2).join(" "), said] as const;
+      const entry = line.trimEnd().replace(/^ *[0-9.]+s +/, "");
+      return [entry.startsWith("flow") ? entry : entry.split(/ +/).slice(0, 2).join(" "), entry] as const;
     }),
   );
-  return [...words.values()].toSorted().join("\n");
+  return [...last.values()].toSorted().join("\n");
 }
 
-test("the shop comes up, agrees, errs and ends", async () => {
+test("the feed shows services that become Ready, agree, fail, recover and are deleted", async () => {
   await using operated = await OperatedCluster.start({});
   let written = "";
   const stop = new AbortController();
@@ -45,13 +45,13 @@ test("the shop comes up, agrees, errs and ends", async () => {
   const chapter = async (act: () => Promise<unknown>, ms = 10_000) => {
     await act();
     await operated.live(ms, 500);
-    const told = lastWords(written);
+    const lines = lastLines(written);
     written = "";
-    return told;
+    return lines;
   };
 
   const secrets = [secret("shop/postgres-products", { password: "p" }, "default"), secret("shop/stripe", { "api-key": "k" }, "default")];
-  expect(await chapter(() => operated.apply(...secrets, ...shop()), 15_000)).toMatchSnapshot("coming up");
+  expect(await chapter(() => operated.apply(...secrets, ...shop()), 15_000)).toMatchSnapshot("start");
   expect(board.isUp()).toBe(true);
 
   const catalog = { namespace: "default", name: "catalog" };
@@ -59,8 +59,8 @@ test("the shop comes up, agrees, errs and ends", async () => {
   expect(await chapter(() => patch({ resources: { cart: { direction: "inbound" } } }))).toMatchSnapshot("the second side agrees");
   expect(await chapter(() => patch({ containers: { main: { variables: { OOPS: "${config.nope}" } } } }))).toMatchSnapshot("a mistake");
   expect(await operated.read("Deployment", "shop/catalog")).toMatchObject({ status: { availableReplicas: 2 } });
-  expect(await chapter(() => patch({ containers: { main: { variables: { OOPS: null } } } }))).toMatchSnapshot("mended");
-  expect(await chapter(() => operated.remove(latticeServices, "default/catalog"))).toMatchSnapshot("the end of catalog");
+  expect(await chapter(() => patch({ containers: { main: { variables: { OOPS: null } } } }))).toMatchSnapshot("corrected");
+  expect(await chapter(() => operated.remove(latticeServices, "default/catalog"))).toMatchSnapshot("catalog is deleted");
   stop.abort();
   await operated.live(100);
   await board.ended();

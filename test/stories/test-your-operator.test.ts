@@ -1,4 +1,4 @@
-/** docs/guides/test-your-operator.md: its tests, run as a user runs them, with the package as it is built. Jest has its turn in test/long. */
+/** Runs the tests of docs/guides/test-your-operator.md as a user runs them, with the built package. Jest is tested in test/long. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -26,7 +26,7 @@ test("the tests for vitest pass", async () => {
   expect(ran.code).toBe(0);
 });
 
-test("what is built for CommonJS answers too", async () => {
+test("the package also works from CommonJS", async () => {
   const program = `
     const { startEmbeddedCluster, resources } = require("@lattice-fleet/lattice/kube-server");
     startEmbeddedCluster().then(async (cluster) => {
@@ -38,7 +38,7 @@ test("what is built for CommonJS answers too", async () => {
   expect(ran).toMatchObject({ stdout: "default\n", code: 0 });
 });
 
-test("a suite runs inside lattice api-server, with its definitions, and its exit code is the program's", async () => {
+test("lattice api-server runs a suite with its definitions, and exits with the suite's code", async () => {
   const suite = `
     const kubeconfig = require("fs").readFileSync(process.env.KUBECONFIG, "utf8");
     const [url, token] = [/server: (\\S+)/.exec(kubeconfig)[1], /token: (\\S+)/.exec(kubeconfig)[1]];
@@ -52,7 +52,7 @@ test("a suite runs inside lattice api-server, with its definitions, and its exit
   expect(ran, ran.stderr).toMatchObject({ stdout: "200\n", code: 3 });
 });
 
-test("the guide shows the files as they are", async () => {
+test("the guide shows the content of the files", async () => {
   const guide = await readFile(`${GUIDE}.md`, "utf8");
   for (const file of ["greeting-operator.ts", "vitest/greeting.test.ts"]) {
     const text = await readFile(join(GUIDE, file), "utf8");
@@ -60,7 +60,7 @@ test("the guide shows the files as they are", async () => {
   }
 });
 
-/** Under vitest the environment is full of what vitest means for this run. */
+/** The environment without vitest's own variables. */
 function cleanEnv(): NodeJS.ProcessEnv {
   return Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(VITEST|NODE_OPTIONS|NODE_TEST|NODE_V8|TEST$|MODE$)/.test(name)),

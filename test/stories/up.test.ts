@@ -1,6 +1,6 @@
 /**
- * `npm start`, as a person sees it: a cluster comes up, a shop comes up on it, the one closed door is explained, opening it shows, Ctrl-C ends it
- * and state is kept.
+ * `npm start`, as a user sees it: a cluster and a shop start, the one closed edge is explained, opening it is shown, Ctrl-C stops it
+ * and the state is kept.
  */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -55,7 +55,7 @@ async function withClient(act: (client: KubeClient) => Promise<void>): Promise<v
   }
 }
 
-/** What the README shows of it: lines before the first command, and the commands to try. */
+/** The output that the README shows: lines before the first command, and the commands to try. */
 const [, shownInReadme = ""] =
   /^```console\n( +TIME [^]*?)^```$/m.exec(readFileSync(new URL("../../README.md", import.meta.url), "utf8")) ?? [];
 const withoutTimes = (text: string) => text.replaceAll(/^ *[0-9.]+s/gm, "");
@@ -80,7 +80,7 @@ async function untilNotScheduled({ client, until }: Terminal): Promise<void> {
 const catalog = { namespace: "default", name: "catalog" };
 let uid: string | undefined;
 
-test("a cluster comes up with the shop on it, says why a door is closed, and shows it open", { timeout: 120_000 }, async () => {
+test("a cluster starts with the shop, explains the closed edge, and shows when it is open", { timeout: 120_000 }, async () => {
   const { code, stdout, stderr } = await whileUp(async ({ client, until }) => {
     uid = expectOk(await client.get(latticeServices, catalog)).metadata.uid;
     const even = { provider: { type: "docker", kubernetes: { version: "1.36.3" } }, nodes: { controlPlane: 2, workers: 0 } };
@@ -94,7 +94,7 @@ test("a cluster comes up with the shop on it, says why a door is closed, and sho
   });
   expect(stderr).toBe("");
   expect(code).toBe(0);
-  // services are created one after the other, and wait for those that they name
+  // services are created one after the other, and wait for the services that they call
   expect(stdout.split("Which service may call which")[0]).not.toContain("Failed");
   for (const name of ["cart", "catalog", "checkout", "payments", "storefront"]) {
     expect(stdout).toMatch(new RegExp(`service +default/${name} +Ready +2 of 2 pods are ready`));
@@ -113,7 +113,7 @@ test("a cluster comes up with the shop on it, says why a door is closed, and sho
   expect(readdirSync(folder).toSorted()).toEqual(["data", "kubeconfig", "lattice-local-cluster"]);
 });
 
-test("it starts again on the same state, with the door as it was left", { timeout: 120_000 }, async () => {
+test("it starts again on the same state, with the edge still open", { timeout: 120_000 }, async () => {
   const act = async ({ client, until }: Terminal) => {
     expect(expectOk(await client.get(latticeServices, catalog)).metadata.uid).toBe(uid);
     const patch = { spec: { containers: { main: { variables: { OOPS: "${config.nope}" } } } } };
@@ -127,7 +127,7 @@ test("it starts again on the same state, with the door as it was left", { timeou
   expect(stdout).not.toContain("One agreement is missing");
 });
 
-test("a service that a person must mend is shown, and nobody waits for it", { timeout: 120_000 }, async () => {
+test("a service with an error is shown, and start-up does not wait for it", { timeout: 120_000 }, async () => {
   const { code, stdout } = await whileUp(() => Promise.resolve());
   expect(code).toBe(0);
   expect(stdout).toMatch(/service +default\/catalog +Failed +template error in container 'main' variable 'OOPS'/);
@@ -144,7 +144,7 @@ spec:
   resources: {db: {type: postgres}}
 `;
 
-test("files of one's own run instead of the shop, with made-up values for secrets", { timeout: 120_000 }, async () => {
+test("the user's own files run instead of the shop, with generated values for secrets", { timeout: 120_000 }, async () => {
   const own = mkdtempSync(join(cwd, "own-"));
   writeFileSync(join(own, "hello.yaml"), OWN);
   const { code, stdout } = await whileUp(() => Promise.resolve(), ["-f", own, "--data-dir", folder]);
@@ -154,7 +154,7 @@ test("files of one's own run instead of the shop, with made-up values for secret
   expect(stdout).not.toContain("The shop");
 });
 
-test("files with mistakes start nothing", async () => {
+test("files with errors start nothing", async () => {
   const broken = mkdtempSync(join(cwd, "broken-"));
   writeFileSync(join(broken, "hello.yaml"), OWN.replace("postgres", "postgers"));
   const run = await runCli(["up", "-f", broken, "--data-dir", join(broken, "data")], { cwd });

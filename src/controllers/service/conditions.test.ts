@@ -5,7 +5,7 @@ import type { LatticeService } from "#crds";
 import { canaries, ciliumNetworkPolicies, type Deployment, type KubeObject } from "#kube";
 import { latticeService } from "../../../test/builders/lattice-objects.ts";
 import { OperatedCluster } from "../../../test/builders/operated-cluster.ts";
-import { seedErrors } from "../../../test/builders/seed-errors.ts";
+import { serviceErrorCases } from "../../../test/builders/service-error-cases.ts";
 import { NONE_MISSING } from "../namespace/protection.ts";
 import { SERVICE_REASONS, type ServiceReason } from "./conditions.ts";
 import type { ServiceAccess } from "./access.ts";
@@ -16,12 +16,12 @@ import { statusOf } from "./status.ts";
 describe("each error is in the status, in conditions and in an event", () => {
   let operated: OperatedCluster;
   beforeAll(async () => {
-    operated = await OperatedCluster.start({ objects: seedErrors.map(({ given }, at) => latticeService(`e${at}/api`, given)) });
+    operated = await OperatedCluster.start({ objects: serviceErrorCases.map(({ given }, at) => latticeService(`e${at}/api`, given)) });
     await operated.live(3_000, 500);
   }, 60_000);
   afterAll(() => operated[Symbol.asyncDispose]());
 
-  test.each(seedErrors.map((row, at) => ({ ...row, namespace: `e${at}` })))(
+  test.each(serviceErrorCases.map((row, at) => ({ ...row, namespace: `e${at}` })))(
     "$name",
     async ({ namespace, want, place, afterTemplates, waits }) => {
       const key = `${namespace}/api`;

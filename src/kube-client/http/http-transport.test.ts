@@ -228,7 +228,7 @@ describe("broken connections", () => {
 
   test("a server that accepts connections and does not respond times out", async () => {
     const { port } = await cuttableProxy(1).then((proxy) => {
-      proxy.control.swallow = true;
+      proxy.control.drop = true;
       return proxy;
     });
     const clock = new FakeClock();
@@ -241,7 +241,7 @@ describe("broken connections", () => {
 
   test("close ends a connection that is being opened", async () => {
     const proxy = await cuttableProxy(1);
-    proxy.control.swallow = true;
+    proxy.control.drop = true;
     const transport = open(configFor(proxy.port));
     const sent = transport.send(get("/"), live);
     await until(() => proxy.connections === 1);
@@ -251,7 +251,7 @@ describe("broken connections", () => {
 
   test("a caller can abort while the connection is opened", async () => {
     const proxy = await cuttableProxy(1);
-    proxy.control.swallow = true;
+    proxy.control.drop = true;
     const caller = new AbortController();
     const sent = open(configFor(proxy.port)).send(get("/"), caller.signal);
     await until(() => proxy.connections === 1);

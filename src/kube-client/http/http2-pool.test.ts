@@ -113,14 +113,14 @@ describe("HTTP/2 connections", () => {
       await until(() => timers.at(-1) === 30_000);
       expect(timers).toEqual([15_000, 30_000]);
     }
-    proxy.control.swallow = true;
+    proxy.control.drop = true;
     await clock.advance(30_000);
     await clock.advance(15_000);
     expect(await items.next()).toMatchObject({
       value: { error: { kind: "network", message: expect.stringContaining("no response to a PING within 15000 ms") as string } },
     });
     expect(clock.pending).toBe(0);
-    proxy.control.swallow = false;
+    proxy.control.drop = false;
     expect((await transport.send(get("/"), live)).ok).toBe(true);
     expect(proxy.connections).toBe(2);
   });

@@ -1,11 +1,11 @@
 /** What the schema accepts and Kubernetes, the Gateway API, Istio or Flagger would not treat as its author means it. */
 import { describe, expect, test } from "vitest";
-import { compiled, mainContainer, mistakes, type Around } from "../../../test/builders/service-input.ts";
+import { compiled, mainContainer, mistakes, type InputOptions } from "../../../test/builders/service-input.ts";
 
 type Row = {
   name: string;
   given: Readonly<Record<string, unknown>>;
-  around?: Around;
+  around?: InputOptions;
   warns?: readonly string[];
   refuses?: readonly string[];
 };
@@ -73,7 +73,7 @@ describe("a probe on a port that the service does not have", () => {
 
 const routed = (ports: object, params: object = {}) =>
   mainContainer({}, { service: { ports }, resources: { web: { type: "route", params: { host: "a.example.com", ...params } } } });
-const granted: Around = { settings: { ingressDomain: "example.com" } };
+const granted: InputOptions = { settings: { ingressDomain: "example.com" } };
 const refused = (message: string) => [`spec.resources.web: resource 'web' provisioner error: ${message}`];
 
 describe("a route publishes the port that its author means", () => {

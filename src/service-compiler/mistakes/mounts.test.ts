@@ -1,8 +1,8 @@
 /** Mistakes in files and volumes, with their exact messages. */
 import { describe, expect, test } from "vitest";
-import { mainContainer, mistakes, type Around } from "../../../test/builders/service-input.ts";
+import { mainContainer, mistakes, type InputOptions } from "../../../test/builders/service-input.ts";
 
-const around: Around = {
+const around: InputOptions = {
   bindings: { b: { bindings: { s: { secretRef: { name: "s" } }, v: { external: { storeRef: { name: "vault" }, key: "k" } } } } },
   secrets: { "s/k": "CANARY-VALUE" },
 };

@@ -3,9 +3,9 @@ import { describe, expect, test } from "vitest";
 import { ok } from "#base";
 import type { KubeObject } from "#kube";
 import { declaredProvisioner, PROVISIONER_LABEL } from "../index.ts";
-import { mainContainer, mistakes, type Around } from "../../../test/builders/service-input.ts";
+import { mainContainer, mistakes, type InputOptions } from "../../../test/builders/service-input.ts";
 
-const around: Around = {
+const around: InputOptions = {
   grants: { hosts: ["a.b"] },
   externals: { "prod/odd": { default: "https:///nothing" } },
   bindings: { b: { bindings: { s: { secretRef: { name: "s" } }, v: { external: { storeRef: { name: "vault" }, key: "k" } } } } },

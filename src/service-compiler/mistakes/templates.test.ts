@@ -1,8 +1,8 @@
 /** Common mistakes in templates, with their exact messages: the place, what is wrong, and how to fix it. */
 import { describe, expect, test } from "vitest";
-import { mainContainer, mistakes, type Around } from "../../../test/builders/service-input.ts";
+import { mainContainer, mistakes, type InputOptions } from "../../../test/builders/service-input.ts";
 
-const around: Around = {
+const around: InputOptions = {
   services: { "prod/backend": { http: 8080 } },
   configs: { c: { appliesTo: { service: "api" }, values: { "log.level": "info" } } },
   bindings: {

@@ -1,12 +1,12 @@
 /** What the names in templates stand for: metadata, config, secrets, cluster, environment. */
 import { describe, expect, test } from "vitest";
-import { compiled, dataOf, mainContainer, mistakes, type Around } from "../../../test/builders/service-input.ts";
+import { compiled, dataOf, mainContainer, mistakes, type InputOptions } from "../../../test/builders/service-input.ts";
 
-const value = (text: string, around: Around = {}, spec: Readonly<Record<string, unknown>> = {}) => {
+const value = (text: string, around: InputOptions = {}, spec: Readonly<Record<string, unknown>> = {}) => {
   const { find } = compiled(mainContainer({ variables: { V: text } }, spec), around);
   return dataOf(find("ConfigMap", "api-env"))?.["V"] ?? `secret ${dataOf(find("Secret", "api-secrets"))?.["V"]}`;
 };
-const problem = (text: string, around: Around = {}) =>
+const problem = (text: string, around: InputOptions = {}) =>
   mistakes(mainContainer({ variables: { V: text } }), around).map((line) => line.replace(/^.*variable 'V': /, ""));
 
 describe("names", () => {
@@ -48,7 +48,7 @@ describe("names", () => {
 
 describe("config", () => {
   const forAll = (appliesTo: object, values: Readonly<Record<string, string>>) => ({ appliesTo, values });
-  const around: Around = {
+  const around: InputOptions = {
     environment: { defaults: { config: { a: "default", b: "default", c: "default", d: "default", e: "default" } } },
     configs: {
       z1: forAll({ environment: "prod" }, { b: "environment", c: "environment", d: "environment", e: "environment" }),
@@ -85,7 +85,7 @@ describe("secrets", () => {
     secretRef: { name },
     ...(keys === undefined ? {} : { keys }),
   });
-  const around: Around = {
+  const around: InputOptions = {
     environment: {
       defaults: {
         secretBindings: [

@@ -1,7 +1,7 @@
 /** Pods roll when any of their config changes. */
 import { describe, expect, test } from "vitest";
 import { hmacSha256Hex, sensitive, sha256Hex } from "#base";
-import { compiled, mainContainer, type Around } from "../../../test/builders/service-input.ts";
+import { compiled, mainContainer, type InputOptions } from "../../../test/builders/service-input.ts";
 
 const ANNOTATION = "lattice.dev/config-hash";
 
@@ -10,7 +10,7 @@ type Config = {
   readonly password?: string;
   readonly file?: string;
   readonly binary?: string;
-  readonly around?: Around;
+  readonly around?: InputOptions;
   readonly image?: string;
 };
 

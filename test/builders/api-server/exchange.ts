@@ -1,5 +1,5 @@
 /**
- * One request over a real socket, and a watch. No answer, or half of one, is "in doubt": the write may have happened or not.
+ * One request over a real socket, and a watch. Without a complete response the result is "in doubt": the write may have happened or not.
  */
 import { Agent, request as httpRequest } from "node:http";
 import { text } from "node:stream/consumers";
@@ -7,13 +7,13 @@ import { expectOk } from "#base";
 import { parseJson, type Json, type JsonObject } from "#kube";
 import { TOKEN } from "./server-process.ts";
 
-export type Question = {
+export type ExchangeRequest = {
   readonly method: string;
   readonly path: string;
   readonly body?: Json | undefined;
   readonly type?: string | undefined;
 };
-export type Told = { readonly code: number; readonly body: JsonObject };
+export type ExchangeResponse = { readonly code: number; readonly body: JsonObject };
 
 export const IN_DOUBT = "in doubt";
 
@@ -25,7 +25,7 @@ export class Exchange {
     this.#url = url;
   }
 
-  async ask({ method, path, body, type = "application/json" }: Question): Promise<Told | typeof IN_DOUBT> {
+  async request({ method, path, body, type = "application/json" }: ExchangeRequest): Promise<ExchangeResponse | typeof IN_DOUBT> {
     try {
       const payload = body === undefined ? undefined : JSON.stringify(body);
       const response = await this.#send({ method, path, payload, type });
@@ -33,11 +33,11 @@ export class Exchange {
       if (!response.complete) return IN_DOUBT;
       return { code: response.statusCode ?? 0, body: expectOk(parseJson(answer)) as JsonObject };
     } catch {
-      return IN_DOUBT; // refused, reset, or cut in the middle: all the same to whoever asked
+      return IN_DOUBT; // refused, reset or truncated: the caller handles all three alike
     }
   }
 
-  /** Lines until the stream ends, however it ends; the last one may be cut and is not given then. */
+  /** Lines until the stream ends for any reason; an incomplete last line is dropped. */
   async *lines(path: string, signal: AbortSignal): AsyncGenerator<string, void> {
     let rest = "";
     try {
@@ -48,7 +48,7 @@ export class Exchange {
         yield* lines;
       }
     } catch {
-      return; // the reader comes back by itself
+      return; // the caller reconnects
     }
   }
 

@@ -1,7 +1,7 @@
 /**
- * What admission and authorization go by: webhook configurations, policies, quotas, limits, roles, and questions about them.
+ * Objects that configure admission and authorization: webhook configurations, policies, quotas, limits, roles, and access reviews.
  *
- * `WEBHOOK` and `CA_BUNDLE` stand for the webhook of the world that gets the request, so that a request can be sent again to another world.
+ * `WEBHOOK` and `CA_BUNDLE` are placeholders for the webhook of the world that receives the request, so that a request can be replayed in another world.
  */
 import type { JsonObject } from "#kube";
 import type { HookPath } from "./fuzz-webhook.ts";

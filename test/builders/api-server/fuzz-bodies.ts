@@ -1,4 +1,4 @@
-/** Texts of bodies: changed objects, patches, and what is not JSON at all. */
+/** Request bodies as text: mutated objects, patches, and text that is not JSON. */
 import { formatYaml, type Json, type JsonObject } from "#kube";
 import { damaged, protobufBody } from "./fuzz-protobuf.ts";
 import { chance, mutate, pick, type Random } from "./fuzz-values.ts";
@@ -44,7 +44,7 @@ function changed(random: Random, object: JsonObject, contentType: string): Json 
   return chance(random, 0.5) ? object : mutate(random, object);
 }
 
-/** What a protobuf or CBOR reader may be given: the right beginning with anything behind it, lengths that lie, and noise. */
+/** Input for a protobuf or CBOR decoder: a valid prefix with random bytes after it, wrong lengths, and noise. */
 export function binaryBody(random: Random, object: JsonObject): string {
   if (chance(random, 0.6)) return protobufBody(random, object).toString("latin1");
   const noise = Array.from({ length: Math.floor(random() * random() * 400) }, () => String.fromCharCode(Math.floor(random() * 256))).join(
@@ -64,7 +64,7 @@ export function binaryBody(random: Random, object: JsonObject): string {
   ]);
 }
 
-/** The same text with bytes in it that no character has. */
+/** The same text with bytes that are not valid UTF-8. */
 export function damagedText(random: Random, text: string): string {
   return damaged(random, Buffer.from(text, "utf8")).toString("latin1");
 }

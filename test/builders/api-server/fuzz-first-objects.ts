@@ -1,4 +1,4 @@
-/** What a world of fuzz has before the first request: kinds of its own, namespaces, and people with different rights. */
+/** Objects in a fuzz world before the first request: custom kinds, namespaces, and role bindings of users with different rights. */
 import type { Json } from "#kube";
 import { objectFor } from "./fuzz-objects.ts";
 

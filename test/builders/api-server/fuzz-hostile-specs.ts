@@ -1,6 +1,6 @@
 /**
- * Definitions and policies that are well formed and mean harm: patterns that take for ever elsewhere, expressions that grow without end, names
- * that every object has, defaults and columns that contradict their schema.
+ * Well-formed but hostile definitions and policies: patterns that backtrack exponentially in many engines, expressions of unbounded cost, names
+ * of Object.prototype, defaults and columns that contradict their schema.
  */
 import type { Json, JsonObject } from "#kube";
 import { chance, pick, type Random } from "./fuzz-values.ts";
@@ -12,7 +12,7 @@ const PATTERNS: Some<string> = [
   "[", "\\p{Greek}+", "[[:alpha:]]*", "(?i)É", "(a?){500}a{500}", "\\Q.*", "^\\pN{3,900}$", "(?:(?:(?:a*)*)*)*$", "a{2,1}", "x*".repeat(400), "\u0000", "\\C",
 ]; // prettier-ignore
 
-/** Grows tenfold with every level: what it would cost has to be estimated, not tried. */
+/** Cost grows tenfold with every level: it must be estimated, not measured. */
 function nested(depth: number): string {
   return depth === 0 ? "true" : `[1,2,3,4,5,6,7,8,9,10].all(x${depth}, ${nested(depth - 1)})`;
 }
@@ -130,7 +130,7 @@ const MAKERS: ReadonlyMap<string, (random: Random) => JsonObject> = new Map([
   ["gears", (random: Random): JsonObject => ({ spec: { s: pick(random, GEAR_TEXTS), n: pick(random, [1, 3, 1e308, -1]) } })],
 ]);
 
-/** The same object with a harmful spec, where there is one for its kind. */
+/** The same object with a hostile spec, if there is one for its kind. */
 export function hostile(random: Random, plural: string, object: JsonObject): JsonObject {
   const make = MAKERS.get(plural);
   return make === undefined ? object : { ...object, ...make(random) };

@@ -1,7 +1,7 @@
 /**
- * HTTP/2 to fuzz through: one session for requests that are framed as they should be, and bare TLS sockets for frames that are not.
+ * HTTP/2 transport of the fuzzer: one session for correctly framed requests, and bare TLS sockets for malformed frames.
  *
- * A request that Node's client refuses to frame goes back to the caller, who has another way.
+ * A request that Node's client refuses to frame is returned to the caller, which sends it over another transport.
  */
 import { connect as connectHttp2, type ClientHttp2Session, type ClientHttp2Stream } from "node:http2";
 import { connect as connectTls } from "node:tls";
@@ -10,11 +10,11 @@ import type { FuzzRequest } from "./fuzz-requests.ts";
 import { chance, pick, type Random } from "./fuzz-values.ts";
 
 const STREAM_MS = 3;
-/** Of a connection, not of a request: HTTP/2 has no place for them. */
-const NOT_HERE = new Set(["connection", "upgrade", "expect", "host", "transfer-encoding", "__proto__"]);
+/** Headers of an HTTP/1.1 connection, which HTTP/2 does not have. */
+const CONNECTION_HEADERS = new Set(["connection", "upgrade", "expect", "host", "transfer-encoding", "__proto__"]);
 
-/** Node's HTTP/2 resets a stream whose path is none, before anybody sees it. */
-const SAYABLE = /^\/[\x21-\x7e]*$/;
+/** Node's HTTP/2 server resets a stream with an invalid path before any handler is called. */
+const VALID_PATH = /^\/[\x21-\x7e]*$/;
 
 export class FuzzHttp2 {
   readonly #url: string;
@@ -24,10 +24,10 @@ export class FuzzHttp2 {
     this.#url = `https://127.0.0.1:${port}`;
   }
 
-  /** Undefined: it cannot be said in HTTP/2. */
+  /** Undefined: the request cannot be expressed in HTTP/2. */
   async send(request: FuzzRequest, token: string | undefined): Promise<FuzzAnswer | undefined> {
     const { body, binary } = request;
-    if (!SAYABLE.test(request.url)) return undefined;
+    if (!VALID_PATH.test(request.url)) return undefined;
     const stream = this.#open(headersOf(request, token));
     if (stream === undefined) return undefined;
     stream.on("error", () => {}); // "close" follows
@@ -45,15 +45,15 @@ export class FuzzHttp2 {
     try {
       return this.#session.request(headers, { endStream: false });
     } catch {
-      return undefined; // a name or value that its encoder does not take
+      return undefined; // a name or value that Node's encoder rejects
     }
   }
 }
 
 function headersOf({ method, url, headers }: FuzzRequest, token: string | undefined): Readonly<Record<string, string>> {
-  const said = Object.entries(headers).filter(([name]) => !NOT_HERE.has(name));
+  const sendable = Object.entries(headers).filter(([name]) => !CONNECTION_HEADERS.has(name));
   const known = token === undefined ? {} : { authorization: `Bearer ${token}` };
-  return { ...known, ...Object.fromEntries(said), ":method": method, ":path": url };
+  return { ...known, ...Object.fromEntries(sendable), ":method": method, ":path": url };
 }
 
 function responseOn(stream: ClientHttp2Stream): Promise<FuzzAnswer> {
@@ -65,7 +65,7 @@ function responseOn(stream: ClientHttp2Stream): Promise<FuzzAnswer> {
     stream.on("response", (head) => {
       status = Number(head[":status"]);
       type = head["content-type"] ?? "";
-      // a watch has no length, and goes on
+      // a watch has no content-length and does not end by itself
       if (head["content-length"] === undefined) leaving = setTimeout(() => stream.close(), STREAM_MS);
     });
     stream.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -96,7 +96,7 @@ function frame({ type, flags = 0, stream = 0, payload = NO_BYTES, length = paylo
   return Buffer.concat([head, payload]);
 }
 
-/** A header that is not in any table, as it is. */
+/** A literal header field without indexing. */
 function literal(name: string, value: string): Buffer {
   const text = (one: string) => Buffer.concat([Buffer.from([one.length % 127]), Buffer.from(one.slice(0, one.length % 127), "latin1")]);
   return Buffer.concat([Buffer.from([0]), text(name), text(value)]);
@@ -113,7 +113,7 @@ const odd = (at: number): number => 2 * at + 1;
 type Frames = (random: Random) => Buffer;
 
 const ATTACKS: readonly [Frames, ...Frames[]] = [
-  // asked and taken back, again and again
+  // rapid reset: requests that are cancelled at once
   () => times(200, (at) => Buffer.concat([frame({ type: HEADERS, flags: 5, stream: odd(at), payload: GET }), frame({ type: RESET, stream: odd(at), payload: Buffer.from([0, 0, 0, 8]) })])),
   () => Buffer.concat([frame({ type: HEADERS, stream: 1, payload: GET }), times(400, () => frame({ type: CONTINUATION, stream: 1, payload: literal("x", "y".repeat(120)) }))]),
   () => times(1_000, () => frame({ type: SETTINGS, payload: Buffer.from([0, 4, 0, 0, 0, 0]) })),
@@ -127,7 +127,7 @@ const ATTACKS: readonly [Frames, ...Frames[]] = [
   () => frame({ type: HEADERS, flags: 5, stream: 2, payload: GET }),
   () => frame({ type: HEADERS, flags: 13, stream: 1, payload: Buffer.concat([Buffer.from([255]), GET]) }),
   () => frame({ type: HEADERS, flags: 4, stream: 1, payload: GET, length: 2 ** 24 - 1 }),
-  // an entry of a table that has none, and a table that is resized without end
+  // an index that the header table does not have, and repeated resizes of the table
   () => frame({ type: HEADERS, flags: 5, stream: 1, payload: Buffer.concat([Buffer.from([0xff, 0xff, 0xff, 0xff, 0x0f]), GET]) }),
   () => frame({ type: HEADERS, flags: 5, stream: 1, payload: Buffer.alloc(4_000, 0x3f) }),
   () => Buffer.concat([frame({ type: GOAWAY, payload: Buffer.alloc(8) }), frame({ type: HEADERS, flags: 5, stream: 1, payload: GET })]),
@@ -136,7 +136,7 @@ const ATTACKS: readonly [Frames, ...Frames[]] = [
   (random) => anyBytes(random, 400),
 ]; // prettier-ignore
 
-/** Any answer will do, and so will none; that the server lives on, those after this see. Resolves when the connection is gone. */
+/** Any response is acceptable, also none; later requests show that the server still works. Resolves when the connection is closed. */
 export function sendFrames(port: number, random: Random): Promise<void> {
   const socket = connectTls({ port, host: "127.0.0.1", rejectUnauthorized: false, ALPNProtocols: ["h2"] });
   socket.on("error", () => {}).resume();

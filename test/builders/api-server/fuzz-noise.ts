@@ -1,9 +1,9 @@
-/** Bytes for a socket that begin as a request and go wrong: cut, doubled, with headers that contradict each other, or no HTTP at all. */
+/** Malformed bytes for a socket: truncated or doubled requests, contradictory headers, or no HTTP at all. */
 import { chance, pick, type Random } from "./fuzz-values.ts";
 
-type Spoil = (random: Random, request: string) => string;
+type Corruption = (random: Random, request: string) => string;
 
-const SPOILS: readonly [Spoil, ...Spoil[]] = [
+const SPOILS: readonly [Corruption, ...Corruption[]] = [
   (random, request) => request.slice(0, Math.floor(random() * request.length)),
   (_random, request) => request.replace("\r\n", "\r\ntransfer-encoding: chunked\r\n"),
   (_random, request) => request.replace("\r\n", "\r\ntransfer-encoding: chunked, identity\r\ncontent-length: 4\r\n"),

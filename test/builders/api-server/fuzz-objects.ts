@@ -1,4 +1,4 @@
-/** Valid objects to start from, one of each kind that has rules of its own. What admission and authorization go by is in fuzz-admission.ts. */
+/** Valid objects to mutate, one of each kind with its own validation rules. Admission and authorization objects are in fuzz-admission.ts. */
 import type { JsonObject } from "#kube";
 import { ADMISSION_SPECS } from "./fuzz-admission.ts";
 

@@ -1,4 +1,4 @@
-/** Bodies in Kubernetes' protobuf form: the right envelope around fields of any number and type, nested at random, whole or damaged. */
+/** Bodies in Kubernetes' protobuf encoding: a valid envelope around random fields, nested at random, intact or damaged. */
 import { fieldAt, type JsonObject } from "#kube";
 import { chance, NASTY_NAMES, pick, type Random } from "./fuzz-values.ts";
 
@@ -26,7 +26,7 @@ function message(random: Random, depth: number): Buffer {
   return Buffer.concat(Array.from({ length: Math.floor(random() * 5) }, () => field(random, depth)));
 }
 
-/** Messages in messages, each of them the first field of the one around it. */
+/** Nested messages, each the first field of the one around it. */
 function tower(height: number): Buffer {
   let bytes: Buffer = Buffer.alloc(0);
   for (let at = 0; at < height; at += 1) bytes = delimited(1, bytes);
@@ -34,18 +34,18 @@ function tower(height: number): Buffer {
 }
 
 export function protobufBody(random: Random, object: JsonObject): Buffer {
-  const said = (...path: readonly string[]): string => {
+  const textAt = (...path: readonly string[]): string => {
     const value = fieldAt(object, ...path);
     return typeof value === "string" ? value : "";
   };
-  const meta = delimited(1, Buffer.concat([text(1, said("metadata", "name")), message(random, 1)]));
+  const meta = delimited(1, Buffer.concat([text(1, textAt("metadata", "name")), message(random, 1)]));
   const raw = chance(random, 0.03) ? tower(3_000) : Buffer.concat([meta, message(random, 5)]);
-  const type = Buffer.concat([text(1, said("apiVersion")), text(2, chance(random, 0.05) ? "__proto__" : said("kind"))]);
+  const type = Buffer.concat([text(1, textAt("apiVersion")), text(2, chance(random, 0.05) ? "__proto__" : textAt("kind"))]);
   const whole = Buffer.concat([Buffer.from("k8s\u0000"), delimited(1, type), delimited(2, raw)]);
   return chance(random, 0.2) ? damaged(random, whole) : whole;
 }
 
-/** A copy with some bytes cut off, or others in the place of a few. */
+/** A copy that is truncated or has some bytes replaced. */
 export function damaged(random: Random, bytes: Buffer): Buffer {
   if (chance(random, 0.3)) return bytes.subarray(0, Math.floor(random() * bytes.length));
   const copy = Buffer.from(bytes);

@@ -1,11 +1,11 @@
-/** Whether somebody has put something into what all objects share. */
+/** Detects pollution of the built-in prototypes. */
 const SHARED: readonly object[] = [
   Object.prototype, Array.prototype, Function.prototype, String.prototype, Number.prototype, Boolean.prototype, Map.prototype, Set.prototype,
   Promise.prototype, RegExp.prototype, Date.prototype, Error.prototype, Uint8Array.prototype, URLSearchParams.prototype, Object, Array, Function,
 ]; // prettier-ignore
 const NAMES = SHARED.map((one) => Reflect.ownKeys(one).length);
 
-/** What has changed since this was loaded, or undefined. */
+/** The change since this module was loaded, or undefined. */
 export function changedPrototypes(): string | undefined {
   const at = SHARED.findIndex((one, index) => Reflect.ownKeys(one).length !== NAMES[index]);
   if (at >= 0)

@@ -1,4 +1,4 @@
-/** Requests that are half right: real paths with broken pieces, real options with strange values, real bodies with holes. */
+/** Partly valid requests: real paths with broken segments, real options with invalid values, real bodies with missing fields. */
 import { apiVersionOf, type Json } from "#kube";
 import type { ResourceType } from "#kube-server";
 import { binaryBody, bodyText, damagedText } from "./fuzz-bodies.ts";
@@ -6,19 +6,19 @@ import { hostile } from "./fuzz-hostile-specs.ts";
 import { objectFor } from "./fuzz-objects.ts";
 import { chance, NASTY_NAMES, pick, type Random } from "./fuzz-values.ts";
 
-/** Everything that is needed to send it again, as plain JSON. */
+/** Everything that a replay needs, as plain JSON. */
 export type FuzzRequest = {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** One character a byte when it is binary. */
+  /** One character per byte when it is binary. */
   readonly body: string | undefined;
   readonly binary?: true;
   readonly sender?: Sender;
 };
 
-/** Who sends it. What their tokens are, and whether they have one, the world knows. */
-export const SENDERS = ["admin", "editor", "viewer", "nobody", "account", "anonymous", "wrong token"] as const;
+/** The senders of requests. The world has their tokens, if any. */
+export const SENDERS = ["admin", "editor", "viewer", "outsider", "account", "anonymous", "wrong token"] as const;
 export type Sender = (typeof SENDERS)[number];
 
 const USUAL: ReadonlySet<string> = new Set(["configmaps", "secrets", "pods", "deployments", "statefulsets", "daemonsets", "jobs", "cronjobs", "services", "ingresses", "networkpolicies", "horizontalpodautoscalers", "persistentvolumeclaims", "roles", "leases", "events", "widgets", "customresourcedefinitions", "mutatingwebhookconfigurations", "validatingwebhookconfigurations", "validatingadmissionpolicies", "validatingadmissionpolicybindings", "mutatingadmissionpolicies", "mutatingadmissionpolicybindings", "resourcequotas", "limitranges", "rolebindings", "clusterroles", "clusterrolebindings", "serviceaccounts", "gears"]); // prettier-ignore
@@ -62,7 +62,7 @@ function usualOf(types: readonly ResourceType[]): readonly ResourceType[] {
   return known;
 }
 
-/** `types` must not change during a run: then a seed alone makes the same requests again, whatever became of the server. */
+/** `types` must not change during a run, so that a seed alone reproduces the requests, whatever the state of the server. */
 export function fuzzRequest(random: Random, types: readonly ResourceType[]): FuzzRequest {
   const usual = usualOf(types);
   const from = chance(random, 0.75) && usual.length > 0 ? usual : types;
@@ -95,7 +95,7 @@ function requestOn(random: Random, type: ResourceType): FuzzRequest {
     : { method, url, headers, body, sender };
 }
 
-/** Of the right form, and nobody's. */
+/** Well-formed tokens that belong to no user. */
 const jwt = (head: Json, claims: Json | string): string =>
   `Bearer ${[JSON.stringify(head), typeof claims === "string" ? claims : JSON.stringify(claims), "signature"].map((part) => Buffer.from(part).toString("base64url")).join(".")}`;
 const issuer = "https://kubernetes.default.svc.cluster.local";

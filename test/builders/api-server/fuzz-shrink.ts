@@ -1,25 +1,28 @@
 /**
- * Finds a short story for a fault: the fewest requests, sent one after the other to a new world, after which the last is answered the same way.
+ * Reduces a fault to the fewest requests, sent one after the other to a new world, of which the last has the same fault.
  *
- * A fault that needs two requests at the same time cannot be told like that. Then the request stands alone, and the chapter must be run again.
+ * A fault that needs concurrent requests cannot be reproduced like this. Then the result is empty, and the chapter must be run again.
  */
 import { describeThrown } from "#base";
-import { askFuzzed } from "./fuzz-in-process.ts";
-import { faultOf } from "./fuzz-judge.ts";
+import { sendFuzzed } from "./fuzz-in-process.ts";
+import { faultOf } from "./fuzz-faults.ts";
 import type { FuzzRequest } from "./fuzz-requests.ts";
 import { startFuzzWorld, type FuzzWorld } from "./fuzz-world.ts";
 import { requestOf, type Finding } from "./fuzz.ts";
 
-export type Story = { readonly fault: string; /** Empty: it did not happen again. */ readonly requests: readonly FuzzRequest[] };
+export type Reproduction = {
+  readonly fault: string;
+  /** Empty: the fault could not be reproduced. */ readonly requests: readonly FuzzRequest[];
+};
 
-/** How many worlds a story may cost. */
+/** Limit of the worlds that one reduction starts. */
 const TRIES = 60;
-/** So much of what went before is tried, shortest first. */
+/** How many of the preceding requests are tried, fewest first. */
 const LOOK_BACK = [0, 3, 30, 300, 5_000];
 
-export async function shrink({ chapter, number, fault }: Finding): Promise<Story> {
+export async function shrink({ chapter, number, fault }: Finding): Promise<Reproduction> {
   const kind = kindOf(fault);
-  const happens = async (requests: readonly FuzzRequest[]) => kindOf((await tell(requests)) ?? "") === kind;
+  const happens = async (requests: readonly FuzzRequest[]) => kindOf((await replay(requests)) ?? "") === kind;
   const all = await inWorld((world) => Array.from({ length: number + 1 }, (_, at) => requestOf(world, chapter, at)));
   for (const back of LOOK_BACK) {
     const tail = all.slice(Math.max(0, number - back));
@@ -28,7 +31,7 @@ export async function shrink({ chapter, number, fault }: Finding): Promise<Story
   return { fault, requests: [] };
 }
 
-/** Leaves out halves, then quarters, and so on, for as long as it still happens. The last request stays. */
+/** Leaves out halves, then quarters, and so on, while the fault is reproduced. The last request stays. */
 async function fewer(
   requests: readonly FuzzRequest[],
   happens: (requests: readonly FuzzRequest[]) => Promise<boolean>,
@@ -45,13 +48,13 @@ async function fewer(
   return kept;
 }
 
-/** "500": what is compared, for messages hold names and versions. */
+/** "500": the compared part of a fault, because messages hold names and versions. */
 function kindOf(fault: string): string {
   return fault.split(":")[0] ?? "";
 }
 
-/** What is wrong with the last answer. */
-async function tell(requests: readonly FuzzRequest[]): Promise<string | undefined> {
+/** The fault of the last response. */
+async function replay(requests: readonly FuzzRequest[]): Promise<string | undefined> {
   return inWorld(async (world) => {
     let fault: string | undefined;
     for (const request of requests) fault = await faultOfOne(world, world.localised(request)).catch(describeThrown);
@@ -60,15 +63,15 @@ async function tell(requests: readonly FuzzRequest[]): Promise<string | undefine
 }
 
 async function faultOfOne(world: FuzzWorld, request: FuzzRequest): Promise<string | undefined> {
-  const answer = await askFuzzed(world.server, request, world.userOf(request.sender ?? "admin"));
+  const answer = await sendFuzzed(world.server, request, world.userOf(request.sender ?? "admin"));
   return faultOf(request, answer, () => {});
 }
 
-async function inWorld<T>(ask: (world: FuzzWorld) => T | Promise<T>): Promise<T> {
+async function inWorld<T>(use: (world: FuzzWorld) => T | Promise<T>): Promise<T> {
   const world = await startFuzzWorld(1);
   await world.settled();
   try {
-    return await ask(world);
+    return await use(world);
   } finally {
     await world.close();
   }

@@ -1,13 +1,13 @@
 /**
- * One HTTP/1.1 connection to fuzz through: it writes whatever it is given, byte for byte, where node's own client would refuse half of it.
+ * One HTTP/1.1 connection of the fuzzer. It writes bytes that Node's own client would refuse to send.
  *
- * A stream is left after its first moments. A server that hangs up instead of answering has answered, too: bytes that are no HTTP get no more.
+ * A stream is closed after a few milliseconds. Closing the connection without a response is a valid response to bytes that are not HTTP.
  */
 import { connect, type Socket } from "node:net";
 import type { FuzzRequest } from "./fuzz-requests.ts";
 
 export type WireAnswer = {
-  /** Undefined: the server hung up before it had said anything. */
+  /** Undefined: the server closed the connection without a response. */
   readonly status: number | undefined;
   readonly type: string;
   readonly text: string;
@@ -18,7 +18,7 @@ const STREAM_MS = 3;
 
 type Head = { readonly status: number; readonly type: string; readonly length: number | "chunks" | "none"; readonly end: number };
 
-/** Characters stand for bytes. What would end a header early goes; the rest is the server's to refuse. */
+/** One character per byte. Line breaks in header values are replaced; the server must reject everything else that is invalid. */
 export function wireText({ method, url, headers, body, binary }: FuzzRequest, token: string | undefined): Buffer {
   const bytes = body === undefined ? undefined : Buffer.from(body, binary === true ? "latin1" : "utf8");
   const known = token === undefined || headers["authorization"] !== undefined ? [] : [`authorization: Bearer ${token}`];
@@ -36,7 +36,7 @@ export class FuzzSocket {
     this.#port = port;
   }
 
-  /** `alone`: no other request follows, so the server may take the end of these bytes for the end of everything. */
+  /** `alone`: no other request follows on this connection, so it is half-closed after these bytes. */
   send(bytes: Buffer, { method, alone = false }: { readonly method: string; readonly alone?: boolean }): Promise<WireAnswer> {
     const socket = alone ? this.#open() : this.#reuse();
     return new Promise((resolve) => {

@@ -1,21 +1,21 @@
 /**
- * Puts a world back to how it began: everything that fuzz made is deleted, what it deleted is made again.
+ * Restores the initial objects of a world: objects that fuzzing created are deleted, objects that it deleted are created again.
  *
- * Without this a server would fill up, the memory that it needs would say nothing, and a webhook that says no would end all that follows.
+ * Without this the server would fill up, its memory could not be compared between chapters, and one denying webhook would reject all later requests.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { apiVersionOf, fieldAt, keyOf, keyText, parseJson, type Json, type KubeObject } from "#kube";
 import type { ResourceType } from "#kube-server";
-import { askFuzzed } from "./fuzz-in-process.ts";
+import { sendFuzzed } from "./fuzz-in-process.ts";
 import { WITNESS } from "./fuzz-witness.ts";
 import type { FuzzWorld } from "./fuzz-world.ts";
 
-/** By "configmaps": what must be there, as it was. */
+/** The initial objects by type and key. */
 export type Baseline = ReadonlyMap<ResourceType, ReadonlyMap<string, KubeObject>>;
 
-/** First those that can refuse or change what follows. */
+/** Kinds that can reject or change later writes are restored first. */
 const FIRST = /webhookconfigurations|admissionpolic|resourcequotas|limitranges/;
-/** Controllers look after these, and write events all the time. */
+/** Controllers own these kinds, or write them all the time. */
 const NOT_OURS = /^(events|nodes|leases|componentstatuses|controllerrevisions|endpointslices|endpoints|apiservices)$/;
 const ROUNDS = 40;
 
@@ -26,17 +26,17 @@ export async function baselineOf(world: FuzzWorld): Promise<Baseline> {
   return baseline;
 }
 
-/** What could not be put right. */
+/** The differences that could not be restored. */
 export async function tidy(world: FuzzWorld, baseline: Baseline): Promise<readonly string[]> {
   let left: readonly string[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     left = [];
     for (const type of tidied(world)) left = [...left, ...(await tidyKind(world, type, baseline.get(type)))];
     if (left.length === 0) break;
-    await delay(25); // what depends on it goes when the controllers have seen that it is gone
+    await delay(25); // controllers delete dependents after they have observed the deletion
   }
   for (const { metadata } of await list(world, namespacesOf(world)))
-    await ask(world, "DELETE", `/api/v1/namespaces/${metadata.name}/events`);
+    await send(world, "DELETE", `/api/v1/namespaces/${metadata.name}/events`);
   await world.renewAccount();
   return left;
 }
@@ -83,9 +83,9 @@ function isAsItWas({ metadata }: KubeObject, wanted: KubeObject | undefined): bo
 async function remove(world: FuzzWorld, type: ResourceType, { metadata }: KubeObject): Promise<string | undefined> {
   const url = urlOf(type, metadata.namespace, metadata.name);
   if ((metadata.finalizers ?? []).length > 0) {
-    await ask(world, "PATCH", url, { body: { metadata: { finalizers: null } }, type: "application/merge-patch+json" });
+    await send(world, "PATCH", url, { body: { metadata: { finalizers: null } }, type: "application/merge-patch+json" });
   }
-  const answer = await ask(world, "DELETE", url, { body: { gracePeriodSeconds: 0, propagationPolicy: "Background" } });
+  const answer = await send(world, "DELETE", url, { body: { gracePeriodSeconds: 0, propagationPolicy: "Background" } });
   return answer.status === 200 || answer.status === 404 || answer.status === 409
     ? undefined
     : `DELETE ${url}: ${answer.text.slice(0, 300)}`;
@@ -94,14 +94,14 @@ async function remove(world: FuzzWorld, type: ResourceType, { metadata }: KubeOb
 async function restore(world: FuzzWorld, type: ResourceType, object: KubeObject): Promise<string | undefined> {
   const { resourceVersion: _version, uid: _uid, ...metadata } = object.metadata;
   const body = { ...object, apiVersion: apiVersionOf(type.resource), kind: type.resource.kind, metadata } as unknown as Json;
-  const answer = await ask(world, "POST", urlOf(type, metadata.namespace), { body });
+  const answer = await send(world, "POST", urlOf(type, metadata.namespace), { body });
   return answer.status === 201 || answer.status === 409 ? undefined : `POST ${metadata.name}: ${answer.text.slice(0, 300)}`;
 }
 
 async function list(world: FuzzWorld, type: ResourceType): Promise<readonly KubeObject[]> {
-  const { status, text } = await ask(world, "GET", urlOf(type, undefined));
+  const { status, text } = await send(world, "GET", urlOf(type, undefined));
   const body = parseJson(text);
-  // a kind whose definition fuzz has deleted comes back with it
+  // a kind whose definition was deleted is restored with the definition
   const items = status === 200 && body.ok ? (fieldAt(body.value, "items") as unknown as readonly KubeObject[]) : [];
   return items.filter(({ metadata }) => metadata.namespace !== WITNESS);
 }
@@ -112,7 +112,12 @@ function urlOf({ resource }: ResourceType, namespace: string | undefined, name?:
   return `${root}${space}/${resource.plural}${name === undefined ? "" : `/${encodeURIComponent(name.toWellFormed())}`}`;
 }
 
-function ask({ server }: FuzzWorld, method: string, url: string, { body, type = "application/json" }: { body?: Json; type?: string } = {}) {
+function send(
+  { server }: FuzzWorld,
+  method: string,
+  url: string,
+  { body, type = "application/json" }: { body?: Json; type?: string } = {},
+) {
   const headers = { accept: "application/json", "content-type": type };
-  return askFuzzed(server, { method, url, headers, body: body === undefined ? undefined : JSON.stringify(body) });
+  return sendFuzzed(server, { method, url, headers, body: body === undefined ? undefined : JSON.stringify(body) });
 }

@@ -1,4 +1,4 @@
-/** JSON that nobody sends by accident: small changes of something valid, with names and values that break careless code. */
+/** Hostile JSON: small changes of a valid value, with names and values that break careless code. */
 import type { Json, JsonObject } from "#kube";
 
 export type Random = () => number;
@@ -54,7 +54,7 @@ function mutateMap(random: Random, map: JsonObject): Json {
   return withField(map, at, mutateOnce(random, map[at] ?? null));
 }
 
-/** `__proto__` as an own field, as JSON.parse makes it. */
+/** `__proto__` becomes an own field, as with JSON.parse. */
 function withField(map: JsonObject, name: string, value: Json | undefined): JsonObject {
   const kept = Object.entries(map).filter(([other]) => other !== name);
   return Object.fromEntries(value === undefined ? kept : [...kept, [name, value]]);

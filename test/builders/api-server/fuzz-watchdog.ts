@@ -1,12 +1,12 @@
 /**
- * Ends the process when it does nothing but run in a circle, and says which requests were under way: no timer of its own could.
+ * Ends the process when its event loop is blocked, and prints which requests were in progress. A timer of the blocked thread could not do that.
  *
- * It lives in a thread, and hears of the requests through shared memory.
+ * It runs in a worker thread and reads the requests from shared memory.
  */
 import { Worker } from "node:worker_threads";
 
 export type Watchdog = {
-  /** Says that a lane begins with a request. */
+  /** Records that a lane starts a request. */
   readonly begin: (lane: number, chapter: number, number: number) => void;
   readonly close: () => Promise<void>;
 };
@@ -24,7 +24,7 @@ setInterval(() => {
   if (quiet < quietMs) return;
   const lanes = [];
   for (let at = 1; at < slots.length; at += 2) lanes.push("chapter " + slots[at] + ", number " + slots[at + 1]);
-  writeSync(2, "the process has been busy with nothing else for " + quiet + " ms, with these under way:\\n" + lanes.join("\\n") + "\\n");
+  writeSync(2, "the event loop has been blocked for " + quiet + " ms, with these requests in progress:\\n" + lanes.join("\\n") + "\\n");
   process.kill(process.pid, "SIGKILL");
 }, lookMs);
 `;

@@ -1,4 +1,4 @@
-/** A webhook over HTTPS that misbehaves in every way: each path has its own. It keeps nothing of what it hears. */
+/** A webhook over HTTPS with one kind of misbehaviour per path. It stores no requests. */
 import { createServer } from "node:https";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -11,8 +11,8 @@ export type FuzzWebhook = { readonly url: string; /** Base64 of PEM. */ readonly
 
 export type HookPath = "allow" | "deny" | "patch" | "evil-patch" | "bad-patch" | "garbage" | "wrong-uid" | "cut" | "hang" | "fails";
 
-/** "cut" and "hang" are told apart from texts that are said. */
-type Says = JsonObject | string;
+/** An AdmissionResponse, or a text: "cut" and "hang" are behaviours, any other text is sent as it is. */
+type HookResponse = JsonObject | string;
 
 const patch = (...operations: readonly JsonObject[]): JsonObject => ({
   allowed: true,
@@ -20,7 +20,7 @@ const patch = (...operations: readonly JsonObject[]): JsonObject => ({
   patch: Buffer.from(JSON.stringify(operations)).toString("base64"),
 });
 
-const SAYS: ReadonlyMap<string, (uid: Json) => Says> = new Map<HookPath, (uid: Json) => Says>([
+const RESPONSES: ReadonlyMap<string, (uid: Json) => HookResponse> = new Map<HookPath, (uid: Json) => HookResponse>([
   ["allow", (uid) => ({ uid, allowed: true, warnings: ["careful", "x\u0000\n".repeat(50)] })],
   ["deny", (uid) => ({ uid, allowed: false, status: { code: 418, message: "no" } })],
   ["patch", (uid) => ({ uid, ...patch({ op: "add", path: "/metadata/annotations", value: { patched: "yes" } }) })],
@@ -36,7 +36,7 @@ const SAYS: ReadonlyMap<string, (uid: Json) => Says> = new Map<HookPath, (uid: J
   ],
   ["bad-patch", (uid) => ({ uid, allowed: true, patchType: "JSONPatch", patch: "bm90IGpzb24=" })],
   ["garbage", () => "\u0000{]"],
-  ["wrong-uid", () => ({ uid: "somebody-else", allowed: true })],
+  ["wrong-uid", () => ({ uid: "another-uid", allowed: true })],
   ["cut", () => "cut"],
   ["hang", () => "hang"],
   ["fails", () => ({ kind: "nothing" })],
@@ -44,7 +44,7 @@ const SAYS: ReadonlyMap<string, (uid: Json) => Says> = new Map<HookPath, (uid: J
 
 export async function startFuzzWebhook(): Promise<FuzzWebhook> {
   const now = systemClock.now();
-  // the world's clock runs faster than ours, but OpenSSL reads the system's
+  // OpenSSL reads the system's clock, not the faster clock of the world
   const valid = { notBefore: new Date(now - 3_600_000), notAfter: new Date(now + 86_400_000) };
   const authority = expectOk(createCertificateAuthority({ commonName: "fuzz-webhook", ...valid }));
   const serving = expectOk(
@@ -70,16 +70,16 @@ export async function startFuzzWebhook(): Promise<FuzzWebhook> {
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   try {
     const review = (await json(request)) as Json;
-    reply(response, SAYS.get((request.url ?? "").replace(/^\/|\?.*$/g, ""))?.(fieldAt(review, "request", "uid") ?? ""));
+    reply(response, RESPONSES.get((request.url ?? "").replace(/^\/|\?.*$/g, ""))?.(fieldAt(review, "request", "uid") ?? ""));
   } catch (thrown) {
-    if (!request.destroyed) response.writeHead(500).end(describeThrown(thrown)); // the caller may have given up, and that is all there is to it
+    if (!request.destroyed) response.writeHead(500).end(describeThrown(thrown)); // the caller may have disconnected
   }
 }
 
-function reply(response: ServerResponse, says: Says | undefined): void {
-  if (says === "hang") return;
-  if (says === "cut") return void response.socket?.destroy();
-  response.writeHead(says === undefined ? 404 : 200, { "content-type": "application/json" });
-  if (typeof says === "string") return void response.end(says);
-  response.end(JSON.stringify({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", response: says ?? {} }));
+function reply(response: ServerResponse, hookResponse: HookResponse | undefined): void {
+  if (hookResponse === "hang") return;
+  if (hookResponse === "cut") return void response.socket?.destroy();
+  response.writeHead(hookResponse === undefined ? 404 : 200, { "content-type": "application/json" });
+  if (typeof hookResponse === "string") return void response.end(hookResponse);
+  response.end(JSON.stringify({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", response: hookResponse ?? {} }));
 }

@@ -1,21 +1,21 @@
 /**
- * An honest client among the hostile ones, in a namespace of its own: what the server has acknowledged to it is what the server must have, to
- * the last field, and what a watch has told must be the same.
+ * A well-behaved client beside the hostile ones, in its own namespace. The server must have exactly the objects that it acknowledged to this
+ * client, and a watch must have delivered the same.
  *
- * Policies and webhooks that fuzz has made may refuse what it writes, or change it; what was answered is what counts.
+ * Policies and webhooks that fuzzing created may reject or change its writes; the response is what counts.
  */
 import { expectOk } from "#base";
 import { fieldAt, jsonEqual, parseJson, type Json, type JsonObject } from "#kube";
 import type { ApiServer } from "#kube-server";
-import { askFuzzed, MASTER } from "./fuzz-in-process.ts";
+import { sendFuzzed, MASTER } from "./fuzz-in-process.ts";
 import { metaText } from "./kill-kinds.ts";
 import { chance, type Random } from "./fuzz-values.ts";
 
-/** Its namespace; whoever tidies up leaves it alone. */
+/** Its namespace; fuzz-tidy.ts leaves it alone. */
 export const WITNESS = "witness";
 const NAMES = 20;
 
-/** ConfigMaps are what fuzz's policies and webhooks look at; the other kind is one that they leave alone. */
+/** Policies and webhooks of the fuzzer match ConfigMaps, and do not match the other kind. */
 export const WITNESSED = [
   { path: `/api/v1/namespaces/${WITNESS}/configmaps`, type: { apiVersion: "v1", kind: "ConfigMap" } },
   {
@@ -46,7 +46,7 @@ export class FuzzWitness {
   }
 
   async start(): Promise<void> {
-    await this.#ask("POST", "/api/v1/namespaces", { metadata: { name: WITNESS } });
+    await this.#send("POST", "/api/v1/namespaces", { metadata: { name: WITNESS } });
     this.#watching = this.#watch();
   }
 
@@ -55,17 +55,17 @@ export class FuzzWitness {
     const name = `w-${Math.floor(random() * NAMES)}`;
     const labels = { app: "a", tier: chance(random, 0.05) ? "b" : "c" };
     const object = { ...type, metadata: { name, labels, annotations: { number: String(this.#writes) } } };
-    if (!this.#acknowledged.has(name)) return this.#note(name, await this.#ask("POST", path, object));
-    if (chance(random, 0.2)) return this.#note(name, await this.#ask("DELETE", `${path}/${name}`), true);
-    this.#note(name, await this.#ask("PUT", `${path}/${name}`, object));
+    if (!this.#acknowledged.has(name)) return this.#note(name, await this.#send("POST", path, object));
+    if (chance(random, 0.2)) return this.#note(name, await this.#send("DELETE", `${path}/${name}`), true);
+    this.#note(name, await this.#send("PUT", `${path}/${name}`, object));
   }
 
-  /** What differs between what was acknowledged, what is there, and what the watch has told. */
+  /** The differences between the acknowledged objects, the list and the events of the watch. */
   async differences(): Promise<readonly string[]> {
-    const { text } = await askFuzzed(this.#server, { method: "GET", url: this.#kind.path, headers: {}, body: undefined });
+    const { text } = await sendFuzzed(this.#server, { method: "GET", url: this.#kind.path, headers: {}, body: undefined });
     const items = fieldAt(expectOk(parseJson(text)), "items") as readonly JsonObject[];
     const there = new Map(items.map((item) => [metaText(item, "name"), bare(item)]));
-    await new Promise((resolve) => setImmediate(resolve)); // the last event is on its way
+    await new Promise((resolve) => setImmediate(resolve)); // the last event is delivered in the next turn
     return [...different("the list", there, this.#acknowledged), ...different("the watch", this.#seen, this.#acknowledged)];
   }
 
@@ -81,13 +81,13 @@ export class FuzzWitness {
     else this.#acknowledged.set(name, bare(expectOk(parseJson(answer.text)) as JsonObject));
   }
 
-  /** A watch ends by itself after half an hour or more, and an hour of the world is three minutes: it goes on from the last version. */
+  /** The server ends a watch after half an hour or more, and an hour of the world takes three minutes: the watch resumes from the last version. */
   async #watch(): Promise<void> {
     while (!this.#leaving.signal.aborted) {
       const query = new URLSearchParams({ watch: "1", ...(this.#version === "" ? {} : { resourceVersion: this.#version }) });
       const asked = { method: "GET", path: this.#kind.path, query, headers: {}, user: MASTER };
       const { body } = await this.#server.handle(asked, this.#leaving.signal);
-      if (body.kind !== "stream") throw new Error("the witness may not watch");
+      if (body.kind !== "stream") throw new Error("the watch of the witness was rejected");
       for await (const chunk of body.chunks)
         for (const line of chunk.trimEnd().split("\n")) this.#take(expectOk(parseJson(line)) as JsonObject);
     }
@@ -95,7 +95,7 @@ export class FuzzWitness {
 
   #take({ type, object = null }: JsonObject): void {
     if (type === "ERROR") {
-      // what it has missed is forgotten: everything from the start
+      // the version has expired: start again from a list
       this.#seen.clear();
       this.#version = "";
       return;
@@ -106,9 +106,9 @@ export class FuzzWitness {
     else this.#seen.set(name, bare(object as JsonObject));
   }
 
-  #ask(method: string, url: string, body?: Json) {
+  #send(method: string, url: string, body?: Json) {
     const headers = { "content-type": "application/json" };
-    return askFuzzed(this.#server, { method, url, headers, body: body === undefined ? undefined : JSON.stringify(body) });
+    return sendFuzzed(this.#server, { method, url, headers, body: body === undefined ? undefined : JSON.stringify(body) });
   }
 }
 

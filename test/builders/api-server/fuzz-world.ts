@@ -1,8 +1,8 @@
 /**
- * A server with everything on, to throw requests at: RBAC, tokens, admission, a webhook, all controllers, simulated nodes, sockets.
+ * A server for fuzzing with all features: RBAC, tokens, admission, a webhook, all controllers, simulated nodes, sockets.
  *
- * Its clock runs by itself, faster than ours, so that time limits, retries and schedules happen while it is thrown at. Whatever it logs as an
- * error is a bug: nothing that a client sends is one.
+ * Its clock runs faster than the system's, so that time limits, retries and schedules take effect during a run. Every logged error is a bug:
+ * no request of a client may cause one.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { createLogger, expectOk, FakeClock, seededRandom, systemClock } from "#base";
@@ -29,23 +29,23 @@ import { CA_BUNDLE, WEBHOOK } from "./fuzz-admission.ts";
 import type { FuzzRequest, Sender } from "./fuzz-requests.ts";
 import { FIRST_OBJECTS } from "./fuzz-first-objects.ts";
 import { startFuzzWebhook } from "./fuzz-webhook.ts";
-import { askFuzzed } from "./fuzz-in-process.ts";
+import { sendFuzzed } from "./fuzz-in-process.ts";
 
 export type FuzzWorld = {
   readonly server: ApiServer;
   readonly port: number;
   /** TLS, with HTTP/2. */
   readonly securePort: number;
-  /** Those that there are at the start, and those that a run will make: they stay the same when the server's change. */
+  /** The types at the start and those that a run will define; fixed while the server's types change. */
   readonly types: readonly ResourceType[];
   readonly tokenOf: (sender: Sender) => string | undefined;
   readonly userOf: (sender: Sender) => User;
-  /** With the address of this world's webhook in it. */
+  /** The request with the address of this world's webhook. */
   readonly localised: (request: FuzzRequest) => FuzzRequest;
-  /** What was logged as an error since this was last asked. */
+  /** Errors logged since the last call. */
   readonly errors: () => readonly string[];
   readonly renewAccount: () => Promise<void>;
-  /** Resolves when the controllers have nothing to do at this moment. */
+  /** Resolves when the controllers are idle. */
   readonly settled: () => Promise<void>;
   readonly close: () => Promise<void>;
 };
@@ -54,20 +54,20 @@ const TOKENS = `
 admin-token,admin,1,"system:masters"
 editor-token,editor,2,"editors"
 viewer-token,viewer,3,"viewers"
-nobody-token,nobody,4,"nobodies"
+outsider-token,outsider,4,"outsiders"
 `;
 const ADMIN = userOf("admin", "1", ["system:masters"]);
 const PEOPLE: Readonly<Record<Sender, User>> = {
   admin: ADMIN,
   editor: userOf("editor", "2", ["editors"]),
   viewer: userOf("viewer", "3", ["viewers"]),
-  nobody: userOf("nobody", "4", ["nobodies"]),
+  outsider: userOf("outsider", "4", ["outsiders"]),
   account: userOf("system:serviceaccount:default:a", "5", ["system:serviceaccounts", "system:serviceaccounts:default"]),
   anonymous: ANONYMOUS,
   "wrong token": ANONYMOUS,
 };
 const TICK_MS = 10;
-/** So many times as fast as ours. */
+/** Factor by which the clock of the world is faster than the system's. */
 const SPEED = 20;
 
 export async function startFuzzWorld(seed: number): Promise<FuzzWorld> {
@@ -93,7 +93,7 @@ export async function startFuzzWorld(seed: number): Promise<FuzzWorld> {
   });
   for (const { url, body } of FIRST_OBJECTS) await mustCreate(server, url, JSON.stringify(body));
   const authenticate = server.authenticate ?? table.userOf;
-  // the clients' clock is ours: they must not be cut off because the world's runs faster
+  // the clients run on the system's clock: time limits on the faster clock would disconnect them
   const exchange = { server, authenticate, anonymous: ANONYMOUS, logger, clock: systemClock };
   const listener = expectOk(await serveHttp({ host: "127.0.0.1", port: 0 }, exchange));
   const certificate = expectOk(certificateFor("127.0.0.1", systemClock)).server;
@@ -148,7 +148,7 @@ const TOKEN_NAMES: ReadonlyMap<Sender, string> = new Map<Sender, string>([
   ["admin", "admin-token"],
   ["editor", "editor-token"],
   ["viewer", "viewer-token"],
-  ["nobody", "nobody-token"],
+  ["outsider", "outsider-token"],
   ["wrong token", "eyJhbGciOiJub25lIn0.eyJpc3MiOiJodHRwczovL2t1YmVybmV0ZXMuZGVmYXVsdC5zdmMuY2x1c3Rlci5sb2NhbCJ9."],
 ]);
 
@@ -166,7 +166,7 @@ function localised(request: FuzzRequest, { url, caBundle }: { readonly url: stri
 
 async function mustCreate(server: ApiServer, url: string, body: string): Promise<string> {
   const request = { method: "POST", url, headers: { "content-type": "application/json" }, body };
-  const answered = await askFuzzed(server, request, ADMIN);
+  const answered = await sendFuzzed(server, request, ADMIN);
   if (answered.status !== 201 && answered.status !== 409) throw new Error(`${url}: ${answered.text}`);
   return answered.text;
 }

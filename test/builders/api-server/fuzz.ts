@@ -1,16 +1,16 @@
 /**
- * Throws requests at a server with everything on, through its socket and in process, and notes what must not happen: an exception, a hang, a
- * 500 that a real server would not give, a logged error, a prototype that changed, memory that stays.
+ * Sends hostile requests to a server with all features, over its sockets and in process, and records faults: an exception, a hang, a
+ * 500 that a real server would not send, a logged error, a changed prototype, a memory leak.
  *
- * A run has chapters. Each begins with a tidy world and has a seed of its own, and each request depends on that seed and its number alone:
- * what was found can be sent again without what went before the chapter.
+ * A run has chapters. Each starts with a restored world and has its own seed, and each request depends on that seed and its number alone:
+ * a finding can be replayed without the earlier chapters.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describeThrown, seededRandom } from "#base";
-import { askFuzzed, type FuzzAnswer } from "./fuzz-in-process.ts";
-import { faultOf } from "./fuzz-judge.ts";
+import { sendFuzzed, type FuzzAnswer } from "./fuzz-in-process.ts";
+import { faultOf } from "./fuzz-faults.ts";
 import { changedPrototypes } from "./fuzz-prototypes.ts";
 import { FuzzHttp2, sendFrames } from "./fuzz-http2.ts";
 import { noise } from "./fuzz-noise.ts";
@@ -30,7 +30,7 @@ export type FuzzOptions = {
   readonly onChapter?: (report: FuzzReport) => void;
 };
 
-/** One that should not have been answered as it was. `chapter` and `number` make it again. */
+/** A request with a faulty response. `chapter` and `number` reproduce it. */
 export type Finding = {
   readonly chapter: number;
   readonly number: number;
@@ -41,21 +41,21 @@ export type Finding = {
 export type FuzzReport = {
   readonly requests: number;
   readonly byStatus: ReadonlyMap<number, number>;
-  /** How often a real server would have given the same 500, by reason. */
+  /** Counts of 500s that a real server would have sent too, by reason. */
   readonly known500: ReadonlyMap<string, number>;
   readonly findings: readonly Finding[];
   readonly slowest: { readonly ms: number; readonly request: string };
-  /** Bytes after each chapter, in a tidy world and after a collection. */
+  /** Heap in bytes after each chapter, in a restored world and after garbage collection. */
   readonly heaps: readonly number[];
-  /** What an honest client was told meanwhile that it had written; all of it was there. */
+  /** Acknowledged writes of the well-behaved client; all of them were found. */
   readonly acknowledged: number;
 };
 
 const CHAPTER = 5_000;
 const LANES = 12;
-/** Each is answered within this: longer than any time limit of the world on its fast clock, on a busy machine, too. */
+/** Limit for one response: longer than any time limit of the world on its fast clock, also on a busy machine. */
 export const HANG_MS = 60_000;
-/** So long nothing else happens in the whole process: it runs in a circle. */
+/** After this time without a turn of the event loop the watchdog ends the process. */
 const CIRCLE_MS = 60_000;
 const MAX_FINDINGS = 40;
 const HONEST_MS = 5;
@@ -80,7 +80,7 @@ export async function fuzz({ seed, requests, chapter = CHAPTER, onChapter = () =
   return run.report();
 }
 
-/** The requests of a chapter, made again. */
+/** Generates one request of a chapter again. */
 export function requestOf(world: Pick<FuzzWorld, "types">, chapter: number, number: number): FuzzRequest {
   return fuzzRequest(seededRandom(chapter * 1_000_003 + number * 7_919), world.types);
 }
@@ -119,7 +119,7 @@ class FuzzRun {
     if (this.findings.length < MAX_FINDINGS) this.findings.push(finding);
   }
 
-  /** Several at a time: what waits for a webhook meets what does not. */
+  /** Several requests run concurrently, so that some wait for a webhook while others do not. */
   async chapter(chapter: number, count: number): Promise<void> {
     let next = 0;
     const lane = async (_: unknown, at: number) => {
@@ -165,7 +165,7 @@ class FuzzRun {
   }
 
   #inProcess(request: FuzzRequest): Promise<FuzzAnswer> {
-    return askFuzzed(this.#world.server, request, this.#world.userOf(request.sender ?? "admin"));
+    return sendFuzzed(this.#world.server, request, this.#world.userOf(request.sender ?? "admin"));
   }
 
   async #overSocket(request: FuzzRequest, { socket, http2 }: Wire, newer: boolean): Promise<FuzzAnswer> {
@@ -174,7 +174,7 @@ class FuzzRun {
     return answer ?? socket.send(wireText(request, token), { method: request.method });
   }
 
-  /** Bytes that are hardly HTTP: any answer will do, and so will none. */
+  /** Malformed HTTP: any response is acceptable, also none. */
   async #sendNoise(request: FuzzRequest, socket: FuzzSocket, random: () => number): Promise<string | undefined> {
     const bytes = noise(random, wireText(request, "admin-token"));
     const answer = await socket.send(bytes, { method: request.method, alone: true });

@@ -1,7 +1,7 @@
 /**
- * The kinds that the load of the kill story writes, and objects that can tell whether they are whole.
+ * The kinds that the load of the kill story writes, and objects that hold a digest of their content.
  *
- * Everything one write says hangs together: a number in the spec, a text and their digest in the annotations. Half a write does not add up.
+ * Each write has a number in the spec, and a text and the digest of both in the annotations, so that a partial write is detected.
  */
 import { sha256Hex } from "#base";
 import { fieldAt, type Json, type JsonObject } from "#kube";
@@ -11,7 +11,7 @@ export type LoadKind = {
   readonly apiVersion: string;
   readonly kind: string;
   readonly namespaced: boolean;
-  /** The part of the object that carries the number, and how to read it back. */
+  /** The fields that hold the number, and how to read it from an object. */
   readonly body: (number: number) => JsonObject;
   readonly read: (object: Json) => Json | undefined;
 };
@@ -61,14 +61,14 @@ export function collectionPath({ apiVersion, plural, namespaced }: LoadKind, eve
   return namespaced && !everywhere ? `${root}/namespaces/default/${plural}` : `${root}/${plural}`;
 }
 
-export type Content = { readonly number: number; readonly text: string };
+export type LoadContent = { readonly number: number; readonly text: string };
 
-/** What a write says, without the name: as the body of a create, an update, a merge patch or an apply. */
-export function contentFields(kind: LoadKind, name: string, { number, text }: Content): JsonObject & { metadata: JsonObject } {
+/** The content of a write without the name: as the body of a create, an update, a merge patch or an apply. */
+export function contentFields(kind: LoadKind, name: string, { number, text }: LoadContent): JsonObject & { metadata: JsonObject } {
   return { ...kind.body(number), metadata: { annotations: { text, digest: digestOf(name, number, text) } } };
 }
 
-export function loadObject(kind: LoadKind, name: string, content: Content): JsonObject {
+export function loadObject(kind: LoadKind, name: string, content: LoadContent): JsonObject {
   const fields = contentFields(kind, name, content);
   return { ...fields, apiVersion: kind.apiVersion, kind: kind.kind, metadata: { ...fields.metadata, name, labels: { load: "yes" } } };
 }
@@ -78,12 +78,12 @@ export function isWhole(kind: LoadKind, object: Json): boolean {
   return metaText(object, "uid") !== "" && metaText(object, "annotations", "digest") === written;
 }
 
-/** The text is different in every write, so its digest names the write. */
+/** The text differs in every write, so the digest identifies the write. */
 export function digestOf(name: string, number: Json | undefined, text: string): string {
   return sha256Hex(JSON.stringify([name, number ?? null, text]));
 }
 
-/** Of metadata; "" when it is not there. */
+/** A text of metadata; "" when it is absent. */
 export function metaText(object: Json | undefined, ...path: readonly string[]): string {
   const text = fieldAt(object, "metadata", ...path);
   return typeof text === "string" ? text : "";

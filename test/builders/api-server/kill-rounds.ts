@@ -1,9 +1,9 @@
 /**
- * Rounds of: start the server on a folder, look whether all is there, write and watch through HTTP, kill -9 at some moment. The folder and
- * the watchers live through all rounds.
+ * Rounds of: start the server on a folder, check the stored objects, write and watch over HTTP, kill -9 at a random time. The folder and
+ * the watchers are kept over all rounds.
  *
- * Some watchers sleep for a few rounds, and meanwhile so much is written that the server makes a snapshot and forgets what they have missed:
- * when they come back with their old version, they are told so (410) and must list again.
+ * Some watchers pause for a few rounds, while enough is written that the server makes a snapshot and drops the events that they missed:
+ * when they resume with their old version, they get 410 and must list again.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,15 +15,15 @@ import { CountedObject } from "./kill-counter.ts";
 import { Exchange, IN_DOUBT } from "./exchange.ts";
 import { collectionPath, isWhole, LOAD_KINDS, loadObject, type LoadKind, metaText } from "./kill-kinds.ts";
 import { KillWatcher, sameObject } from "./kill-watcher.ts";
-import { KillWriter, type Known } from "./kill-writer.ts";
+import { KillWriter, type KnownObject } from "./kill-writer.ts";
 import { ServerProcess } from "./server-process.ts";
 
 const WRITERS = 6;
-/** Sleepers are there in the first round of so many; before they wake up, much is written. */
+/** Pausing watchers run in the first of every N rounds; before they resume, the ballast is written. */
 const SLEEP = 4;
-/** More than the 16 MiB of log after which a store makes a snapshot, and a few writes to finish it with. */
+/** More than the 16 MiB of log after which a store makes a snapshot, and a few more writes that complete it. */
 const BALLAST = { writes: 24, bytes: 900_000 };
-/** What a server may say after a kill: that it mended what the kill has left. */
+/** Expected log lines after a kill: the server repaired its data folder. */
 const EXPECTED =
   /^(warn: (took over the folder|cut off what was no whole record|a log is empty)|error: the data folder was in use before|$)/;
 
@@ -35,23 +35,23 @@ export type KillReport = {
   readonly watchEvents: number;
   readonly resumed: number;
   readonly relists: number;
-  /** What must not be; empty when all is well. */
+  /** Faults; empty when the run passed. */
   readonly wrong: readonly string[];
 };
 
 export async function killServerRounds({ seed, rounds }: { readonly seed: number; readonly rounds: number }): Promise<KillReport> {
   const home = mkdtempSync(join(tmpdir(), "lattice-kill-server-"));
   try {
-    const story = new Story(home, seed);
-    for (let round = 1; round <= rounds; round += 1) await story.round(round);
-    await story.lastLook(rounds + 1);
-    return story.report(rounds);
+    const run = new KillRun(home, seed);
+    for (let round = 1; round <= rounds; round += 1) await run.round(round);
+    await run.finalCheck(rounds + 1);
+    return run.report(rounds);
   } finally {
     rmSync(home, { recursive: true, force: true });
   }
 }
 
-class Story {
+class KillRun {
   readonly #home: string;
   readonly #random: () => number;
   readonly #writers: readonly KillWriter[];
@@ -82,7 +82,7 @@ class Story {
     });
   }
 
-  async lastLook(round: number): Promise<void> {
+  async finalCheck(round: number): Promise<void> {
     await this.#alive(round, (_, server) => server.kill());
   }
 
@@ -106,7 +106,7 @@ class Story {
     return this.#writers.reduce((total, writer) => total + writer.acknowledged, 0) + this.#counter.acknowledged;
   }
 
-  /** Sometimes it is killed while it reads the folder, and has to be started once more. `act` leaves it dead. */
+  /** Sometimes the server is killed while it reads the folder, and is started once more. `act` kills it. */
   async #alive(round: number, act: (exchange: Exchange, server: ServerProcess) => Promise<void>): Promise<void> {
     if (this.#random() < 0.15) await this.#killWhileStarting();
     const server = new ServerProcess(this.#home);
@@ -124,7 +124,8 @@ class Story {
       stopped.abort();
       await server.kill();
     }
-    for (const line of server.complaints.split("\n")) if (!EXPECTED.test(line)) this.#wrong.push(`round ${round}: the server said ${line}`);
+    for (const line of server.complaints.split("\n"))
+      if (!EXPECTED.test(line)) this.#wrong.push(`round ${round}: the server logged ${line}`);
   }
 
   async #killWhileStarting(): Promise<void> {
@@ -138,13 +139,13 @@ class Story {
     return round % SLEEP === 1 ? [...this.#watchers, ...this.#sleepers] : this.#watchers;
   }
 
-  /** A new object in every collection is the end of what happened before: a watcher that has it must have everything. */
+  /** A new object in every collection marks the end of the earlier events: a watcher that has received it must have received them all. */
   async #look(round: number, exchange: Exchange): Promise<void> {
     for (const kind of LOAD_KINDS) {
       const mark = loadObject(kind, `mark-${round}`, { number: round, text: "mark" });
-      const marked = await exchange.ask({ method: "POST", path: collectionPath(kind), body: mark });
+      const marked = await exchange.request({ method: "POST", path: collectionPath(kind), body: mark });
       if (marked === IN_DOUBT || marked.code !== 201) throw new Error(`round ${round}: no mark: ${JSON.stringify(marked)}`);
-      const listed = await exchange.ask({ method: "GET", path: collectionPath(kind) });
+      const listed = await exchange.request({ method: "GET", path: collectionPath(kind) });
       if (listed === IN_DOUBT) throw new Error(`round ${round}: no list`);
       const items = (listed.body["items"] as readonly JsonObject[]).filter((item) => fieldAt(item, "metadata", "labels", "load") === "yes");
       const found = new Map(items.map((item) => [metaText(item, "name"), item]));
@@ -177,8 +178,8 @@ class Story {
     this.#uids.set(uid, name);
   }
 
-  /** What is there is what was confirmed, or what was under way. From now on it counts as confirmed: watchers have it. */
-  #settle(where: string, known: Known, found: JsonObject | undefined): void {
+  /** The stored object is the confirmed one or the one in doubt. From then on it counts as confirmed, because watchers have received it. */
+  #settle(where: string, known: KnownObject, found: JsonObject | undefined): void {
     const { confirmed, doubt } = known;
     if (!sameObject(found, confirmed)) {
       const happened = doubt === "deletes" ? found === undefined : fieldAt(found, "metadata", "annotations", "digest") === doubt?.digest;
@@ -196,12 +197,12 @@ class Story {
   }
 }
 
-/** One object that nobody watches, again and again: what counts is the length of the log. A server that is killed meanwhile is fine, too. */
+/** Writes one unwatched object repeatedly to make the log long. The server may be killed during it. */
 async function writeBallast(exchange: Exchange): Promise<void> {
   const path = "/api/v1/namespaces/default/configmaps";
   const object = (number: number) => ({ metadata: { name: "ballast" }, data: { number: String(number), text: "x".repeat(BALLAST.bytes) } });
-  await exchange.ask({ method: "POST", path, body: object(0) });
+  await exchange.request({ method: "POST", path, body: object(0) });
   for (let number = 1; number <= BALLAST.writes; number += 1) {
-    await exchange.ask({ method: "PUT", path: `${path}/ballast`, body: object(number) });
+    await exchange.request({ method: "PUT", path: `${path}/ballast`, body: object(number) });
   }
 }

@@ -1,6 +1,6 @@
 /**
- * One watcher of the load: lists, watches, and when the server dies comes back with the last version it saw. Its view must always be what
- * list plus events make of the collection, and time must only go forward, over any number of deaths.
+ * One watcher of the load: it lists, watches, and resumes with its last version after the server was killed. Its view must always equal
+ * the list plus the events, and versions must only increase, over any number of kills.
  */
 import { expectOk } from "#base";
 import { fieldAt, jsonEqual, parseJson, type JsonObject } from "#kube";
@@ -13,7 +13,7 @@ export class KillWatcher {
   readonly kind: LoadKind;
   readonly view = new Map<string, JsonObject>();
   readonly wrong: string[] = [];
-  /** Times the server had forgotten what this watcher missed. */
+  /** How often the events that this watcher missed had expired. */
   relists = 0;
   resumed = 0;
   events = 0;
@@ -26,7 +26,7 @@ export class KillWatcher {
     this.#selector = "labelSelector=load%3Dyes";
   }
 
-  /** Until the stream ends: with the server, or by the signal. */
+  /** Runs until the server or the signal ends the stream. */
   async run(exchange: Exchange, signal: AbortSignal): Promise<void> {
     if (this.#version === 0) await this.#list(exchange);
     else this.resumed += 1;
@@ -50,10 +50,10 @@ export class KillWatcher {
   }
 
   async #list(exchange: Exchange): Promise<void> {
-    const told = await exchange.ask({ method: "GET", path: `${collectionPath(this.kind, true)}?${this.#selector}` });
-    if (told === IN_DOUBT) return;
-    this.#advance(Number(fieldAt(told.body, "metadata", "resourceVersion")), "the list", true);
-    const items = told.body["items"] as readonly JsonObject[];
+    const response = await exchange.request({ method: "GET", path: `${collectionPath(this.kind, true)}?${this.#selector}` });
+    if (response === IN_DOUBT) return;
+    this.#advance(Number(fieldAt(response.body, "metadata", "resourceVersion")), "the list", true);
+    const items = response.body["items"] as readonly JsonObject[];
     this.view.clear();
     for (const item of items) this.#show(item);
   }
@@ -91,7 +91,7 @@ export class KillWatcher {
 
   #advance(version: number, what: string, mayStand: boolean): void {
     if (version < this.#version || (version === this.#version && !mayStand))
-      this.wrong.push(`${what}: time went from ${this.#version} to ${version}`);
+      this.wrong.push(`${what}: the version went from ${this.#version} to ${version}`);
     this.#version = Math.max(version, this.#version);
     this.#moved();
   }

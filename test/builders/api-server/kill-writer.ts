@@ -1,29 +1,29 @@
 /**
- * One writer of the load: it alone writes its objects, one write after the other, and remembers what it was told. So there is always
- * exactly one thing that must be there, and at most one other that may.
+ * One writer of the load. It is the only writer of its objects, writes one after the other and remembers the responses. So there is
+ * exactly one state that must be stored, and at most one other that may be.
  */
 import { fieldAt, type Json, type JsonObject } from "#kube";
-import { IN_DOUBT, type Exchange, type Question, type Told } from "./exchange.ts";
-import { collectionPath, contentFields, digestOf, LOAD_KINDS, loadObject, type Content, type LoadKind } from "./kill-kinds.ts";
+import { IN_DOUBT, type Exchange, type ExchangeRequest, type ExchangeResponse } from "./exchange.ts";
+import { collectionPath, contentFields, digestOf, LOAD_KINDS, loadObject, type LoadContent, type LoadKind } from "./kill-kinds.ts";
 
-/** What is known of an object. */
-export type Known = {
+/** The known state of an object. */
+export type KnownObject = {
   readonly kind: LoadKind;
   readonly name: string;
-  /** As the server last confirmed it; undefined: it confirmed that it is gone, or was never asked. */
+  /** As the server last confirmed it; undefined: deleted, or not created yet. */
   confirmed: JsonObject | undefined;
-  /** The write that was under way when the server died: a digest, or that it deletes. */
+  /** The write without a response when the server was killed: its digest, or a delete. */
   doubt: { readonly digest: string } | "deletes" | undefined;
 };
 
-type Move = { readonly question: Question; readonly content: Content | undefined };
+type Move = { readonly request: ExchangeRequest; readonly content: LoadContent | undefined };
 
 export class KillWriter {
   readonly id: number;
-  readonly known: readonly Known[];
+  readonly known: readonly KnownObject[];
   readonly #random: () => number;
   acknowledged = 0;
-  /** Answers that this load never asks for. */
+  /** Responses that this load must not get. */
   readonly wrong: string[] = [];
   #writes = 0;
 
@@ -35,7 +35,7 @@ export class KillWriter {
     );
   }
 
-  /** Until the server does not answer any more. */
+  /** Runs until the server no longer responds. */
   async run(exchange: Exchange): Promise<void> {
     for (;;) {
       const known = this.known[Math.floor(this.#random() * this.known.length)];
@@ -43,19 +43,21 @@ export class KillWriter {
     }
   }
 
-  async #write(exchange: Exchange, known: Known): Promise<boolean> {
-    const { question, content } = this.#move(known);
+  async #write(exchange: Exchange, known: KnownObject): Promise<boolean> {
+    const { request, content } = this.#move(known);
     known.doubt = content === undefined ? "deletes" : { digest: digestOf(known.name, content.number, content.text) };
-    const told = await exchange.ask(question);
-    if (told === IN_DOUBT) return false;
+    const response = await exchange.request(request);
+    if (response === IN_DOUBT) return false;
     known.doubt = undefined;
-    if (told.code >= 300)
-      this.wrong.push(`${question.method} ${question.path} ${question.type ?? ""}: ${told.code} ${JSON.stringify(told.body["message"])}`);
-    else this.#confirm(known, told, content === undefined);
+    if (response.code >= 300)
+      this.wrong.push(
+        `${request.method} ${request.path} ${request.type ?? ""}: ${response.code} ${JSON.stringify(response.body["message"])}`,
+      );
+    else this.#confirm(known, response, content === undefined);
     return true;
   }
 
-  #confirm(known: Known, { body }: Told, deleted: boolean): void {
+  #confirm(known: KnownObject, { body }: ExchangeResponse, deleted: boolean): void {
     this.acknowledged += 1;
     const before = known.confirmed;
     known.confirmed = deleted ? undefined : body;
@@ -65,7 +67,7 @@ export class KillWriter {
     if (fieldAt(body, "metadata", "uid") !== fieldAt(before, "metadata", "uid")) this.wrong.push(`${known.name}: the uid changed`);
   }
 
-  #move({ kind, name, confirmed }: Known): Move {
+  #move({ kind, name, confirmed }: KnownObject): Move {
     this.#writes += 1;
     const size = this.#random() < 0.03 ? 60_000 : 3_000;
     const text = `${this.id}-${this.#writes}-`.padEnd(Math.floor(this.#random() * size), "x");
@@ -73,13 +75,13 @@ export class KillWriter {
     const path = collectionPath(kind);
     const object = loadObject(kind, name, content);
     if (confirmed === undefined) {
-      return this.#random() < 0.3 ? applied(path, name, object, content) : { question: { method: "POST", path, body: object }, content };
+      return this.#random() < 0.3 ? applied(path, name, object, content) : { request: { method: "POST", path, body: object }, content };
     }
-    if (this.#random() < 0.15) return { question: { method: "DELETE", path: `${path}/${name}` }, content: undefined };
+    if (this.#random() < 0.15) return { request: { method: "DELETE", path: `${path}/${name}` }, content: undefined };
     return this.#change({ kind, name, confirmed, content, object });
   }
 
-  #change(change: { kind: LoadKind; name: string; confirmed: JsonObject; content: Content; object: JsonObject }): Move {
+  #change(change: { kind: LoadKind; name: string; confirmed: JsonObject; content: LoadContent; object: JsonObject }): Move {
     const { kind, name, confirmed, content, object } = change;
     const path = collectionPath(kind);
     const at = `${path}/${name}`;
@@ -87,24 +89,24 @@ export class KillWriter {
     const { managedFields: _, ...metadata } = fieldAt(confirmed, "metadata") as JsonObject;
     const updated = { ...confirmed, ...fields, metadata: { ...metadata, ...fields.metadata } } as Json;
     const pick = this.#random();
-    if (pick < 0.25) return { question: { method: "PUT", path: at, body: updated }, content };
-    if (pick < 0.5) return { question: { method: "PATCH", path: at, body: fields, type: "application/merge-patch+json" }, content };
+    if (pick < 0.25) return { request: { method: "PUT", path: at, body: updated }, content };
+    if (pick < 0.5) return { request: { method: "PATCH", path: at, body: fields, type: "application/merge-patch+json" }, content };
     if (pick < 0.65)
-      return { question: { method: "PATCH", path: at, body: fields, type: "application/strategic-merge-patch+json" }, content };
+      return { request: { method: "PATCH", path: at, body: fields, type: "application/strategic-merge-patch+json" }, content };
     if (pick < 0.8)
-      return { question: { method: "PATCH", path: at, body: replacing(fields), type: "application/json-patch+json" }, content };
+      return { request: { method: "PATCH", path: at, body: replacing(fields), type: "application/json-patch+json" }, content };
     return applied(path, name, object, content);
   }
 }
 
-function applied(path: string, name: string, object: JsonObject, content: Content): Move {
-  const question = {
+function applied(path: string, name: string, object: JsonObject, content: LoadContent): Move {
+  const request = {
     method: "PATCH",
     path: `${path}/${name}?fieldManager=load&force=true`,
     body: object,
     type: "application/apply-patch+yaml",
   };
-  return { question, content };
+  return { request, content };
 }
 
 function replacing(fields: JsonObject & { metadata: JsonObject }): Json {

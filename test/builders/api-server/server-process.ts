@@ -1,4 +1,4 @@
-/** `lattice api-server` as a child process on any port, on plain HTTP if nobody says otherwise. It ends by SIGKILL only: whoever wants it gentle sends SIGTERM itself. */
+/** `lattice api-server` as a child process on any port, by default over plain HTTP. It is ended with SIGKILL; a test of graceful shutdown sends SIGTERM itself. */
 import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,11 +12,11 @@ const PROGRAM = fileURLToPath(new URL("../../../src/bin/lattice.ts", import.meta
 export class ServerProcess {
   readonly #child: ChildProcessByStdio<null, Readable, Readable>;
   readonly #ended: Promise<void>;
-  #said = "";
+  #stdout = "";
   #complaints = "";
   #heard: (() => void) | undefined;
 
-  /** `home` gets the token file; the data of the server go into `home/data`. Without controllers nothing happens by itself. */
+  /** `home` holds the token file, and the data of the server in `home/data`. Without controllers only requests change objects. */
   constructor(home: string, flags: readonly string[] = ["--http"], { controllers = false }: { readonly controllers?: boolean } = {}) {
     const tokens = join(home, "tokens.csv");
     writeFileSync(tokens, `${TOKEN},admin,admin,"system:masters"\n`, { mode: 0o600 });
@@ -40,19 +40,19 @@ export class ServerProcess {
 
   /** Its URL, as soon as it is ready; undefined when it ended before. */
   async url(): Promise<string | undefined> {
-    while (this.alive && !this.#said.includes("\n")) {
+    while (this.alive && !this.#stdout.includes("\n")) {
       await new Promise<void>((resolve) => {
         this.#heard = resolve;
       });
     }
-    return this.#said.includes("\n") ? this.#said.trim() : undefined;
+    return this.#stdout.includes("\n") ? this.#stdout.trim() : undefined;
   }
 
   get alive(): boolean {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** What it wrote to stderr. */
+  /** Its stderr. */
   get complaints(): string {
     return this.#complaints;
   }
@@ -67,7 +67,7 @@ export class ServerProcess {
   }
 
   #hear(text: string): void {
-    this.#said += text;
+    this.#stdout += text;
     this.#heard?.();
   }
 }

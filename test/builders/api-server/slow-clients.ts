@@ -1,46 +1,46 @@
 /**
- * Clients that hold on to a connection without using it, each in its own way: they send drop by drop, stop in the middle, say nothing, or are
- * gone without a word. All of them wait for the server to hang up; that it does is all that they report.
+ * Clients that keep a connection open without using it: they send byte by byte, stop in the middle, send nothing, or disappear without
+ * closing. Each resolves when the server closes the connection.
  */
 import { connect as connectHttp2, type ClientHttp2Session } from "node:http2";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 
-export type Ports = {
+export type SlowClientPorts = {
   readonly plain: number;
   readonly secure: number;
-  /** Leads to the secure one until it is cut. */ readonly relay: number;
+  /** Forwards to the secure port until it stops. */ readonly relay: number;
 };
-type SlowClient = (ports: Ports) => Promise<void>;
+type SlowClient = (ports: SlowClientPorts) => Promise<void>;
 
 const HEAD = "POST /api/v1/namespaces/default/configmaps HTTP/1.1\r\nhost: x\r\n";
 const DROP_MS = 20;
 
-const ofPlain = ({ plain }: Ports): Socket => connect(plain, "127.0.0.1");
-const ofTls = ({ secure }: Ports, protocol = "http/1.1"): Socket =>
+const ofPlain = ({ plain }: SlowClientPorts): Socket => connect(plain, "127.0.0.1");
+const ofTls = ({ secure }: SlowClientPorts, protocol = "http/1.1"): Socket =>
   connectTls({ port: secure, host: "127.0.0.1", rejectUnauthorized: false, ALPNProtocols: [protocol] });
 
-/** By name, so that a report can say who is still there. */
+/** By name, so that a report can name the clients that are still connected. */
 export const SLOW_CLIENTS: ReadonlyMap<string, SlowClient> = new Map<string, SlowClient>([
-  ["says nothing", (ports) => hungUp(ofPlain(ports))],
-  ["says nothing on TLS", (ports) => hungUp(ofTls(ports))],
-  ["never shakes hands", ({ secure }) => hungUp(connect(secure, "127.0.0.1"))],
-  ["shakes hands drop by drop", ({ secure }) => dripping(connect(secure, "127.0.0.1"), "\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc")],
-  ["sends headers drop by drop", (ports) => dripping(ofPlain(ports), `${HEAD}x: ${"y".repeat(10_000)}`)],
-  ["sends headers drop by drop on TLS", (ports) => dripping(ofTls(ports), `${HEAD}x: ${"y".repeat(10_000)}`)],
-  ["sends a body drop by drop", (ports) => dripping(ofPlain(ports), " ".repeat(10_000), `${HEAD}content-length: 10000\r\n\r\n`)],
-  ["sends a body drop by drop on TLS", (ports) => dripping(ofTls(ports), " ".repeat(10_000), `${HEAD}content-length: 10000\r\n\r\n`)],
-  ["sends chunks drop by drop", (ports) => dripping(ofPlain(ports), "1\r\n \r\n".repeat(2_000), `${HEAD}transfer-encoding: chunked\r\n\r\n`)],
-  ["asks once and stays", (ports) => hungUp(ofPlain(ports), "GET /livez HTTP/1.1\r\nhost: x\r\n\r\n")],
-  ["asks once and stays on TLS", (ports) => hungUp(ofTls(ports), "GET /livez HTTP/1.1\r\nhost: x\r\n\r\n")],
-  ["never greets in HTTP/2", (ports) => hungUp(ofTls(ports, "h2"))],
+  ["sends nothing", (ports) => hungUp(ofPlain(ports))],
+  ["sends nothing on TLS", (ports) => hungUp(ofTls(ports))],
+  ["never starts the TLS handshake", ({ secure }) => hungUp(connect(secure, "127.0.0.1"))],
+  ["sends the TLS handshake byte by byte", ({ secure }) => dripping(connect(secure, "127.0.0.1"), "\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc")],
+  ["sends headers byte by byte", (ports) => dripping(ofPlain(ports), `${HEAD}x: ${"y".repeat(10_000)}`)],
+  ["sends headers byte by byte on TLS", (ports) => dripping(ofTls(ports), `${HEAD}x: ${"y".repeat(10_000)}`)],
+  ["sends a body byte by byte", (ports) => dripping(ofPlain(ports), " ".repeat(10_000), `${HEAD}content-length: 10000\r\n\r\n`)],
+  ["sends a body byte by byte on TLS", (ports) => dripping(ofTls(ports), " ".repeat(10_000), `${HEAD}content-length: 10000\r\n\r\n`)],
+  ["sends chunks byte by byte", (ports) => dripping(ofPlain(ports), "1\r\n \r\n".repeat(2_000), `${HEAD}transfer-encoding: chunked\r\n\r\n`)],
+  ["sends one request and stays idle", (ports) => hungUp(ofPlain(ports), "GET /livez HTTP/1.1\r\nhost: x\r\n\r\n")],
+  ["sends one request and stays idle on TLS", (ports) => hungUp(ofTls(ports), "GET /livez HTTP/1.1\r\nhost: x\r\n\r\n")],
+  ["never sends the HTTP/2 preface", (ports) => hungUp(ofTls(ports, "h2"))],
   ["has an idle HTTP/2 connection", ({ secure }) => closed(sessionTo(secure))],
-  ["sends a body of HTTP/2 drop by drop", ({ secure }) => streamCut(sessionTo(secure))],
-  ["watches, and is gone without a word", ({ relay }) => watchingUntilCut(relay)],
+  ["sends an HTTP/2 body byte by byte", ({ secure }) => streamCut(sessionTo(secure))],
+  ["watches, and disappears without closing", ({ relay }) => watchingUntilCut(relay)],
 ]); // prettier-ignore
 
 function hungUp(socket: Socket, text = ""): Promise<void> {
-  socket.on("error", () => {}).resume(); // a reset is one way to hang up
+  socket.on("error", () => {}).resume(); // a reset also closes the connection
   socket.write(text);
   return new Promise((resolve) => socket.once("close", () => resolve()));
 }
@@ -68,20 +68,20 @@ async function streamCut(session: ClientHttp2Session): Promise<void> {
   session.destroy();
 }
 
-/** The relay swallows everything from some moment on; the server asks, hears nothing, and hangs up on the relay. */
+/** The relay stops forwarding; the server's ping gets no response, and it closes the connection. */
 async function watchingUntilCut(relay: number): Promise<void> {
   const session = sessionTo(relay);
   session.request({ ":path": "/api/v1/namespaces/default/configmaps?watch=1" }).on("error", () => {}).resume(); // prettier-ignore
   await closed(session);
 }
 
-/** Passes on what comes, and after `swallowAfterMs` nothing any more: the other end of a cut cable. A server that hangs up ends both sides. */
-export async function startRelay(port: number, swallowAfterMs: number): Promise<{ readonly port: number; readonly close: () => void }> {
+/** Forwards bytes until `dropAfterMs`, then drops them, like a cut cable. When the server closes its connection, both sides are closed. */
+export async function startRelay(port: number, dropAfterMs: number): Promise<{ readonly port: number; readonly close: () => void }> {
   const sockets = new Set<Socket>();
   const relay: Server = createServer((near) => {
     const far = connect(port, "127.0.0.1");
     let isCut = false;
-    const timer = setTimeout(() => (isCut = true), swallowAfterMs);
+    const timer = setTimeout(() => (isCut = true), dropAfterMs);
     for (const socket of [near, far]) sockets.add(socket.on("error", () => {}));
     near.on("data", (chunk) => isCut || far.write(chunk));
     far.on("data", (chunk) => isCut || near.write(chunk));

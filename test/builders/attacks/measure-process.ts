@@ -37,7 +37,7 @@ process.on("message", (message) => {
   process.send?.(measure());
 });
 
-// a command that ends by itself is not there any more to be asked
+// a command that ends by itself can no longer receive a message
 const file = process.env["LATTICE_MEASURE_FILE"];
 if (file !== undefined) process.on("exit", () => writeFileSync(file, JSON.stringify(measure())));
 process.channel?.unref();

@@ -42,7 +42,7 @@ export class MeasuredOperator implements AsyncDisposable {
     return this.#process;
   }
 
-  /** Start-up is part of the attack: what a hostile object costs is paid when it is first read. */
+  /** Start-up is part of the attack: hostile objects cost most when they are first read. */
   async start(): Promise<void> {
     const args = ["operator", "--kubeconfig", this.#kubeconfig, "--no-leader-elect", ...this.#flags];
     this.#process = new MeasuredProcess(args);
@@ -57,7 +57,7 @@ export class MeasuredOperator implements AsyncDisposable {
 
   async create(groupVersion: string, plural: string, object: KubeObject): Promise<void> {
     const path = collectionPath(groupVersion, plural, object.metadata.namespace);
-    const answer = await this.server.exchange.ask({ method: "POST", path, body: object as unknown as Json });
+    const answer = await this.server.exchange.request({ method: "POST", path, body: object as unknown as Json });
     if (answer === IN_DOUBT || answer.code >= 300) throw new Error(`${object.kind} ${object.metadata.name}: ${JSON.stringify(answer)}`);
   }
 
@@ -66,11 +66,11 @@ export class MeasuredOperator implements AsyncDisposable {
   }
 
   async get(path: string): Promise<unknown> {
-    const answer = await this.server.exchange.ask({ method: "GET", path });
+    const answer = await this.server.exchange.request({ method: "GET", path });
     return answer === IN_DOUBT ? undefined : answer.body;
   }
 
-  /** The answer once it is as wanted; rejects when the operator has ended, and with the last answer when it never is. */
+  /** The response once the condition holds; rejects when the operator has ended, and with the last response when there are no retries left. */
   async until(path: string, holds: (body: unknown) => boolean): Promise<unknown> {
     for (let left = MOST_POLLS; ; left -= 1) {
       const body = await this.get(path);

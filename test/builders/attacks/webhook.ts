@@ -1,4 +1,4 @@
-/** An admission webhook over HTTPS that allows every request, and adds to its response whatever an attack wants. */
+/** An admission webhook over HTTPS that allows every request, and adds the fields of an attack to its response. */
 import { createServer } from "node:https";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -8,7 +8,7 @@ import { fieldAt, type JsonObject } from "#kube";
 import { createCertificateAuthority, issueCertificate } from "#pki";
 
 export type AttackWebhook = AsyncDisposable & {
-  /** As a webhook configuration has it. */
+  /** For a webhook configuration. */
   readonly clientConfig: { readonly url: string; readonly caBundle: string };
   /** Fields of the next responses. */
   more: JsonObject;

@@ -1,4 +1,4 @@
-/** A folder for a store that is gone when the test ends, and stores in it that take each other for dead processes. */
+/** A folder for a store that is removed when the test ends, and stores in it that regard each other as ended processes. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,8 +16,8 @@ export function dataFolder(): string {
 }
 
 /**
- * Each call of what it returns is a process of its own; all others are dead. The function comes in, so that tests of the store
- * need not load the server around it.
+ * Each call of the returned function counts as a new process; all others have ended. `open` is a parameter, so that tests of the store
+ * do not load the whole server.
  */
 export function storeOpener(open: Open): (dataDir: string, options?: Partial<PersistentStoreOptions>) => ReturnType<Open> {
   let lastPid = 0;

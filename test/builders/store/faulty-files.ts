@@ -1,6 +1,6 @@
 /**
- * A disk that can be told to fail: the process dies at the n-th call that changes something (a write is half done then), or
- * single calls fail with an error. Nothing waits for a real disk: `fsync` counts as a call and does nothing.
+ * A file system with injected faults: the process dies at the n-th modifying call (in the middle of a write), or
+ * single calls fail with an error. `fsync` counts as a call and does nothing.
  */
 import * as fs from "node:fs";
 import type { StoreFiles } from "#kube-server";
@@ -20,7 +20,7 @@ const CHANGES = new Set([
 const NAMES = [...CHANGES, "closeSync", "fstatSync", "openSync", "readdirSync", "readFileSync", "readSync", "statSync"];
 
 export class FaultyFiles {
-  /** How many calls may still change something; the next one kills. */
+  /** Number of modifying calls that still succeed; the process dies at the next one. */
   #left = Number.POSITIVE_INFINITY;
   readonly #failing = new Map<string, string>();
   #open = new Set<number>();
@@ -54,7 +54,7 @@ export class FaultyFiles {
     if (this.dead) throw new Error("the process is dead");
     const code = this.#failing.get(name);
     if (code !== undefined) {
-      if (name === "writeSync" && code === "ENOSPC") writeHalf(args); // a full disk takes what still fits
+      if (name === "writeSync" && code === "ENOSPC") writeHalf(args); // a full disk stores the part that fits
       throw Object.assign(new Error(`${code}: injected`), { code });
     }
     if (CHANGES.has(name) || (name === "openSync" && String(args[1]).startsWith("w"))) this.#count(name, args);
@@ -72,7 +72,7 @@ export class FaultyFiles {
     throw new Error("the process dies here");
   }
 
-  /** The system closes the files of a dead process, so this works for the dead, too. */
+  /** The operating system closes the files of a dead process, so this also works after death. */
   #close(args: unknown[]): void {
     this.#open.delete(args[0] as number);
     real("closeSync", args);

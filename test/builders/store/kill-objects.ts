@@ -1,4 +1,4 @@
-/** Objects that can tell whether they are whole, and the notes that the killed process leaves about them. */
+/** Objects with a digest of their content, and the acknowledgements that the killed process records. */
 import { sha256Hex } from "#base";
 import { fieldAt, parseKey, type KubeObject } from "#kube";
 import { textAt } from "./objects.ts";
@@ -23,7 +23,7 @@ export function acknowledgement({ revision, key, deleted }: Acknowledged): strin
   return `${revision} ${key} ${deleted ? "deleted" : "written"}\n`;
 }
 
-/** The last line may be cut by the kill; without its end it was never said. */
+/** The kill may truncate the last line; without its line break it does not count. */
 export function parseNotes(text: string): { readonly opened: boolean; readonly acknowledged: readonly Acknowledged[] } {
   const lines = text.split("\n").slice(0, -1);
   const acknowledged = lines.slice(1).map((line) => {

@@ -1,6 +1,6 @@
 /**
- * Rounds of: start a writer on a folder, kill -9 it at some moment, open the folder, and hold what is there against what the
- * writer was told. The folder lives through all rounds, so that each one inherits what the kills before have left.
+ * Rounds of: start a writer on a folder, kill -9 it at a random time, open the folder, and compare its content with the writer's
+ * acknowledgements. The folder is kept over all rounds, so that each round starts with the files that earlier kills have left.
  */
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -16,14 +16,14 @@ const WRITER = join(import.meta.dirname, "kill-writer.ts");
 export type KillReport = {
   readonly rounds: number;
   readonly acknowledged: number;
-  /** Writes that were under way when the process died and are there all the same. */
+  /** Writes that were stored but not acknowledged when the process was killed. */
   readonly unacknowledged: number;
   readonly torn: number;
   readonly snapshots: number;
   readonly killedWhileOpening: number;
-  /** Times a watcher from the beginning was told that what it has missed is forgotten. */
+  /** How often a watch from the beginning failed because its events had expired. */
   readonly forgotten: number;
-  /** What must not be; empty when all is well. */
+  /** Faults; empty when the run passed. */
   readonly wrong: readonly string[];
 };
 
@@ -42,7 +42,7 @@ class KillStory {
   readonly #dataDir: string;
   readonly #notes: string;
   readonly #random: () => number;
-  /** What must be there: the revision of each key. */
+  /** The expected revision of each key. */
   readonly #expected = new Map<string, number>();
   #revision = 1;
   readonly #wrong: string[] = [];
@@ -62,7 +62,7 @@ class KillStory {
     this.#counts.rounds += 1;
     rmSync(this.#notes, { force: true });
     const complaints = await this.#runAndKill(seed);
-    if (complaints !== "") this.#wrong.push(`round ${this.#counts.rounds}: the writer said ${complaints}`);
+    if (complaints !== "") this.#wrong.push(`round ${this.#counts.rounds}: the writer logged ${complaints}`);
     const { opened, acknowledged } = parseNotes(this.#readNotes());
     if (!opened) this.#counts.killedWhileOpening += 1;
     for (const one of acknowledged) this.#expect(one);
@@ -75,11 +75,11 @@ class KillStory {
     return existsSync(this.#notes) ? readFileSync(this.#notes, "utf8") : "";
   }
 
-  /** Mostly in the middle of writing, sometimes while it starts and reads the folder. What it printed is a complaint. */
+  /** Kills mostly during writes, sometimes while the writer starts and reads the folder. Returns its unexpected output. */
   async #runAndKill(seed: number): Promise<string> {
     const child = spawn(process.execPath, [WRITER, this.#dataDir, this.#notes, String(seed)], { stdio: ["ignore", "ignore", "pipe"] });
-    const said: Buffer[] = [];
-    child.stderr.on("data", (chunk: Buffer) => said.push(chunk));
+    const output: Buffer[] = [];
+    child.stderr.on("data", (chunk: Buffer) => output.push(chunk));
     const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
     const alive = () => child.exitCode === null && child.signalCode === null;
     if (this.#random() < 0.2) await wait(this.#random() * 400);
@@ -90,7 +90,7 @@ class KillStory {
     }
     child.kill("SIGKILL");
     await ended;
-    return Buffer.concat(said)
+    return Buffer.concat(output)
       .toString("utf8")
       .split("\n")
       .filter(
@@ -103,7 +103,7 @@ class KillStory {
 
   #expect({ revision, key, deleted }: Acknowledged): void {
     this.#counts.acknowledged += 1;
-    if (revision <= this.#revision) this.#wrong.push(`revision ${revision} was given out again`);
+    if (revision <= this.#revision) this.#wrong.push(`revision ${revision} was used twice`);
     this.#revision = revision;
     if (deleted) this.#expected.delete(key);
     else this.#expected.set(key, revision);
@@ -129,16 +129,16 @@ class KillStory {
     this.#fromTheBeginning(round, store);
   }
 
-  /** It is told everything since, or that some of it is forgotten; never a part as if it were the whole. */
+  /** A watch delivers all events, or fails as expired; it never delivers only a part. */
   #fromTheBeginning(round: string, store: OpenedStore["store"]): void {
-    const told: number[] = [];
-    const followed = store.watch({ collection: KILL_COLLECTION, from: 1, onEvent: ({ revision }) => told.push(revision) });
+    const events: number[] = [];
+    const followed = store.watch({ collection: KILL_COLLECTION, from: 1, onEvent: ({ revision }) => events.push(revision) });
     if (!followed.ok && followed.error.kind === "compacted") this.#counts.forgotten += 1;
-    else if (told.length !== store.revision - 1)
-      this.#wrong.push(`${round}: since the beginning ${told.length} events, at revision ${store.revision}`);
+    else if (events.length !== store.revision - 1)
+      this.#wrong.push(`${round}: since the beginning ${events.length} events, at revision ${store.revision}`);
   }
 
-  /** The one write that was under way: it counts from now on, because watchers may have it. */
+  /** The one unacknowledged write: it counts from now on, because watchers may have received it. */
   #takeUnacknowledged({ type, key, revision }: StoreEvent): void {
     this.#counts.unacknowledged += 1;
     this.#revision = revision;
@@ -153,19 +153,20 @@ class KillStory {
     }
   }
 
-  /** A watcher of before the kill comes back: it is told exactly what was acknowledged since, or to list anew. */
+  /** A watcher from before the kill resumes: it gets exactly the events acknowledged since, or must list again. */
   #replay(round: string, store: OpenedStore["store"], acknowledged: readonly Acknowledged[]): void {
     const at = Math.floor(this.#random() * acknowledged.length);
     const from = acknowledged[at]?.revision;
     if (from === undefined) return;
-    const told: string[] = [];
+    const events: string[] = [];
     const line = (revision: number, key: string, deleted: boolean) => `${revision} ${key} ${deleted}`;
     store.watch({
       collection: KILL_COLLECTION,
       from,
-      onEvent: ({ revision, key, type }) => told.push(line(revision, key, type === "DELETED")),
+      onEvent: ({ revision, key, type }) => events.push(line(revision, key, type === "DELETED")),
     });
     const want = acknowledged.slice(at + 1).map(({ revision, key, deleted }) => line(revision, key, deleted));
-    if (told.length > 0 && want.some((text, number) => told[number] !== text)) this.#wrong.push(`${round}: events after ${from} differ`);
+    if (events.length > 0 && want.some((text, number) => events[number] !== text))
+      this.#wrong.push(`${round}: events after ${from} differ`);
   }
 }

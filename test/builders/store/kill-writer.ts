@@ -1,6 +1,6 @@
 /**
- * The process that test/stories/store-kill.test.ts kills: opens the store in the folder it is given and writes as fast as it can. After
- * each write it notes the acknowledgement in a file; whatever is in that file must be in the store for ever.
+ * The process that test/stories/store-kill.test.ts kills: opens the store in the given folder and writes as fast as it can. After
+ * each write it records the acknowledgement in a file; every recorded write must stay in the store.
  *
  * Arguments: data folder, file of acknowledgements, seed.
  */
@@ -13,7 +13,7 @@ const [dataDir = "", acknowledgements = "", seed = "1"] = process.argv.slice(2);
 const random = seededRandom(Number(seed));
 const notes = openSync(acknowledgements, "w");
 const logger = createLogger((level, message, fields) => level === "warn" && console.error(message, JSON.stringify(fields)));
-// small logs: the kill often comes while a snapshot is written or old files are removed
+// small logs, so that kills often happen while a snapshot is written or old files are removed
 const { store } = expectOk(openPersistentStore({ dataDir, clock: systemClock, logger, snapshotAfterBytes: 40_000 }));
 writeSync(notes, `open ${store.revision}\n`);
 
@@ -32,6 +32,6 @@ function write(): void {
 }
 
 function follow(revision: number): void {
-  if (revision !== seen + 1) throw new Error(`a watcher at revision ${seen} was told of revision ${revision}`);
+  if (revision !== seen + 1) throw new Error(`a watcher at revision ${seen} received revision ${revision}`);
   seen = revision;
 }

@@ -1,6 +1,5 @@
 /**
- * The store as one would write it without caring about cost: a list of all states that there ever were. Property tests hold
- * the real one against it.
+ * The simplest model of the store: a list of all its states. Property tests compare the real store with it.
  */
 import { err, ok, type Result } from "#base";
 import { fieldAt, type KubeObject } from "#kube";

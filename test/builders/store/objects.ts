@@ -1,4 +1,4 @@
-/** Small objects for tests of the store, and writes in one line. */
+/** Small objects for tests of the store, and short functions that write them. */
 import { expectOk } from "#base";
 import { fieldAt, parseKey, type KubeObject } from "#kube";
 import type { Store, Stored } from "#kube-server";

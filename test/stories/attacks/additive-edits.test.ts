@@ -1,7 +1,7 @@
 /**
- * Fields that another client adds to the objects that decide who reaches whom do not stay. Server-side apply alone would leave them: Lattice
- * owns nothing inside an empty `spec`. Each story edits an object as a person with `kubectl` does, lets the operator look at it once, and asks
- * the objects in the cluster who reaches whom.
+ * Fields that another client adds to policy objects are removed. Server-side apply alone would leave them: Lattice owns no field inside an
+ * empty `spec`. Each story edits an object as a user of `kubectl` does, lets the operator reconcile once, and computes from the objects in
+ * the cluster which service reaches which.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectOk, seededRandom } from "#base";
@@ -35,7 +35,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => operated[Symbol.asyncDispose]());
 
-/** Everything but what other clients may add to: status, and bookkeeping in the metadata. */
+/** The object without the fields that other clients may write: status and most of the metadata. */
 function bodyOf(object: KubeObject | undefined): unknown {
   if (object === undefined) return undefined;
   const { metadata, status: _status, ...body } = object as KubeObject & { readonly status?: unknown };
@@ -43,7 +43,7 @@ function bodyOf(object: KubeObject | undefined): unknown {
   return { ...body, labels: mesh(metadata.labels), annotations: mesh(metadata.annotations) };
 }
 
-/** Who reaches whom, on the port that all have, by every method. */
+/** Which service reaches which, on the common port, by every method. */
 async function reachability() {
   const plane = await livePlane(operated);
   const ends = ["istio-ingress/gateway", ...plane.workloads()];
@@ -165,7 +165,7 @@ const rows: readonly { readonly name: string; readonly kind: string; readonly ke
   },
 ];
 
-describe("what another client adds does not stay", () => {
+describe("fields that another client adds are removed", () => {
   test.each(rows)("$kind $key: $name", async ({ kind, key, patch }) => {
     const [before, reach] = [bodyOf(await operated.read(kind, key)), await reachability()];
     expectOk(await editAs(kind, key, patch));
@@ -174,7 +174,7 @@ describe("what another client adds does not stay", () => {
     expect(await reachability()).toEqual(reach);
   });
 
-  test("nor what it applies under the name of Lattice's own field manager", async () => {
+  test("also when they are applied under the name of Lattice's own field manager", async () => {
     const object = {
       apiVersion: "security.istio.io/v1",
       kind: "AuthorizationPolicy",
@@ -191,7 +191,7 @@ describe("what another client adds does not stay", () => {
     expect(await reachability()).toEqual(reach);
   });
 
-  test("the person who fights for it is told, on the object's owner", async () => {
+  test("repeated edits are reported by an event on the object's owner", async () => {
     expectOk(await editAs("AuthorizationPolicy", "shop/api", { spec: { rules: OPEN_RULES } }));
     await operated.live(3_000);
     const notes = (await operated.events()).filter(({ reason }) => reason === "ForeignFieldsRemoved");
@@ -201,7 +201,7 @@ describe("what another client adds does not stay", () => {
   });
 });
 
-test("what other controllers may add stays", async () => {
+test("fields that other controllers may add are kept", async () => {
   const kept = [
     { kind: "Deployment", key: "shop/api", patch: template({ metadata: { annotations: { "kubectl.kubernetes.io/restartedAt": "now" } } }) },
     { kind: "Gateway", key: "strict/waypoint", patch: annotations({ "gateway.istio.io/controller-version": "5" }) },
@@ -214,7 +214,7 @@ test("what other controllers may add stays", async () => {
   }
 });
 
-test("for random additions to any of these objects, one look brings back the reachability and the objects that were compiled", async () => {
+test("for random additions to any of these objects, one reconcile restores the compiled objects and their reachability", async () => {
   const random = seededRandom(20_260);
   const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)] as T;
   const reach = await reachability();
@@ -247,7 +247,7 @@ test("objects without foreign edits keep their resourceVersion", async () => {
   expect(await versions()).toEqual(before);
 });
 
-test("values that the API server fills in are not fought over", async () => {
+test("values that the API server defaults are not written again and again", async () => {
   const anything = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
   const spec = { ...anything, properties: { mode: { type: "string", default: "Fast" } } };
   const item = { ...anything, properties: { weight: { type: "integer", default: 1 } } };
@@ -273,7 +273,7 @@ test("values that the API server fills in are not fought over", async () => {
   await filled.live(5_000, 500);
   const asked = filled.writes().slice(quiet);
   await filled.live(130_000, 10_000);
-  // after a restart each is compared once with what the server makes of it, which changes nothing
+  // after a restart each object is compared once with the result of a dry run, which changes nothing
   expect(filled.writes().slice(quiet)).toEqual(asked);
   expect(await versions()).toEqual(before);
   expect((await filled.events()).filter(({ reason }) => reason === "ForeignFieldsRemoved")).toEqual([]);

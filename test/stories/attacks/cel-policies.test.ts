@@ -1,6 +1,6 @@
 /**
- * Expressions of admission policies on large objects. An account that may create a ConfigMap chooses how much work a policy has to do;
- * the server refuses work beyond its limits before it is done, and goes on answering other requests meanwhile.
+ * Expressions of admission policies on large objects. A user who may create a ConfigMap controls how much work a policy has to do;
+ * the server rejects work beyond its limits before it starts, and responds to other requests meanwhile.
  */
 import { expect, test } from "vitest";
 import { IN_DOUBT } from "../../builders/api-server/exchange.ts";
@@ -31,15 +31,15 @@ async function withPolicy(server: MeasuredApiServer, { expression, variables = [
   ];
   for (const { path, body } of made) {
     const content = { apiVersion: "admissionregistration.k8s.io/v1", metadata: { name: "attack" }, ...body };
-    expect(await server.exchange.ask({ method: "POST", path, body: content })).toMatchObject({ code: 201 });
+    expect(await server.exchange.request({ method: "POST", path, body: content })).toMatchObject({ code: 201 });
   }
   await server.process.reset();
 }
 
-/** The code, and the message of a refusal. */
+/** The status code, and the message of an error. */
 async function create(server: MeasuredApiServer, data: Readonly<Record<string, string>>): Promise<string> {
   const body = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "large" }, data };
-  const answer = await server.exchange.ask({ method: "POST", path: "/api/v1/namespaces/default/configmaps", body });
+  const answer = await server.exchange.request({ method: "POST", path: "/api/v1/namespaces/default/configmaps", body });
   return answer === IN_DOUBT ? answer : `${answer.code} ${JSON.stringify(answer.body["message"])}`;
 }
 
@@ -47,7 +47,7 @@ function keys(count: number): Readonly<Record<string, string>> {
   return Object.fromEntries(Array.from({ length: count }, (_, at) => [`key-${at}`, "value"]));
 }
 
-/** Each variable is twice the one before it. */
+/** Each variable is twice as large as its predecessor. */
 function doubling(first: string, steps: number): readonly Variable[] {
   return Array.from({ length: steps + 1 }, (_, at) => ({
     name: `v${at}`,
@@ -74,31 +74,31 @@ const ATTACKS: readonly {
     want: "201",
   },
   {
-    name: "the equivalence of two sets of 20,000 is refused before it is computed",
+    name: "the equivalence of two sets of 20,000 is rejected before it is computed",
     policy: { expression: "sets.equivalent(lists.range(20000), lists.range(20000))" },
     data: {},
     want: OUT_OF_BUDGET,
   },
   {
-    name: "the equivalence of two sets of 1,000 is refused before it is computed",
+    name: "the equivalence of two sets of 1,000 is rejected before it is computed",
     policy: { expression: "sets.equivalent(lists.range(1000), lists.range(1000))" },
     data: {},
     want: SPENT,
   },
   {
-    name: "a list that doubles 40 times is refused before it fills the memory",
+    name: "a list that doubles 40 times is rejected before it fills the memory",
     policy: { expression: "variables.v40.size() > 0", variables: doubling("[1, 2]", 40) },
     data: {},
     want: "a list may have at most 1000000 items",
   },
   {
-    name: "bytes that double 40 times are refused before they fill the memory",
+    name: "bytes that double 40 times are rejected before they fill the memory",
     policy: { expression: "variables.v40.size() > 0", variables: doubling("b'ab'", 40) },
     data: {},
     want: "a value of type bytes may have at most 4194304 bytes",
   },
   {
-    name: "a string that doubles 40 times is refused before it fills the memory",
+    name: "a string that doubles 40 times is rejected before it fills the memory",
     policy: { expression: "variables.v40.size() > 0", variables: doubling("'ab'", 40) },
     data: {},
     want: "a string may have at most 4194304 characters",

@@ -10,7 +10,7 @@ type Attack = {
   readonly name: string;
   readonly schema: JsonObject;
   readonly spec: Json;
-  /** What the created object is changed to. */
+  /** The spec of an update of the created object. */
   readonly next?: Json;
   readonly want: string;
 };
@@ -123,11 +123,11 @@ function definition({ name, schema }: Attack): JsonObject {
 }
 
 async function send(server: MeasuredApiServer, method: string, path: string, body: Json): Promise<string> {
-  const answer = await server.exchange.ask({ method, path, body });
+  const answer = await server.exchange.request({ method, path, body });
   return answer === IN_DOUBT ? answer : `${answer.code} ${JSON.stringify(answer.body["message"])}`;
 }
 
-test("rules on large objects are evaluated or refused within the limits", { timeout: 120_000 }, async () => {
+test("rules on large objects are evaluated or rejected within the limits", { timeout: 120_000 }, async () => {
   await using server = await startMeasuredApiServer({ controllers: false });
   for (const attack of ATTACKS) expect(await send(server, "POST", CRDS, definition(attack)), attack.name).toContain("201");
   for (const attack of ATTACKS) {
@@ -139,7 +139,7 @@ test("rules on large objects are evaluated or refused within the limits", { time
       spec,
     });
     await server.process.reset();
-    const created = await server.exchange.ask({ method: "POST", path, body: body(attack.spec) });
+    const created = await server.exchange.request({ method: "POST", path, body: body(attack.spec) });
     if (created === IN_DOUBT) throw new Error(`${attack.name}: no answer`);
     const version = (created.body["metadata"] as JsonObject | undefined)?.["resourceVersion"];
     const answer =

@@ -1,5 +1,5 @@
 /**
- * Workloads that ask for 2,147,483,647 Pods. The controllers create them in bursts and up to the cluster's limit, the server stays
+ * Workloads with 2,147,483,647 replicas. The controllers create them in bursts and up to the cluster's limit, the server stays
  * responsive, and other workloads still become ready: during the attack, and after a restart on the same data.
  */
 import { expect, test } from "vitest";
@@ -10,16 +10,16 @@ const MAX_INT32 = 2_147_483_647;
 const TIMEOUT = { timeout: 120_000 };
 const [APPS, CORE, BATCH] = ["/apis/apps/v1", "/api/v1", "/apis/batch/v1"];
 
-async function ask(server: MeasuredApiServer, method: string, path: string, body?: JsonObject): Promise<JsonObject> {
-  const answer = await server.exchange.ask({ method, path, body });
+async function send(server: MeasuredApiServer, method: string, path: string, body?: JsonObject): Promise<JsonObject> {
+  const answer = await server.exchange.request({ method, path, body });
   if (answer === "in doubt") throw new Error(`no answer to ${method} ${path}: ${server.process.stderr.slice(-2_000)}`);
   expect(answer.code, `${method} ${path}: ${JSON.stringify(answer.body).slice(0, 500)}`).toBeLessThan(300);
   return answer.body;
 }
 
 const create = (server: MeasuredApiServer, base: string, plural: string, body: JsonObject) =>
-  ask(server, "POST", `${base}/namespaces/default/${plural}`, body);
-const read = (server: MeasuredApiServer, base: string, path: string) => ask(server, "GET", `${base}/namespaces/default/${path}`);
+  send(server, "POST", `${base}/namespaces/default/${plural}`, body);
+const read = (server: MeasuredApiServer, base: string, path: string) => send(server, "GET", `${base}/namespaces/default/${path}`);
 
 /** Polls: the server is another process, and its clock is the real one. */
 async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
@@ -52,7 +52,7 @@ function podCount(list: JsonObject): number {
   return (list["items"] as readonly Json[]).length + Number(fieldAt(list, "metadata", "remainingItemCount") ?? 0);
 }
 
-/** A small Deployment becomes available while the attack is on. */
+/** A small Deployment becomes available during the attack. */
 async function expectOthersProgress(server: MeasuredApiServer, name: string): Promise<void> {
   await create(server, APPS, "deployments", workload("Deployment", name, { replicas: 3 }));
   await until(`Deployment ${name} is available`, async () => {
@@ -86,7 +86,7 @@ test("StatefulSets of 2147483647 Pods leave the server responsive, also after a 
   await restarted.process.expectWithinLimits("StatefulSets of 2147483647 Pods, after a restart");
 });
 
-test("ReplicaSets and Deployments of 2147483647 Pods stop at the Pod limit and say so", TIMEOUT, async () => {
+test("ReplicaSets and Deployments of 2147483647 Pods stop at the Pod limit and report it", TIMEOUT, async () => {
   await using server = await startMeasuredApiServer({ args: ["--pod-limit", "600"] });
   await create(server, APPS, "deployments", workload("Deployment", "huge", { replicas: MAX_INT32 }));
   await create(server, APPS, "replicasets", workload("ReplicaSet", "set", { replicas: MAX_INT32 }));
@@ -125,12 +125,12 @@ test("ReplicaSets and Deployments of 2147483647 Pods stop at the Pod limit and s
     const status = await statusOf(server, "/apis/policy/v1", "poddisruptionbudgets/huge");
     return replicas(status, "expectedPods") === MAX_INT32 && replicas(status, "desiredHealthy") === Math.floor(MAX_INT32 / 2);
   });
-  for (const path of ["deployments/huge", "replicasets/set"]) await ask(server, "DELETE", `${APPS}/namespaces/default/${path}`);
+  for (const path of ["deployments/huge", "replicasets/set"]) await send(server, "DELETE", `${APPS}/namespaces/default/${path}`);
   await until("the Pods of both are gone", async () => podCount(await read(server, CORE, "pods?limit=1")) <= 3);
   await server.process.expectWithinLimits("ReplicaSets and Deployments of 2147483647 Pods, created and deleted");
 });
 
-test("2147483647 Pods of half a megabyte each stop where small ones of the same size in total would", TIMEOUT, async () => {
+test("for 2147483647 Pods of half a megabyte each the Pod limit counts their size", TIMEOUT, async () => {
   await using server = await startMeasuredApiServer();
   const set = workload("ReplicaSet", "large", { replicas: MAX_INT32 });
   const env = [{ name: "TEXT", value: "x".repeat(500_000) }];
@@ -172,7 +172,11 @@ test("Services with thousands of ports get node ports while the server stays res
   });
   await create(server, CORE, "services", service("first", 1_300));
   await create(server, CORE, "services", service("second", 1_300));
-  const answer = await server.exchange.ask({ method: "POST", path: "/api/v1/namespaces/default/services", body: service("third", 5_000) });
+  const answer = await server.exchange.request({
+    method: "POST",
+    path: "/api/v1/namespaces/default/services",
+    body: service("third", 5_000),
+  });
   expect(answer).toMatchObject({ body: { kind: "Status" } });
   const ports = fieldAt(await read(server, CORE, "services/second"), "spec", "ports") as readonly Json[];
   expect(new Set(ports.map((port) => field(port, "nodePort"))).size).toBe(1_300);

@@ -1,6 +1,6 @@
 /**
- * Services of a few kilobytes that mean gigabytes: params that double each other, templates with very many placeholders, very many mistakes.
- * Each fails alone, again after a restart, and the services beside it run.
+ * Services of a few kilobytes that expand to gigabytes: params that double each other, templates with very many placeholders, very many
+ * errors. Each fails alone, again after a restart, and the other services run.
  */
 import { expect, test } from "vitest";
 import { fieldAt, type KubeObject } from "#kube";
@@ -22,7 +22,7 @@ const honest = (name: string) =>
 
 type Hostile = readonly [KubeObject, string];
 
-/** Each with a part of the message that its status must have. */
+/** Each with a part of its status message. */
 const hostile = (suffix: string): readonly Hostile[] => [
   [
     service(`doubling${suffix}`, {
@@ -57,14 +57,14 @@ const hostile = (suffix: string): readonly Hostile[] => [
   ],
 ];
 
-test("services that grow without end fail alone, and again after a restart of the operator", { timeout: 120_000 }, async () => {
+test("services that expand beyond the limits fail alone, and again after a restart of the operator", { timeout: 120_000 }, async () => {
   await using operator = await MeasuredOperator.prepare();
   await operator.create("", "namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
   await operator.createServices(...hostile("").map(([object]) => object), honest("catalog"));
   await operator.start();
   await expectFailed(operator, hostile(""), ["catalog"]);
   await operator.process.expectWithinLimits("doubling params, first start");
-  // those of the first start are read again, and more of them come
+  // the services of the first start are read again, and more are added
   await operator.restart();
   await operator.createServices(...hostile("-again").map(([object]) => object), honest("frontend"));
   await expectFailed(operator, hostile("-again"), ["frontend"]);

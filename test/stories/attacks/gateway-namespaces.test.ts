@@ -1,4 +1,4 @@
-/** A tenant's service in the namespace of a gateway or of monitoring: a default deny there would cut every route, or all metrics. */
+/** A tenant's service in the namespace of a gateway or of monitoring: a default deny there would block every route, or all metrics. */
 import { expect, test } from "vitest";
 import { fieldAt, type KubeObject } from "#kube";
 import { MeasuredOperator } from "../../builders/attacks/measured-operator.ts";

@@ -1,4 +1,4 @@
-/** Clients that open hundreds of connections to the operator's health port and send nothing, or one header byte at a time. Probes are answered. */
+/** Clients that open hundreds of connections to the operator's health port and send nothing, or one header byte at a time. Probes still get responses. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
@@ -29,13 +29,13 @@ afterAll(async () => {
 function open(url: URL, first: string): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect(Number(url.port), url.hostname, () => resolve(socket));
-    socket.on("error", reject); // after the connection is there: reset by the server, which is what it should do
+    socket.on("error", reject); // after the connection is established: the expected reset by the server
     socket.write(first);
     sockets.push(socket);
   });
 }
 
-/** As the kubelet probes: a new connection each time, and a second of patience. */
+/** As the kubelet probes: a new connection each time, and a timeout of one second. */
 async function probe(url: URL): Promise<number | string> {
   const signal = AbortSignal.timeout(1_000);
   return fetch(new URL("/livez", url), { signal, headers: { connection: "close" } }).then(

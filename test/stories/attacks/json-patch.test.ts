@@ -1,12 +1,12 @@
-/** JSON patches whose operations each shift, compare or copy a whole list, on a custom object with as many items as it may have. */
+/** JSON patches whose operations each shift, compare or copy a whole list, on a custom object with the maximum number of items. */
 import { expect, test } from "vitest";
 import type { Json, JsonObject } from "#kube";
-import type { Exchange, Told } from "../../builders/api-server/exchange.ts";
+import type { Exchange, ExchangeResponse } from "../../builders/api-server/exchange.ts";
 import { startMeasuredApiServer } from "../../builders/attacks/measured-api-server.ts";
 
 const GROUP = "attack.test";
 const THINGS = `/apis/${GROUP}/v1/namespaces/default/things`;
-/** About as many as an object may have. */
+/** About the maximum of an object. */
 const ITEMS = 18_000;
 const MANY = 10_000;
 const TOO_MUCH = "Request entity too large: The JSON patch shifts more than 20000000 list items";
@@ -42,19 +42,19 @@ async function makeThing(exchange: Exchange): Promise<void> {
   const versions = [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema } }];
   const names = { plural: "things", kind: "Thing" };
   const definition = { metadata: { name: `things.${GROUP}` }, spec: { group: GROUP, scope: "Namespaced", names, versions } };
-  expect((await ask(exchange, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition)).code).toBe(201);
+  expect((await send(exchange, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition)).code).toBe(201);
   const thing = { apiVersion: `${GROUP}/v1`, kind: "Thing", metadata: { name: "a" }, list: Array.from({ length: ITEMS }, () => 1) };
-  expect((await ask(exchange, "POST", THINGS, { ...thing, list: Array.from({ length: 600_000 }, () => 1) })).code).toBe(413);
-  expect((await ask(exchange, "POST", THINGS, thing)).code).toBe(201);
+  expect((await send(exchange, "POST", THINGS, { ...thing, list: Array.from({ length: 600_000 }, () => 1) })).code).toBe(413);
+  expect((await send(exchange, "POST", THINGS, thing)).code).toBe(201);
 }
 
-function patch(exchange: Exchange, operations: readonly JsonObject[]): Promise<Told> {
-  return ask(exchange, "PATCH", `${THINGS}/a`, operations);
+function patch(exchange: Exchange, operations: readonly JsonObject[]): Promise<ExchangeResponse> {
+  return send(exchange, "PATCH", `${THINGS}/a`, operations);
 }
 
-async function ask(exchange: Exchange, method: string, path: string, body: Json): Promise<Told> {
+async function send(exchange: Exchange, method: string, path: string, body: Json): Promise<ExchangeResponse> {
   const type = method === "PATCH" ? "application/json-patch+json" : "application/json";
-  const answer = await exchange.ask({ method, path, body, type });
+  const answer = await exchange.request({ method, path, body, type });
   if (answer === "in doubt") throw new Error(`no answer to ${method} ${path}`);
   return answer;
 }

@@ -1,4 +1,4 @@
-/** Requests with as many fields and items as they may have, and more: none of them holds the event loop for long. */
+/** Requests with the maximum number of fields and items, and more: none of them blocks the event loop for long. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { request } from "node:http";
 import { startMeasuredApiServer, type MeasuredApiServer } from "../../builders/attacks/measured-api-server.ts";
@@ -37,7 +37,7 @@ function send({ method, path, body, type = "application/json", accept = "applica
   });
 }
 
-describe("one object with as many parts as it may have", () => {
+describe("one object with the maximum number of fields", () => {
   const full = 30_000;
   const patch = 18_000;
   const steps: readonly (Step & { readonly name: string; readonly code: number })[] = [
@@ -45,7 +45,7 @@ describe("one object with as many parts as it may have", () => {
     { name: "replaced", method: "PUT", path: `${MAPS}/x`, body: map("x", keys(full, "m")), code: 200 },
     { name: "merged beyond the limit", method: "PATCH", path: `${MAPS}/x`, body: `{"data":{${keys(patch, "z")}}}`, type: MERGE, code: 413 },
     {
-      name: "merged beyond the limit by little",
+      name: "merged slightly beyond the limit",
       method: "PATCH",
       path: `${MAPS}/x`,
       body: `{"data":{${keys(3_000, "z")}}}`,
@@ -62,7 +62,7 @@ describe("one object with as many parts as it may have", () => {
       code: 409,
     },
     { name: "larger than that", method: "POST", path: MAPS, body: map("z", keys(60_000, "k")), code: 413 },
-    { name: "nested without end", method: "POST", path: MAPS, body: `{"data":${"[".repeat(1_000_000)}`, code: 413 },
+    { name: "nested too deeply", method: "POST", path: MAPS, body: `{"data":${"[".repeat(1_000_000)}`, code: 413 },
     {
       name: "in YAML",
       method: "POST",

@@ -1,4 +1,4 @@
-/** Requests with parts given twice or in odd forms: what is authorized is what is executed, and none shows an object that the user may not see. */
+/** Requests with duplicate or unusual parts: the authorized request is the executed one, and no response has an object that the user may not read. */
 import { connect } from "node:net";
 import { expect, test } from "vitest";
 import type { JsonObject } from "#kube";
@@ -66,7 +66,7 @@ const IMPERSONATIONS: readonly Row[] = [
   review(403, "Impersonate-User: bob\u00a0"),
 ];
 
-test("parts given twice or in odd forms grant no more than the rules of the user", { timeout: 60_000 }, async () => {
+test("duplicate or unusual parts of a request grant no more than the rules of the user", { timeout: 60_000 }, async () => {
   await using server = await startMeasuredApiServer({ controllers: false, tokens: ["reader-token,reader,r", "actor-token,actor,a"] });
   const { exchange, url } = server;
   await grant(exchange, "reader", { resources: ["secrets"], resourceNames: ["mine"], verbs: ["get", "list", "watch", "patch"] });
@@ -84,7 +84,7 @@ async function expectCode(url: string, token: string, row: Row): Promise<void> {
   expect(answer, what).not.toContain(HIDDEN);
 }
 
-/** Byte by byte as given: a client library would correct it. */
+/** Sends the bytes as they are: a client library would correct them. */
 function send(url: string, token: string, { line, headers = [], body = "" }: Row): Promise<string> {
   const length = body === "" ? [] : [`content-length: ${body.length}`];
   const head = [`${line} HTTP/1.1`, "host: x", "connection: close", `authorization: Bearer ${token}`, ...headers, ...length];
@@ -107,5 +107,5 @@ async function grant(exchange: Exchange, user: string, rule: JsonObject): Promis
 }
 
 async function post(exchange: Exchange, path: string, body: JsonObject): Promise<void> {
-  expect(await exchange.ask({ method: "POST", path, body })).toMatchObject({ code: 201 });
+  expect(await exchange.request({ method: "POST", path, body })).toMatchObject({ code: 201 });
 }

@@ -1,6 +1,6 @@
 /**
- * Attacks on rights and on the mesh, against the operator and the API server as processes: that each is refused or undone is asked of the
- * objects in the cluster, and the operator is measured meanwhile. The stories of each attack in detail run in process (see README.md).
+ * Attacks on rights and on the mesh, against the operator and the API server as processes: the objects in the cluster show that each is
+ * rejected or reverted, and the operator is measured. The detailed stories of each attack run in process (see README.md).
  */
 import { expect, test } from "vitest";
 import { fieldAt, isJsonObject, type Json, type KubeObject } from "#kube";
@@ -20,7 +20,7 @@ const COLLECTIONS = [
 
 const service = (key: string, spec: Readonly<Record<string, unknown>>) => latticeService(key, spec) as unknown as KubeObject;
 
-/** Items of a list have no kind of their own for built-in kinds. */
+/** Items of a list of a built-in kind have no kind field. */
 async function objects(operator: MeasuredOperator, path: string): Promise<readonly KubeObject[]> {
   const list = await operator.get(path);
   const listed = fieldAt(list, "kind");
@@ -43,7 +43,12 @@ async function untilOpen(operator: MeasuredOperator, edge: readonly [string, str
 }
 
 const merge = async (operator: MeasuredOperator, path: string, body: object) => {
-  const answer = await operator.server.exchange.ask({ method: "PATCH", path, body: body as Json, type: "application/merge-patch+json" });
+  const answer = await operator.server.exchange.request({
+    method: "PATCH",
+    path,
+    body: body as Json,
+    type: "application/merge-patch+json",
+  });
   expect(answer, path).toMatchObject({ code: 200 });
 };
 
@@ -56,7 +61,7 @@ const HOSTILE: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   typo: { resources: { caller: { direction: "inbound", params: { prots: ["http"] } } } },
 };
 
-test("a tenant's attacks are refused, and additive edits and revocations take effect", { timeout: 180_000 }, async () => {
+test("a tenant's attacks are rejected, additive edits are reverted, and revocations take effect", { timeout: 180_000 }, async () => {
   await using operator = await MeasuredOperator.prepare([]);
   await operator.create("", "namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
   const payroll = { apiVersion: "v1", kind: "Secret", metadata: { name: "payroll", namespace: "shop" }, data: { a: "Yg==" } };
@@ -73,7 +78,7 @@ test("a tenant's attacks are refused, and additive edits and revocations take ef
   const made = await objects(operator, "/apis/apps/v1/namespaces/shop/deployments");
   expect(made.map(({ metadata }) => metadata.name).toSorted()).toEqual(["callee", "caller"]);
 
-  // a foreign rule that would let everything in is taken out again
+  // a foreign rule that would allow everything is removed
   const stranger = ["shop/callee", "shop/caller"] as const;
   const policies = "/apis/security.istio.io/v1/namespaces/shop/authorizationpolicies";
   const cilium = "/apis/cilium.io/v2/namespaces/shop/ciliumnetworkpolicies";
@@ -83,7 +88,7 @@ test("a tenant's attacks are refused, and additive edits and revocations take ef
   await operator.until(`${cilium}/lattice-default-deny`, (body) => fieldAt(body, "spec", "enableDefaultDeny") === undefined);
   expect(await isOpen(operator, ...stranger)).toBe(false);
 
-  // the callee fails from now on, and revokes its caller in the same change
+  // the callee fails from now on, and the same change revokes its caller
   const failing = {
     resources: { caller: null, db: { type: "postgres", id: "main" } },
     ...withVariables({ URL: "${resources.db.password}" }),

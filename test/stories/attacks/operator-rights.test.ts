@@ -1,6 +1,6 @@
 /**
- * What an attacker gets who takes the operator's ServiceAccount: exactly what the generated roles grant. The operator lives through a whole story under
- * them, RBAC refuses nothing that it needs, and every verb that is granted is one that it uses.
+ * What an attacker with the operator's ServiceAccount can do: exactly what the generated roles grant. The operator handles a whole life cycle of
+ * services under them, RBAC denies nothing that it needs, and it uses every granted verb.
  */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -28,7 +28,7 @@ import { startMeasuredApiServer } from "../../builders/attacks/measured-api-serv
 import { MeasuredProcess } from "../../builders/attacks/measured-process.ts";
 import { OPERATOR_USER, OperatedCluster } from "../../builders/operated-cluster.ts";
 
-/** "list secrets": what the rules of these objects grant. */
+/** The grants of the rules of these objects, as in "list secrets". */
 function grantsOf(objects: readonly KubeObject[]): ReadonlySet<string> {
   type Rule = { readonly apiGroups: readonly string[]; readonly resources: readonly string[]; readonly verbs: readonly string[] };
   const rules = objects.flatMap((object) => (field(object, "rules") ?? []) as unknown as readonly Rule[]);
@@ -43,8 +43,8 @@ function grantsOf(objects: readonly KubeObject[]): ReadonlySet<string> {
   );
 }
 
-/** What the operator asked for, as RBAC names it. */
-function asked(operated: OperatedCluster): ReadonlySet<string> {
+/** The requests of the operator, in the form of grants. */
+function requestedGrants(operated: OperatedCluster): ReadonlySet<string> {
   const own = [...operated.cluster.actions].filter(({ user, resource }) => user.name === operated.user.name && resource !== undefined);
   return new Set(
     own.flatMap(({ verb, resource, subresource }) => {
@@ -76,10 +76,10 @@ const API = (spec: Readonly<Record<string, unknown>>) =>
   });
 
 /**
- * Comes up with every kind that services have, is changed, loses objects, and ends. Written in namespace `team`, it runs in `shop`: without owner
- * references the operator deletes everything itself.
+ * Creates a service with every kind of object, changes it, deletes some of its objects, and deletes it. Defined in namespace `team`, it runs in
+ * `shop`: without owner references the operator deletes all objects itself.
  */
-async function wholeStory(operated: OperatedCluster): Promise<void> {
+async function lifeCycle(operated: OperatedCluster): Promise<void> {
   const store = { storeRef: { kind: "ClusterSecretStore", name: "vault" }, key: "kv/app" };
   const isolation = { quota: { pods: 20 }, limits: { cpu: "1" } };
   const granted = {
@@ -111,10 +111,10 @@ async function end(operated: OperatedCluster): Promise<void> {
   await operated.live(5_000, 500);
 }
 
-/** Granted, and not seen in a story without a race, an election or an admission plugin. */
+/** Granted, but unused in a story without races, an election or admission plugins. */
 const NOT_SEEN = [
   /^(create|get|update) leases\.coordination\.k8s\.io$/,
-  // admission asks for it when blockOwnerDeletion is set; no request is made
+  // admission checks it when blockOwnerDeletion is set; there is no request
   /^update (latticeservices|latticeexternalservices|latticeenvironments)\.lattice\.dev\/finalizers$/,
   /^update namespaces\/finalizers$/,
   // after a conflict, before the status is written again
@@ -126,23 +126,23 @@ const NOT_SEEN = [
 ];
 
 test(
-  "the operator lives its whole story under the cluster-wide roles: nothing is refused, and every granted verb is used",
+  "under the cluster-wide roles no request of the operator is denied, and every granted verb is used",
   { timeout: 120_000 },
   async () => {
     await using operated = await OperatedCluster.start({ rbac: true });
-    await wholeStory(operated);
+    await lifeCycle(operated);
     for (const key of ["team/api", "team/front"]) expect((await operated.service(key)).status).toMatchObject({ phase: "Ready" });
     await end(operated);
     expect(await operated.names("Deployment", "shop")).toEqual([]);
     expect(refused(operated)).toEqual([]);
-    const used = asked(operated);
+    const used = requestedGrants(operated);
     const unused = [...grantsOf(operatorRbac())].filter((grant) => !used.has(grant) && !NOT_SEEN.some((pattern) => pattern.test(grant)));
     expect(unused.toSorted()).toEqual([]);
   },
 );
 
 function expectText(value: unknown): string {
-  if (typeof value !== "string") throw new Error("the server gave no token");
+  if (typeof value !== "string") throw new Error("the response has no token");
   return value;
 }
 
@@ -170,7 +170,7 @@ const kubeconfigText = (url: string, token: string) =>
 function resourceOf({ apiVersion, kind }: KubeObject): Resource {
   const known = [...Object.values(resources), latticeServices];
   const found = known.find((resource) => resource.kind === kind && apiVersionOf(resource) === apiVersion);
-  if (found === undefined) throw new Error(`the story knows no ${apiVersion} ${kind}`);
+  if (found === undefined) throw new Error(`the story has no kind ${apiVersion} ${kind}`);
   return found;
 }
 
@@ -183,17 +183,17 @@ async function eventuallyReady(client: KubeClient, key: string): Promise<void> {
 }
 
 test(
-  "the operator lives its whole story under Roles in two namespaces: nothing is refused, and every granted verb is used",
+  "under Roles in two namespaces no request of the operator is denied, and every granted verb is used",
   { timeout: 120_000 },
   async () => {
     await using operated = await OperatedCluster.start({ rbac: true, namespaces: SOME });
-    await wholeStory(operated);
+    await lifeCycle(operated);
     for (const key of ["team/api", "team/front"]) expect((await operated.service(key)).status).toMatchObject({ phase: "Ready" });
     expect(await operated.read("LatticeEnvironment", "shop")).toMatchObject({ status: { phase: "Ready" } });
     await end(operated);
     expect(await operated.names("Deployment", "shop")).toEqual([]);
     expect(refused(operated)).toEqual([]);
-    const used = asked(operated);
+    const used = requestedGrants(operated);
     const granted = grantsOf(operatorRbac(OPERATOR_NAMESPACE, SOME));
     const unused = [...granted].filter((grant) => !used.has(grant) && !NOT_SEEN.some((pattern) => pattern.test(grant)));
     expect(unused.toSorted()).toEqual([]);
@@ -202,7 +202,7 @@ test(
 
 describe("with the token of an operator for two namespaces", () => {
   let operated: OperatedCluster;
-  let thief: KubeClient;
+  let attacker: KubeClient;
   let url: string;
   let token: string;
 
@@ -222,39 +222,42 @@ describe("with the token of an operator for two namespaces", () => {
     ({ url } = await operated.cluster.listen({ http: true }));
     const credentials = staticCredentials({ token: sensitive(token) });
     const transport = httpTransport({ server: expectOk(parseServerUrl(url)), credentials }, { clock: systemClock });
-    thief = createKubeClient({ transport, clock: systemClock, random: seededRandom(1) });
+    attacker = createKubeClient({ transport, clock: systemClock, random: seededRandom(1) });
   }, 60_000);
 
   afterAll(async () => {
-    await thief.close();
+    await attacker.close();
     await operated[Symbol.asyncDispose]();
   });
 
   const { secrets, namespaces, deployments } = resources;
   const deployment = { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "miner", namespace: "payroll" } };
   const rows: readonly { readonly name: string; readonly attempt: () => Promise<Result<unknown, KubeError>> }[] = [
-    { name: "a Secret of another namespace cannot be read", attempt: () => thief.get(secrets, { namespace: "payroll", name: "salaries" }) },
-    { name: "Secrets of another namespace cannot be listed", attempt: () => thief.list(secrets, { namespace: "payroll" }) },
-    { name: "Secrets of all namespaces cannot be listed", attempt: () => thief.list(secrets) },
-    { name: "a Secret of kube-system cannot be created", attempt: () => thief.create(secrets, kubeSystemSecret) },
-    { name: "a Deployment in another namespace cannot be created", attempt: () => thief.create(deployments, deployment) },
-    { name: "Namespaces cannot be listed", attempt: () => thief.list(namespaces) },
-    { name: "a Namespace cannot be created", attempt: () => thief.create(namespaces, namespaceObject("mine")) },
+    {
+      name: "a Secret of another namespace cannot be read",
+      attempt: () => attacker.get(secrets, { namespace: "payroll", name: "salaries" }),
+    },
+    { name: "Secrets of another namespace cannot be listed", attempt: () => attacker.list(secrets, { namespace: "payroll" }) },
+    { name: "Secrets of all namespaces cannot be listed", attempt: () => attacker.list(secrets) },
+    { name: "a Secret of kube-system cannot be created", attempt: () => attacker.create(secrets, kubeSystemSecret) },
+    { name: "a Deployment in another namespace cannot be created", attempt: () => attacker.create(deployments, deployment) },
+    { name: "Namespaces cannot be listed", attempt: () => attacker.list(namespaces) },
+    { name: "a Namespace cannot be created", attempt: () => attacker.create(namespaces, namespaceObject("mine")) },
     {
       name: "another Namespace cannot be labelled",
-      attempt: () => thief.apply(namespaces, namespaceObject("payroll"), { fieldManager: "x" }),
+      attempt: () => attacker.apply(namespaces, namespaceObject("payroll"), { fieldManager: "x" }),
     },
-    { name: "its own Namespaces cannot be deleted", attempt: () => thief.delete(namespaces, { name: "shop" }) },
+    { name: "its own Namespaces cannot be deleted", attempt: () => attacker.delete(namespaces, { name: "shop" }) },
     {
       name: "another Secret of the operator's own namespace cannot be read",
-      attempt: () => thief.get(secrets, { namespace: OPERATOR_NAMESPACE, name: "other" }),
+      attempt: () => attacker.get(secrets, { namespace: OPERATOR_NAMESPACE, name: "other" }),
     },
   ];
   test.each(rows)("$name", async ({ attempt }) => {
     expect(await attempt()).toMatchObject({ ok: false, error: { kind: "forbidden", code: 403 } });
   });
 
-  test("SelfSubjectAccessReview says the same, and that the own namespaces are allowed", async () => {
+  test("SelfSubjectAccessReview agrees, and allows the operator's own namespaces", async () => {
     const may = async (namespace: string) => {
       const review = { apiVersion: "authorization.k8s.io/v1", kind: "SelfSubjectAccessReview" };
       const body = JSON.stringify({ ...review, spec: { resourceAttributes: { verb: "get", resource: "secrets", namespace } } });
@@ -263,12 +266,12 @@ describe("with the token of an operator for two namespaces", () => {
       return fieldAt(await answer.json(), "status", "allowed");
     };
     expect([await may("shop"), await may("payroll"), await may("")]).toEqual([true, false, false]);
-    expect(await thief.get(secrets, { namespace: "shop", name: "postgres-db" })).toMatchObject({ ok: true });
+    expect(await attacker.get(secrets, { namespace: "shop", name: "postgres-db" })).toMatchObject({ ok: true });
   });
 });
 
 test(
-  "an operator process whose Roles are missing goes on, logs each refusal once, and works when they are granted",
+  "an operator process without its Roles keeps running, logs each denial once, and works when they are granted",
   { timeout: 60_000 },
   async () => {
     const secretToken = "operator-token";

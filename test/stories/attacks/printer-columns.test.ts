@@ -1,4 +1,4 @@
-/** Printer columns of a CustomResourceDefinition whose JSONPath multiplies what it finds: a Table costs a bounded amount of work. */
+/** Printer columns of a CustomResourceDefinition whose JSONPath multiplies its matches: the work for a Table is bounded. */
 import { expect, test } from "vitest";
 import type { Json } from "#kube";
 import { startMeasuredApiServer, type MeasuredApiServer } from "../../builders/attacks/measured-api-server.ts";
@@ -15,11 +15,11 @@ async function define(server: MeasuredApiServer, columns: readonly Column[]): Pr
   const names = { plural: "deeps", kind: "Deep" };
   const body = { metadata: { name: "deeps.x.dev" }, spec: { group: "x.dev", scope: "Namespaced", names, versions } };
   const path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-  expect(await server.exchange.ask({ method: "POST", path, body })).toMatchObject({ code: 201 });
+  expect(await server.exchange.request({ method: "POST", path, body })).toMatchObject({ code: 201 });
 }
 
 const create = (server: MeasuredApiServer, name: string, spec: Json) =>
-  server.exchange.ask({ method: "POST", path: DEEPS, body: { apiVersion: "x.dev/v1", kind: "Deep", metadata: { name }, spec } });
+  server.exchange.request({ method: "POST", path: DEEPS, body: { apiVersion: "x.dev/v1", kind: "Deep", metadata: { name }, spec } });
 
 async function table(server: MeasuredApiServer): Promise<{ readonly rows: readonly { readonly cells: readonly Json[] }[] }> {
   const headers = { authorization: `Bearer ${TOKEN}`, accept: "application/json;as=Table;v=v1;g=meta.k8s.io" };
@@ -28,7 +28,7 @@ async function table(server: MeasuredApiServer): Promise<{ readonly rows: readon
   return (await answer.json()) as { readonly rows: readonly { readonly cells: readonly Json[] }[] };
 }
 
-test("columns that descend again and again into a deep object are bounded, and simple columns beside them are shown", async () => {
+test("columns with repeated recursive descent into a deep object are bounded, and simple columns beside them are shown", async () => {
   await using server = await startMeasuredApiServer({ controllers: false });
   let deep: Json = "bottom";
   for (let depth = 0; depth < 60; depth += 1) deep = { a: deep };
@@ -44,7 +44,7 @@ test("columns that descend again and again into a deep object are bounded, and s
   await server.process.expectWithinLimits("printer columns with recursive descent");
 });
 
-test("columns that show the whole object again and again do not multiply it without limit", async () => {
+test("the total size of columns that show the whole object is limited", async () => {
   await using server = await startMeasuredApiServer({ controllers: false });
   await define(
     server,

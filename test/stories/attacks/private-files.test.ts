@@ -1,4 +1,4 @@
-/** Files with tokens and keys, in folders where others have prepared what they would like to read; and a data folder whose log was emptied. */
+/** Files with tokens and keys in folders that other users can write to, and a data folder with a truncated log. */
 import { execFileSync } from "node:child_process";
 import { chmodSync, closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { statSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
@@ -18,11 +18,11 @@ const start = (...more: readonly string[]) => new MeasuredProcess(["api-server",
 const READY = /^(https?:\S+)\n/m;
 const tokenIn = (text: string) => /token: (\S+)/.exec(text)?.[1] ?? "";
 
-test("a kubeconfig never goes into a file that others can read", { timeout: 60_000 }, async () => {
+test("a kubeconfig is never written to a file that others can read", { timeout: 60_000 }, async () => {
   const path = join(folder, "kubeconfig");
   writeFileSync(path, "old");
   chmodSync(path, 0o666);
-  const reader = openSync(path, "r"); // as another user who waits for the token
+  const reader = openSync(path, "r"); // as another user who waits for the token to be written
   await using server = start("--kubeconfig-out", path);
   await server.untilPrinted(READY);
   await server.reset();
@@ -48,7 +48,7 @@ test.each([
   expect(existsSync(join(folder, "elsewhere"))).toBe(false);
 });
 
-test("a data folder holds nothing that others can read, also when its files came with another mode", { timeout: 60_000 }, async () => {
+test("a data folder has no file that others can read, also when existing files had another mode", { timeout: 60_000 }, async () => {
   const data = join(folder, "data");
   const serve = async () => {
     await using server = start("--http", "--data-dir", data);
@@ -63,7 +63,7 @@ test("a data folder holds nothing that others can read, also when its files came
   expect(open).toEqual([]);
 });
 
-test("a server whose log was emptied says that it starts without objects", { timeout: 60_000 }, async () => {
+test("a server with a truncated log reports that it starts without objects", { timeout: 60_000 }, async () => {
   const data = join(folder, "data");
   {
     await using first = start("--http", "--data-dir", data);

@@ -1,6 +1,6 @@
 /**
- * A revocation takes effect while the service is failing, whatever it fails on. Each story asks the objects in the cluster who reaches whom;
- * what the status says is checked beside that.
+ * A revocation takes effect while the service fails, whatever the reason. Each story computes from the objects in the cluster which service
+ * reaches which, and also checks the status.
  */
 import { describe, expect, test } from "vitest";
 import { latticeEnvironments, latticeServices } from "#crds";
@@ -56,7 +56,7 @@ describe("a revocation takes effect while the service", () => {
     expect(await operated.names("Deployment", "shop")).toContain("api");
   });
 
-  test("has a param that cannot be filled in: what is declared besides stays, and nothing else opens", async () => {
+  test("has a param that cannot be resolved: the other declared edges stay open, and no others open", async () => {
     await using operated = await start();
     const broken = { type: "postgres", params: { database: "${config.nowhere}" } };
     await operated.apply(api({ ...isCalledBy("front"), main: broken }));
@@ -65,7 +65,7 @@ describe("a revocation takes effect while the service", () => {
     expect((await operated.service("shop/api")).status?.phase).toBe("Failed");
   });
 
-  test("has an object that the API server refuses: policies do not wait for a volume claim", async () => {
+  test("has an object that the API server rejects: policies do not wait for a volume claim", async () => {
     const claim = (size: string) => ({ data: { type: "volume", params: { size } } });
     const containers = (image: string) => ({ containers: { main: { image, volumes: { "/d": { source: "${resources.data.ref}" } } } } });
     const sized = (size: string, resources: object) => api({ ...claim(size), ...resources }, containers("a:1"));
@@ -94,7 +94,7 @@ describe("a revocation takes effect while the service", () => {
     expect(await operated.condition("shop/api", "Ready")).toMatchObject({ status: "Unknown", reason: "ReconcileFailed" });
   });
 
-  test("calls another that fails: the edge closes when the caller takes its own declaration back", async () => {
+  test("calls another that fails: the edge closes when the caller removes its own declaration", async () => {
     await using operated = await start();
     await operated.remove(secretKind(operated), "shop/postgres-db");
     await operated.apply(latticeService("shop/other"));
@@ -104,7 +104,7 @@ describe("a revocation takes effect while the service", () => {
     expect([rules.includes("sa/front"), rules.includes("sa/other")]).toEqual([true, false]);
   });
 
-  test("is deleted: nothing of it stays open, and its neighbours close", async () => {
+  test("is deleted: all its edges close, also in the policies of its peers", async () => {
     await using operated = await start();
     await operated.remove(secretKind(operated), "shop/postgres-db");
     await operated.live(2_000);
@@ -127,7 +127,7 @@ describe("a revocation takes effect while the service", () => {
   });
 });
 
-describe("a declaration that cannot be understood opens nothing", () => {
+describe("an invalid declaration opens no edge", () => {
   const CLOSED = { front: false, other: false, gateway: false, stripe: false };
   const all = { ...isCalledBy("front", "other"), ...WEB, ...STRIPE };
   const objects = [openServiceCrd(), password, stripe(), ingressGateway(), api(all), front, other];
@@ -167,7 +167,7 @@ describe("a declaration that cannot be understood opens nothing", () => {
     expect(await operated.names("ServiceEntry", "shop")).toEqual([]);
   });
 
-  test("an external service that takes a requester off its list closes it while the caller fails", async () => {
+  test("an external service that removes a requester from its list is closed to it while the caller fails", async () => {
     await using operated = await OperatedCluster.start({ settings, objects });
     await operated.remove(secretKind(operated), "shop/postgres-db");
     await operated.apply(stripe({ allowedRequesters: ["front"] }));
@@ -176,7 +176,7 @@ describe("a declaration that cannot be understood opens nothing", () => {
   });
 });
 
-describe("a service that may no longer run where it runs is closed, and its pods stay", () => {
+describe("a service that may no longer run in its environment is closed, and its pods stay", () => {
   const inProd = (key: string, resources: object) => latticeService(key, { environment: "prod", resources });
   const prod = environment("prod", { sourceNamespaces: ["team", "web"] });
   const objects = [prod, ingressGateway(), inProd("team/api", { ...isCalledBy("front"), ...WEB }), inProd("web/front", calls("api"))];
@@ -216,7 +216,7 @@ test("PoliciesApplied is False while a policy in the cluster differs from the de
   using refusal = operated.cluster.intercept({ verb: "apply", resource: "authorizationpolicies", user: "operator" }, failWith("forbidden"));
   await operated.apply(api(isCalledBy("front")));
   await operated.live(3_000);
-  // the other policy is applied all the same, and the pair is closed by it
+  // the other policy is still applied, and closes the edge
   expect(await reaches(operated, "shop/other", "shop/api")).toBe(false);
   expect(await operated.condition("shop/api", "PoliciesApplied")).toMatchObject({
     status: "False",
@@ -228,7 +228,7 @@ test("PoliciesApplied is False while a policy in the cluster differs from the de
   expect(await operated.condition("shop/api", "PoliciesApplied")).toMatchObject({ status: "True" });
 });
 
-test("a copy that a person made of a service's Deployment gets no policy", async () => {
+test("a user's copy of a service's Deployment gets no policy", async () => {
   await using operated = await OperatedCluster.start({ objects: [latticeService("shop/api")] });
   const { spec, metadata } = (await operated.read("Deployment", "shop/api")) as unknown as { spec: object; metadata: { labels: object } };
   const copy = { name: "api", namespace: "staging", labels: metadata.labels };

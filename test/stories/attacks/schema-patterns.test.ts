@@ -1,4 +1,4 @@
-/** Patterns of a definition that are costly on long texts: the object is refused, and the server goes on. */
+/** Patterns of a definition that are costly on long texts: the object is rejected, and the server stays responsive. */
 import { expect, test } from "vitest";
 import { startMeasuredApiServer } from "../../builders/attacks/measured-api-server.ts";
 
@@ -24,9 +24,9 @@ test("a pattern on a long text, or on many texts, does not stall the server", { 
   await using server = await startMeasuredApiServer({ controllers: false });
   const { exchange } = server;
   const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-  expect(await exchange.ask({ method: "POST", path: definitions, body: definition })).toMatchObject({ code: 201 });
+  expect(await exchange.request({ method: "POST", path: definitions, body: definition })).toMatchObject({ code: 201 });
   const send = (name: string, fields: object) =>
-    exchange.ask({
+    exchange.request({
       method: "POST",
       path: "/apis/x.dev/v1/namespaces/default/texts",
       body: { apiVersion: "x.dev/v1", kind: "Text", metadata: { name }, ...fields },

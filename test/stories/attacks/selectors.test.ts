@@ -16,7 +16,7 @@ let server: MeasuredApiServer;
 beforeAll(async () => {
   server = await startMeasuredApiServer({ controllers: false });
   const create = (at: number) =>
-    server.exchange.ask({ method: "POST", path: MAPS, body: { metadata: { name: `m${at}`, labels: { app: "x" } } } });
+    server.exchange.request({ method: "POST", path: MAPS, body: { metadata: { name: `m${at}`, labels: { app: "x" } } } });
   for (let at = 0; at < OBJECTS; at += 50) await Promise.all(Array.from({ length: 50 }, (_, more) => create(at + more)));
   await server.process.reset();
 }, 60_000);
@@ -33,24 +33,24 @@ const selectors = [
 test.each([
   { query: absent(5_500), message: "labelSelector: has 5500 keys and values; must have at most 2000" },
   { query: `fieldSelector=${list(1_001, () => "metadata.name!=z")}`, message: "fieldSelector: has 1001 terms; must have at most 1000" },
-])("a larger selector is refused: $message", async ({ query, message }) => {
-  expect(await server.exchange.ask({ method: "GET", path: `${MAPS}?${query}` })).toMatchObject({
+])("a larger selector is rejected: $message", async ({ query, message }) => {
+  expect(await server.exchange.request({ method: "GET", path: `${MAPS}?${query}` })).toMatchObject({
     code: 400,
     body: { message: expect.stringContaining(message) as string },
   });
 });
 
-test.each(selectors)("a list with $name is answered at once", async ({ name, query }) => {
+test.each(selectors)("a list with $name responds within the limits", async ({ name, query }) => {
   await server.process.reset();
   const items: unknown = expect.objectContaining({ length: OBJECTS });
-  expect(await server.exchange.ask({ method: "GET", path: `${MAPS}?${query}` })).toMatchObject({ code: 200, body: { items } });
+  expect(await server.exchange.request({ method: "GET", path: `${MAPS}?${query}` })).toMatchObject({ code: 200, body: { items } });
   await server.process.expectWithinLimits(`a list with ${name}`);
 });
 
 test("200 watches with 2,000 requirements each leave the server responsive", async () => {
   await server.process.reset();
   const headers = { authorization: `Bearer ${TOKEN}` };
-  const listed = await server.exchange.ask({ method: "GET", path: `${MAPS}?limit=1` });
+  const listed = await server.exchange.request({ method: "GET", path: `${MAPS}?limit=1` });
   const version = listed === IN_DOUBT ? undefined : fieldAt(listed.body, "metadata", "resourceVersion");
   const path = `${MAPS}?watch=1&resourceVersion=${typeof version === "string" ? version : ""}&${absent(2_000)}`;
   const open = Array.from({ length: 200 }, () => {
@@ -62,7 +62,7 @@ test("200 watches with 2,000 requirements each leave the server responsive", asy
   expect(new Set(await Promise.all(open.map(({ answered }) => answered)))).toEqual(new Set([200]));
   for (let at = 0; at < 20; at += 1) {
     const body = { metadata: { labels: { at: String(at) } } };
-    await server.exchange.ask({ method: "PATCH", path: `${MAPS}/m${at}`, body, type: "application/merge-patch+json" });
+    await server.exchange.request({ method: "PATCH", path: `${MAPS}/m${at}`, body, type: "application/merge-patch+json" });
   }
   for (const { sent } of open) sent.destroy();
   await server.process.expectWithinLimits("200 watches with 2,000 requirements");

@@ -30,7 +30,7 @@ async function watchWithoutReading(server: MeasuredApiServer, query: string, acc
 async function write(server: MeasuredApiServer, at: number): Promise<void> {
   const body = { metadata: { name: "big" }, data: { text: String(at).repeat(OBJECT_BYTES / String(at).length) } };
   const [method, path] = at === 0 ? ["POST", MAPS] : ["PUT", `${MAPS}/big`];
-  expect(await server.exchange.ask({ method, path, body })).toMatchObject({ code: at === 0 ? 201 : 200 });
+  expect(await server.exchange.request({ method, path, body })).toMatchObject({ code: at === 0 ? 201 : 200 });
 }
 
 test("watchers that do not read are closed before their backlog fills the memory", async () => {
@@ -47,7 +47,7 @@ test("watchers that do not read are closed before their backlog fills the memory
   await server.process.expectWithinLimits("watchers that do not read");
 });
 
-test("a watcher that reads receives every change, whatever the others do", async () => {
+test("a watcher that reads receives every change while others do not read", async () => {
   await using server = await startMeasuredApiServer({ controllers: false });
   await watchWithoutReading(server, "");
   const gone = new AbortController();

@@ -1,4 +1,4 @@
-/** `lattice compile` and its like on a pull request that is not trusted: what it names with `source`, and what lies in its folder. */
+/** `lattice compile` and similar commands on an untrusted pull request: files that it names with `source`, and files in its folder. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -32,7 +32,7 @@ const service = (source: string) =>
 const score = (source: string) =>
   `apiVersion: score.dev/v1b1\nmetadata: {name: api}\ncontainers: {main: {image: "api:1", files: {/etc/x: {source: ${JSON.stringify(source)}}}}}\n`;
 
-/** Runs a command to its end. Its event loop is its own: only memory counts, and that it ends. */
+/** Runs a command to its end. Stalls of its event loop do not matter: only memory is limited, and the command must end. */
 async function run(...args: readonly string[]): Promise<{ readonly output: string; readonly code: number | null }> {
   const measured = join(home, "measured.json");
   const env = { ...process.env, CI_TOKEN: SECRET, LATTICE_MEASURE_FILE: measured };
@@ -53,7 +53,7 @@ const COMMANDS = [
   ["diff", "-f", ".", "--against", "."],
 ] as const;
 
-describe("a source that leads out of the folder of the service file", { timeout: 60_000 }, () => {
+describe("a source outside the folder of the service file", { timeout: 60_000 }, () => {
   test.each([
     { name: "the environment of the process", source: "/proc/self/environ" },
     { name: "an endless device", source: "/dev/zero" },
@@ -61,7 +61,7 @@ describe("a source that leads out of the folder of the service file", { timeout:
     { name: "a link to a file outside", source: "link" },
     { name: "a folder that is a link", source: "up/credentials" },
     { name: "a pipe without a writer", source: "pipe" },
-  ])("$name is refused by every command, and its text is not printed", async ({ source }) => {
+  ])("$name is rejected by every command, and its content is not printed", async ({ source }) => {
     symlinkSync(join(home, "credentials"), join(repository, "link"));
     symlinkSync(home, join(repository, "up"));
     execFileSync("mkfifo", [join(repository, "pipe")]);
@@ -80,7 +80,7 @@ describe("a source that leads out of the folder of the service file", { timeout:
     }
   });
 
-  test("the other commands that read service files refuse it as well", async () => {
+  test("is also rejected by the other commands that read service files", async () => {
     writeFileSync(join(repository, "score.yaml"), score("/proc/self/environ"));
     for (const command of COMMANDS) {
       const { output, code } = await run(...command);
@@ -91,7 +91,7 @@ describe("a source that leads out of the folder of the service file", { timeout:
   });
 });
 
-test("links, pipes and huge files in the folder of the services end no command and block none", { timeout: 60_000 }, async () => {
+test("links, pipes and huge files in the folder of the services neither crash nor block a command", { timeout: 60_000 }, async () => {
   writeFileSync(join(repository, "service.yaml"), service("beside.txt"));
   writeFileSync(join(repository, "beside.txt"), "text");
   symlinkSync("/dev/zero", join(repository, "endless.yaml"));

@@ -1,6 +1,6 @@
 /**
- * A tenant who may write LatticeServices in one namespace, and nothing else, on a cluster with Lattice. Each attack uses a service file to get what
- * RBAC refuses: each is refused with the field that is wrong, and makes no Deployment.
+ * A tenant who may write LatticeServices in one namespace, and nothing else, on a cluster with Lattice. Each attack uses a service file to get
+ * access that RBAC denies: it is rejected with the path of the field, and creates no Deployment.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -45,7 +45,7 @@ class SharedEnvironment {
     return new SharedEnvironment(await OperatedCluster.start({ objects: all }));
   }
 
-  /** Writes a service of environment prod with the rights of the tenant alone, and lets the operator work. */
+  /** Writes a service of environment prod with the rights of the tenant, and lets the operator reconcile. */
   async write(tenant: string, name: string, spec: Readonly<Record<string, unknown>> = {}): Promise<void> {
     const { cluster } = this.operated;
     const object = latticeService(`${tenant}/${name}`, { environment: "prod", ...spec }) as KubeObject;
@@ -59,7 +59,7 @@ class SharedEnvironment {
     return typeof message === "string" ? message : "";
   }
 
-  /** The message of a service that was refused and has no Deployment. */
+  /** The message of a service that was rejected and has no Deployment. */
   async refusal(tenant: string, name: string): Promise<string> {
     const { operated } = this;
     expect((await operated.service(`${tenant}/${name}`)).status?.phase).toBe("Failed");

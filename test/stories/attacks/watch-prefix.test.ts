@@ -26,8 +26,8 @@ test("a user with ClusterRole view writes nothing below /watch/: every method bu
     roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "view" },
     subjects: [{ kind: "User", apiGroup: "rbac.authorization.k8s.io", name: "reader" }],
   };
-  expect(await exchange.ask({ method: "POST", path: `${RBAC}/clusterrolebindings`, body: binding })).toMatchObject({ code: 201 });
-  expect(await exchange.ask({ method: "POST", path: `/apis/apps/v1/${DEPLOYMENTS}`, body })).toMatchObject({ code: 201 });
+  expect(await exchange.request({ method: "POST", path: `${RBAC}/clusterrolebindings`, body: binding })).toMatchObject({ code: 201 });
+  expect(await exchange.request({ method: "POST", path: `/apis/apps/v1/${DEPLOYMENTS}`, body })).toMatchObject({ code: 201 });
 
   const asReader = async (method: string, path: string, type = "application/json") => {
     const headers = { authorization: `Bearer ${READER}`, "content-type": type };
@@ -52,8 +52,8 @@ test("a user with ClusterRole view writes nothing below /watch/: every method bu
     // "watch" behind the prefix is the plural of a resource that the reader has no rights on
     expect([method, await asReader(method, `/apis/apps/v1/watch/watch/${path}`, type)]).toEqual([method, 403]);
   }
-  expect(await exchange.ask({ method: "POST", path: "/apis/apps/v1/watch/watch/deployments", body })).toMatchObject({ code: 404 });
-  expect(await exchange.ask({ method: "GET", path: `/apis/apps/v1/${DEPLOYMENTS}/attack` })).toMatchObject({
+  expect(await exchange.request({ method: "POST", path: "/apis/apps/v1/watch/watch/deployments", body })).toMatchObject({ code: 404 });
+  expect(await exchange.request({ method: "GET", path: `/apis/apps/v1/${DEPLOYMENTS}/attack` })).toMatchObject({
     code: 200,
     body: { metadata: { generation: 1 } },
   });

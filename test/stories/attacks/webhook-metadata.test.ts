@@ -1,8 +1,8 @@
-/** A mutating webhook that answers every write with metadata that belongs to the server: the objects stay alive, and can be deleted. */
+/** A mutating webhook that patches metadata owned by the server on every write: the objects are not deleted by it, and can be deleted. */
 import { expect, test } from "vitest";
 import { fieldAt, type JsonObject } from "#kube";
 import { startHookHost, type Review } from "../../contracts/client/hook-host.ts";
-import type { Exchange, Told } from "../../builders/api-server/exchange.ts";
+import type { Exchange, ExchangeResponse } from "../../builders/api-server/exchange.ts";
 import { startMeasuredApiServer } from "../../builders/attacks/measured-api-server.ts";
 
 const REGISTRATIONS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
@@ -17,23 +17,23 @@ const CHOSEN: JsonObject = {
 };
 const OBJECTS = 50;
 
-test("a webhook can neither begin a deletion nor choose the identity of an object", { timeout: 60_000 }, async () => {
+test("a webhook can neither start a deletion nor change the identity of an object", { timeout: 60_000 }, async () => {
   const hooks = await startHookHost();
   await using server = await startMeasuredApiServer({ controllers: false });
   const { exchange } = server;
-  const hook = hooks.add(answerWith(CHOSEN));
+  const hook = hooks.add(respondWith(CHOSEN));
   await register(exchange, hook.clientConfig);
   for (let at = 0; at < OBJECTS; at += 1) {
     const body = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: `c${at}` } };
-    const made = at % 2 === 0 ? await ask(exchange, "POST", CONFIG_MAPS, body) : await ask(exchange, "PATCH", applyPath(at), body);
+    const made = at % 2 === 0 ? await send(exchange, "POST", CONFIG_MAPS, body) : await send(exchange, "PATCH", applyPath(at), body);
     expect(made.code).toBe(201);
     const metadata = fieldAt(made.body, "metadata") as JsonObject;
     for (const [name, chosen] of Object.entries(CHOSEN)) expect(metadata[name], name).not.toEqual(chosen);
     expect(metadata["deletionTimestamp"]).toBeUndefined();
-    const changed = await ask(exchange, "PUT", `${CONFIG_MAPS}/c${at}`, { ...body, data: { x: "1" } });
+    const changed = await send(exchange, "PUT", `${CONFIG_MAPS}/c${at}`, { ...body, data: { x: "1" } });
     expect(changed).toMatchObject({ code: 422, body: { reason: "Invalid" } });
-    expect((await ask(exchange, "DELETE", `${CONFIG_MAPS}/c${at}`)).code).toBe(200);
-    expect((await ask(exchange, "GET", `${CONFIG_MAPS}/c${at}`)).code).toBe(404);
+    expect((await send(exchange, "DELETE", `${CONFIG_MAPS}/c${at}`)).code).toBe(200);
+    expect((await send(exchange, "GET", `${CONFIG_MAPS}/c${at}`)).code).toBe(404);
   }
   expect(hook.calls.length).toBeGreaterThanOrEqual(2 * OBJECTS);
   await server.process.expectWithinLimits("metadata from a webhook");
@@ -42,7 +42,7 @@ test("a webhook can neither begin a deletion nor choose the identity of an objec
 
 const applyPath = (at: number) => `${CONFIG_MAPS}/c${at}?fieldManager=m`;
 
-function answerWith(metadata: JsonObject): (review: Review) => JsonObject {
+function respondWith(metadata: JsonObject): (review: Review) => JsonObject {
   const operations = Object.entries(metadata).map(([name, value]) => ({ op: "add", path: `/metadata/${name}`, value: value ?? null }));
   const patch = Buffer.from(JSON.stringify(operations)).toString("base64");
   return ({ apiVersion, kind, request }) => {
@@ -59,13 +59,13 @@ async function register(exchange: Exchange, clientConfig: JsonObject): Promise<v
     sideEffects: "None",
     admissionReviewVersions: ["v1"],
   };
-  const made = await ask(exchange, "POST", REGISTRATIONS, { metadata: { name: "hooks" }, webhooks: [webhook] });
+  const made = await send(exchange, "POST", REGISTRATIONS, { metadata: { name: "hooks" }, webhooks: [webhook] });
   expect(made.code).toBe(201);
 }
 
-async function ask(exchange: Exchange, method: string, path: string, body?: JsonObject): Promise<Told> {
+async function send(exchange: Exchange, method: string, path: string, body?: JsonObject): Promise<ExchangeResponse> {
   const type = method === "PATCH" ? "application/apply-patch+yaml" : "application/json";
-  const answer = await exchange.ask({ method, path, body, type });
+  const answer = await exchange.request({ method, path, body, type });
   if (answer === "in doubt") throw new Error(`no answer to ${method} ${path}`);
   return answer;
 }

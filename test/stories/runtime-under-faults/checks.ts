@@ -1,4 +1,4 @@
-/** What must hold between a server and the informers that follow it. */
+/** Invariants between a server and its informers. */
 import { jsonEqual, keyOf, keyText, type KubeObject, type ObjectKey } from "#kube";
 
 export function differencesOf(follower: string, server: readonly KubeObject[], followed: readonly KubeObject[]): readonly string[] {
@@ -14,14 +14,14 @@ export function differencesOf(follower: string, server: readonly KubeObject[], f
   return [...differences, ...[...left.keys()].map((key) => `the ${follower} has a deleted ${key}`)];
 }
 
-/** Follows an informer by its changes alone: each must begin where the one before it ended. */
+/** Follows an informer by its changes alone: each must start with the result of its predecessor. */
 export class Mirror {
   readonly #objects = new Map<string, KubeObject>();
   readonly wrong: string[] = [];
 
   take({ key, before, after }: { key: ObjectKey; before: KubeObject | undefined; after: KubeObject | undefined }): void {
     const name = keyText(key);
-    if (this.#objects.get(name) !== before) this.wrong.push(`a change of ${name} does not begin where the last one ended`);
+    if (this.#objects.get(name) !== before) this.wrong.push(`a change of ${name} does not start with the result of the last one`);
     if (before === undefined && after === undefined) this.wrong.push(`a change of ${name} changes nothing`);
     if (after === undefined) this.#objects.delete(name);
     else this.#objects.set(name, after);

@@ -1,4 +1,4 @@
-/** Another client: creates, resizes, marks, deletes and recreates things, and keeps what each must look like in the end. */
+/** Another client: creates, resizes, marks, deletes and recreates things, and remembers the expected state of each. */
 import { expectOk } from "#base";
 import { defineResource, type KubeObject } from "#kube";
 import type { KubeClient } from "#kube-client";
@@ -6,7 +6,7 @@ import type { KubeClient } from "#kube-client";
 export type Thing = KubeObject & { readonly spec: { readonly size: number }; readonly status?: { readonly observed?: number } };
 
 export const things = defineResource<Thing>({ group: "example.org", version: "v1", kind: "Thing", plural: "things", namespaced: true });
-/** Written by the operator: the size it has acted on. */
+/** Written by the operator: the size that it has reconciled. */
 export const SIZE = "example.org/size";
 /** Written by the editor: how often it has marked the thing. Must survive every write of the operator. */
 const MARK = "example.org/mark";
@@ -30,7 +30,7 @@ export class Editor {
     for (let at = 0; at < this.#objects; at += 1) await this.#create(`thing-${at}`);
   }
 
-  /** Edits are made one after the other, so that the last one wins. */
+  /** Edits run one after the other, so that the last one wins. */
   edit(): Promise<void> {
     this.#edited = this.#edited.then(() => this.#editNow());
     return this.#edited;
@@ -46,7 +46,7 @@ export class Editor {
     else await this.#change(name, { ...wanted, mark: wanted.mark + 1 });
   }
 
-  /** Where the server's objects are not what the editor left and the operator should have made of it. */
+  /** Differences between the server's objects and the expected results of the editor and the operator. */
   complaints(found: readonly Thing[]): readonly string[] {
     const missing = found.length === this.#wanted.size ? [] : [`${found.length} things on the server, ${this.#wanted.size} wanted`];
     return [...missing, ...found.flatMap((thing) => this.#complaintsAbout(thing))];

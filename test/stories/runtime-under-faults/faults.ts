@@ -1,5 +1,5 @@
 /**
- * What goes wrong in a run, and how often: requests, events and bytes fail at fixed rates, drawn from a seeded random. The same seed and the
+ * The faults of a run: requests, events and bytes fail at fixed rates, drawn from a seeded random. The same seed and the
  * same order of requests give the same faults.
  */
 import { delay, failWith, loseAnswer, type Action, type EmbeddedCluster, type Interceptor } from "#embedded-cluster";
@@ -36,7 +36,7 @@ export class Faults {
     return this.#seen;
   }
 
-  /** Nothing goes wrong from here on. */
+  /** Ends all faults. */
   stop(): void {
     this.#active = false;
   }

@@ -1,6 +1,6 @@
 /**
  * An embedded cluster with faults of every kind, another client that edits, and a small operator made of the real client, informers, queue
- * and workers. `runUnderFaults` runs it with faults, then without, and reports what is wrong at the end.
+ * and workers. `runUnderFaults` runs it with faults, then without, and reports the errors at the end.
  *
  * Time is a FakeClock's and random numbers are seeded: the same seed gives the same run.
  */
@@ -24,7 +24,7 @@ export type RunReport = {
   readonly mostAtOnce: number;
 };
 
-/** By round: faults that are too rare to be drawn in every run. */
+/** Faults by round that are too rare to be drawn in every run. */
 const PLANNED: Readonly<Record<number, "gone" | "stall" | "break">> = { 10: "gone", 20: "break", 40: "stall" };
 const OPERATOR = { name: "operator", groups: ["system:masters"] };
 const EVEN = "parity=even";
@@ -144,7 +144,7 @@ class World {
 
   async #work(): Promise<void> {
     for (let key = await this.#queue.take(this.#stop.signal); key !== undefined; key = await this.#queue.take(this.#stop.signal)) {
-      if (this.#inWork.has(key)) this.#wrong.push(`${key} was handed out twice at once`);
+      if (this.#inWork.has(key)) this.#wrong.push(`${key} was processed twice at the same time`);
       this.#inWork.add(key);
       this.#mostAtOnce = Math.max(this.#mostAtOnce, this.#inWork.size);
       const result = await this.#reconcile(key);
@@ -155,7 +155,7 @@ class World {
     }
   }
 
-  /** Carries the size into an annotation and the status. It writes whole objects: only the resourceVersion protects others. */
+  /** Copies the size to an annotation and the status. It updates whole objects: only the resourceVersion protects the writes of others. */
   async #reconcile(key: string): Promise<Result<unknown, KubeError>> {
     const cached = this.#all.get(parseKey(key));
     if (cached === undefined) return ok(undefined);

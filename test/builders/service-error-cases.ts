@@ -1,18 +1,18 @@
 /** The eight errors of a service: a service that has each of them, the text that the message must begin with, and its path. */
 import { mainContainer } from "./service-input.ts";
 
-export type SeedError = {
+export type ServiceErrorCase = {
   readonly name: string;
   readonly given: Readonly<Record<string, unknown>>;
   readonly want: string;
   readonly place: string;
-  /** Nothing was wrong with templates: the condition about them keeps silent. */
+  /** The error is not about templates: their condition is not set. */
   readonly afterTemplates?: true;
-  /** What is missing may come: the operator waits for it. */
+  /** The missing object may be created later: the operator waits for it. */
   readonly waits?: true;
 };
 
-export const seedErrors: readonly SeedError[] = [
+export const serviceErrorCases: readonly ServiceErrorCase[] = [
   {
     name: "TemplateVariable",
     given: mainContainer({ variables: { LEVEL: "${config.level}" } }),

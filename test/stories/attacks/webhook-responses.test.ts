@@ -1,4 +1,4 @@
-/** Webhooks that send back more than they were asked for: the size of a response and the number of warnings are limited. */
+/** Webhooks with oversized responses: the size of a response and the number of warnings are limited. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Json } from "#kube";
 import { startMeasuredApiServer, type MeasuredApiServer } from "../../builders/attacks/measured-api-server.ts";
@@ -17,7 +17,7 @@ beforeAll(async () => {
   const rules = [{ apiGroups: [""], apiVersions: ["v1"], operations: ["*"], resources: ["configmaps"] }];
   const hook = { name: "attack.x.dev", clientConfig, rules, sideEffects: "None", admissionReviewVersions: ["v1"], failurePolicy: "Fail" };
   const path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
-  expect(await server.exchange.ask({ method: "POST", path, body: { metadata: { name: "attack" }, webhooks: [hook] } })).toMatchObject({
+  expect(await server.exchange.request({ method: "POST", path, body: { metadata: { name: "attack" }, webhooks: [hook] } })).toMatchObject({
     code: 201,
   });
 });
@@ -27,10 +27,10 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]();
 });
 
-const create = (name: string) => server.exchange.ask({ method: "POST", path: MAPS, body: { metadata: { name } } });
+const create = (name: string) => server.exchange.request({ method: "POST", path: MAPS, body: { metadata: { name } } });
 const texts = (count: number, text: (at: number) => string): Json => Array.from({ length: count }, (_, at) => text(at));
 
-test("a response of 40 MB is refused, with its limit", async () => {
+test("a response of 40 MB is rejected with the limit", async () => {
   webhook.more = { warnings: ["x".repeat(40 * MIB)] };
   expect(await create("huge")).toMatchObject({
     code: 500,
@@ -47,7 +47,7 @@ test.each([
     name: "many audit annotations",
     more: { auditAnnotations: Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`a${at}`, "x"])) },
   },
-])("$name: the request is answered, the warnings are cut", async ({ name, more }) => {
+])("$name: the request succeeds, and the warnings are truncated", async ({ name, more }) => {
   await server.process.reset();
   webhook.more = more;
   expect(await create(name.replaceAll(" ", "-"))).toMatchObject({ code: 201 });

@@ -1,6 +1,6 @@
 /**
- * The example of the plan that Lattice comes from, and what it compiles to, to the letter. The golden file is the review:
- * whoever changes what is compiled sees here what that means for people's clusters.
+ * Two services with all common features, and the complete compiled output. A change of a compiler shows in the golden file as a change of
+ * users' clusters.
  */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
@@ -9,7 +9,7 @@ import { compileAll } from "#compile";
 import { fieldAt, formatYamlDocuments, type KubeObject } from "#kube";
 import { loadYaml } from "../builders/world.ts";
 
-const [api = "", frontend = ""] = readFileSync(new URL("seed-example/services.yaml", import.meta.url), "utf8").split("\n---\n");
+const [api = "", frontend = ""] = readFileSync(new URL("two-services/services.yaml", import.meta.url), "utf8").split("\n---\n");
 const secrets = new Map([["postgres/main-db/password", sensitive("<resolved-from-secret-store>")]]);
 
 function compiled(...texts: readonly string[]) {
@@ -21,12 +21,12 @@ function compiled(...texts: readonly string[]) {
 
 const named = (objects: readonly KubeObject[]) => objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
 
-test("api and frontend become these objects", async () => {
+test("api and frontend compile to the golden objects", async () => {
   const { namespaces, objects } = compiled(api, frontend);
-  await expect(formatYamlDocuments([...namespaces, ...objects])).toMatchFileSnapshot("seed-example/compiled.yaml.golden");
+  await expect(formatYamlDocuments([...namespaces, ...objects])).toMatchFileSnapshot("two-services/compiled.yaml.golden");
 });
 
-test("among them are the ten of the plan, and what we add", () => {
+test("api has these objects", () => {
   const { objects } = compiled(api, frontend);
   const own = objects.filter(({ metadata }) => metadata.labels?.["app.kubernetes.io/name"] === "api");
   expect(named(own)).toEqual([
@@ -53,7 +53,7 @@ describe("api alone", () => {
   });
 });
 
-test("the databases are opened on the side of api, with a warning that the other side is not ours", () => {
+test("api may call its databases, with a warning that their own ingress is not managed by Lattice", () => {
   const { objects, warnings } = compiled(api, frontend);
   const policy = objects.find(({ kind, metadata }) => kind === "CiliumNetworkPolicy" && metadata.name === "api");
   const egress = JSON.stringify(fieldAt(policy, "spec", "egress"));
