@@ -1,4 +1,4 @@
-/** A contract: one claim about an API server, and the requests that show it. The same on every server. */
+/** A contract: one claim about an API server, and the requests that check it, on every server. */
 import type { Api } from "./client/api.ts";
 
 export type Contract = { readonly area: string; readonly name: string; readonly run: (api: Api) => Promise<void> };

@@ -1,16 +1,17 @@
-/** What each server is known to answer differently, claim by claim. README.md says it in prose. */
+/** Known deviations of each server, by claim. README.md explains them. */
 import type { Deviations } from "./run-contracts.ts";
 
-/** Areas and claims whose part of the server is being built: they are not run. */
+/** Areas and claims that are not run, because that part of the server is not finished. */
 export const PENDING: readonly string[] = [];
 
-const ROUNDED = "numbers are JavaScript's, and whole ones beyond 2^53 are rounded";
+const ROUNDED = "numbers are JavaScript's, and integers beyond 2^53 are rounded";
 
 export const EMBEDDED_DEVIATIONS: Deviations = {
   "integers keep all their digits": ROUNDED,
   "large numbers and floats are kept": ROUNDED,
-  "the security level of a namespace refuses Pods": "there is no PodSecurity admission: labels of a namespace say nothing about its Pods",
+  "the pod security level of a namespace rejects Pods":
+    "there is no PodSecurity admission: the labels of a namespace have no effect on its Pods",
 };
 
-/** The real server is the judge: a claim that it does not keep is no contract. */
+/** The real server defines the expectations: a claim that fails there is wrong. */
 export const REAL_DEVIATIONS: Deviations = {};

@@ -1,4 +1,4 @@
-/** The contracts on the embedded cluster, over HTTPS as any client sees it. */
+/** The contracts on the embedded cluster, over HTTPS. */
 import { afterAll, beforeAll } from "vitest";
 import { startEmbeddedCluster, type EmbeddedCluster } from "#embedded-cluster";
 import { parseYaml } from "#kube";
@@ -13,7 +13,7 @@ let world: World | undefined;
 let cluster: EmbeddedCluster | undefined;
 
 beforeAll(async () => {
-  // no scheduler and no kubelets: the real plane has none either
+  // no scheduler and no kubelets, as on the real plane
   cluster = await startEmbeddedCluster({ controllers: { simulation: false }, logActions: false });
   const { url, certificateAuthority } = await cluster.listen();
   world = {

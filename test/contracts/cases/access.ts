@@ -1,4 +1,4 @@
-/** Who may do what: authentication, RBAC, impersonation, reviews, tokens. */
+/** Authentication, RBAC, impersonation, access reviews and tokens. */
 import { expect } from "vitest";
 import type { Api } from "../client/api.ts";
 import { area } from "../contract.ts";
@@ -11,7 +11,7 @@ const bind = (name: string, user: string, roleName = name) => ({
   roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: roleName },
   subjects: [{ kind: "User", name: user, apiGroup: "rbac.authorization.k8s.io" }],
 });
-/** A user of this contract with these rules in its namespace. The real server notices a moment later, so `probe` must succeed first. */
+/** A user of this contract with these rules in its namespace. The real server reads rules with a delay, so `probe` must succeed first. */
 async function userWith(api: Api, rules: readonly object[], probe: (user: Api) => Promise<{ readonly status: number }>): Promise<Api> {
   const name = `user-${api.id}`;
   await api.created(`${RBAC}/roles`, role("own", ...rules));
@@ -24,26 +24,26 @@ async function userWith(api: Api, rules: readonly object[], probe: (user: Api) =
 const read = { apiGroups: [""], resources: ["configmaps"], verbs: ["get", "list", "watch"] };
 
 export const access = area("access", {
-  "a token that nobody knows is unauthorized, even for the version": async (api) => {
+  "an unknown token is unauthorized, also for /version": async (api) => {
     for (const path of ["/version", "/api/v1/namespaces", "/healthz"]) {
-      (await api.withToken("nobody").get(path)).refuses(401, "Unauthorized", "Unauthorized");
+      (await api.withToken("unknown").get(path)).refuses(401, "Unauthorized", "Unauthorized");
     }
   },
 
-  "without a token one is anonymous and may see the version and health": async (api) => {
-    const nobody = api.withoutToken();
-    (await nobody.get("/version")).gives(200);
-    expect((await nobody.get("/readyz")).text).toBe("ok");
-    (await nobody.get("configmaps")).refuses(
+  "a request without a token is anonymous and may read /version and health": async (api) => {
+    const anonymous = api.withoutToken();
+    (await anonymous.get("/version")).gives(200);
+    expect((await anonymous.get("/readyz")).text).toBe("ok");
+    (await anonymous.get("configmaps")).refuses(
       403,
       "Forbidden",
       `configmaps is forbidden: User "system:anonymous" cannot list resource "configmaps" in API group "" in the namespace "${api.namespace}"`,
       { details: { kind: "configmaps" } },
     );
-    (await nobody.get("/metrics")).refuses(403, "Forbidden", 'forbidden: User "system:anonymous" cannot get path "/metrics"');
+    (await anonymous.get("/metrics")).refuses(403, "Forbidden", 'forbidden: User "system:anonymous" cannot get path "/metrics"');
   },
 
-  "a user without rules may do nothing, and is told what": async (api) => {
+  "a user without rules is forbidden everything, with a message for each request": async (api) => {
     const alice = api.as("alice");
     const where = `in the namespace "${api.namespace}"`;
     (await alice.get("configmaps/a")).refuses(
@@ -83,12 +83,12 @@ export const access = area("access", {
     );
   },
 
-  "403 comes before 404": async (api) => {
+  "a forbidden request for a missing object is 403, not 404": async (api) => {
     (await api.as("alice").get("configmaps/no")).gives(403);
     (await api.as("alice").get("/apis/no.such.group/v1/things")).gives(403);
   },
 
-  "a role opens its namespace and no other": async (api) => {
+  "a Role grants access to its namespace and no other": async (api) => {
     const user = await userWith(api, [read], (as) => as.get("configmaps"));
     await api.created("configmaps", configMap("a"));
     (await user.get("configmaps/a")).gives(200);
@@ -99,7 +99,7 @@ export const access = area("access", {
     (await user.get("secrets")).gives(403);
   },
 
-  "resource names open one object, and its list only by name": async (api) => {
+  "resourceNames grant one object, and lists of it only by name": async (api) => {
     await api.created("configmaps", configMap("one"));
     await api.created("configmaps", configMap("two"));
     const user = await userWith(api, [{ ...read, resourceNames: ["one"] }], (as) => as.get("configmaps/one"));
@@ -109,7 +109,7 @@ export const access = area("access", {
     (await user.get("configmaps?fieldSelector=metadata.name%3Done")).gives(200, { items: [{ metadata: { name: "one" } }] });
   },
 
-  "subresources are resources of their own": async (api) => {
+  "a subresource needs its own rule": async (api) => {
     await api.created("apps/v1/replicasets", {
       metadata: { name: "a" },
       spec: {
@@ -125,22 +125,22 @@ export const access = area("access", {
     (await user.get("apps/v1/replicasets/a")).gives(403);
   },
 
-  "groups and wildcards count": async (api) => {
+  "rules apply to groups and may use wildcards": async (api) => {
     await api.created(`${RBAC}/roles`, role("all", { apiGroups: ["*"], resources: ["*"], verbs: ["*"] }));
     await api.created(`${RBAC}/rolebindings`, {
       ...bind("all", "x"),
       subjects: [{ kind: "Group", name: `team-${api.id}`, apiGroup: "rbac.authorization.k8s.io" }],
     });
-    const member = api.as("somebody", `team-${api.id}`);
+    const member = api.as("alice", `team-${api.id}`);
     await api.until(
       () => member.get("secrets"),
       ({ status }) => status === 200,
     );
     (await member.post("configmaps", configMap("a"))).gives(201);
-    (await api.as("somebody", "other-team").get("secrets")).gives(403);
+    (await api.as("alice", "other-team").get("secrets")).gives(403);
   },
 
-  "a ClusterRole is bound in a namespace": async (api) => {
+  "a RoleBinding may bind a ClusterRole in its namespace": async (api) => {
     await api.created(`${RBAC}/rolebindings`, {
       metadata: { name: "view" },
       roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "view" },
@@ -156,7 +156,7 @@ export const access = area("access", {
     (await viewer.post("configmaps", configMap("a"))).gives(403);
   },
 
-  "nobody gives away what they do not have": async (api) => {
+  "a user cannot grant rights that it does not have": async (api) => {
     const user = await userWith(
       api,
       [{ apiGroups: ["rbac.authorization.k8s.io"], resources: ["roles", "rolebindings"], verbs: ["create", "list"] }],
@@ -177,7 +177,7 @@ export const access = area("access", {
     ).gives(403);
   },
 
-  "with the verbs bind and escalate one may": async (api) => {
+  "the verbs bind and escalate allow granting more rights": async (api) => {
     const rbac = {
       apiGroups: ["rbac.authorization.k8s.io"],
       resources: ["roles", "rolebindings"],
@@ -188,7 +188,7 @@ export const access = area("access", {
     (await user.post(`${RBAC}/rolebindings`, bind("more", "x"))).gives(201);
   },
 
-  "applying something new needs create as well as patch": async (api) => {
+  "an apply that creates needs create as well as patch": async (api) => {
     const user = await userWith(api, [{ apiGroups: [""], resources: ["configmaps"], verbs: ["patch", "get"] }], (as) =>
       as.get("configmaps/x"),
     );
@@ -209,7 +209,7 @@ export const access = area("access", {
     (await user.put("coordination.k8s.io/v1/leases/a", { metadata: { name: "a" } })).gives(403, { reason: "Forbidden" });
   },
 
-  "impersonation needs the right to it": async (api) => {
+  "impersonation needs a rule": async (api) => {
     const token = await tokenOf(api, "robot");
     (await api.withToken(token).as("alice").get("configmaps")).refuses(
       403,
@@ -218,7 +218,7 @@ export const access = area("access", {
     );
   },
 
-  "impersonated users are who they say": async (api) => {
+  "an impersonated request has the user and groups of its headers": async (api) => {
     const whoAmI = await api.as("alice", "devs", "ops").post("/apis/authentication.k8s.io/v1/selfsubjectreviews", {});
     whoAmI.gives(201, {
       kind: "SelfSubjectReview",
@@ -226,7 +226,7 @@ export const access = area("access", {
     });
   },
 
-  "groups without a user are no impersonation": async (api) => {
+  "impersonated groups without a user are rejected": async (api) => {
     (await api.get("configmaps", { "impersonate-group": "devs" })).refuses(
       400,
       "BadRequest",
@@ -234,14 +234,14 @@ export const access = area("access", {
     );
   },
 
-  "extra fields travel with an impersonation": async (api) => {
+  "impersonation may set uid and extra fields": async (api) => {
     const answer = await api
       .as("alice")
       .post("/apis/authentication.k8s.io/v1/selfsubjectreviews", {}, { "impersonate-extra-reason": "test", "impersonate-uid": "u-1" });
     answer.gives(201, { status: { userInfo: { username: "alice", uid: "u-1", extra: { reason: ["test"] } } } });
   },
 
-  "a review says what one may do": async (api) => {
+  "a SelfSubjectAccessReview returns whether the user is allowed, with the reason": async (api) => {
     const user = await userWith(api, [read], (as) => as.get("configmaps"));
     const ask = (as: Api, attributes: object) =>
       as.post("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", {
@@ -254,7 +254,7 @@ export const access = area("access", {
     (await ask(api, { verb: "delete" })).gives(201, { status: { allowed: true } });
   },
 
-  "a review asks for somebody else": async (api) => {
+  "a SubjectAccessReview returns whether another user is allowed": async (api) => {
     const review = (spec: object) => api.post("/apis/authorization.k8s.io/v1/subjectaccessreviews", { spec });
     (await review({ user: "alice", resourceAttributes: { verb: "get", resource: "pods" } })).gives(201, {
       kind: "SubjectAccessReview",
@@ -275,7 +275,7 @@ export const access = area("access", {
     (await review({ user: "alice" })).gives(422);
   },
 
-  "a local review stays in its namespace": async (api) => {
+  "a LocalSubjectAccessReview must name its own namespace": async (api) => {
     const spec = { user: "alice", resourceAttributes: { verb: "get", resource: "pods", namespace: api.namespace } };
     (await api.post("authorization.k8s.io/v1/localsubjectaccessreviews", { spec })).gives(201, {
       kind: "LocalSubjectAccessReview",
@@ -288,7 +288,7 @@ export const access = area("access", {
     ).gives(422);
   },
 
-  "one may ask for all one's rules": async (api) => {
+  "a SelfSubjectRulesReview returns the rules of the user": async (api) => {
     const user = await userWith(api, [read], (as) => as.get("configmaps"));
     const answer = await user.post("/apis/authorization.k8s.io/v1/selfsubjectrulesreviews", { spec: { namespace: api.namespace } });
     answer.gives(201, { kind: "SelfSubjectRulesReview", status: { incomplete: false } });
@@ -296,7 +296,7 @@ export const access = area("access", {
     (await user.post("/apis/authorization.k8s.io/v1/selfsubjectrulesreviews", { spec: {} })).gives(400);
   },
 
-  "a ServiceAccount has a token, which is who it says": async (api) => {
+  "a ServiceAccount's token authenticates as the account": async (api) => {
     const token = await tokenOf(api, "robot");
     const robot = api.withToken(token);
     const who = await robot.post("/apis/authentication.k8s.io/v1/selfsubjectreviews", {});
@@ -315,7 +315,7 @@ export const access = area("access", {
     );
   },
 
-  "a token says for whom, how long and for what": async (api) => {
+  "a token has claims for its account, lifetime and audiences": async (api) => {
     await api.created("serviceaccounts", { metadata: { name: "robot" } });
     const answer = await api.post("serviceaccounts/robot/token", { spec: { audiences: ["a", "b"], expirationSeconds: 600 } });
     answer.gives(201, {
@@ -336,7 +336,7 @@ export const access = area("access", {
     (await api.withToken(answer.textAt("status.token")).get("configmaps")).gives(401);
   },
 
-  "a token lives at least ten minutes": async (api) => {
+  "a token's lifetime is at least ten minutes": async (api) => {
     await api.created("serviceaccounts", { metadata: { name: "robot" } });
     (await api.post("serviceaccounts/robot/token", { spec: { expirationSeconds: 60 } })).refuses(
       422,
@@ -346,7 +346,7 @@ export const access = area("access", {
     (await api.post("serviceaccounts/no/token", { spec: {} })).refuses(404, "NotFound", 'serviceaccounts "no" not found');
   },
 
-  "a token dies with its account": async (api) => {
+  "a token is invalid after its account is deleted": async (api) => {
     const token = await tokenOf(api, "robot");
     await api.delete("serviceaccounts/robot");
     await api.until(
@@ -355,7 +355,7 @@ export const access = area("access", {
     );
   },
 
-  "a token review tells whose it is": async (api) => {
+  "a TokenReview returns the user of a token": async (api) => {
     const token = await tokenOf(api, "robot");
     const review = (spec: object) => api.post("/apis/authentication.k8s.io/v1/tokenreviews", { spec });
     (await review({ token })).gives(201, {
@@ -367,7 +367,7 @@ export const access = area("access", {
     expect(unknown.textAt("status.error")).not.toBe("");
   },
 
-  "deleting and listing collections have verbs of their own": async (api) => {
+  "deletecollection and list need their own verbs": async (api) => {
     const user = await userWith(api, [{ apiGroups: [""], resources: ["configmaps"], verbs: ["delete", "list"] }], (as) =>
       as.get("configmaps"),
     );
@@ -376,7 +376,7 @@ export const access = area("access", {
     (await user.delete("configmaps/no")).gives(404);
   },
 
-  "the roles of every cluster are there": async (api) => {
+  "the default cluster roles exist": async (api) => {
     (await api.get("/apis/rbac.authorization.k8s.io/v1/clusterroles/cluster-admin")).gives(200, {
       metadata: { labels: { "kubernetes.io/bootstrapping": "rbac-defaults" } },
       rules: [

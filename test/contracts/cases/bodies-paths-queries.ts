@@ -16,7 +16,7 @@ const HPAS = (version: string) => `autoscaling/${version}/horizontalpodautoscale
 const OBJECT = { type: "object", properties: { a: { type: "string" } } };
 
 export const bodiesPathsQueries = area("bodies, paths and queries", {
-  "a custom resource is refused by the name it gives itself": async (api) => {
+  "an error about a patched custom resource names the kind and group of the patched object": async (api) => {
     const things = new Things(api);
     await things.define([v1(OBJECT)]);
     await things.post("a", { a: "1" });
@@ -32,7 +32,7 @@ export const bodiesPathsQueries = area("bodies, paths and queries", {
     );
   },
 
-  "of a custom resource, doubled fields are told before unknown ones": async (api) => {
+  "for a custom resource, duplicate fields are reported before unknown fields": async (api) => {
     const things = new Things(api);
     await things.define([v1(OBJECT)]);
     const text = `{"apiVersion":"${things.group}/v1","kind":"Thing","metadata":{"name":"b"},"zz":1,"spec":{"x":1,"a":"1","a":"2"}}`;
@@ -43,7 +43,7 @@ export const bodiesPathsQueries = area("bodies, paths and queries", {
     );
   },
 
-  "an Event of either group is refused as a core Event": async (api) => {
+  "an invalid Event of either group is reported as a core Event": async (api) => {
     (await api.post("events.k8s.io/v1/events", { metadata: { name: "e" } })).refuses(
       422,
       "Invalid",
@@ -51,7 +51,7 @@ export const bodiesPathsQueries = area("bodies, paths and queries", {
     );
   },
 
-  "replicas of nothing have no owner": async (api) => {
+  "replicas that are 0 have no field manager": async (api) => {
     const { spec, ...rest } = deployment("a", { replicas: 1 }) as { spec: object };
     await api.created("replicationcontrollers", { ...rest, spec: { ...spec, selector: { app: "a" } } });
     const owners = async () =>
@@ -65,7 +65,7 @@ export const bodiesPathsQueries = area("bodies, paths and queries", {
     expect(await owners()).toEqual([]);
   },
 
-  "a Scale is read as strictly as any other body": async (api) => {
+  "a Scale is decoded as strictly as any other body": async (api) => {
     await api.created("apps/v1/replicasets", deployment("a", { replicas: 0 }));
     const scale = (more: object) => ({ apiVersion: "autoscaling/v1", kind: "Scale", metadata: { name: "a" }, ...more });
     (await api.put("apps/v1/replicasets/a/scale", scale({ spec: [] }))).refuses(
@@ -78,7 +78,7 @@ export const bodiesPathsQueries = area("bodies, paths and queries", {
     });
   },
 
-  "a Binding names its Pod and a Node": async (api) => {
+  "a Binding must name its Pod and a Node": async (api) => {
     await api.created("pods", pod("p"));
     const binding = (more: object) => api.post("pods/p/binding?dryRun=All", { metadata: { name: "p" }, ...more });
     (await binding({ metadata: {}, target: { name: "n" } })).refuses(
@@ -99,7 +99,7 @@ export const bodiesPathsQueries = area("bodies, paths and queries", {
     );
   },
 
-  "an eviction's options are options of a delete": async (api) => {
+  "the options of an eviction are validated as DeleteOptions": async (api) => {
     await api.created("pods", pod("p"));
     const evict = (deleteOptions: unknown) => api.post("pods/p/eviction?dryRun=All", { metadata: { name: "p" }, deleteOptions });
     (await evict({ propagationPolicy: "Foo" })).gives(422, {
@@ -111,7 +111,7 @@ export const bodiesPathsQueries = area("bodies, paths and queries", {
     (await api.post("pods/p/eviction?dryRun=All", { apiVersion: "policy/v1beta1", kind: "Eviction", metadata: { name: "p" } })).gives(201);
   },
 
-  "a Pod keeps its quality of service when it is resized": async (api) => {
+  "a resize cannot change the QoS class of a Pod": async (api) => {
     await api.created("pods", pod("p"));
     const containers = [{ name: "web", resources: { requests: { cpu: "1" } } }];
     (await api.strategicPatch("pods/p/resize", { spec: { containers } })).refuses(
@@ -121,7 +121,7 @@ export const bodiesPathsQueries = area("bodies, paths and queries", {
     );
   },
 
-  "a Pod's RuntimeClass must be there, and overhead comes from it": async (api) => {
+  "a Pod's RuntimeClass must exist, and sets the overhead and scheduling of the Pod": async (api) => {
     const tried = (spec: object) => api.post("pods?dryRun=All", pod("p", spec));
     (await tried({ runtimeClassName: "none" })).refuses(
       403,
@@ -150,13 +150,13 @@ export const bodiesPathsQueries = area("bodies, paths and queries", {
     });
   },
 
-  "an autoscaler of the old version that says nothing scales by CPU, and owns that": async (api) => {
+  "an autoscaling/v1 autoscaler without a target scales by CPU, and its manager owns the default": async (api) => {
     const made = await api.created(HPAS("v1"), autoscaler("a"));
     made.has("spec.targetCPUUtilizationPercentage", 80);
     expect(made.at("metadata.managedFields.0.fieldsV1.f:spec")).toHaveProperty("f:targetCPUUtilizationPercentage");
   },
 
-  "the source of a claim has two names, and may not lie elsewhere": async (api) => {
+  "dataSource and dataSourceRef of a claim are copied to each other, and unsupported sources are dropped": async (api) => {
     const source = { kind: "PersistentVolumeClaim", name: "y" };
     const made = await api.post("persistentvolumeclaims?dryRun=All", claim("a", { dataSourceRef: source }));
     made.gives(201, { spec: { dataSource: source, dataSourceRef: source } });
@@ -168,16 +168,17 @@ export const bodiesPathsQueries = area("bodies, paths and queries", {
       .has("spec.dataSource", undefined);
   },
 
-  "every character of a field manager that cannot be printed is told": async (api) => {
-    const said = (code: string, at: number) => `fieldManager: Invalid value: "a\\x00\\n": invalid character U+${code} (at position ${at})`;
+  "every non-printable character of a field manager is reported": async (api) => {
+    const problem = (code: string, at: number) =>
+      `fieldManager: Invalid value: "a\\x00\\n": invalid character U+${code} (at position ${at})`;
     (await api.post("configmaps?fieldManager=a%00%0a", { metadata: { name: "a" } })).refuses(
       422,
       "Invalid",
-      `CreateOptions.meta.k8s.io "" is invalid: [${said("0000", 1)}, ${said("000A", 2)}]`,
+      `CreateOptions.meta.k8s.io "" is invalid: [${problem("0000", 1)}, ${problem("000A", 2)}]`,
     );
   },
 
-  "an empty namespace in a path is all of them, or none": async (api) => {
+  "an empty namespace in a path means all namespaces for a list, and is an error otherwise": async (api) => {
     (await api.get("/api/v1/namespaces//limitranges")).gives(200, { kind: "LimitRangeList" });
     (await api.get("/api/v1/namespaces//configmaps/x")).refuses(400, "BadRequest", "Namespace parameter required.");
     (await api.post("/api/v1/namespaces//configmaps", { metadata: { name: "c" } })).refuses(
@@ -188,7 +189,7 @@ export const bodiesPathsQueries = area("bodies, paths and queries", {
     (await api.get("/api/v1//configmaps")).gives(404, { kind: "Status" });
   },
 
-  "a selector of no field for no value selects everything": async (api) => {
+  "a field selector without field and value selects everything": async (api) => {
     await api.created("podtemplates", { metadata: { name: "a" }, template: { spec: { containers: [{ name: "c", image: "i" }] } } });
     (await api.get("podtemplates?fieldSelector=%3D%3D")).gives(200, { items: [{ metadata: { name: "a" } }] });
     (await api.get("podtemplates?fieldSelector=metadata.name%3Da%3Db")).refuses(
@@ -199,7 +200,7 @@ export const bodiesPathsQueries = area("bodies, paths and queries", {
     (await api.get("batch/v1/jobs?fieldSelector=spec.x%3Da")).refuses(400, "BadRequest", 'field label "spec.x" not supported for Job');
   },
 
-  "a token to go on with is read with care": async (api) => {
+  "a continue token with an invalid start key is a bad request": async (api) => {
     const asked = async (token: string) => (await api.get(`configmaps?limit=1&continue=${token}`)).textAt("message");
     const says = (what: string) => `invalid continue token: continue key is not valid: ${what}`;
     expect(await asked("ab%3D")).toBe(says("illegal base64 data at input byte 2"));
@@ -210,13 +211,13 @@ export const bodiesPathsQueries = area("bodies, paths and queries", {
     );
   },
 
-  "groups are told whatever the method": async (api) => {
+  "group discovery accepts every method": async (api) => {
     (await api.post("/apis", {})).gives(200, { kind: "APIGroupList" });
     (await api.post("/apis/apps", {})).gives(200, { kind: "APIGroup" });
     (await api.post("/apis/apps/v1", {})).gives(405);
   },
 
-  "what a delete means can stand in the query": async (api) => {
+  "delete options can be query parameters": async (api) => {
     await api.created("configmaps", { metadata: { name: "a" } });
     (await api.delete("configmaps/a?uid=x")).gives(409, {
       message: expect.stringContaining("the UID in the precondition (x) does not match the UID in record") as string,
@@ -225,7 +226,7 @@ export const bodiesPathsQueries = area("bodies, paths and queries", {
     (await api.delete("configmaps/a?resourceVersion=")).gives(200);
   },
 
-  "a Job's Pods are spoken of even when there is no Job": async (api) => {
+  "the warning about a Job's Pods is sent also when there is no Job": async (api) => {
     expect((await api.delete("batch/v1/jobs/no")).gives(404).warnings).toEqual([
       "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning",
     ]);
@@ -236,7 +237,7 @@ export const bodiesPathsQueries = area("bodies, paths and queries", {
     expect(made.textAt("metadata.name")).toMatch(/^[0-9a-f-]{36}$/);
   },
 
-  "a version that is none does not keep an object from being created": async (api) => {
+  "a resourceVersion that is 0 or not a number does not prevent a creation": async (api) => {
     (await api.post("configmaps", { metadata: { name: "a", resourceVersion: "0" } })).gives(201);
     (await api.post("configmaps", { metadata: { name: "b", resourceVersion: "x" } })).gives(201);
     (await api.post("configmaps", { metadata: { name: "c", resourceVersion: "5" } })).refuses(
@@ -251,7 +252,7 @@ export const bodiesPathsQueries = area("bodies, paths and queries", {
     );
   },
 
-  "an operation of a JSON patch is read before it is done": async (api) => {
+  "all operations of a JSON patch are decoded before the first is applied": async (api) => {
     await api.created("configmaps", { metadata: { name: "a" } });
     (await api.jsonPatch("configmaps/a", [{ op: "add", path: 5 }])).refuses(
       400,
@@ -260,7 +261,7 @@ export const bodiesPathsQueries = area("bodies, paths and queries", {
     );
   },
 
-  "a watch from a version that cannot be read is nobody's request": async (api) => {
+  "a watch from a malformed resourceVersion is invalid": async (api) => {
     (await api.get("configmaps?watch=1&resourceVersion=abc")).refuses(
       500,
       undefined,

@@ -8,7 +8,7 @@ const string = { type: "string" };
 const rules = (...list: readonly object[]) => ({ "x-kubernetes-validations": list });
 
 export const celRules = area("CEL rules", {
-  "a rule that fails says its message, or itself": async (api) => {
+  "a rule that fails reports its message, or the rule": async (api) => {
     const made = await things(
       api,
       object(
@@ -32,7 +32,7 @@ export const celRules = area("CEL rules", {
     );
   },
 
-  "a message can be computed": async (api) => {
+  "messageExpression computes the message": async (api) => {
     const made = await things(
       api,
       object({ size: { ...string, maxLength: 5, ...rules({ rule: "self.size() % 2 == 0", messageExpression: "'odd: ' + self" }) } }),
@@ -44,7 +44,7 @@ export const celRules = area("CEL rules", {
     );
   },
 
-  "a rule can name the field and the reason": async (api) => {
+  "a rule can set the field path and the reason": async (api) => {
     const made = await things(
       api,
       object(
@@ -55,7 +55,7 @@ export const celRules = area("CEL rules", {
     (await made.post("a", {})).refuses(422, "Invalid", `Thing.${made.group} "a" is invalid: spec.a: Required value: one of them`);
   },
 
-  "a rule with oldSelf compares, and is silent at creation": async (api) => {
+  "a rule with oldSelf is evaluated on updates, not on creation": async (api) => {
     const made = await things(api, object({ size: { ...integer, ...rules({ rule: "self >= oldSelf", message: "may only grow" }) } }));
     await made.post("a", { size: 2 });
     (await api.mergePatch(`${made.path}/a`, { spec: { size: 3 } })).gives(200);
@@ -66,7 +66,7 @@ export const celRules = area("CEL rules", {
     );
   },
 
-  "with optionalOldSelf a rule runs at creation too": async (api) => {
+  "a rule with optionalOldSelf is also evaluated on creation": async (api) => {
     const made = await things(
       api,
       object({
@@ -85,7 +85,7 @@ export const celRules = area("CEL rules", {
     (await api.mergePatch(`${made.path}/a`, { spec: { name: "second" } })).gives(200);
   },
 
-  "what was wrong before and is unchanged passes with a warning": async (api) => {
+  "an unchanged value that already broke a rule is accepted with a warning": async (api) => {
     const made = await things(api, object({ size: integer, colour: string }));
     await made.post("a", { size: 100, colour: "red" });
     await api.mergePatch(made.definition, {
@@ -103,14 +103,14 @@ export const celRules = area("CEL rules", {
     );
   },
 
-  "rules at the root see name and generateName": async (api) => {
+  "rules at the root can read name and generateName": async (api) => {
     const made = new Things(api);
     await made.define([v1(object({}), {}, rules({ rule: "self.metadata.name.startsWith('ok-')", message: "names begin with ok-" }))]);
     (await made.post("ok-a", {})).gives(201);
     (await made.post("a", {})).refuses(422, "Invalid", `Thing.${made.group} "a" is invalid: <nil>: Invalid value: names begin with ok-`);
   },
 
-  "lists and maps have macros": async (api) => {
+  "macros work on lists and maps": async (api) => {
     const list = { type: "array", maxItems: 10, items: object({ name: { ...string, maxLength: 10 }, n: integer }) };
     const made = await things(
       api,
@@ -163,13 +163,13 @@ export const celRules = area("CEL rules", {
     );
   },
 
-  "an error at run time is a refusal with the error": async (api) => {
+  "a runtime error rejects the object with the error": async (api) => {
     const made = await things(api, object({ a: integer, b: integer }, rules({ rule: "self.a / self.b > 0" })));
     (await made.post("a", { a: 1, b: 0 })).gives(422);
     (await made.post("b", { a: 1 })).refuses(422, "Invalid", expect.stringContaining("no such key: b"));
   },
 
-  "a rule that does not compile is refused with a mark under the place": async (api) => {
+  "a rule that does not compile is rejected with the position of the error": async (api) => {
     const made = new Things(api);
     const answer = await api.post(
       CRDS,
@@ -184,7 +184,7 @@ export const celRules = area("CEL rules", {
     expect(causes[2]?.message).toContain("must evaluate to a bool");
   },
 
-  "a rule that could cost too much is refused": async (api) => {
+  "a rule whose estimated cost is too high is rejected": async (api) => {
     const made = new Things(api);
     const deep = { type: "array", items: { type: "array", items: string } };
     const answer = await api.post(
@@ -195,7 +195,7 @@ export const celRules = area("CEL rules", {
     expect(answer.textAt("message")).toContain("exceeds budget");
   },
 
-  "reserved words are written with underscores": async (api) => {
+  "reserved names are escaped with underscores": async (api) => {
     const made = await things(
       api,
       object(

@@ -1,21 +1,21 @@
-/** What a controller manager does: garbage, namespaces, workloads. Only on servers that have one. */
+/** Controllers of a controller manager: garbage collection, namespaces, workloads. Only for servers that have one. */
 import { expect } from "vitest";
 import type { Api } from "../client/api.ts";
-import type { Answer } from "../client/answer.ts";
+import type { ApiResponse } from "../client/api-response.ts";
 import { area } from "../contract.ts";
 import { configMap, deployment } from "./objects.ts";
 
-const gone = ({ status }: Answer) => status === 404;
-const owner = (made: Answer, more: object = {}) => ({
+const gone = ({ status }: ApiResponse) => status === 404;
+const owner = (made: ApiResponse, more: object = {}) => ({
   apiVersion: made.textAt("apiVersion"),
   kind: made.textAt("kind"),
   name: made.textAt("metadata.name"),
   uid: made.textAt("metadata.uid"),
   ...more,
 });
-const condition = (answer: Answer, type: string) =>
+const condition = (answer: ApiResponse, type: string) =>
   ((answer.at("status.conditions") ?? []) as readonly { type: string; status: string; reason: string }[]).find((one) => one.type === type);
-const items = (answer: Answer) =>
+const items = (answer: ApiResponse) =>
   (answer.at("items") ?? []) as readonly {
     metadata: { name: string; ownerReferences?: readonly { name: string; controller?: boolean }[]; annotations?: Record<string, string> };
     spec: Record<string, unknown>;
@@ -23,14 +23,14 @@ const items = (answer: Answer) =>
 const replicaSets = async (api: Api, app: string) => items(await api.get(`apps/v1/replicasets?labelSelector=app%3D${app}`));
 
 export const controllers = area("controllers", {
-  "what nobody owns any more is collected": async (api) => {
+  "an object whose owners are deleted is garbage collected": async (api) => {
     const made = await api.created("configmaps", configMap("owner"));
     await api.created("configmaps", configMap("owned", {}, { ownerReferences: [owner(made)] }));
     await api.delete("configmaps/owner");
     await api.until(() => api.get("configmaps/owned"), gone);
   },
 
-  "one owner that is left is enough": async (api) => {
+  "an object with one remaining owner is kept": async (api) => {
     const [a, b] = [await api.created("configmaps", configMap("a")), await api.created("configmaps", configMap("b"))];
     await api.created("configmaps", configMap("both", {}, { ownerReferences: [owner(a), owner(b)] }));
     await api.delete("configmaps/a");
@@ -41,13 +41,13 @@ export const controllers = area("controllers", {
     left.has("metadata.ownerReferences", [owner(b)]);
   },
 
-  "an owner that never was is no owner": async (api) => {
-    const nobody = { apiVersion: "v1", kind: "ConfigMap", name: "nobody", uid: "11111111-1111-4111-8111-111111111111" };
-    await api.created("configmaps", configMap("owned", {}, { ownerReferences: [nobody] }));
+  "an object whose owner never existed is garbage collected": async (api) => {
+    const missing = { apiVersion: "v1", kind: "ConfigMap", name: "missing", uid: "11111111-1111-4111-8111-111111111111" };
+    await api.created("configmaps", configMap("owned", {}, { ownerReferences: [missing] }));
     await api.until(() => api.get("configmaps/owned"), gone);
   },
 
-  "foreground deletion waits for those that block it": async (api) => {
+  "foreground deletion waits for dependents that block it": async (api) => {
     const made = await api.created("configmaps", configMap("owner"));
     await api.created(
       "configmaps",
@@ -63,7 +63,7 @@ export const controllers = area("controllers", {
     await api.until(() => api.get("configmaps/owner"), gone);
   },
 
-  "orphaning lets go first": async (api) => {
+  "orphaning removes the owner references first": async (api) => {
     const made = await api.created("configmaps", configMap("owner"));
     await api.created("configmaps", configMap("owned", {}, { ownerReferences: [owner(made)] }));
     await api.delete("configmaps/owner", { propagationPolicy: "Orphan" });
@@ -71,7 +71,7 @@ export const controllers = area("controllers", {
     (await api.get("configmaps/owned")).gives(200).has("metadata.ownerReferences", undefined);
   },
 
-  "garbage is collected across kinds, custom ones too": async (api) => {
+  "garbage collection works across kinds, also custom ones": async (api) => {
     const group = `${api.id}.contracts.test`;
     const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
     await api.created("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {
@@ -93,7 +93,7 @@ export const controllers = area("controllers", {
     await api.until(() => api.get("configmaps/owned"), gone);
   },
 
-  "a namespace takes everything in it along": async (api) => {
+  "deleting a namespace deletes its content": async (api) => {
     const name = `doomed-${api.id}`;
     await api.created("/api/v1/namespaces", { metadata: { name } });
     await api.created(`/api/v1/namespaces/${name}/configmaps`, configMap("a"));
@@ -103,7 +103,7 @@ export const controllers = area("controllers", {
     (await api.get(`/api/v1/namespaces/${name}/secrets/s`)).gives(404);
   },
 
-  "a namespace that cannot be emptied says why": async (api) => {
+  "a namespace with remaining content reports why in its conditions": async (api) => {
     const name = `stuck-${api.id}`;
     await api.created("/api/v1/namespaces", { metadata: { name } });
     await api.created(`/api/v1/namespaces/${name}/configmaps`, configMap("a", {}, { finalizers: ["example.test/f"] }));
@@ -125,7 +125,7 @@ export const controllers = area("controllers", {
     await api.until(() => api.get(`/api/v1/namespaces/${name}`), gone);
   },
 
-  "every namespace gets its account and its certificate": async (api) => {
+  "every namespace gets a default ServiceAccount and the root certificate": async (api) => {
     await api.until(
       () => api.get("serviceaccounts/default"),
       ({ status }) => status === 200,
@@ -142,7 +142,7 @@ export const controllers = area("controllers", {
     );
   },
 
-  "a Deployment makes a ReplicaSet, and that makes Pods": async (api) => {
+  "a Deployment creates a ReplicaSet, which creates Pods": async (api) => {
     await api.created("apps/v1/deployments", deployment("web", { replicas: 2 }));
     const pods = await api.until(
       () => api.get("pods?labelSelector=app%3Dweb"),
@@ -170,7 +170,7 @@ export const controllers = area("controllers", {
     expect(condition(seen, "Available")).toMatchObject({ status: "False", reason: "MinimumReplicasUnavailable" });
   },
 
-  "a new template is a new ReplicaSet and a new revision": async (api) => {
+  "a new template creates a new ReplicaSet and revision": async (api) => {
     await api.created("apps/v1/deployments", deployment("web", { replicas: 1 }));
     await api.until(
       () => api.get("apps/v1/deployments/web"),
@@ -188,7 +188,7 @@ export const controllers = area("controllers", {
     ).toEqual(["1", "2"]);
   },
 
-  "a Deployment that is scaled scales its ReplicaSet": async (api) => {
+  "scaling a Deployment scales its ReplicaSet": async (api) => {
     await api.created("apps/v1/deployments", deployment("web", { replicas: 1 }));
     await api.until(
       () => api.get("apps/v1/replicasets?labelSelector=app%3Dweb"),
@@ -206,7 +206,7 @@ export const controllers = area("controllers", {
     );
   },
 
-  "a paused Deployment rolls nothing out": async (api) => {
+  "a paused Deployment does not roll out": async (api) => {
     await api.created("apps/v1/deployments", deployment("web", { replicas: 1, paused: true }));
     const seen = await api.until(
       () => api.get("apps/v1/deployments/web"),
@@ -216,7 +216,7 @@ export const controllers = area("controllers", {
     expect(await replicaSets(api, "web")).toEqual([]);
   },
 
-  "deleting a Deployment takes its sets and Pods along": async (api) => {
+  "deleting a Deployment deletes its ReplicaSets and Pods": async (api) => {
     await api.created("apps/v1/deployments", deployment("web", { replicas: 1 }));
     await api.until(
       () => api.get("pods?labelSelector=app%3Dweb"),
@@ -233,7 +233,7 @@ export const controllers = area("controllers", {
     );
   },
 
-  "a StatefulSet makes its Pods one after the other, by number": async (api) => {
+  "a StatefulSet creates its Pods in order, with ordinals": async (api) => {
     await api.created("apps/v1/statefulsets", deployment("db", { replicas: 2, serviceName: "db" }));
     const first = await api.until(
       () => api.get("pods/db-0"),
@@ -246,7 +246,7 @@ export const controllers = area("controllers", {
     (await api.get("pods/db-1")).gives(404);
   },
 
-  "a Job makes a Pod with a finalizer and counts it": async (api) => {
+  "a Job creates Pods with a finalizer and counts them": async (api) => {
     await api.created("batch/v1/jobs", {
       metadata: { name: "once" },
       spec: { template: { spec: { restartPolicy: "Never", containers: [{ name: "c", image: "i" }] } } },
@@ -283,7 +283,7 @@ export const controllers = area("controllers", {
     });
   },
 
-  "a quota knows what is used": async (api) => {
+  "a ResourceQuota's status has the usage": async (api) => {
     await api.created("secrets", { metadata: { name: "a" } });
     await api.created("resourcequotas", { metadata: { name: "q" }, spec: { hard: { "count/secrets": "5" } } });
     await api.until(
@@ -292,7 +292,7 @@ export const controllers = area("controllers", {
     );
   },
 
-  "a budget knows how many may go": async (api) => {
+  "a PodDisruptionBudget's status has the allowed disruptions": async (api) => {
     await api.created("policy/v1/poddisruptionbudgets", {
       metadata: { name: "b" },
       spec: { minAvailable: 1, selector: { matchLabels: { app: "none" } } },

@@ -5,7 +5,7 @@
  * (read, without managedFields), "sent" (as a client sends it), else the keys of its metadata.
  */
 import { expect } from "vitest";
-import type { Answer } from "../client/answer.ts";
+import type { ApiResponse } from "../client/api-response.ts";
 import type { Api } from "../client/api.ts";
 import type { Review } from "../client/hook-host.ts";
 import { area } from "../contract.ts";
@@ -16,9 +16,13 @@ type Given = {
   readonly name: string;
   readonly path: string;
   readonly thing: (n: number, metadata?: object) => object;
-  readonly made: Answer;
+  readonly made: ApiResponse;
 };
-type Row = { readonly finalizers?: readonly string[]; readonly act: (given: Given) => Promise<Answer>; readonly calls: readonly string[] };
+type Row = {
+  readonly finalizers?: readonly string[];
+  readonly act: (given: Given) => Promise<ApiResponse>;
+  readonly calls: readonly string[];
+};
 type Rows = Readonly<Record<string, Row>>;
 
 const FINALIZERS = ["contracts.test/f"];
@@ -45,7 +49,7 @@ const of =
     (request["objects"] as unknown as readonly Sent[]).some(({ metadata }) => metadata["name"] === name);
 
 /** The object is in the watch cache of v2, with this version. */
-async function cached(api: Api, { v2 }: TwoVersions, made: Answer): Promise<void> {
+async function cached(api: Api, { v2 }: TwoVersions, made: ApiResponse): Promise<void> {
   const [name, version] = [made.textAt("metadata.name"), made.textAt("metadata.resourceVersion")];
   const isCached = ({ metadata }: Sent) => metadata["name"] === name && metadata["resourceVersion"] === version;
   await api.until(
@@ -54,7 +58,7 @@ async function cached(api: Api, { v2 }: TwoVersions, made: Answer): Promise<void
   );
 }
 
-/** Each row has an object of its own, made in one version and changed in another. Calls for the cache of v2 come later than an answer. */
+/** Each row has its own object, created in one version and changed in another. Calls for the cache of v2 happen after the response. */
 async function run(api: Api, kind: TwoVersions, { by, through, rows }: { by: Version; through: Version; rows: Rows }): Promise<void> {
   const body =
     (version: Version, name: string) =>
@@ -83,7 +87,7 @@ async function run(api: Api, kind: TwoVersions, { by, through, rows }: { by: Ver
 const SUBRESOURCES = { subresources: { status: {}, scale: { specReplicasPath: ".spec.n", statusReplicasPath: ".status.n" } } };
 const version = ({ made }: Given) => ({ resourceVersion: made.textAt("metadata.resourceVersion") });
 
-/** The requests, with the calls that each server makes: `calls` by title. */
+/** The requests, with the expected webhook calls. */
 function requests(api: Api, dry: string, calls: Readonly<Record<string, readonly string[]>>): Rows {
   const at = ({ path }: Given, below = "") => `${path}${below}?fieldManager=m${dry}`;
   const replicas = { spec: { replicas: 3 } };

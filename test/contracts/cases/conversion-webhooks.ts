@@ -1,4 +1,4 @@
-/** When a conversion webhook is asked, and what it is sent. */
+/** When a conversion webhook is called, and with which objects. */
 import { expect } from "vitest";
 import type { Api } from "../client/api.ts";
 import type { Hook } from "../client/hook-host.ts";
@@ -6,7 +6,7 @@ import { area } from "../contract.ts";
 import type { Things } from "./definitions.ts";
 import { twoVersions, type Sent } from "./two-versions.ts";
 
-/** "v2: v1" for each call: where to, and the versions of its objects. */
+/** "v2: v1" for each call: the desired version, and the versions of its objects. */
 const shown = (hook: Hook, from: number) =>
   hook.calls.slice(from).map(({ request }) => {
     const { desiredAPIVersion, objects } = request as unknown as { desiredAPIVersion: string; objects: readonly Sent[] };
@@ -44,7 +44,7 @@ export const conversionWebhooks = area("conversion webhooks", {
     (await api.get(`${one}/a`)).gives(200, { spec: { n: 1 } });
   },
 
-  "a get in another version asks a conversion webhook once, each time; one in the stored version never": async (api) => {
+  "a get in another version calls a conversion webhook once, each time; a get in the stored version never": async (api) => {
     const made = await twoVersions(api);
     await createKnown(api, made);
     const before = made.hook.calls.length;
@@ -54,7 +54,7 @@ export const conversionWebhooks = area("conversion webhooks", {
     expect(shown(made.hook, before)).toEqual(["v2: v1", "v2: v1"]);
   },
 
-  "a dry run asks a conversion webhook as the write would": async (api) => {
+  "a dry run calls a conversion webhook like a write": async (api) => {
     const { hook, v2, things } = await twoVersions(api);
     const before = hook.calls.length;
     const thing = { ...things.thing("a", { n: 1 }), apiVersion: `${things.group}/v2` };
@@ -63,7 +63,7 @@ export const conversionWebhooks = area("conversion webhooks", {
     expect(shown(hook, before)).toEqual(["v1: v2", "v2: v1"]);
   },
 
-  "watches of one version share what a conversion webhook answered": async (api) => {
+  "watches of one version share the responses of a conversion webhook": async (api) => {
     const made = await twoVersions(api);
     await createKnown(api, made);
     const watches = [await api.watch(`${made.v2}?watch=1`), await api.watch(`${made.v2}?watch=1`)];

@@ -1,6 +1,6 @@
-/** What a patch made is read as its kind through one of two doors: Go's JSON reader, or its converter, which has its own words and its own ways. */
+/** A patched object is decoded by Go's JSON decoder or by its unstructured converter, depending on the patch; the converter has other messages and rules. */
 import { expect } from "vitest";
-import type { Answer } from "../client/answer.ts";
+import type { ApiResponse } from "../client/api-response.ts";
 import { area } from "../contract.ts";
 import { object, Things, things, v1 } from "./definitions.ts";
 import { configMap, deployment, podTemplate } from "./objects.ts";
@@ -10,16 +10,16 @@ const inPod = (spec: object) => ({ template: { spec } });
 const inContainer = (container: object) => inPod({ containers: [{ name: "web", ...container }] });
 const applied = (spec: object) => ({ apiVersion: "v1", kind: "PodTemplate", ...podTemplate("a", spec) });
 
-/** What is said behind the patch or the object that is quoted. */
-const saidAtTheEnd = (answer: Answer) => answer.textAt("message").replace(/^.*(?:": |Kind=\w+: )/s, "");
+/** The message without the quoted patch or object before it. */
+const endOfMessage = (answer: ApiResponse) => answer.textAt("message").replace(/^.*(?:": |Kind=\w+: )/s, "");
 
-const WRONG: readonly (readonly [what: string, patch: object, said: string])[] = [
+const WRONG: readonly (readonly [what: string, patch: object, message: string])[] = [
   ["a fraction for an integer", inPod({ priority: 1.5 }), "cannot convert float64 to int32"],
   ["a text for an integer", inPod({ priority: "x" }), "unrecognized type: int32"],
   ["a number for a text", inPod({ hostname: 5 }), "cannot convert int64 to string"],
   ["a fraction for a text", inPod({ hostname: 1.5 }), "unrecognized type: string"],
   ["a list for a text", inPod({ hostname: [] }), "unrecognized type: string"],
-  ["a number for a text with a name of its own", inContainer({ imagePullPolicy: 5 }), "cannot convert int64 to v1.PullPolicy"],
+  ["a number for a text with its own Go type", inContainer({ imagePullPolicy: 5 }), "cannot convert int64 to v1.PullPolicy"],
   ["a text for a flag", inPod({ hostNetwork: "x" }), "unrecognized type: bool"],
   ["a text for a struct", inPod({ securityContext: "x" }), "cannot restore struct from: string"],
   ["a list for a struct", inPod({ securityContext: [] }), "cannot restore struct from: slice"],
@@ -35,14 +35,14 @@ const WRONG: readonly (readonly [what: string, patch: object, said: string])[] =
 ];
 
 export const conversions = area("conversions", {
-  "a strategic patch cuts an integer that is too large to the bits of its field": async (api) => {
+  "a strategic patch truncates an integer that is too large to the bits of its field": async (api) => {
     await api.created(TEMPLATES, podTemplate("a"));
     (await api.strategicPatch(`${TEMPLATES}/a`, inPod({ priority: 5_000_000_000 }))).gives(200).has("template.spec.priority", 705_032_704);
     (await api.strategicPatch(`${TEMPLATES}/a`, inPod({ priority: 1e30 }))).gives(200).has("template.spec.priority", 0);
     (await api.mergePatch(`${TEMPLATES}/a`, inPod({ priority: 5_000_000_000 }))).gives(422);
   },
 
-  "apply cuts it too, and says of a fraction that it cannot be converted": async (api) => {
+  "apply truncates it too, and rejects a fraction": async (api) => {
     (await api.apply("one", `${TEMPLATES}/a`, applied({ priority: -5_000_000_000 })))
       .gives(201)
       .has("template.spec.priority", -705_032_704);
@@ -54,25 +54,25 @@ export const conversions = area("conversions", {
     );
   },
 
-  "a strategic patch with a wrong type is refused in the converter's words": async (api) => {
+  "a strategic patch with a wrong type is rejected with the converter's message": async (api) => {
     await api.created(TEMPLATES, podTemplate("a"));
     const found: string[] = [];
     for (const [what, patch] of WRONG) {
       const answer = await api.strategicPatch(`${TEMPLATES}/a`, patch);
-      found.push(`${what}: ${answer.status} ${saidAtTheEnd(answer)}`);
+      found.push(`${what}: ${answer.status} ${endOfMessage(answer)}`);
     }
-    expect(found).toEqual(WRONG.map(([what, , said]) => `${what}: 422 ${said}`));
+    expect(found).toEqual(WRONG.map(([what, , message]) => `${what}: 422 ${message}`));
   },
 
-  "a custom object cannot be patched into one of no kind": async (api) => {
+  "a patch cannot remove the kind of a custom object": async (api) => {
     const made = await things(api, object({}));
     (await made.post("a", {})).gives(201);
     const path = `${made.path}/a`;
     for (const patch of [{ kind: null }, { kind: "" }]) {
-      expect(saidAtTheEnd((await api.mergePatch(path, patch)).gives(422))).toMatch(/^Object 'Kind' is missing in '\{"apiVersion":"/);
+      expect(endOfMessage((await api.mergePatch(path, patch)).gives(422))).toMatch(/^Object 'Kind' is missing in '\{"apiVersion":"/);
     }
     const removed = await api.jsonPatch(path, [{ op: "remove", path: "/kind" }]);
-    expect(saidAtTheEnd(removed.gives(422))).toMatch(/^Object 'Kind' is missing in '/);
+    expect(endOfMessage(removed.gives(422))).toMatch(/^Object 'Kind' is missing in '/);
     (await api.jsonPatch(path, [{ op: "replace", path: "", value: {} }])).refuses(
       422,
       "Invalid",
@@ -85,13 +85,13 @@ export const conversions = area("conversions", {
     );
   },
 
-  "what an object is must be a text": async (api) => {
+  "kind and apiVersion must be strings": async (api) => {
     await api.created("configmaps", configMap("a", {}));
     const made = await things(api, object({}));
     (await made.post("a", {})).gives(201);
     for (const path of ["configmaps/a", `${made.path}/a`]) {
       const numbers = [await api.mergePatch(path, { kind: 5 }), await api.mergePatch(path, { apiVersion: 5 })];
-      expect(numbers.map((answer) => `${answer.status} ${saidAtTheEnd(answer)}`)).toEqual([
+      expect(numbers.map((answer) => `${answer.status} ${endOfMessage(answer)}`)).toEqual([
         "422 couldn't get version/kind; json parse error: json: cannot unmarshal number into Go struct field .kind of type string",
         "422 couldn't get version/kind; json parse error: json: cannot unmarshal number into Go struct field .apiVersion of type string",
       ]);
@@ -103,17 +103,17 @@ export const conversions = area("conversions", {
     }
   },
 
-  "a built-in object without its version is none at all": async (api) => {
+  "a patch cannot remove the apiVersion of a built-in object, but may remove its kind": async (api) => {
     await api.created("configmaps", configMap("a", { x: "1" }));
-    const said = "the name of the object (a based on URL) was undeterminable: name must be provided";
-    (await api.mergePatch("configmaps/a", { apiVersion: null })).refuses(400, "BadRequest", said);
-    (await api.jsonPatch("configmaps/a", [{ op: "replace", path: "", value: {} }])).refuses(400, "BadRequest", said);
+    const message = "the name of the object (a based on URL) was undeterminable: name must be provided";
+    (await api.mergePatch("configmaps/a", { apiVersion: null })).refuses(400, "BadRequest", message);
+    (await api.jsonPatch("configmaps/a", [{ op: "replace", path: "", value: {} }])).refuses(400, "BadRequest", message);
     (await api.mergePatch("configmaps/a", { kind: null })).gives(200);
     const made = await things(api, object({}));
     (await api.mergePatch(made.definition, { kind: null })).gives(200).has("kind", "CustomResourceDefinition");
   },
 
-  "a Scale that is applied is read as its kind": async (api) => {
+  "an applied Scale is decoded as its kind": async (api) => {
     await api.created("apps/v1/deployments", deployment("a", { paused: true, replicas: 1 }));
     const scale = (replicas: number) => ({ apiVersion: "autoscaling/v1", kind: "Scale", metadata: { name: "a" }, spec: { replicas } });
     (await api.apply("one&force=true", "apps/v1/deployments/a/scale", scale(1.5))).refuses(
@@ -124,7 +124,7 @@ export const conversions = area("conversions", {
     (await api.apply("one&force=true", "apps/v1/deployments/a/scale", scale(2))).gives(200).has("spec.replicas", 2);
   },
 
-  "a custom resource has a Scale only where it has replicas, and does not take one that is applied": async (api) => {
+  "a custom resource has a Scale only where it has replicas, and rejects an applied Scale": async (api) => {
     const made = new Things(api);
     const scale = { specReplicasPath: ".spec.n", statusReplicasPath: ".status.n" };
     await made.define([v1(object({ n: { type: "integer" } }), { subresources: { status: {}, scale } })]);
@@ -146,7 +146,7 @@ export const conversions = area("conversions", {
     (await api.mergePatch(path("b"), { spec: { replicas: 3 } })).gives(200).has("spec.replicas", 3);
   },
 
-  "options of a deletion are read as strictly as objects": async (api) => {
+  "DeleteOptions are decoded as strictly as objects": async (api) => {
     await api.created("configmaps", configMap("a", {}));
     const wrong = async (body: unknown) => (await api.delete("configmaps/a", body as object)).gives(400).at("message");
     expect(await wrong({ preconditions: 5 })).toBe(
@@ -171,7 +171,7 @@ export const conversions = area("conversions", {
     (await api.get("configmaps/a")).gives(200);
   },
 
-  "all that is wrong with a binding is said at once": async (api) => {
+  "all errors of a Binding are reported together": async (api) => {
     await api.created("pods", {
       metadata: { name: "a" },
       spec: { schedulingGates: [{ name: "x.io/y" }], containers: [{ name: "c", image: "i" }] },

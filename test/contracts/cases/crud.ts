@@ -1,10 +1,10 @@
-/** Create, read, replace: what comes back, and what the server adds. */
+/** Create, read, replace: responses, and the fields that the server sets. */
 import { expect } from "vitest";
 import { area } from "../contract.ts";
 import { configMap, deployment, podTemplate } from "./objects.ts";
 
 export const crud = area("crud", {
-  "a created object has a uid, a version and a time, and is stored as it was answered": async (api) => {
+  "a created object has a uid, a version and a time, and the response is the stored object": async (api) => {
     const made = await api.created("configmaps", configMap("a", { x: "1" }));
     made.gives(201, { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", namespace: api.namespace }, data: { x: "1" } });
     expect(made.textAt("metadata.uid")).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
@@ -12,7 +12,7 @@ export const crud = area("crud", {
     expect((await api.get("configmaps/a")).body).toEqual(made.body);
   },
 
-  "what only the server may write is taken from no client": async (api) => {
+  "metadata that the server owns is ignored in a creation": async (api) => {
     const uid = "11111111-1111-4111-8111-111111111111";
     const metadata = { name: "a", uid, creationTimestamp: "2001-01-01T00:00:00Z", selfLink: "/somewhere", generation: 7 };
     const made = await api.created("configmaps", { metadata });
@@ -21,28 +21,28 @@ export const crud = area("crud", {
     expect(made.textAt("metadata.creationTimestamp")).not.toContain("2001");
   },
 
-  "a new object cannot be born dying": async (api) => {
+  "a creation cannot set a deletion timestamp": async (api) => {
     const metadata = { name: "a", deletionTimestamp: "2001-01-01T00:00:00Z", deletionGracePeriodSeconds: 5 };
     const made = await api.created("configmaps", { metadata });
     made.has("metadata.deletionTimestamp", undefined).has("metadata.deletionGracePeriodSeconds", undefined);
   },
 
-  "kinds with a spec count generations from 1, whatever the client says": async (api) => {
+  "kinds with a spec start at generation 1, whatever the client sends": async (api) => {
     const made = await api.created("apps/v1/deployments", { ...deployment("a", { replicas: 0 }), metadata: { name: "a", generation: 9 } });
     made.has("metadata.generation", 1);
   },
 
-  "a generation counts changes of the spec and nothing else": async (api) => {
+  "the generation counts changes of the spec only": async (api) => {
     await api.created("policy/v1/poddisruptionbudgets", { metadata: { name: "a" }, spec: { minAvailable: 1, selector: {} } });
     (await api.mergePatch("policy/v1/poddisruptionbudgets/a", { metadata: { labels: { l: "1" } } })).has("metadata.generation", 1);
     (await api.mergePatch("policy/v1/poddisruptionbudgets/a", { spec: { minAvailable: 2 } })).has("metadata.generation", 2);
   },
 
-  "POST without kind and apiVersion is taken as the kind of the path": async (api) => {
+  "POST without kind and apiVersion creates the kind of the path": async (api) => {
     (await api.post("configmaps", { metadata: { name: "a" } })).gives(201, { kind: "ConfigMap", apiVersion: "v1" });
   },
 
-  "POST of an empty object misses only its name": async (api) => {
+  "POST of an empty object lacks only its name": async (api) => {
     (await api.post("configmaps", {})).refuses(
       422,
       "Invalid",
@@ -54,7 +54,7 @@ export const crud = area("crud", {
     );
   },
 
-  "POST with a resourceVersion is an error of the server": async (api) => {
+  "POST with a resourceVersion is a server error": async (api) => {
     (await api.post("configmaps", { metadata: { name: "a", resourceVersion: "1" } })).refuses(
       500,
       undefined,
@@ -78,7 +78,7 @@ export const crud = area("crud", {
     );
   },
 
-  "POST of the namespace of somebody else is a bad request": async (api) => {
+  "POST with another namespace than the path's is a bad request": async (api) => {
     (await api.post("configmaps", { metadata: { name: "a", namespace: "default" } })).refuses(
       400,
       "BadRequest",
@@ -86,12 +86,12 @@ export const crud = area("crud", {
     );
   },
 
-  "POST of a namespace on a kind that has none is quietly without one": async (api) => {
+  "POST of a cluster-scoped kind ignores a namespace": async (api) => {
     const made = await api.post("/api/v1/namespaces", { metadata: { name: `n-${api.id}`, namespace: api.namespace } });
     made.gives(201).has("metadata.namespace", undefined);
   },
 
-  "POST into a namespace that is not there is a 404 of the namespace": async (api) => {
+  "POST into a missing namespace is a 404 of the namespace": async (api) => {
     (await api.post(`/api/v1/namespaces/no-${api.id}/configmaps`, configMap("a"))).refuses(
       404,
       "NotFound",
@@ -102,7 +102,7 @@ export const crud = area("crud", {
     );
   },
 
-  "POST of a namespaced kind without a namespace creates it in none": async (api) => {
+  "POST of a namespaced kind to a path without a namespace is not allowed": async (api) => {
     (await api.post("/api/v1/configmaps", configMap("a"))).refuses(
       405,
       "MethodNotAllowed",
@@ -110,7 +110,7 @@ export const crud = area("crud", {
     );
   },
 
-  "PUT of another name than the path's is a bad request": async (api) => {
+  "PUT with another name than the path's is a bad request": async (api) => {
     await api.created("configmaps", configMap("a"));
     (await api.put("configmaps/a", configMap("b"))).refuses(
       400,
@@ -133,13 +133,13 @@ export const crud = area("crud", {
     });
   },
 
-  "PUT replaces everything that it does not name": async (api) => {
+  "PUT removes the fields that it omits": async (api) => {
     await api.created("configmaps", configMap("a", { x: "1" }, { labels: { l: "1" }, annotations: { n: "1" } }));
     const put = await api.put("configmaps/a", configMap("a", { y: "2" }));
     put.gives(200).has("data", { y: "2" }).has("metadata.labels", undefined).has("metadata.annotations", undefined);
   },
 
-  "PUT keeps uid and creation time whatever it says, and sets no deletion mark": async (api) => {
+  "PUT cannot change uid, creation time and deletion timestamp": async (api) => {
     const made = await api.created("configmaps", configMap("a"));
     const put = await api.put("configmaps/a", configMap("a", {}, { creationTimestamp: "2001-01-01T00:00:00Z" }));
     put.gives(200, { metadata: { creationTimestamp: made.textAt("metadata.creationTimestamp"), uid: made.textAt("metadata.uid") } });
@@ -150,7 +150,7 @@ export const crud = area("crud", {
     );
   },
 
-  "a name that is no DNS name is refused with the rule": async (api) => {
+  "an invalid name is rejected with the rule": async (api) => {
     const rule =
       "Invalid value: \"A_b\": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
     (await api.post("configmaps", configMap("A_b"))).refuses(422, "Invalid", `ConfigMap "A_b" is invalid: metadata.name: ${rule}`, {
@@ -159,7 +159,7 @@ export const crud = area("crud", {
     });
   },
 
-  "labels, annotations and finalizers that break the rules are refused together": async (api) => {
+  "errors of labels, annotations and finalizers are reported together": async (api) => {
     const metadata = {
       name: "a",
       labels: { "-x": "ok", y: "not ok" },
@@ -177,7 +177,7 @@ export const crud = area("crud", {
     ]);
   },
 
-  "annotations may be long together, but not longer than 256 KiB": async (api) => {
+  "all annotations together may have at most 256 KiB": async (api) => {
     (await api.post("configmaps", configMap("a", {}, { annotations: { big: "x".repeat(262_144) } }))).refuses(
       422,
       "Invalid",
@@ -186,7 +186,7 @@ export const crud = area("crud", {
     (await api.post("configmaps", configMap("b", {}, { annotations: { big: "x".repeat(262_100) } }))).gives(201);
   },
 
-  "a ConfigMap holds text and bytes, but no key twice": async (api) => {
+  "a ConfigMap holds text and bytes, but no key in both": async (api) => {
     (await api.post("configmaps", { metadata: { name: "a" }, data: { k: "1" }, binaryData: { k: "AA==" } })).gives(422, {
       reason: "Invalid",
     });
@@ -194,7 +194,7 @@ export const crud = area("crud", {
     (await api.post("configmaps", { metadata: { name: "c" }, binaryData: { k: "not base64" } })).gives(400, { reason: "BadRequest" });
   },
 
-  "an immutable ConfigMap keeps its data and stays immutable, but takes labels": async (api) => {
+  "an immutable ConfigMap keeps its data and stays immutable, but accepts labels": async (api) => {
     await api.created("configmaps", { ...configMap("a", { x: "1" }), immutable: true });
     (await api.mergePatch("configmaps/a", { data: { x: "2" } })).refuses(
       422,
@@ -209,13 +209,13 @@ export const crud = area("crud", {
     (await api.mergePatch("configmaps/a", { metadata: { labels: { l: "1" } } })).gives(200);
   },
 
-  "a Secret turns stringData into data and never shows it": async (api) => {
+  "a Secret's stringData is merged into data and never returned": async (api) => {
     const made = await api.created("secrets", { metadata: { name: "a" }, data: { k: "b2xk" }, stringData: { k: "new", l: "ü" } });
     made.has("data", { k: "bmV3", l: "w7w=" }).has("stringData", undefined).has("type", "Opaque");
     (await api.mergePatch("secrets/a", { stringData: { m: "1" } })).has("data", { k: "bmV3", l: "w7w=", m: "MQ==" });
   },
 
-  "Secrets of known types must hold what the type promises": async (api) => {
+  "Secrets of known types must have the keys of the type": async (api) => {
     const types: readonly (readonly [string, object, number])[] = [
       ["kubernetes.io/tls", {}, 422],
       ["kubernetes.io/tls", { "tls.crt": "", "tls.key": "" }, 201],
@@ -243,7 +243,7 @@ export const crud = area("crud", {
     );
   },
 
-  "an object is answered in the media type that was asked for, with YAML for those who read": async (api) => {
+  "an object is returned in the requested media type, including YAML": async (api) => {
     await api.created("configmaps", configMap("a", { x: "1" }));
     const yaml = await api.get("configmaps/a", { accept: "application/yaml" });
     expect(yaml.contentType).toBe("application/yaml");
@@ -261,7 +261,7 @@ export const crud = area("crud", {
     (await api.post("configmaps", yaml, { "content-type": "application/yaml" })).has("data", { x: "two\nlines\n" });
   },
 
-  "a body of an unknown media type is refused with those that are known": async (api) => {
+  "a body of an unknown media type is rejected with the supported ones": async (api) => {
     (await api.post("configmaps", "x", { "content-type": "text/plain" })).refuses(
       415,
       "UnsupportedMediaType",
@@ -269,14 +269,14 @@ export const crud = area("crud", {
     );
   },
 
-  "the pretty form is for people: indented, and ended by a line break": async (api) => {
+  "pretty output is indented and ends with a line break": async (api) => {
     await api.created("configmaps", configMap("a"));
     expect((await api.get("configmaps/a?pretty=true")).text).toMatch(/^\{\n {2}"kind": "ConfigMap",\n/);
     expect((await api.get("configmaps/a?pretty=false")).text).toMatch(/^\{"kind":"ConfigMap",/);
     expect((await api.get("configmaps/a", { "user-agent": "curl/8" })).text).toMatch(/^\{\n {2}"kind"/);
   },
 
-  "metadata alone can be asked for": async (api) => {
+  "PartialObjectMetadata can be requested": async (api) => {
     await api.created("configmaps", configMap("a", { x: "1" }, { labels: { l: "1" } }));
     const partial = await api.get("configmaps/a", { accept: "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1" });
     partial
@@ -289,7 +289,7 @@ export const crud = area("crud", {
     (await api.get("configmaps/a", { accept: "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1" })).gives(406);
   },
 
-  "verbs that a path does not have are not allowed": async (api) => {
+  "methods that a path does not support are not allowed": async (api) => {
     await api.created("configmaps", configMap("a"));
     (await api.put("configmaps", configMap("a"))).refuses(
       405,
@@ -309,7 +309,7 @@ export const crud = area("crud", {
     (await api.put("configmaps/a/status", configMap("a"))).refuses(404, "NotFound", "the server could not find the requested resource");
   },
 
-  "PATCH without a type of patch is refused": async (api) => {
+  "PATCH without a patch type is rejected": async (api) => {
     await api.created("podtemplates", podTemplate("a"));
     (await api.send("PATCH", "podtemplates/a", {}, { "content-type": "application/json" })).refuses(
       415,
@@ -318,7 +318,7 @@ export const crud = area("crud", {
     );
   },
 
-  "two objects of one name are told apart by their kind's path only": async (api) => {
+  "objects of different kinds may have the same name": async (api) => {
     await api.created("configmaps", configMap("same"));
     await api.created("secrets", { metadata: { name: "same" } });
     (await api.post("configmaps", configMap("same"))).refuses(409, "AlreadyExists", 'configmaps "same" already exists', {

@@ -8,7 +8,7 @@ const string = { type: "string" };
 const integer = { type: "integer" };
 
 export const customResources = area("custom resources", {
-  "a definition is established and lists its names": async (api) => {
+  "a definition becomes established and lists its accepted names": async (api) => {
     const made = await things(api, object({}));
     const answer = await api.until(
       () => api.get(made.definition),
@@ -21,7 +21,7 @@ export const customResources = area("custom resources", {
     expect(conditions.map(({ type, status }) => `${type}=${status}`).toSorted()).toEqual(["Established=True", "NamesAccepted=True"]);
   },
 
-  "a name that is not plural.group is refused": async (api) => {
+  "a definition's name must be plural.group": async (api) => {
     const made = new Things(api);
     const body = made.body([v1(object({}))]) as { metadata: object };
     (await api.post(CRDS, { ...body, metadata: { name: "wrong" } })).refuses(
@@ -31,14 +31,14 @@ export const customResources = area("custom resources", {
     );
   },
 
-  "a version without a schema is refused, and so is one without storage": async (api) => {
+  "a version needs a schema, and one version must be stored": async (api) => {
     const made = new Things(api);
     (await api.post(CRDS, made.body([{ name: "v1", served: true, storage: true }]))).gives(422, { reason: "Invalid" });
     (await api.post(CRDS, made.body([{ ...v1(object({})), storage: false }]))).gives(422, { reason: "Invalid" });
     (await api.post(CRDS, made.body([]))).gives(422, { reason: "Invalid" });
   },
 
-  "a schema that is not structural is refused with its places": async (api) => {
+  "a schema that is not structural is rejected with the paths": async (api) => {
     const made = new Things(api);
     const answer = await api.post(
       CRDS,
@@ -50,7 +50,7 @@ export const customResources = area("custom resources", {
     expect(fields).toContain("spec.validation.openAPIV3Schema.properties[spec].properties[b].items");
   },
 
-  "types, bounds, patterns and enumerations are checked together": async (api) => {
+  "errors of types, bounds, patterns and enums are reported together": async (api) => {
     const made = await things(
       api,
       object(
@@ -84,7 +84,7 @@ export const customResources = area("custom resources", {
     (await made.post("d", {})).refuses(422, "Invalid", `Thing.${made.group} "d" is invalid: spec.size: Required value`);
   },
 
-  "a wrong type names both": async (api) => {
+  "an error about a type names the found and the expected type": async (api) => {
     const made = await things(api, object({ size: integer, on: { type: "boolean" }, list: { type: "array", items: string } }));
     (await made.post("a", { size: "big" })).refuses(
       422,
@@ -101,7 +101,7 @@ export const customResources = area("custom resources", {
     (await made.post("a", [])).gives(422);
   },
 
-  "lists have sizes and sets have no doubles": async (api) => {
+  "lists have size limits and sets have no duplicates": async (api) => {
     const made = await things(
       api,
       object({
@@ -124,7 +124,7 @@ export const customResources = area("custom resources", {
     );
   },
 
-  "a list map has each key once": async (api) => {
+  "a list of type map has no duplicate keys": async (api) => {
     const items = object({ name: string, port: { ...integer, default: 80 } }, { required: ["name"] });
     const made = await things(
       api,
@@ -145,7 +145,7 @@ export const customResources = area("custom resources", {
     );
   },
 
-  "defaults are filled in on the way in and on the way out, and what is no longer known is not shown": async (api) => {
+  "defaults are set on writes and reads, and fields that are no longer in the schema are not returned": async (api) => {
     const made = await things(
       api,
       object({ size: { ...integer, default: 3 }, nested: object({ on: { type: "boolean", default: true } }, { default: {} }) }),
@@ -163,7 +163,7 @@ export const customResources = area("custom resources", {
     later.has("spec", { size: 3, colour: "red" });
   },
 
-  "what the schema does not know is dropped, unless it says to keep it": async (api) => {
+  "unknown fields are pruned, unless the schema preserves them": async (api) => {
     const open = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
     const made = await things(
       api,
@@ -177,19 +177,19 @@ export const customResources = area("custom resources", {
     answer.gives(201).has("spec", { known: "1", open: { x: { y: 1 } }, deep: { z: 1, closed: { a: "1" } } });
   },
 
-  "null is dropped, defaulted, or kept where it may be": async (api) => {
+  "null is dropped, defaulted, or kept where it is nullable": async (api) => {
     const made = await things(api, object({ a: string, b: { ...string, nullable: true }, c: { ...string, default: "x" } }));
     (await made.post("a", { a: null, b: null, c: null })).gives(201).has("spec", { b: null, c: "x" });
   },
 
-  "int-or-string takes both": async (api) => {
+  "int-or-string accepts both": async (api) => {
     const made = await things(api, object({ port: { "x-kubernetes-int-or-string": true } }));
     (await made.post("a", { port: 80 })).gives(201).has("spec.port", 80);
     (await made.post("b", { port: "80%" })).gives(201).has("spec.port", "80%");
     (await made.post("c", { port: true })).gives(422);
   },
 
-  "an embedded resource has a kind and metadata of its own": async (api) => {
+  "an embedded resource has its own kind and metadata": async (api) => {
     const made = await things(
       api,
       object({ template: { type: "object", "x-kubernetes-embedded-resource": true, "x-kubernetes-preserve-unknown-fields": true } }),
@@ -208,7 +208,7 @@ export const customResources = area("custom resources", {
       .has("spec.template.metadata", { name: "x" });
   },
 
-  "formats that are known are checked, others are not": async (api) => {
+  "known formats are validated, others are ignored": async (api) => {
     const made = await things(
       api,
       object({
@@ -229,7 +229,7 @@ export const customResources = area("custom resources", {
     (await made.post("c", { id: "x", ip: "300.1.1.1" })).gives(422);
   },
 
-  "oneOf, anyOf, allOf and not are checked": async (api) => {
+  "oneOf, anyOf, allOf and not are validated": async (api) => {
     const made = await things(api, object({ a: integer, b: integer }, { oneOf: [{ required: ["a"] }, { required: ["b"] }] }));
     (await made.post("a", { a: 1 })).gives(201);
     (await made.post("b", { a: 1, b: 1 })).refuses(
@@ -240,7 +240,7 @@ export const customResources = area("custom resources", {
     (await made.post("c", {})).gives(422);
   },
 
-  "maps have values of one kind": async (api) => {
+  "additionalProperties validates the values of maps": async (api) => {
     const made = await things(api, object({ labels: { type: "object", additionalProperties: string, maxProperties: 2 } }));
     (await made.post("a", { labels: { x: "1" } })).gives(201);
     (await made.post("b", { labels: { x: 1 } })).gives(422);
@@ -251,7 +251,7 @@ export const customResources = area("custom resources", {
     );
   },
 
-  "the status is its own door when the definition says so": async (api) => {
+  "with a status subresource the status is written through its own path only": async (api) => {
     const made = await things(api, object({ size: integer }), { subresources: { status: {} } });
     (await made.post("a", { size: 1 }, { status: { ready: true } })).gives(201, { metadata: { generation: 1 } }).has("status", undefined);
     (await api.mergePatch(`${made.path}/a/status`, { spec: { size: 2 }, status: { ready: true }, metadata: { labels: { l: "1" } } }))
@@ -263,7 +263,7 @@ export const customResources = area("custom resources", {
     });
   },
 
-  "without that door the status is a field like any other": async (api) => {
+  "without a status subresource the status is an ordinary field": async (api) => {
     const made = await things(api, object({ size: integer }));
     (await made.post("a", { size: 1 }, { status: { ready: true } })).gives(201, { status: { ready: true } });
     (await api.get(`${made.path}/a/status`)).gives(404);
@@ -271,7 +271,7 @@ export const customResources = area("custom resources", {
     (await api.mergePatch(`${made.path}/a`, { metadata: { labels: { l: "1" } } })).gives(200, { metadata: { generation: 2 } });
   },
 
-  "a subresource says which verb it does not know": async (api) => {
+  "a subresource rejects a method that it does not support": async (api) => {
     const made = await things(api, object({}), { subresources: { status: {} } });
     await made.post("a", {});
     const kind = `things.${made.group}`;
@@ -283,7 +283,7 @@ export const customResources = area("custom resources", {
     );
   },
 
-  "the scale reads and writes the paths it was given": async (api) => {
+  "the scale subresource reads and writes the configured paths": async (api) => {
     const scale = { specReplicasPath: ".spec.size", statusReplicasPath: ".status.size", labelSelectorPath: ".status.selector" };
     const made = await things(api, object({ size: integer }), { subresources: { status: {}, scale } });
     await made.post("a", { size: 2 });
@@ -302,7 +302,7 @@ export const customResources = area("custom resources", {
     (await api.mergePatch(`${made.path}/a/scale`, { spec: { replicas: -1 } })).gives(422);
   },
 
-  "PUT of a custom resource needs its version": async (api) => {
+  "PUT of a custom resource needs a resourceVersion": async (api) => {
     const made = await things(api, object({ size: integer }));
     await made.post("a", { size: 1 });
     (await api.put(`${made.path}/a`, made.thing("a", { size: 2 }))).refuses(
@@ -322,7 +322,7 @@ export const customResources = area("custom resources", {
     );
   },
 
-  "several versions are one object under several names": async (api) => {
+  "an object can be read in every served version": async (api) => {
     const made = new Things(api);
     await made.define([v1(object({ size: integer })), { ...v1(object({ size: integer })), name: "v2", storage: false }]);
     await made.served("v2");
@@ -334,20 +334,20 @@ export const customResources = area("custom resources", {
     });
   },
 
-  "a version that is not served is not there": async (api) => {
+  "a version that is not served is a 404": async (api) => {
     const made = new Things(api);
     await made.define([v1(object({})), { ...v1(object({})), name: "v2", served: false, storage: false }]);
     const answer = await api.get(`/apis/${made.group}/v2/things`);
     expect(answer.status).toBe(404);
   },
 
-  "a deprecated version warns": async (api) => {
+  "a deprecated version returns a warning": async (api) => {
     const made = new Things(api);
     await made.define([{ ...v1(object({})), deprecated: true, deprecationWarning: "use something else" }]);
     (await api.get(made.path)).gives(200).warns("use something else");
   },
 
-  "columns are printed as the definition says": async (api) => {
+  "a Table has the printer columns of the definition": async (api) => {
     const additionalPrinterColumns = [
       { name: "Size", type: "integer", jsonPath: ".spec.size" },
       { name: "Missing", type: "string", jsonPath: ".spec.no" },
@@ -364,14 +364,14 @@ export const customResources = area("custom resources", {
     table.has("rows.0.cells", ["a", 3, null, expect.stringMatching(/^\d+s$/), "x"]);
   },
 
-  "without columns there are name and age": async (api) => {
+  "a Table without printer columns has name and age": async (api) => {
     const made = await things(api, object({}));
     await made.post("a", {});
     const table = await api.get(made.path, { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" });
     expect((table.at("columnDefinitions") as readonly { name: string }[]).map(({ name }) => name)).toEqual(["Name", "Age"]);
   },
 
-  "fields that the definition names can be selected": async (api) => {
+  "selectableFields can be used in field selectors": async (api) => {
     const made = await things(api, object({ colour: string, size: integer }), {
       selectableFields: [{ jsonPath: ".spec.colour" }, { jsonPath: ".spec.size" }],
     });
@@ -388,7 +388,7 @@ export const customResources = area("custom resources", {
     (await api.get(`${made.path}?fieldSelector=spec.other%3Dx`)).refuses(400, "BadRequest", "field label not supported: spec.other");
   },
 
-  "objects without the field's limits stay readable, and change where they were right": async (api) => {
+  "objects that break a newer schema stay readable, and their valid fields can be changed": async (api) => {
     const made = await things(api, object({ size: integer, colour: string }));
     await made.post("a", { size: 100, colour: "red" });
     await api.mergePatch(made.definition, { spec: { versions: [v1(object({ size: { ...integer, maximum: 10 }, colour: string }))] } });
@@ -401,7 +401,7 @@ export const customResources = area("custom resources", {
     (await api.mergePatch(`${made.path}/a`, { spec: { size: 99 } })).gives(422);
   },
 
-  "an applied null is no value that nobody meant": async (api) => {
+  "an applied null is validated": async (api) => {
     const made = await things(api, object({ colour: string, size: { ...integer, default: 3 }, maybe: { ...string, nullable: true } }));
     const apply = (spec: object) => api.apply("one", `${made.path}/a`, made.thing("a", spec));
     (await apply({ colour: "red", size: null, maybe: null })).gives(201).has("spec.size", 3).has("spec.maybe", null);
@@ -410,7 +410,7 @@ export const customResources = area("custom resources", {
     (await api.mergePatch(`${made.path}/a`, { spec: { colour: null } })).gives(200).has("spec.colour", undefined);
   },
 
-  "a definition that is deleted waits for objects that are held, and takes no new ones": async (api) => {
+  "a deleted definition waits for objects with finalizers, and accepts no new objects": async (api) => {
     const made = await things(api, object({}));
     await made.post("held", {}, { metadata: { name: "held", finalizers: ["example.com/held"] } });
     (await api.delete(made.definition)).gives(200);
@@ -429,7 +429,7 @@ export const customResources = area("custom resources", {
     );
   },
 
-  "a definition that is deleted takes its objects along": async (api) => {
+  "deleting a definition deletes its objects": async (api) => {
     const made = await things(api, object({}));
     await made.post("a", {});
     (await api.delete(made.definition)).gives(200);
@@ -445,7 +445,7 @@ export const customResources = area("custom resources", {
     (await api.get(made.path)).gives(200, { items: [] });
   },
 
-  "scope and group are fixed, the kind's names are not": async (api) => {
+  "scope and group of a definition are immutable, its names are not": async (api) => {
     const made = await things(api, object({}));
     (await api.mergePatch(made.definition, { spec: { scope: "Cluster" } })).refuses(
       422,
@@ -455,14 +455,14 @@ export const customResources = area("custom resources", {
     (await api.mergePatch(made.definition, { spec: { names: { shortNames: ["th"] } } })).gives(200);
   },
 
-  "cluster-scoped kinds live outside of namespaces": async (api) => {
+  "objects of cluster-scoped kinds have no namespace": async (api) => {
     const made = new Things(api);
     await made.define([v1(object({}))], { scope: "Cluster" });
     (await api.post(`/apis/${made.group}/v1/things`, made.thing("a", {}))).gives(201).has("metadata.namespace", undefined);
     (await api.get(`${made.path}/a`)).gives(404);
   },
 
-  "items of a list carry their kind": async (api) => {
+  "items of a list have their kind and apiVersion": async (api) => {
     const made = await things(api, object({}));
     await made.post("a", {});
     (await api.get(made.path)).gives(200, {
@@ -483,7 +483,7 @@ export const customResources = area("custom resources", {
     (await made.post("b", { real: 1 })).gives(201).has("spec.real", 1);
   },
 
-  "a definition's schema may not have defaults that it would refuse": async (api) => {
+  "defaults of a schema must be valid under the schema": async (api) => {
     const made = new Things(api);
     const answer = await api.post(
       CRDS,
@@ -496,7 +496,7 @@ export const customResources = area("custom resources", {
     ]);
   },
 
-  "server-side apply knows the list types of a definition": async (api) => {
+  "server-side apply follows the list types of a definition": async (api) => {
     const items = object({ name: string, value: integer }, { required: ["name"] });
     const made = await things(
       api,

@@ -1,6 +1,6 @@
-/** A definition of a kind per contract, in a group of its own. */
+/** A CustomResourceDefinition per contract, in its own group. */
 import type { Api } from "../client/api.ts";
-import type { Answer } from "../client/answer.ts";
+import type { ApiResponse } from "../client/api-response.ts";
 
 export const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
@@ -33,8 +33,8 @@ export class Things {
     return { metadata: { name: `things.${this.group}` }, spec: { group: this.group, scope: "Namespaced", names, versions, ...more } };
   }
 
-  /** Creates the definition and waits until it is served as it says. */
-  async define(versions: readonly Version[], more: object = {}): Promise<Answer> {
+  /** Creates the definition and waits until it is served. */
+  async define(versions: readonly Version[], more: object = {}): Promise<ApiResponse> {
     const made = (await this.api.post(CRDS, this.body(versions, more))).gives(201);
     await this.served();
     return made;
@@ -47,7 +47,7 @@ export class Things {
     );
   }
 
-  post = (name: string, spec: unknown, more?: object): Promise<Answer> => this.api.post(this.path, this.thing(name, spec, more));
+  post = (name: string, spec: unknown, more?: object): Promise<ApiResponse> => this.api.post(this.path, this.thing(name, spec, more));
 }
 
 /** v1, served and stored, with this schema of `spec`. */

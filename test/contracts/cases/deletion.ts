@@ -1,4 +1,4 @@
-/** Deletion: what is answered, what waits, what goes along. */
+/** Deletion: responses, finalizers, propagation and grace periods. */
 import { expect } from "vitest";
 import { area } from "../contract.ts";
 import { configMap, deployment, pod, service } from "./objects.ts";
@@ -6,7 +6,7 @@ import { configMap, deployment, pod, service } from "./objects.ts";
 const FINALIZER = "example.test/f";
 
 export const deletion = area("deletion and finalizers", {
-  "what is deleted is gone, and named in the answer": async (api) => {
+  "a deleted object is gone, and the response is a Status with its name": async (api) => {
     const made = await api.created("configmaps", configMap("a"));
     const uid = made.textAt("metadata.uid");
     const answer = await api.delete("configmaps/a");
@@ -20,7 +20,7 @@ export const deletion = area("deletion and finalizers", {
     (await api.delete("configmaps/a")).refuses(404, "NotFound", 'configmaps "a" not found');
   },
 
-  "some kinds answer with the object": async (api) => {
+  "some kinds return the deleted object": async (api) => {
     await api.created("serviceaccounts", { metadata: { name: "a" } });
     (await api.delete("serviceaccounts/a")).gives(200, { kind: "ServiceAccount" });
     await api.created("services", service("a"));
@@ -29,7 +29,7 @@ export const deletion = area("deletion and finalizers", {
     (await api.delete("secrets/a")).gives(200, { kind: "Status" });
   },
 
-  "a finalizer holds the object until somebody takes it off": async (api) => {
+  "an object with a finalizer stays until the finalizer is removed": async (api) => {
     await api.created("configmaps", configMap("a", {}, { finalizers: [FINALIZER] }));
     const dying = await api.delete("configmaps/a");
     dying.gives(200, { kind: "ConfigMap", metadata: { finalizers: [FINALIZER], deletionGracePeriodSeconds: 0 } });
@@ -47,7 +47,7 @@ export const deletion = area("deletion and finalizers", {
     await api.mergePatch("configmaps/a", { metadata: { finalizers: null } });
   },
 
-  "a dying object takes changes, but no new finalizers": async (api) => {
+  "a terminating object accepts changes, but no new finalizers": async (api) => {
     await api.created("configmaps", configMap("a", {}, { finalizers: [FINALIZER] }));
     await api.delete("configmaps/a");
     (await api.mergePatch("configmaps/a", { data: { x: "1" } })).gives(200);
@@ -60,13 +60,13 @@ export const deletion = area("deletion and finalizers", {
     await api.mergePatch("configmaps/a", { metadata: { finalizers: null } });
   },
 
-  "an object made with a finalizer and without one is as it says": async (api) => {
+  "finalizers are validated at creation": async (api) => {
     (await api.post("configmaps", configMap("a", {}, { finalizers: ["no-slash"] }))).gives(422);
     (await api.post("configmaps", configMap("b", {}, { finalizers: ["kubernetes"] }))).gives(201);
     await api.mergePatch("configmaps/b", { metadata: { finalizers: null } });
   },
 
-  "foreground deletion puts its finalizer on": async (api) => {
+  "foreground deletion adds its finalizer": async (api) => {
     await api.created("configmaps", configMap("a", {}, { finalizers: [FINALIZER] }));
     const answer = await api.delete("configmaps/a", { propagationPolicy: "Foreground" });
     answer.gives(200);
@@ -74,21 +74,21 @@ export const deletion = area("deletion and finalizers", {
     await api.mergePatch("configmaps/a", { metadata: { finalizers: null } });
   },
 
-  "orphaning puts its finalizer on": async (api) => {
+  "orphaning adds its finalizer": async (api) => {
     await api.created("configmaps", configMap("a", {}, { finalizers: [FINALIZER] }));
     const answer = await api.delete("configmaps/a?propagationPolicy=Orphan");
     expect(answer.gives(200).at("metadata.finalizers")).toEqual([FINALIZER, "orphan"]);
     await api.mergePatch("configmaps/a", { metadata: { finalizers: null } });
   },
 
-  "background deletion takes such finalizers off again": async (api) => {
+  "background deletion removes these finalizers": async (api) => {
     await api.created("configmaps", configMap("a", {}, { finalizers: [FINALIZER, "orphan"] }));
     const answer = await api.delete("configmaps/a", { propagationPolicy: "Background" });
     expect(answer.gives(200).at("metadata.finalizers")).toEqual([FINALIZER]);
     await api.mergePatch("configmaps/a", { metadata: { finalizers: null } });
   },
 
-  "two ways of saying how are one too many": async (api) => {
+  "propagationPolicy and orphanDependents exclude each other": async (api) => {
     await api.created("configmaps", configMap("a"));
     (await api.delete("configmaps/a", { propagationPolicy: "Orphan", orphanDependents: true })).refuses(
       422,
@@ -104,7 +104,7 @@ export const deletion = area("deletion and finalizers", {
     (await api.delete("configmaps/a", { kind: "Pod", apiVersion: "v1" })).gives(400);
   },
 
-  "a Pod on a node gets time to go": async (api) => {
+  "a Pod on a node gets its grace period": async (api) => {
     await api.created("pods", pod("a", { nodeName: "n1", terminationGracePeriodSeconds: 7 }));
     (await api.delete("pods/a")).gives(200, { metadata: { deletionGracePeriodSeconds: 7, generation: 2 } });
     (await api.delete("pods/a", { gracePeriodSeconds: 3 })).gives(200, { metadata: { deletionGracePeriodSeconds: 3 } });
@@ -113,13 +113,13 @@ export const deletion = area("deletion and finalizers", {
     (await api.get("pods/a")).gives(404);
   },
 
-  "a Pod without a node goes at once": async (api) => {
+  "a Pod without a node is deleted at once": async (api) => {
     await api.created("pods", pod("a"));
     (await api.delete("pods/a")).gives(200, { kind: "Pod" });
     (await api.get("pods/a")).gives(404);
   },
 
-  "setting the deletion time raises the generation of kinds that count": async (api) => {
+  "setting the deletion timestamp increments the generation": async (api) => {
     await api.created("apps/v1/statefulsets", {
       ...deployment("a", { serviceName: "x", replicas: 0 }),
       metadata: { name: "a", finalizers: [FINALIZER] },
@@ -128,14 +128,14 @@ export const deletion = area("deletion and finalizers", {
     await api.mergePatch("apps/v1/statefulsets/a", { metadata: { finalizers: null } });
   },
 
-  "a PUT without finalizers ends the wait": async (api) => {
+  "a PUT without finalizers completes the deletion": async (api) => {
     await api.created("configmaps", configMap("a", {}, { finalizers: [FINALIZER] }));
     await api.delete("configmaps/a");
     (await api.put("configmaps/a", configMap("a"))).gives(200);
     (await api.get("configmaps/a")).gives(404);
   },
 
-  "a collection with finalizers is marked, not gone": async (api) => {
+  "objects of a deleted collection stay while they have finalizers": async (api) => {
     await api.created("secrets", { metadata: { name: "a", finalizers: [FINALIZER] } });
     await api.created("secrets", { metadata: { name: "b" } });
     await api.delete("secrets");

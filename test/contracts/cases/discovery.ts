@@ -1,4 +1,4 @@
-/** What a server says of itself. */
+/** Discovery, version, health and OpenAPI. */
 import { expect } from "vitest";
 import { area } from "../contract.ts";
 
@@ -33,7 +33,7 @@ export const discovery = area("discovery and OpenAPI", {
     });
   },
 
-  "the resources of a version say their verbs, scope and short names": async (api) => {
+  "the resources of a version have verbs, scope and short names": async (api) => {
     const resources = (await api.get("/apis/apps/v1"))
       .gives(200, { kind: "APIResourceList", groupVersion: "apps/v1" })
       .at("resources") as readonly Resource[];
@@ -52,7 +52,7 @@ export const discovery = area("discovery and OpenAPI", {
     });
   },
 
-  "aggregated discovery is one document": async (api) => {
+  "aggregated discovery is a single document": async (api) => {
     const answer = await api.get("/apis", { accept: AGGREGATED });
     expect(answer.contentType).toBe(AGGREGATED);
     answer.gives(200, { kind: "APIGroupDiscoveryList", apiVersion: "apidiscovery.k8s.io/v2" });
@@ -60,7 +60,7 @@ export const discovery = area("discovery and OpenAPI", {
     expect([200, 304]).toContain(again.status);
   },
 
-  "a definition shows in discovery, with its subresources and categories": async (api) => {
+  "a definition appears in discovery with its subresources and categories": async (api) => {
     const group = `${api.id}.contracts.test`;
     const schema = {
       openAPIV3Schema: {
@@ -105,7 +105,7 @@ export const discovery = area("discovery and OpenAPI", {
     });
   },
 
-  "an unknown group is a page that is not found; an unknown resource is a Status": async (api) => {
+  "an unknown group is a plain 404 page; an unknown resource is a Status": async (api) => {
     const group = await api.get("/apis/no.such.group/v1/things");
     expect([group.status, group.contentType, group.text]).toEqual([404, "text/plain; charset=utf-8", "404 page not found\n"]);
     (await api.get("/apis/apps/v1/nonsense")).refuses(404, "NotFound", "the server could not find the requested resource");
@@ -113,11 +113,11 @@ export const discovery = area("discovery and OpenAPI", {
     expect((await api.get("/nowhere")).status).toBe(404);
   },
 
-  "the version is that of a Kubernetes": async (api) => {
+  "/version returns a Kubernetes version": async (api) => {
     (await api.get("/version")).gives(200, { major: "1", minor: "36", gitVersion: expect.stringMatching(/^v1\.36\./) });
   },
 
-  "health is a word": async (api) => {
+  "health checks return ok as text": async (api) => {
     for (const path of ["/healthz", "/livez", "/readyz"]) {
       const answer = await api.get(path);
       expect([answer.status, answer.text]).toEqual([200, "ok"]);
@@ -126,7 +126,7 @@ export const discovery = area("discovery and OpenAPI", {
     expect((await api.get("/livez/ping")).text).toBe("ok");
   },
 
-  "OpenAPI v3 lists a document per group and version": async (api) => {
+  "OpenAPI v3 has a document per group and version": async (api) => {
     const index = (await api.get("/openapi/v3")).gives(200);
     const paths = index.at("paths") as Readonly<Record<string, { serverRelativeURL: string }>>;
     expect(Object.keys(paths)).toEqual(expect.arrayContaining(["api/v1", "apis/apps/v1", "version", "apis"]));
@@ -140,13 +140,13 @@ export const discovery = area("discovery and OpenAPI", {
     });
   },
 
-  "OpenAPI v2 is one document": async (api) => {
+  "OpenAPI v2 is a single document": async (api) => {
     const answer = await api.get("/openapi/v2");
     answer.gives(200, { swagger: "2.0" });
     expect(answer.at("definitions", "io.k8s.api.core.v1.Pod")).toMatchObject({ type: "object" });
   },
 
-  "the schema of a definition shows in OpenAPI": async (api) => {
+  "the schema of a definition appears in OpenAPI": async (api) => {
     const group = `${api.id}.contracts.test`;
     const schema = {
       openAPIV3Schema: {
@@ -193,7 +193,7 @@ export const discovery = area("discovery and OpenAPI", {
     );
   },
 
-  "a version of a group has its own page": async (api) => {
+  "the discovery document of a group lists its versions and the preferred one": async (api) => {
     (await api.get("/apis/autoscaling")).gives(200, {
       kind: "APIGroup",
       name: "autoscaling",

@@ -1,35 +1,35 @@
-/** Dry runs: everything but the writing. */
+/** Dry runs: a request is processed completely, but not stored. */
 import { expect } from "vitest";
 import { area } from "../contract.ts";
 import { configMap, deployment, service } from "./objects.ts";
 
 export const dryRun = area("dry run", {
-  "a dry creation answers as a real one, without a version": async (api) => {
+  "a dry-run creation returns the object without a resourceVersion": async (api) => {
     const dry = await api.post("configmaps?dryRun=All", configMap("a", { x: "1" }));
     dry.gives(201, { data: { x: "1" } }).has("metadata.resourceVersion", undefined);
     expect(dry.textAt("metadata.uid")).not.toBe("");
     (await api.get("configmaps/a")).gives(404);
   },
 
-  "a dry creation fills in defaults, and finds what is wrong": async (api) => {
+  "a dry-run creation sets defaults and validates": async (api) => {
     (await api.post("apps/v1/deployments?dryRun=All", deployment("a"))).gives(201, { spec: { replicas: 1 } });
     (await api.post("apps/v1/deployments?dryRun=All", { metadata: { name: "b" } })).gives(422, { reason: "Invalid" });
     await api.created("configmaps", configMap("c"));
     (await api.post("configmaps?dryRun=All", configMap("c"))).gives(409, { reason: "AlreadyExists" });
   },
 
-  "a dry Service gets no address": async (api) => {
+  "a dry-run Service gets no address": async (api) => {
     const dry = await api.post("services?dryRun=All", service("a"));
     dry.gives(201);
     const made = await api.created("services", service("a"));
     expect(made.textAt("spec.clusterIP")).toMatch(/^10\./);
   },
 
-  "a dry generated name is shown": async (api) => {
+  "a dry run returns a generated name": async (api) => {
     expect((await api.post("configmaps?dryRun=All", { metadata: { generateName: "a-" } })).textAt("metadata.name")).toMatch(/^a-.{5}$/);
   },
 
-  "a dry PUT shows the outcome under the version that is there": async (api) => {
+  "a dry-run PUT returns the result with the current version": async (api) => {
     const made = await api.created("configmaps", configMap("a", { x: "1" }));
     (await api.put("configmaps/a?dryRun=All", configMap("a", { x: "2" })))
       .gives(200, { data: { x: "2" } })
@@ -37,19 +37,19 @@ export const dryRun = area("dry run", {
     (await api.get("configmaps/a")).has("data", { x: "1" });
   },
 
-  "a dry PUT that would create answers 201 and creates nothing": async (api) => {
+  "a dry-run PUT that would create returns 201 and creates nothing": async (api) => {
     (await api.put("coordination.k8s.io/v1/leases/a?dryRun=All", { metadata: { name: "a" } })).gives(201);
     (await api.get("coordination.k8s.io/v1/leases/a")).gives(404);
   },
 
-  "a dry patch shows the outcome": async (api) => {
+  "a dry-run patch returns the result": async (api) => {
     await api.created("configmaps", configMap("a", { x: "1" }));
     (await api.mergePatch("configmaps/a?dryRun=All", { data: { y: "2" } })).gives(200).has("data", { x: "1", y: "2" });
     (await api.jsonPatch("configmaps/a?dryRun=All", [{ op: "remove", path: "/data/x" }])).gives(200).has("data", undefined);
     (await api.get("configmaps/a")).has("data", { x: "1" });
   },
 
-  "a dry deletion answers as a real one": async (api) => {
+  "a dry-run deletion returns the response of a real one": async (api) => {
     const made = await api.created("configmaps", configMap("a"));
     (await api.delete("configmaps/a?dryRun=All")).gives(200, {
       status: "Success",
@@ -59,7 +59,7 @@ export const dryRun = area("dry run", {
     (await api.get("configmaps/a")).gives(200);
   },
 
-  "a dry deletion of what has finalizers marks nothing": async (api) => {
+  "a dry-run deletion of an object with finalizers sets no deletion timestamp": async (api) => {
     await api.created("configmaps", configMap("a", {}, { finalizers: ["example.test/f"] }));
     const dry = await api.delete("configmaps/a?dryRun=All");
     dry.gives(200, { kind: "ConfigMap" });
@@ -68,13 +68,13 @@ export const dryRun = area("dry run", {
     await api.mergePatch("configmaps/a", { metadata: { finalizers: null } });
   },
 
-  "a dry deletion of a collection keeps it": async (api) => {
+  "a dry-run deletion of a collection keeps it": async (api) => {
     await api.created("secrets", { metadata: { name: "a" } });
     (await api.delete("secrets?dryRun=All")).gives(200, { items: [{ metadata: { name: "a" } }] });
     (await api.get("secrets/a")).gives(200);
   },
 
-  "a dry scale and a dry status write nothing": async (api) => {
+  "dry runs of scale and status write nothing": async (api) => {
     await api.created("apps/v1/replicasets", deployment("a", { replicas: 0 }));
     (await api.mergePatch("apps/v1/replicasets/a/scale?dryRun=All", { spec: { replicas: 5 } })).gives(200, { spec: { replicas: 5 } });
     (await api.get("apps/v1/replicasets/a")).has("spec.replicas", 0);
@@ -87,7 +87,7 @@ export const dryRun = area("dry run", {
     (await api.get("policy/v1/poddisruptionbudgets/a")).has("status.disruptedPods", undefined);
   },
 
-  "only All is a dry run": async (api) => {
+  "the only valid dryRun value is All": async (api) => {
     (await api.post("configmaps?dryRun=Some", configMap("a"))).refuses(
       422,
       "Invalid",

@@ -1,4 +1,4 @@
-/** What a server says of fields that nobody knows, and of fields given twice. */
+/** Unknown and duplicate fields, and values of the wrong type. */
 import { expect } from "vitest";
 import { area } from "../contract.ts";
 import { configMap, deployment, podTemplate } from "./objects.ts";
@@ -6,7 +6,7 @@ import { configMap, deployment, podTemplate } from "./objects.ts";
 const strict = "?fieldValidation=Strict";
 
 export const fieldValidation = area("field validation", {
-  "what nobody knows of a strategic patch is told in the order of its names": async (api) => {
+  "unknown fields of a strategic patch are reported in alphabetical order": async (api) => {
     await api.created("podtemplates", podTemplate("a", { containers: [{ name: "c", image: "i" }] }));
     const patch = { zz: 1, template: { spec: { containers: [{ name: "c", imag: "x" }], bar: 1 } }, foo: 1 };
     (await api.strategicPatch("podtemplates/a", patch)).warns(
@@ -17,7 +17,7 @@ export const fieldValidation = area("field validation", {
     );
   },
 
-  "YAML is read with its names sorted, after all that it says twice": async (api) => {
+  "for YAML, duplicate keys are reported before unknown fields, which are sorted": async (api) => {
     const text = 'kind: ConfigMap\napiVersion: v1\nmetadata:\n  name: a\n  foo: bar\n  name: a\ndata:\n  a: "1"\n  a: "2"\nextra: 1\n';
     const yaml = { "content-type": "application/yaml" };
     (await api.post("configmaps?fieldValidation=Strict", text, yaml)).refuses(
@@ -28,7 +28,7 @@ export const fieldValidation = area("field validation", {
     (await api.post("configmaps", text, yaml)).gives(201, { data: { a: "2" } });
   },
 
-  "what is applied is looked at for doubles only once it was merged": async (api) => {
+  "a duplicate key in an apply is reported only when the merge succeeds": async (api) => {
     const body = (value: string) => `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"a":"1","a":${value}}}`;
     (await api.apply("m", "configmaps/a", body("2"))).gives(500).warns();
     (await api.apply("m", "configmaps/a", body('"2"'))).gives(201).warns('line 1: key "a" already set in map');
@@ -40,7 +40,7 @@ export const fieldValidation = area("field validation", {
     answer.has("colour", undefined);
   },
 
-  "Ignore says nothing, Warn warns, Strict refuses": async (api) => {
+  "Ignore accepts unknown fields, Warn returns warnings, Strict rejects": async (api) => {
     const body = { ...configMap("a"), colour: "red" };
     (await api.post("configmaps?fieldValidation=Strict", body)).refuses(
       400,
@@ -51,7 +51,7 @@ export const fieldValidation = area("field validation", {
     (await api.put("configmaps/a?fieldValidation=Ignore", body)).gives(200).warns();
   },
 
-  "the place of an unknown field is a path": async (api) => {
+  "an unknown field is reported with its path": async (api) => {
     const body = deployment(
       "a",
       {},
@@ -64,7 +64,7 @@ export const fieldValidation = area("field validation", {
     );
   },
 
-  "a field given twice counts as its last value, with a warning": async (api) => {
+  "the last value of a duplicate field counts, with a warning": async (api) => {
     const answer = await api.post("configmaps", '{"metadata":{"name":"a"},"data":{"x":"1","x":"2"}}');
     answer.gives(201).has("data", { x: "2" });
     answer.warns('duplicate field "data.x"');
@@ -75,19 +75,19 @@ export const fieldValidation = area("field validation", {
     );
   },
 
-  "YAML that gives a key twice is told with its line": async (api) => {
+  "a duplicate key in YAML is reported with its line": async (api) => {
     const yaml = "metadata:\n  name: a\ndata:\n  x: '1'\n  x: '2'\n";
     (await api.post("configmaps", yaml, { "content-type": "application/yaml" })).gives(201).warns('line 5: key "x" already set in map');
     (await api.post(`configmaps${strict}`, yaml, { "content-type": "application/yaml" })).gives(400);
   },
 
-  "names of fields are told apart by case": async (api) => {
+  "field names are case-sensitive": async (api) => {
     const answer = await api.post("configmaps", { metadata: { name: "a" }, Data: { x: "1" } });
     answer.gives(201).warns('unknown field "Data"');
     answer.has("data", undefined);
   },
 
-  "patches are checked too": async (api) => {
+  "patches are validated too": async (api) => {
     await api.created("podtemplates", podTemplate("a"));
     (await api.mergePatch("podtemplates/a", { template: { colour: "red" } })).gives(200).warns('unknown field "template.colour"');
     (await api.mergePatch("podtemplates/a?fieldValidation=Strict", { template: { colour: "red" } })).gives(422, { reason: "Invalid" });
@@ -99,7 +99,7 @@ export const fieldValidation = area("field validation", {
     (await api.jsonPatch("podtemplates/a?fieldValidation=Strict", [{ op: "add", path: "/colour", value: "red" }])).gives(422);
   },
 
-  "an unknown word for the validation is refused": async (api) => {
+  "an unknown fieldValidation value is rejected": async (api) => {
     (await api.post("configmaps?fieldValidation=Loose", configMap("a"))).refuses(
       422,
       "Invalid",
@@ -107,7 +107,7 @@ export const fieldValidation = area("field validation", {
     );
   },
 
-  "a value of the wrong type is refused whatever the validation": async (api) => {
+  "a value of the wrong type is rejected with every fieldValidation": async (api) => {
     (await api.post("configmaps?fieldValidation=Ignore", { metadata: { name: "a" }, data: { x: 1 } })).refuses(
       400,
       "BadRequest",
@@ -126,7 +126,7 @@ export const fieldValidation = area("field validation", {
     (await api.post("configmaps", { metadata: "a" })).gives(400);
   },
 
-  "a quantity or a time that is none is refused": async (api) => {
+  "an invalid quantity or time is rejected": async (api) => {
     const resources = (cpu: unknown) => podTemplate("a", { containers: [{ name: "c", image: "i", resources: { limits: { cpu } } }] });
     (await api.post("podtemplates", resources("lots"))).refuses(
       400,
@@ -141,7 +141,7 @@ export const fieldValidation = area("field validation", {
     (await api.post("configmaps", { metadata: { name: "a", creationTimestamp: 5 } })).gives(400);
   },
 
-  "a body that is no JSON is a bad request": async (api) => {
+  "a body that is not JSON is a bad request": async (api) => {
     for (const [body, message] of [
       ["{", "unexpected end of JSON input"],
       ["[]", "json: cannot unmarshal array into Go value of type"],
@@ -194,7 +194,7 @@ export const fieldValidation = area("field validation", {
     expect(made.text).toContain('"data":{"x":9007199254740993}');
   },
 
-  "of many fields that nobody knows a hundred are named": async (api) => {
+  "at most a hundred unknown fields are reported": async (api) => {
     const unknown = Object.fromEntries(Array.from({ length: 130 }, (_, at) => [`u${at}`, at]));
     const answer = await api.post("configmaps?fieldValidation=Strict", {
       apiVersion: "v1",

@@ -1,4 +1,4 @@
-/** JSON patch (RFC 6902) as the server's Go library reads it, which is not always as the RFC does. */
+/** JSON patch (RFC 6902) as the server's Go library applies it, which deviates from the RFC. */
 import { expect } from "vitest";
 import { area } from "../contract.ts";
 import { configMap, podTemplate } from "./objects.ts";
@@ -6,7 +6,7 @@ import { configMap, podTemplate } from "./objects.ts";
 const invalid = "Invalid";
 
 export const jsonPatch = area("json patch", {
-  "add, replace, copy, move and remove do what they say, in their order": async (api) => {
+  "add, replace, copy, move and remove are applied in order": async (api) => {
     await api.created("configmaps", configMap("a", { x: "1", y: "2", z: "3" }));
     const answer = await api.jsonPatch("configmaps/a", [
       { op: "add", path: "/data/new", value: "n" },
@@ -19,7 +19,7 @@ export const jsonPatch = area("json patch", {
     answer.gives(200).has("data", { x: "9", new: "n", copied: "9", moved: "2" });
   },
 
-  "an operation that fails leaves nothing of those before it": async (api) => {
+  "a failed operation discards the operations before it": async (api) => {
     const before = await api.created("configmaps", configMap("a", { x: "1" }));
     (
       await api.jsonPatch("configmaps/a", [
@@ -30,12 +30,12 @@ export const jsonPatch = area("json patch", {
     (await api.get("configmaps/a")).has("metadata.resourceVersion", before.textAt("metadata.resourceVersion")).has("data", { x: "1" });
   },
 
-  "replace of a key that is not there adds it": async (api) => {
+  "replace of a missing key adds it": async (api) => {
     await api.created("configmaps", configMap("a", { x: "1" }));
     (await api.jsonPatch("configmaps/a", [{ op: "replace", path: "/data/y", value: "2" }])).gives(200).has("data", { x: "1", y: "2" });
   },
 
-  "remove of a key that is not there is unprocessable": async (api) => {
+  "remove of a missing key is unprocessable": async (api) => {
     await api.created("configmaps", configMap("a", { x: "1" }));
     (await api.jsonPatch("configmaps/a", [{ op: "remove", path: "/data/y" }])).refuses(
       422,
@@ -49,14 +49,14 @@ export const jsonPatch = area("json patch", {
     );
   },
 
-  "test of null passes where nothing is": async (api) => {
+  "test of null succeeds for a missing key": async (api) => {
     await api.created("configmaps", configMap("a", { x: "1" }));
     (await api.jsonPatch("configmaps/a", [{ op: "test", path: "/data/y", value: null }])).gives(200);
     (await api.jsonPatch("configmaps/a", [{ op: "test", path: "/data/y", value: "" }])).gives(422);
     (await api.jsonPatch("configmaps/a", [{ op: "test", path: "/data/x" }])).gives(422);
   },
 
-  "copy of a key that is not there brings an empty text": async (api) => {
+  "copy of a missing key sets an empty string": async (api) => {
     await api.created("configmaps", configMap("a", { x: "1" }));
     (await api.jsonPatch("configmaps/a", [{ op: "copy", from: "/data/no", path: "/data/y" }])).gives(200).has("data", { x: "1", y: "" });
   },
@@ -87,7 +87,7 @@ export const jsonPatch = area("json patch", {
     answer.gives(200).has("metadata.annotations", { "example.test/a": "2", "example.test/b": "3" });
   },
 
-  "add into a map that is not there fails; add of the map works": async (api) => {
+  "add into a missing map fails; add of the map works": async (api) => {
     await api.created("configmaps", { metadata: { name: "a" } });
     (await api.jsonPatch("configmaps/a", [{ op: "add", path: "/metadata/labels/l", value: "1" }])).gives(422);
     (await api.jsonPatch("configmaps/a", [{ op: "add", path: "/metadata/labels", value: { l: "1" } }]))
@@ -103,7 +103,7 @@ export const jsonPatch = area("json patch", {
     (await api.jsonPatch("configmaps/a", [{ op: "remove", path: "/metadata/name" }])).gives(400);
   },
 
-  "a document that is no list of operations is a bad request": async (api) => {
+  "a patch that is not a list of operations is a bad request": async (api) => {
     await api.created("configmaps", configMap("a"));
     (await api.jsonPatch("configmaps/a", { op: "add", path: "/data/x", value: "1" })).gives(400, { reason: "BadRequest" });
     (await api.jsonPatch("configmaps/a", "[{")).gives(400, { reason: "BadRequest" });
@@ -118,7 +118,7 @@ export const jsonPatch = area("json patch", {
     (await api.jsonPatch("configmaps/a", [])).gives(200).has("metadata.resourceVersion", before.textAt("metadata.resourceVersion"));
   },
 
-  "a value of the wrong type is refused with the place": async (api) => {
+  "a value of the wrong type is rejected with its path": async (api) => {
     await api.created("configmaps", configMap("a", { x: "1" }));
     (await api.jsonPatch("configmaps/a", [{ op: "replace", path: "/data/x", value: 1 }])).gives(422, { reason: "Invalid" });
     (await api.jsonPatch("configmaps/a", [{ op: "replace", path: "/data", value: ["x"] }])).gives(422, { reason: "Invalid" });
@@ -138,7 +138,7 @@ export const jsonPatch = area("json patch", {
     );
   },
 
-  "more than ten thousand operations are too many": async (api) => {
+  "more than ten thousand operations are rejected": async (api) => {
     await api.created("configmaps", configMap("a"));
     const many = Array.from({ length: 10_001 }, () => ({ op: "test", path: "/kind", value: "ConfigMap" }));
     (await api.jsonPatch("configmaps/a", many)).refuses(
@@ -148,16 +148,16 @@ export const jsonPatch = area("json patch", {
     );
   },
 
-  "a patch of what is not there is a 404": async (api) => {
+  "a patch of a missing object is a 404": async (api) => {
     (await api.jsonPatch("configmaps/no", [])).refuses(404, "NotFound", 'configmaps "no" not found');
   },
 
-  "copies may grow to three megabytes together": async (api) => {
+  "copies are limited to three megabytes in total": async (api) => {
     await api.created("configmaps", { metadata: { name: "a" }, data: { k: "x".repeat(100_000) } });
     const copies = (count: number) => Array.from({ length: count }, (_, at) => ({ op: "copy", from: "/data/k", path: `/data/k${at}` }));
     const refused = "the server rejected our request due to an error in our request";
     (await api.jsonPatch("configmaps/a", copies(32))).refuses(422, "Invalid", refused);
-    // a few less, and it is the ConfigMap that has become too large
+    // with one copy less the ConfigMap itself is too large
     (await api.jsonPatch("configmaps/a", copies(31))).gives(422, { message: expect.stringContaining("Too long") });
   },
 });

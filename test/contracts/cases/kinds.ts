@@ -1,14 +1,14 @@
-/** Rules and defaults of built-in kinds, one claim per corner. */
+/** Validation rules and defaults of built-in kinds. */
 import { expect } from "vitest";
 import { area } from "../contract.ts";
 import { deployment, pod, podTemplate, service } from "./objects.ts";
 
-/** A request for CN=x, made once with openssl; nobody has its key. */
+/** A certificate request for CN=x, generated with openssl; its key was not kept. */
 const SIGNING_REQUEST =
   "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlIR01HNENBUUF3RERFS01BZ0dBMVVFQXd3QmVEQlpNQk1HQnlxR1NNNDlBZ0VHQ0NxR1NNNDlBd0VIQTBJQQpCS1RISXFGYWVwdWNtTjVJS2xCSE1lR0hKK3lOQ1RUZ0kvdkpORjBOMWRlWm9DSmZBNy80ZUFVcGxSVllScHArCkNLdGlsUXkxeDVUVUdBWCtJWmw0TmY2Z0FEQUtCZ2dxaGtqT1BRUURBZ05JQURCRkFpQUd0dHVIVTZ6VDBBOEUKU2lvaXdLbWJIcGRCQm05cHZGeDg4TGt0UnVGMWVRSWhBTVMvT2I1N0JpZ0VacmJ2WnI1ZDdBQzVUbnE0NXB5WQpYeEVZU201azJzVkYKLS0tLS1FTkQgQ0VSVElGSUNBVEUgUkVRVUVTVC0tLS0tCg==";
 
 export const kinds = area("kinds", {
-  "a Service gets an address and keeps it over a PUT that forgets it": async (api) => {
+  "a Service gets an address and keeps it over a PUT without it": async (api) => {
     const made = await api.created("services", service("a"));
     const clusterIP = made.textAt("spec.clusterIP");
     expect(clusterIP).toMatch(/^10\.0\.0\.\d+$/);
@@ -37,7 +37,7 @@ export const kinds = area("kinds", {
     );
   },
 
-  "an address that is taken, or out of range, is refused": async (api) => {
+  "an address that is in use or out of range is rejected": async (api) => {
     const clusterIP = (await api.created("services", service("a"))).textAt("spec.clusterIP");
     (await api.post("services", service("b", { clusterIP }))).refuses(
       422,
@@ -51,7 +51,7 @@ export const kinds = area("kinds", {
     );
   },
 
-  "a headless Service has None for an address": async (api) => {
+  "a headless Service has the address None": async (api) => {
     (await api.created("services", service("a", { clusterIP: "None" }))).gives(201, { spec: { clusterIP: "None", clusterIPs: ["None"] } });
   },
 
@@ -62,7 +62,7 @@ export const kinds = area("kinds", {
     expect(changed.textAt("spec.clusterIP")).toMatch(/^10\.0\.0\.\d+$/);
   },
 
-  "a NodePort Service gets a port in the range, and a taken port is refused": async (api) => {
+  "a NodePort Service gets a port in the range, and a port in use is rejected": async (api) => {
     const made = await api.created("services", service("a", { type: "NodePort" }));
     const nodePort = Number(made.at("spec.ports.0.nodePort"));
     expect(nodePort).toBeGreaterThanOrEqual(30_000);
@@ -80,7 +80,7 @@ export const kinds = area("kinds", {
     );
   },
 
-  "a Service that becomes ClusterIP again gives its node port back": async (api) => {
+  "a Service that becomes ClusterIP again releases its node port": async (api) => {
     await api.created("services", service("a", { type: "NodePort" }));
     (await api.mergePatch("services/a", { spec: { type: "ClusterIP" } })).gives(200).has("spec.ports.0.nodePort", undefined);
   },
@@ -124,7 +124,7 @@ export const kinds = area("kinds", {
     (await api.post("services", service("a.b"))).gives(422, { reason: "Invalid" });
   },
 
-  "a Deployment is filled in with the defaults of apps/v1": async (api) => {
+  "a Deployment gets the defaults of apps/v1": async (api) => {
     const made = await api.created("apps/v1/deployments", deployment("a"));
     made.gives(201, {
       spec: {
@@ -171,7 +171,7 @@ export const kinds = area("kinds", {
     );
   },
 
-  "a Deployment without selector misses it, and only Always may restart": async (api) => {
+  "a Deployment needs a selector and the restart policy Always": async (api) => {
     const answer = await api.post("apps/v1/deployments", {
       metadata: { name: "a" },
       spec: { template: { metadata: { labels: { a: "b" } }, spec: { restartPolicy: "Never", containers: [{ name: "c", image: "i" }] } } },
@@ -183,7 +183,7 @@ export const kinds = area("kinds", {
     );
   },
 
-  "a Recreate strategy takes no rolling parameters": async (api) => {
+  "a Recreate strategy accepts no rollingUpdate parameters": async (api) => {
     (await api.post("apps/v1/deployments", deployment("a", { strategy: { type: "Recreate", rollingUpdate: { maxSurge: 1 } } }))).refuses(
       422,
       "Invalid",
@@ -210,7 +210,7 @@ export const kinds = area("kinds", {
     ).gives(422);
   },
 
-  "a StatefulSet changes only what it may": async (api) => {
+  "only some fields of a StatefulSet can be changed": async (api) => {
     await api.created("apps/v1/statefulsets", { ...deployment("a", { serviceName: "a", replicas: 0, revisionHistoryLimit: 3 }) });
     (await api.mergePatch("apps/v1/statefulsets/a", { spec: { replicas: 2, minReadySeconds: 3 } })).gives(200);
     (await api.mergePatch("apps/v1/statefulsets/a", { spec: { serviceName: "b" } })).refuses(
@@ -220,7 +220,7 @@ export const kinds = area("kinds", {
     );
   },
 
-  "a StatefulSet has ordered defaults, and its claims too": async (api) => {
+  "a StatefulSet and its claim templates get defaults": async (api) => {
     const volumeClaimTemplates = [
       { metadata: { name: "data" }, spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } } },
     ];
@@ -245,7 +245,7 @@ export const kinds = area("kinds", {
     });
   },
 
-  "a Job makes its own selector and labels, and refuses somebody else's": async (api) => {
+  "a Job generates its selector and labels, and rejects a given selector": async (api) => {
     const template = { spec: { restartPolicy: "Never", containers: [{ name: "c", image: "i" }] } };
     const made = await api.created("batch/v1/jobs", { metadata: { name: "a" }, spec: { template, suspend: true } });
     const uid = made.textAt("metadata.uid");
@@ -281,7 +281,7 @@ export const kinds = area("kinds", {
     );
   },
 
-  "the template of a Job is fixed, its parallelism is not": async (api) => {
+  "the template of a Job is immutable, its parallelism is not": async (api) => {
     const template = { spec: { restartPolicy: "Never", containers: [{ name: "c", image: "i" }] } };
     await api.created("batch/v1/jobs", { metadata: { name: "a" }, spec: { template, suspend: true } });
     (await api.strategicPatch("batch/v1/jobs/a", { spec: { parallelism: 3 } })).gives(200, { spec: { parallelism: 3 } });
@@ -299,7 +299,7 @@ export const kinds = area("kinds", {
     );
   },
 
-  "a CronJob has defaults, a schedule that parses, and a zone that exists": async (api) => {
+  "a CronJob gets defaults, and its schedule and time zone are validated": async (api) => {
     const jobTemplate = { spec: { template: { spec: { restartPolicy: "Never", containers: [{ name: "c", image: "i" }] } } } };
     const cron = (name: string, spec: object) => ({
       metadata: { name },
@@ -326,7 +326,7 @@ export const kinds = area("kinds", {
     );
   },
 
-  "a Pod without a node gets the tolerations and the priority of everybody": async (api) => {
+  "a Pod gets the default tolerations and priority": async (api) => {
     const made = await api.created("pods", pod("a"));
     made.gives(201, {
       spec: {
@@ -344,7 +344,7 @@ export const kinds = area("kinds", {
     });
   },
 
-  "the quality of service of a Pod follows its requests and limits": async (api) => {
+  "the QoS class of a Pod follows its requests and limits": async (api) => {
     const with_ = (name: string, resources: object) => pod(name, { containers: [{ name: "c", image: "i", resources }] });
     (await api.created("pods", with_("a", { limits: { cpu: "1", memory: "1Gi" } }))).gives(201, {
       spec: { containers: [{ resources: { requests: { cpu: "1", memory: "1Gi" } } }] },
@@ -359,7 +359,7 @@ export const kinds = area("kinds", {
     );
   },
 
-  "quantities are kept in canonical form, and nothing is finer than a thousandth": async (api) => {
+  "quantities are stored in canonical form, rounded up to a thousandth": async (api) => {
     const limits = { cpu: "0.5", memory: "1024Mi", "example.test/widgets": "3" };
     const requests = { "ephemeral-storage": "1e3", cpu: "1500u", memory: "1.5Gi" };
     const made = await api.created(
@@ -372,7 +372,7 @@ export const kinds = area("kinds", {
     });
   },
 
-  "the tag of an image decides whether it is pulled": async (api) => {
+  "the default imagePullPolicy follows the tag of the image": async (api) => {
     const containers = ["a", "a:latest", "a:1", "a@sha256:" + "0".repeat(64), "host:5000/a"].map((image, at) => ({
       name: `c${at}`,
       image,
@@ -384,7 +384,7 @@ export const kinds = area("kinds", {
     expect(policies).toEqual(["Always", "Always", "IfNotPresent", "IfNotPresent", "Always"]);
   },
 
-  "probes, hooks and volumes are filled in": async (api) => {
+  "probes, hooks and volumes get defaults": async (api) => {
     const container = {
       name: "c",
       image: "i",
@@ -458,7 +458,7 @@ export const kinds = area("kinds", {
     );
   },
 
-  "a NetworkPolicy names its types after what it has": async (api) => {
+  "the policyTypes of a NetworkPolicy default to its rules": async (api) => {
     const policy = (name: string, spec: object) => ({ metadata: { name }, spec: { podSelector: {}, ...spec } });
     (await api.created("networking.k8s.io/v1/networkpolicies", policy("a", {}))).has("spec.policyTypes", ["Ingress"]);
     (await api.created("networking.k8s.io/v1/networkpolicies", policy("b", { egress: [{ ports: [{ port: 80 }] }] }))).gives(201, {
@@ -476,7 +476,7 @@ export const kinds = area("kinds", {
     );
   },
 
-  "an autoscaler is one object in two versions": async (api) => {
+  "an autoscaler can be read in both versions": async (api) => {
     const spec = { scaleTargetRef: { kind: "Deployment", name: "web", apiVersion: "apps/v1" }, maxReplicas: 5 };
     (await api.created("autoscaling/v2/horizontalpodautoscalers", { metadata: { name: "a" }, spec })).gives(201, {
       spec: {
@@ -494,8 +494,8 @@ export const kinds = area("kinds", {
     });
   },
 
-  "a volume claim may grow its requests only when it is bound to a class that expands": async (api) => {
-    // The selector keeps the claim from being bound to a volume of another contract.
+  "the requests of a claim may grow only when it is bound and its class allows expansion": async (api) => {
+    // the selector prevents that the claim is bound to a volume of another contract
     const selector = { matchLabels: { contract: api.id } };
     const claim = {
       metadata: { name: "a" },
@@ -534,7 +534,7 @@ export const kinds = area("kinds", {
     );
   },
 
-  "a storage class is fixed but for what may expand": async (api) => {
+  "a StorageClass is immutable except allowVolumeExpansion": async (api) => {
     const name = `slow-${api.id}`;
     (await api.post("/apis/storage.k8s.io/v1/storageclasses", { metadata: { name }, provisioner: "example.test/p" })).gives(201, {
       reclaimPolicy: "Delete",
@@ -548,7 +548,7 @@ export const kinds = area("kinds", {
     );
   },
 
-  "the value of a PriorityClass is fixed, and large values are the system's": async (api) => {
+  "the value of a PriorityClass is immutable, and large values are reserved": async (api) => {
     const name = `high-${api.id}`;
     (await api.post("/apis/scheduling.k8s.io/v1/priorityclasses", { metadata: { name }, value: 1000 })).gives(201, {
       preemptionPolicy: "PreemptLowerPriority",
@@ -565,7 +565,7 @@ export const kinds = area("kinds", {
     );
   },
 
-  "roles and bindings: a binding's role is fixed, a rule needs verbs": async (api) => {
+  "the roleRef of a binding is immutable, and a rule needs verbs": async (api) => {
     await api.created("rbac.authorization.k8s.io/v1/roles", {
       metadata: { name: "r" },
       rules: [{ apiGroups: [""], resources: ["pods"], verbs: ["get"] }],
@@ -592,7 +592,7 @@ export const kinds = area("kinds", {
     );
   },
 
-  "a PodDisruptionBudget says how many one way, not two": async (api) => {
+  "minAvailable and maxUnavailable of a PodDisruptionBudget exclude each other": async (api) => {
     (
       await api.post("policy/v1/poddisruptionbudgets", {
         metadata: { name: "a" },
@@ -605,7 +605,7 @@ export const kinds = area("kinds", {
     );
   },
 
-  "a LimitRange fills its own gaps": async (api) => {
+  "a LimitRange sets defaults from its own values": async (api) => {
     (await api.created("limitranges", { metadata: { name: "a" }, spec: { limits: [{ type: "Container", max: { cpu: "2" } }] } })).has(
       "spec.limits",
       [{ type: "Container", max: { cpu: "2" }, default: { cpu: "2" }, defaultRequest: { cpu: "2" } }],
@@ -618,7 +618,7 @@ export const kinds = area("kinds", {
     ).gives(422, { reason: "Invalid" });
   },
 
-  "a Node's podCIDR is fixed once set": async (api) => {
+  "a Node's podCIDR is immutable once set": async (api) => {
     const name = `node-${api.id}`;
     (await api.post("/api/v1/nodes", { metadata: { name }, spec: { podCIDR: "10.9.0.0/24" } })).gives(201, {
       spec: { podCIDR: "10.9.0.0/24", podCIDRs: ["10.9.0.0/24"] },
@@ -629,7 +629,7 @@ export const kinds = area("kinds", {
     expect(moved.textAt("message")).toContain('spec.podCIDRs: Forbidden: node updates may not change podCIDR except from "" to valid');
   },
 
-  "an EndpointSlice has one address type for life": async (api) => {
+  "the address type of an EndpointSlice is immutable": async (api) => {
     const slice = { metadata: { name: "a" }, addressType: "IPv4", endpoints: [{ addresses: ["10.1.2.3"] }], ports: [{ port: 80 }] };
     (await api.created("discovery.k8s.io/v1/endpointslices", slice)).gives(201, { ports: [{ name: "", port: 80, protocol: "TCP" }] });
     (await api.mergePatch("discovery.k8s.io/v1/endpointslices/a", { addressType: "FQDN" })).gives(422);
@@ -642,7 +642,7 @@ export const kinds = area("kinds", {
     ).gives(422);
   },
 
-  "an Event belongs to the namespace of what it is about": async (api) => {
+  "an Event must be in the namespace of its object": async (api) => {
     const event = (namespace: string | undefined) => ({
       metadata: { name: `e-${namespace ?? "none"}`.slice(0, 20) },
       involvedObject: { kind: "Pod", name: "p", namespace },
@@ -671,7 +671,7 @@ export const kinds = area("kinds", {
     });
   },
 
-  "a signing request must hold a request, a signer and a use": async (api) => {
+  "a CertificateSigningRequest needs a request, a signer and usages": async (api) => {
     const requests = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
     const pem = (body: string) =>
       Buffer.from(`-----BEGIN CERTIFICATE REQUEST-----\n${body}-----END CERTIFICATE REQUEST-----\n`).toString("base64");
@@ -683,13 +683,13 @@ export const kinds = area("kinds", {
     expect(await refused({ request: Buffer.from("x").toString("base64") })).toContain("PEM block type must be CERTIFICATE REQUEST");
     expect(await refused({ usages: [] })).toContain("spec.usages: Required value");
     expect(await refused({ usages: ["fun"] })).toContain('spec.usages[0]: Unsupported value: "fun": supported values: "any", "cert sign"');
-    expect(await refused({ signerName: "nobody" })).toContain(
+    expect(await refused({ signerName: "invalid" })).toContain(
       "must be a fully qualified domain and path of the form 'example.com/signer-name'",
     );
     expect(await refused({ expirationSeconds: 5 })).toContain("may not specify a duration less than 600 seconds (10 minutes)");
   },
 
-  "a signing request remembers who asked, and is approved through its own path": async (api) => {
+  "a CertificateSigningRequest records its user, and is approved through its own path": async (api) => {
     const requests = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
     const name = `csr-${api.id}`;
     const spec = { request: SIGNING_REQUEST, signerName: "example.test/s", usages: ["client auth"], username: "eve", groups: ["g"] };
@@ -708,7 +708,7 @@ export const kinds = area("kinds", {
     ).gives(422);
   },
 
-  "a ServiceAccount is created as it is given": async (api) => {
+  "a ServiceAccount is stored as it is sent": async (api) => {
     (
       await api.created("serviceaccounts", {
         metadata: { name: "robot" },
@@ -718,7 +718,7 @@ export const kinds = area("kinds", {
     ).gives(201, { automountServiceAccountToken: false, imagePullSecrets: [{ name: "x" }] });
   },
 
-  "a ControllerRevision's data are fixed": async (api) => {
+  "the data of a ControllerRevision are immutable": async (api) => {
     await api.created("apps/v1/controllerrevisions", { metadata: { name: "a" }, revision: 1, data: { spec: { x: 1 } } });
     (await api.mergePatch("apps/v1/controllerrevisions/a", { revision: 2 })).gives(200, { revision: 2 });
     (await api.mergePatch("apps/v1/controllerrevisions/a", { data: { spec: { x: 2 } } })).gives(422);

@@ -1,11 +1,11 @@
 /** Lists: selectors, pages, versions. */
 import { expect } from "vitest";
 import type { Api } from "../client/api.ts";
-import type { Answer } from "../client/answer.ts";
+import type { ApiResponse } from "../client/api-response.ts";
 import { area } from "../contract.ts";
 import { configMap, pod, service } from "./objects.ts";
 
-const names = (answer: Answer) =>
+const names = (answer: ApiResponse) =>
   ((answer.gives(200).at("items") ?? []) as readonly { metadata: { name: string } }[]).map(({ metadata }) => metadata.name);
 const labelled = async (api: Api, labels: Readonly<Record<string, Readonly<Record<string, string>>>>) => {
   for (const [name, of] of Object.entries(labels)) await api.created("secrets", { metadata: { name, labels: of } });
@@ -14,14 +14,14 @@ const select = (selector: string) => `secrets?labelSelector=${encodeURIComponent
 const where = (resource: string, selector: string) => `${resource}?fieldSelector=${encodeURIComponent(selector)}`;
 
 export const lists = area("lists and selectors", {
-  "items come sorted by name and carry no kind": async (api) => {
+  "items are sorted by name and have no kind": async (api) => {
     for (const name of ["b", "a", "a-b", "a.b", "ab"]) await api.created("secrets", { metadata: { name } });
     const list = await api.get("secrets");
     expect(names(list)).toEqual(["a", "a-b", "a.b", "ab", "b"]);
     list.gives(200, { kind: "SecretList", apiVersion: "v1" }).has("items.0.kind", undefined).has("items.0.apiVersion", undefined);
   },
 
-  "label selectors know equality, sets, presence and absence": async (api) => {
+  "label selectors support equality, sets, presence and absence": async (api) => {
     await labelled(api, { a: { tier: "web", env: "prod" }, b: { tier: "db", env: "prod" }, c: { tier: "web" }, d: {} });
     const rows: readonly (readonly [string, readonly string[]])[] = [
       ["tier=web", ["a", "c"]],
@@ -38,14 +38,14 @@ export const lists = area("lists and selectors", {
     for (const [selector, want] of rows) expect(names(await api.get(select(selector))), selector).toEqual(want);
   },
 
-  "numbers compare in selectors": async (api) => {
+  "label selectors can compare numbers": async (api) => {
     await labelled(api, { a: { n: "5" }, b: { n: "50" }, c: { n: "x" } });
     expect(names(await api.get(select("n>9")))).toEqual(["b"]);
     expect(names(await api.get(select("n<9")))).toEqual(["a"]);
     (await api.get(select("n>many"))).gives(400, { reason: "BadRequest" });
   },
 
-  "a selector that does not parse says where": async (api) => {
+  "a malformed selector is rejected with the position": async (api) => {
     const rows: readonly (readonly [string, string])[] = [
       ["a in", "unable to parse requirement: found '' expected: '('"],
       ["a in (x", "unable to parse requirement: found '', expected: ',' or ')'"],
@@ -57,7 +57,7 @@ export const lists = area("lists and selectors", {
     for (const [selector, message] of rows) (await api.get(select(selector))).refuses(400, "BadRequest", message);
   },
 
-  "field selectors know names and namespaces on every kind": async (api) => {
+  "field selectors support name and namespace on every kind": async (api) => {
     await labelled(api, { a: {}, b: {} });
     expect(names(await api.get(where("secrets", "metadata.name=a")))).toEqual(["a"]);
     expect(names(await api.get(where("secrets", "metadata.name!=a")))).toEqual(["b"]);
@@ -65,7 +65,7 @@ export const lists = area("lists and selectors", {
     expect(names(await api.get(where("/api/v1/secrets", `metadata.namespace=${api.namespace}`)))).toEqual(["a", "b"]);
   },
 
-  "other fields only where the kind says so": async (api) => {
+  "field selectors support other fields only for some kinds": async (api) => {
     await api.created("secrets", { metadata: { name: "a" }, type: "example.test/own" });
     await api.created("secrets", { metadata: { name: "b" } });
     expect(names(await api.get(where("secrets", "type=Opaque")))).toEqual(["b"]);
@@ -78,7 +78,7 @@ export const lists = area("lists and selectors", {
     );
   },
 
-  "pods are found by node, phase and policy": async (api) => {
+  "Pods can be selected by node, phase and restart policy": async (api) => {
     await api.created("pods", pod("a"));
     await api.created("pods", pod("b", { restartPolicy: "Never" }));
     expect(names(await api.get(where("pods", "spec.restartPolicy=Never")))).toEqual(["b"]);
@@ -87,14 +87,14 @@ export const lists = area("lists and selectors", {
     expect(names(await api.get(where("pods", "spec.serviceAccountName=default")))).toEqual(["a", "b"]);
   },
 
-  "services are found by type and address": async (api) => {
+  "Services can be selected by type and address": async (api) => {
     const clusterIP = (await api.created("services", service("a"))).textAt("spec.clusterIP");
     await api.created("services", service("b", { type: "NodePort" }));
     expect(names(await api.get(where("services", `spec.clusterIP=${clusterIP}`)))).toEqual(["a"]);
     expect(names(await api.get(where("services", "spec.type=NodePort")))).toEqual(["b"]);
   },
 
-  "a page ends with a token and the number of those that are left": async (api) => {
+  "a page has a continue token and the number of remaining items": async (api) => {
     for (const name of ["a", "b", "c", "d", "e"]) await api.created("secrets", { metadata: { name } });
     const first = await api.get("secrets?limit=2");
     expect(names(first)).toEqual(["a", "b"]);
@@ -107,7 +107,7 @@ export const lists = area("lists and selectors", {
     expect(last.textAt("metadata.resourceVersion")).toBe(first.textAt("metadata.resourceVersion"));
   },
 
-  "the next page is of the moment of the first": async (api) => {
+  "the next page has the version of the first": async (api) => {
     for (const name of ["a", "b", "c"]) await api.created("secrets", { metadata: { name } });
     const first = await api.get("secrets?limit=1");
     await api.delete("secrets/b");
@@ -115,7 +115,7 @@ export const lists = area("lists and selectors", {
     expect(names(await api.get(`secrets?limit=5&continue=${first.textAt("metadata.continue")}`))).toEqual(["b", "c"]);
   },
 
-  "with a selector nobody counts what is left": async (api) => {
+  "a page with a selector has no number of remaining items": async (api) => {
     await labelled(api, { a: { l: "1" }, b: { l: "1" }, c: { l: "1" } });
     const page = await api.get(`${select("l=1")}&limit=1`);
     expect(names(page)).toEqual(["a"]);
@@ -123,12 +123,12 @@ export const lists = area("lists and selectors", {
     expect(page.textAt("metadata.continue")).not.toBe("");
   },
 
-  "a limit is ignored when any version will do": async (api) => {
+  "a limit is ignored with resourceVersion 0": async (api) => {
     for (const name of ["a", "b", "c"]) await api.created("secrets", { metadata: { name } });
     expect((await api.get("secrets?limit=1&resourceVersion=0")).textAt("metadata.continue")).toBe("");
   },
 
-  "a token that is none is a bad request": async (api) => {
+  "a malformed continue token is a bad request": async (api) => {
     (await api.get("secrets?continue=nonsense")).refuses(
       400,
       "BadRequest",
@@ -139,7 +139,7 @@ export const lists = area("lists and selectors", {
     ).gives(400);
   },
 
-  "an exact version needs a version": async (api) => {
+  "resourceVersionMatch Exact needs a resourceVersion": async (api) => {
     (await api.get("secrets?resourceVersionMatch=Exact")).refuses(
       422,
       "Invalid",
@@ -153,7 +153,7 @@ export const lists = area("lists and selectors", {
     (await api.get("secrets?resourceVersion=1&resourceVersionMatch=Sometimes")).gives(422, { reason: "Invalid" });
   },
 
-  "a list can be had as it was": async (api) => {
+  "a list can be read at an earlier version": async (api) => {
     const a = await api.created("secrets", { metadata: { name: "a" } });
     await api.created("secrets", { metadata: { name: "b" } });
     const then = a.textAt("metadata.resourceVersion");
@@ -163,7 +163,7 @@ export const lists = area("lists and selectors", {
     expect(names(await api.get(`secrets?resourceVersion=${then}&resourceVersionMatch=NotOlderThan`))).toEqual(["a", "b"]);
   },
 
-  "a version from the future is waited for, and then too large": async (api) => {
+  "a list at a future version waits, and then fails as too large": async (api) => {
     (await api.get("secrets?resourceVersion=999999999999")).refuses(
       504,
       "Timeout",
@@ -174,24 +174,24 @@ export const lists = area("lists and selectors", {
     );
   },
 
-  "a version that is no number is a bad request to a list and an error to an object": async (api) => {
+  "a malformed resourceVersion is a bad request for a list and a server error for an object": async (api) => {
     const what = 'resourceVersion: Invalid value: "new": strconv.ParseUint: parsing "new": invalid syntax';
     (await api.get("secrets?resourceVersion=new")).refuses(400, "BadRequest", `invalid resource version: ${what}`);
     await api.created("secrets", { metadata: { name: "a" } });
     (await api.get("secrets/a?resourceVersion=new")).refuses(500, undefined, what);
   },
 
-  "the list of an unknown namespace is empty": async (api) => {
+  "the list of a missing namespace is empty": async (api) => {
     (await api.get(`/api/v1/namespaces/no-${api.id}/secrets`)).gives(200, { items: [] });
   },
 
-  "an object can be read as any version or a new enough one": async (api) => {
+  "an object can be read at any version or at least at a version": async (api) => {
     const made = await api.created("secrets", { metadata: { name: "a" } });
     (await api.get(`secrets/a?resourceVersion=${made.textAt("metadata.resourceVersion")}`)).gives(200);
     (await api.get("secrets/a?resourceVersion=0")).gives(200);
   },
 
-  "deleting a collection takes what the selectors match": async (api) => {
+  "deleting a collection deletes the objects that the selectors match": async (api) => {
     await labelled(api, { a: { l: "1" }, b: { l: "1" }, c: { l: "2" } });
     (await api.delete(select("l=1"))).gives(200, { kind: "SecretList", items: [{ metadata: { name: "a" } }, { metadata: { name: "b" } }] });
     expect(names(await api.get("secrets"))).toEqual(["c"]);
@@ -205,12 +205,12 @@ export const lists = area("lists and selectors", {
     expect(names(await api.get(`/api/v1/configmaps?labelSelector=mine%3D${api.id}`))).toEqual(["a", "z"]);
   },
 
-  "a bad limit is a bad request": async (api) => {
+  "an invalid limit is a bad request": async (api) => {
     (await api.get("secrets?limit=many")).gives(400, { reason: "BadRequest" });
     (await api.get("secrets?timeoutSeconds=long")).gives(400, { reason: "BadRequest" });
   },
 
-  "parameters that nobody knows are passed over": async (api) => {
+  "unknown query parameters are ignored": async (api) => {
     await api.created("secrets", { metadata: { name: "a" } });
     expect(names(await api.get("secrets?colour=red&limit=0"))).toEqual(["a"]);
   },

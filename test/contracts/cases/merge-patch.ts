@@ -11,21 +11,21 @@ export const mergePatch = area("merge patch", {
       .has("metadata.labels", { l: "1" });
   },
 
-  "null for what is not there is nothing": async (api) => {
+  "null for a missing field changes nothing": async (api) => {
     const before = await api.created("configmaps", configMap("a", { x: "1" }));
     (await api.mergePatch("configmaps/a", { data: { no: null }, binaryData: null, metadata: { labels: null } }))
       .gives(200)
       .has("metadata.resourceVersion", before.textAt("metadata.resourceVersion"));
   },
 
-  "nulls inside a new map are left out": async (api) => {
+  "nulls inside a new map are dropped": async (api) => {
     await api.created("configmaps", { metadata: { name: "a" } });
     (await api.mergePatch("configmaps/a", { metadata: { annotations: { a: "1", b: null } } }))
       .gives(200)
       .has("metadata.annotations", { a: "1" });
   },
 
-  "lists are replaced whole": async (api) => {
+  "lists are replaced as a whole": async (api) => {
     await api.created(
       "podtemplates",
       podTemplate("a", {
@@ -44,7 +44,7 @@ export const mergePatch = area("merge patch", {
     (await api.mergePatch("configmaps/a", { data: null })).gives(200).has("data", undefined);
   },
 
-  "a patch that is no object is a bad request": async (api) => {
+  "a patch that is not an object is a bad request": async (api) => {
     await api.created("configmaps", configMap("a"));
     (await api.mergePatch("configmaps/a", "[]")).gives(400, { reason: "BadRequest" });
     (await api.mergePatch("configmaps/a", "null")).gives(400);
@@ -53,7 +53,7 @@ export const mergePatch = area("merge patch", {
     (await api.mergePatch("configmaps/a", "")).gives(400, { reason: "BadRequest" });
   },
 
-  "the name cannot be patched away or into another": async (api) => {
+  "a patch can neither remove nor change the name": async (api) => {
     await api.created("configmaps", configMap("a"));
     (await api.mergePatch("configmaps/a", { metadata: { name: "b" } })).refuses(
       400,
@@ -79,14 +79,14 @@ export const mergePatch = area("merge patch", {
     (await api.mergePatch("configmaps/a", { metadata: { uid: null } })).gives(200).has("metadata.uid", made.textAt("metadata.uid"));
   },
 
-  "a wrong type is refused with the kind's Go type": async (api) => {
+  "a wrong type is rejected with the Go type of the field": async (api) => {
     await api.created("configmaps", configMap("a", { x: "1" }));
     (await api.mergePatch("configmaps/a", { data: { x: 1 } })).gives(422);
     (await api.mergePatch("configmaps/a", { data: [] })).gives(422);
     (await api.mergePatch("configmaps/a", { immutable: "yes" })).gives(422);
   },
 
-  "creation time and managed fields cannot be forged": async (api) => {
+  "a patch cannot change creation time and managed fields": async (api) => {
     const made = await api.created("configmaps", configMap("a"));
     (await api.mergePatch("configmaps/a", { metadata: { creationTimestamp: "2001-01-01T00:00:00Z", generation: 5 } }))
       .gives(200)
@@ -105,12 +105,12 @@ export const mergePatch = area("merge patch", {
     );
   },
 
-  "the patch may be written as YAML only in apply": async (api) => {
+  "only an apply accepts YAML": async (api) => {
     await api.created("configmaps", configMap("a"));
     (await api.mergePatch("configmaps/a", "data: {x: '1'}")).gives(400, { reason: "BadRequest" });
   },
 
-  "deep structures merge map by map": async (api) => {
+  "nested maps are merged recursively": async (api) => {
     await api.created(
       "podtemplates",
       podTemplate("a", { nodeSelector: { a: "1", b: "2" }, securityContext: { runAsUser: 1, fsGroup: 2 } }),

@@ -14,7 +14,7 @@ async function complaints(api: Api, path: string): Promise<string> {
 }
 
 export const metadataAndBindings = area("metadata and bindings", {
-  "how often metadata is checked on an update is a matter of the kind": async (api) => {
+  "how often invalid metadata is reported on an update depends on the kind": async (api) => {
     const lease = { metadata: { name: "a" }, spec: { holderIdentity: "h" } };
     const budget = { metadata: { name: "a" }, spec: { minAvailable: 1, selector: { matchLabels: { app: "none" } } } };
     const revision = { metadata: { name: "a" }, revision: 1, data: {} };
@@ -32,7 +32,7 @@ export const metadataAndBindings = area("metadata and bindings", {
     }
   },
 
-  "a page that is full may go on, whatever the selector": async (api) => {
+  "a full page has a continue token, whatever the selector": async (api) => {
     await api.created("configmaps", configMap("a", {}, { labels: { l: "1" } }));
     await api.created("configmaps", configMap("b"));
     const more = (await api.get("configmaps?limit=1&labelSelector=l%3D1")).gives(200).textAt("metadata.continue");
@@ -41,19 +41,19 @@ export const metadataAndBindings = area("metadata and bindings", {
     next.gives(200, { items: [] });
   },
 
-  "a limit with a version and nothing else means exactly that version": async (api) => {
+  "a limit with a resourceVersion and no match reads exactly that version": async (api) => {
     const first = (await api.created("configmaps", configMap("x1", {}, { labels: { own: "y" } }))).textAt("metadata.resourceVersion");
     await api.created("configmaps", configMap("x2", {}, { labels: { own: "y" } }));
     const listed = await api.get(`configmaps?limit=5&labelSelector=own%3Dy&resourceVersion=${first}`);
     expect(listed.gives(200).at("items")).toHaveLength(1);
   },
 
-  "an empty table of a kind without columns of its own has no rows at all": async (api) => {
+  "an empty Table of a kind without columns has null rows": async (api) => {
     (await api.get("limitranges?fieldSelector=metadata.name%3Dnone", TABLE)).gives(200, { rows: null });
     (await api.get("configmaps?fieldSelector=metadata.name%3Dnone", TABLE)).gives(200, { rows: [] });
   },
 
-  "what only a version writes is not part of the metadata": async (api) => {
+  "the deprecated generation annotation of a DaemonSet is not in its PartialObjectMetadata": async (api) => {
     const template = { metadata: { labels: { app: "d" } }, spec: { containers: [{ name: "c", image: "example.test/c:1" }] } };
     const daemons = { metadata: { name: "d" }, spec: { selector: { matchLabels: { app: "d" } }, template } };
     await api.created("apps/v1/daemonsets", daemons);
@@ -62,14 +62,14 @@ export const metadataAndBindings = area("metadata and bindings", {
     expect(await annotations(META)).toBeUndefined();
   },
 
-  "a refused patch quotes the object as Go writes it": async (api) => {
+  "the error of a rejected patch quotes the object as Go prints it": async (api) => {
     await api.created("podtemplates", podTemplate("p", { dnsPolicy: "ClusterFirst", restartPolicy: "Always" }));
     const message = (await api.mergePatch("podtemplates/p?fieldValidation=Strict", { zz: 1, spec: { y: 1 } })).textAt("message");
     expect(message).toContain('\\"restartPolicy\\":\\"Always\\",\\"terminationGracePeriodSeconds\\":30,\\"dnsPolicy\\":\\"ClusterFirst\\"');
     expect(message).toContain('strict decoding error: unknown field "spec", unknown field "zz"');
   },
 
-  "what nobody knows is not doubled either": async (api) => {
+  "a duplicate unknown field is reported as unknown only": async (api) => {
     const text = '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"zz":1,"zz":2,"data":{"a":"1","a":"2"}}';
     (await api.post("configmaps?fieldValidation=Strict", text)).refuses(
       400,
@@ -78,7 +78,7 @@ export const metadataAndBindings = area("metadata and bindings", {
     );
   },
 
-  "discovery speaks YAML, and no other form": async (api) => {
+  "discovery supports YAML, and rejects Table and HTML": async (api) => {
     expect((await api.get("/apis/apps", { accept: "application/yaml" })).text).toContain("kind: APIGroup\nname: apps\n");
     const only = "only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf";
     (await api.get("/apis/apps/v1", TABLE)).refuses(406, "NotAcceptable", only);
@@ -90,7 +90,7 @@ export const metadataAndBindings = area("metadata and bindings", {
     );
   },
 
-  "a visitor to a Pod has a name of its own and serves nobody": async (api) => {
+  "an ephemeral container needs a unique name and an existing target, and has no ports": async (api) => {
     await api.created("pods", pod("p"));
     const visit = (container: object) => api.strategicPatch("pods/p/ephemeralcontainers", { spec: { ephemeralContainers: [container] } });
     (await visit({ name: "web", image: "i" })).refuses(
@@ -111,7 +111,7 @@ export const metadataAndBindings = area("metadata and bindings", {
     (await visit({ name: "v", image: "i", targetContainerName: "web" })).gives(200);
   },
 
-  "a binding brings labels along, and does not open gates": async (api) => {
+  "a Binding adds labels to its Pod, and a Pod with scheduling gates cannot be bound": async (api) => {
     const target = { kind: "Node", name: `none-${api.id}` };
     await api.created("pods", pod("gated", { schedulingGates: [{ name: "a.test/b" }] }));
     (await api.post("pods/gated/binding", { metadata: { name: "gated" }, target })).refuses(
@@ -129,13 +129,13 @@ export const metadataAndBindings = area("metadata and bindings", {
     (await api.get("pods/free")).gives(200, { metadata: { labels: { l: "1" }, annotations: { a: "1" } } });
   },
 
-  "a namespace with a generated name has it in its label": async (api) => {
+  "a namespace with a generated name has the name in its label": async (api) => {
     const name = `generated-${api.id}-`;
     const made = await api.post("/api/v1/namespaces?dryRun=All", { metadata: { generateName: name } });
     expect(made.at("metadata.labels")).toEqual({ "kubernetes.io/metadata.name": made.textAt("metadata.name") });
   },
 
-  "a Service that is two things at once is told what counts": async (api) => {
+  "externalName of a ClusterIP Service returns a warning, and a node port out of range is rejected": async (api) => {
     const both = service("a", { externalName: "x.test" });
     expect((await api.created("services", both)).warnings).toEqual(['spec.externalName is ignored when spec.type is not "ExternalName"']);
     (await api.mergePatch("services/a", { spec: { type: "NodePort", ports: [{ port: 80, nodePort: 80 }] } })).refuses(
@@ -145,7 +145,7 @@ export const metadataAndBindings = area("metadata and bindings", {
     );
   },
 
-  "an owner's version has one slash at most": async (api) => {
+  "the apiVersion of an owner reference has at most one slash": async (api) => {
     const ownerReferences = [{ apiVersion: "a/b/c", kind: "X", name: "x", uid: "1" }];
     const refused = await api.post("configmaps", configMap("a", {}, { ownerReferences }));
     refused.refuses(
@@ -155,13 +155,13 @@ export const metadataAndBindings = area("metadata and bindings", {
     );
   },
 
-  "a priority class of the system cannot be deleted": async (api) => {
+  "system priority classes cannot be deleted": async (api) => {
     const why = "this is a system priority class and cannot be deleted";
     const message = `priorityclasses.scheduling.k8s.io "system-node-critical" is forbidden: ${why}`;
     (await api.delete("/apis/scheduling.k8s.io/v1/priorityclasses/system-node-critical")).refuses(403, "Forbidden", message);
   },
 
-  "a definition of an old version is told about the version": async (api) => {
+  "a definition in a removed version is rejected with the version": async (api) => {
     const old = { apiVersion: "apiextensions.k8s.io/v1beta1", kind: "CustomResourceDefinition", metadata: { name: "a.b.c" } };
     const refused = await api.post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", old);
     expect(refused.gives(400).textAt("message")).toBe(
@@ -169,7 +169,7 @@ export const metadataAndBindings = area("metadata and bindings", {
     );
   },
 
-  "a Pod whose time is over gets no new time": async (api) => {
+  "the grace period of a terminating Pod cannot be extended": async (api) => {
     const held = pod("a", { nodeName: "nowhere" });
     await api.created("pods", { ...held, metadata: { name: "a", finalizers: ["example.com/held"] } });
     (await api.delete("pods/a", { gracePeriodSeconds: 0 })).gives(200).has("metadata.deletionGracePeriodSeconds", 0);
@@ -178,7 +178,7 @@ export const metadataAndBindings = area("metadata and bindings", {
     (await api.get("pods/a")).gives(404);
   },
 
-  "a collection is deleted as it was at the version that is named": async (api) => {
+  "deleting a collection at a version deletes the objects of that version": async (api) => {
     const before = (await api.created("configmaps", configMap("c1", {}, { labels: { own: "c" } }))).textAt("metadata.resourceVersion");
     await api.delete("configmaps/c1");
     await api.created("configmaps", configMap("c2", {}, { labels: { own: "c" } }));

@@ -5,7 +5,7 @@ import { configMap } from "./objects.ts";
 const collection = "/api/v1/namespaces";
 
 export const namespaces = area("namespaces", {
-  "a namespace is labelled with its name, whatever anybody says": async (api) => {
+  "a namespace always has a label with its name": async (api) => {
     const name = `ns-${api.id}`;
     const label = { "kubernetes.io/metadata.name": name };
     (await api.created(collection, { metadata: { name, labels: { "kubernetes.io/metadata.name": "x" } } })).gives(201, {
@@ -19,7 +19,7 @@ export const namespaces = area("namespaces", {
     (await api.put(`${collection}/${name}`, { metadata: { name } })).gives(200).has("metadata.labels", label);
   },
 
-  "what finalizes a namespace is named by its place": async (api) => {
+  "an invalid finalizer of a namespace is reported with its path": async (api) => {
     const name = `ns-${api.id}`;
     const problem = "name is neither a standard finalizer name nor is it fully qualified";
     (await api.post(collection, { metadata: { name }, spec: { finalizers: ["bad"] } })).refuses(
@@ -40,7 +40,7 @@ export const namespaces = area("namespaces", {
     (await api.post(collection, { metadata: { name: "n".repeat(64) } })).gives(422, { reason: "Invalid" });
   },
 
-  "a namespace that is held goes into Terminating and takes nothing new": async (api) => {
+  "a namespace with a finalizer becomes Terminating and accepts no new objects": async (api) => {
     const name = `ns-${api.id}`;
     await api.created(collection, { metadata: { name, finalizers: ["example.test/f"] } });
     await api.created(`${collection}/${name}/configmaps`, configMap("a"));
@@ -54,7 +54,7 @@ export const namespaces = area("namespaces", {
     await api.mergePatch(`${collection}/${name}`, { metadata: { finalizers: null } });
   },
 
-  "a namespace that is made again with content in its name is another": async (api) => {
+  "creating an existing namespace is AlreadyExists": async (api) => {
     (await api.post(collection, { metadata: { name: api.namespace } })).refuses(
       409,
       "AlreadyExists",
@@ -62,7 +62,7 @@ export const namespaces = area("namespaces", {
     );
   },
 
-  "the namespaces of the system cannot be deleted": async (api) => {
+  "system namespaces cannot be deleted": async (api) => {
     for (const name of ["default", "kube-system", "kube-public"]) {
       (await api.delete(`${collection}/${name}?dryRun=All`)).refuses(
         403,

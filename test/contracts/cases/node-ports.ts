@@ -1,13 +1,14 @@
-/** Node ports of Services: which are shared, kept and given anew. */
+/** Node ports of Services: which are shared, kept and newly allocated. */
 import { randomInt } from "node:crypto";
 import { expect } from "vitest";
-import type { Answer } from "../client/answer.ts";
+import type { ApiResponse } from "../client/api-response.ts";
 import { area } from "../contract.ts";
 import { service } from "./objects.ts";
 
-const nodePorts = (answer: Answer) => (answer.at("spec.ports") as readonly { readonly nodePort: number }[]).map(({ nodePort }) => nodePort);
+const nodePorts = (answer: ApiResponse) =>
+  (answer.at("spec.ports") as readonly { readonly nodePort: number }[]).map(({ nodePort }) => nodePort);
 
-/** Perhaps taken by another contract: ask until it is not. */
+/** Another contract may use the port: retries until it is free. */
 const anyNodePort = () => randomInt(31_000, 32_768);
 
 export const nodePortsOfServices = area("node ports", {
@@ -27,7 +28,7 @@ export const nodePortsOfServices = area("node ports", {
     expect(nodePorts(swapped)).toEqual([dns, http]);
   },
 
-  "a node port that a patch asks for on another port moves there, and the port that had it gets a new one": async (api) => {
+  "a patch can move a node port to another port, and the previous port gets a new one": async (api) => {
     const ports = [
       { name: "x", port: 80 },
       { name: "y", port: 81 },
@@ -39,7 +40,7 @@ export const nodePortsOfServices = area("node ports", {
     expect([x, y]).not.toContain(other);
   },
 
-  "ports of a new Service with the same number share a node port, also one that is asked for": async (api) => {
+  "ports of a new Service with the same number share a node port, also a requested one": async (api) => {
     const ports = [
       { name: "tcp", port: 53 },
       { name: "udp", port: 53, protocol: "UDP" },
@@ -58,7 +59,7 @@ export const nodePortsOfServices = area("node ports", {
     expect(first).toBe(second);
   },
 
-  "ports of a new Service with different numbers cannot ask for one node port": async (api) => {
+  "ports of a new Service with different numbers cannot request the same node port": async (api) => {
     const ask = (nodePort: number) => {
       const ports = [
         { name: "x", port: 80, nodePort },

@@ -1,11 +1,11 @@
-/** Bodies that several areas use. Kinds that no controller touches are preferred: what a contract wrote stays as it was. */
+/** Objects that several areas use. Mostly of kinds without a controller, so that objects stay as the contract wrote them. */
 
 export const configMap = (name: string, data: Readonly<Record<string, string>> = {}, more: object = {}) => ({
   metadata: { name, ...more },
   data,
 });
 
-/** A pod template that nobody rolls out: all the lists that merge by key, and no controller. */
+/** A PodTemplate has all the lists that are merged by key, and no controller. */
 export const podTemplate = (name: string, spec: object = {}) => ({
   metadata: { name },
   template: { metadata: { labels: { app: name } }, spec: { containers: [{ name: "web", image: "example.test/web:1" }], ...spec } },

@@ -1,4 +1,4 @@
-/** What the less common fields of common kinds, and the kinds of storage, refuse; and what they quietly drop. */
+/** Validation of less common fields and of storage kinds, and fields that are dropped without a warning. */
 import { area, type Contract } from "../contract.ts";
 import { pod } from "./objects.ts";
 
@@ -13,19 +13,19 @@ type Row = { readonly claim: string; readonly path: string; readonly body: objec
 
 const ROWS: readonly Row[] = [
   {
-    claim: "a Service that opens ports on nodes has an address",
+    claim: "a NodePort Service must have a cluster IP",
     path: "services",
     body: { metadata: { name: "a" }, spec: { type: "NodePort", clusterIP: "None", ports: [{ port: 1 }] } },
     reasons: ["spec.clusterIPs[0]: Invalid value: \"None\": may not be set to 'None' for NodePort services"],
   },
   {
-    claim: "only a load balancer says whether it wants ports on nodes",
+    claim: "allocateLoadBalancerNodePorts is valid for LoadBalancer Services only",
     path: "services",
     body: { metadata: { name: "a" }, spec: { allocateLoadBalancerNodePorts: false, ports: [{ port: 1 }] } },
     reasons: ["spec.allocateLoadBalancerNodePorts: Forbidden: may only be used when `type` is 'LoadBalancer'"],
   },
   {
-    claim: "two addresses of a Service are of two families",
+    claim: "two cluster IPs of a Service must have different families",
     path: "services",
     body: { metadata: { name: "a" }, spec: { ports: [{ port: 1 }], clusterIPs: ["10.0.0.7", "10.0.0.8"] } },
     reasons: [
@@ -34,13 +34,13 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    claim: "a node has one range of each family",
+    claim: "a Node has at most one podCIDR of each family",
     path: "/api/v1/nodes",
     body: { metadata: { name: "a" }, spec: { podCIDRs: ["10.1.0.0/24", "10.2.0.0/24"] } },
     reasons: ['spec.podCIDRs: Invalid value: ["10.1.0.0/24","10.2.0.0/24"]: may specify no more than one CIDR for each IP family'],
   },
   {
-    claim: "a StatefulSet that waits for deletions has no rolling update",
+    claim: "a StatefulSet with strategy OnDelete has no rollingUpdate",
     path: "apps/v1/statefulsets",
     body: { metadata: { name: "a" }, spec: { ...workload, updateStrategy: { type: "OnDelete", rollingUpdate: { partition: 1 } } } },
     reasons: [
@@ -48,7 +48,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    claim: "the Jobs of a CronJob are given their selector",
+    claim: "the job template of a CronJob has no selector",
     path: "batch/v1/cronjobs",
     body: {
       metadata: { name: "a" },
@@ -60,13 +60,13 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    claim: "a NetworkPolicy has at most two types, whatever they are",
+    claim: "a NetworkPolicy has at most two policyTypes",
     path: "networking.k8s.io/v1/networkpolicies",
     body: { metadata: { name: "a" }, spec: { podSelector: {}, policyTypes: ["X", "Ingress", "Egress"] } },
     reasons: ['spec.policyTypes: Invalid value: ["X","Ingress","Egress"]: may not specify more than two policyTypes'],
   },
   {
-    claim: "the two names for the source of a claim say the same",
+    claim: "dataSource and dataSourceRef of a claim must be equal",
     path: "persistentvolumeclaims",
     body: {
       metadata: { name: "a" },
@@ -79,7 +79,7 @@ const ROWS: readonly Row[] = [
     reasons: ["spec: Invalid value: {}: must match dataSourceRef"],
   },
   {
-    claim: "the whole disk is not recycled",
+    claim: "a hostPath volume at / cannot be recycled",
     path: "/api/v1/persistentvolumes",
     body: {
       metadata: { name: "a" },
@@ -93,7 +93,7 @@ const ROWS: readonly Row[] = [
     reasons: ["spec.persistentVolumeReclaimPolicy: Forbidden: may not be 'recycle' for a hostPath mount of '/'"],
   },
   {
-    claim: "a class of storage has named parameters, and places that say something, each once",
+    claim: "parameters and allowedTopologies of a StorageClass are validated",
     path: "/apis/storage.k8s.io/v1/storageclasses",
     body: {
       metadata: { name: "a" },
@@ -109,7 +109,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    claim: "a storage driver asks for one token per audience, and for long enough",
+    claim: "tokenRequests of a CSIDriver have unique audiences and a minimum duration",
     path: "/apis/storage.k8s.io/v1/csidrivers",
     body: {
       metadata: { name: "a" },
@@ -127,7 +127,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    claim: "a node knows each storage driver once",
+    claim: "the drivers of a CSINode are unique and complete",
     path: "/apis/storage.k8s.io/v1/csinodes",
     body: {
       metadata: { name: "a" },
@@ -146,7 +146,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    claim: "what a runtime costs and where it runs is said in known words",
+    claim: "overhead and scheduling of a RuntimeClass are validated",
     path: "/apis/node.k8s.io/v1/runtimeclasses",
     body: { metadata: { name: "a" }, handler: "a", overhead: { podFixed: { nope: "1" } }, scheduling: { nodeSelector: { "a b": "c" } } },
     reasons: [
@@ -156,7 +156,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    claim: "an address is named by itself and belongs to something",
+    claim: "an IPAddress has an IP as its name, and a parentRef",
     path: "/apis/networking.k8s.io/v1/ipaddresses",
     body: { metadata: { name: "x" } },
     reasons: [
@@ -165,7 +165,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    claim: "zones are hinted once, and ports come before endpoints",
+    claim: "zone hints and port names of an EndpointSlice are unique",
     path: "discovery.k8s.io/v1/endpointslices",
     body: {
       metadata: { name: "a" },
@@ -190,7 +190,7 @@ const DRIVERS = "/apis/storage.k8s.io/v1/csidrivers";
 export const optionalFieldRefusals: readonly Contract[] = [
   ...refused,
   ...area("optional field refusals", {
-    "a lease drops what only coordinated elections know": async (api) => {
+    "a Lease drops the fields of coordinated leader election": async (api) => {
       const made = await api.created("coordination.k8s.io/v1/leases", {
         metadata: { name: "a" },
         spec: { strategy: "X", preferredHolder: "p" },
@@ -198,13 +198,13 @@ export const optionalFieldRefusals: readonly Contract[] = [
       made.has("spec", {});
     },
 
-    "the host's address is not copied into the list of them": async (api) => {
+    "hostIP of a Pod's status is not copied to hostIPs": async (api) => {
       await api.created("pods", pod("a"));
       const written = (await api.mergePatch("pods/a/status", { status: { hostIP: "10.0.0.1", podIP: "10.1.1.1" } })).gives(200);
       written.has("status.podIPs", [{ ip: "10.1.1.1" }]).has("status.hostIPs", undefined);
     },
 
-    "a storage driver is born without a generation, and keeps how it attaches": async (api) => {
+    "a new CSIDriver has no generation, and attachRequired is immutable": async (api) => {
       const name = `driver-${api.namespace}`;
       const made = await api.created(DRIVERS, { metadata: { name }, spec: {} });
       made.has("metadata.generation", undefined);
@@ -215,7 +215,7 @@ export const optionalFieldRefusals: readonly Contract[] = [
       (await api.delete(`${DRIVERS}/${name}`)).gives(200);
     },
 
-    "a load balancer's address is reached in a known way": async (api) => {
+    "the ipMode of a load balancer address is validated": async (api) => {
       await api.created("services", { metadata: { name: "a" }, spec: { type: "LoadBalancer", ports: [{ port: 1 }] } });
       (await api.mergePatch("services/a/status", { status: { loadBalancer: { ingress: [{ ip: "1.1.1.1", ipMode: "Nope" }] } } }))
         .gives(422)

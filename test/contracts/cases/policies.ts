@@ -7,7 +7,7 @@ import { configMap } from "./objects.ts";
 const REGISTRATION = "/apis/admissionregistration.k8s.io/v1";
 const resourceRules = [{ operations: ["CREATE", "UPDATE"], apiGroups: [""], apiVersions: ["v1"], resources: ["configmaps"] }];
 
-/** A policy for this contract's namespace, bound. `probe` is refused once the server knows it. */
+/** A policy for this contract's namespace, with a binding. The server rejects `probe` as soon as the policy is in effect. */
 async function policy(api: Api, spec: object, { binding = {}, probe }: { binding?: object; probe?: object } = {}): Promise<string> {
   const name = `policy-${api.id}`;
   await api.created(`${REGISTRATION}/validatingadmissionpolicies`, {
@@ -43,7 +43,7 @@ export const policies = area("admission policies", {
     );
   },
 
-  "without a message the expression is told, with one computed that": async (api) => {
+  "the message is the expression, or the result of messageExpression": async (api) => {
     const expression = "object.metadata.name != 'probe' && object.metadata.name != 'bad'";
     const name = await policy(
       api,
@@ -64,7 +64,7 @@ export const policies = area("admission policies", {
     );
   },
 
-  "the reason decides the code": async (api) => {
+  "the reason of a validation sets the status code": async (api) => {
     await policy(
       api,
       { validations: [{ expression: "object.metadata.name != 'probe'", reason: "Forbidden", message: "no" }] },
@@ -73,7 +73,7 @@ export const policies = area("admission policies", {
     (await api.post("configmaps", configMap("probe"))).gives(403, { reason: "Forbidden" });
   },
 
-  "a binding may only warn": async (api) => {
+  "a binding with the action Warn only warns": async (api) => {
     const name = await policy(
       api,
       { validations: [{ expression: "object.metadata.name != 'a'", message: "hm" }] },
@@ -84,7 +84,7 @@ export const policies = area("admission policies", {
       .warns(`Validation failed for ValidatingAdmissionPolicy '${name}' with binding '${name}': hm`);
   },
 
-  "variables, oldObject, request and namespace are known": async (api) => {
+  "expressions can read variables, oldObject, request and namespaceObject": async (api) => {
     await policy(
       api,
       {
@@ -106,7 +106,7 @@ export const policies = area("admission policies", {
     expect(shrunk.gives(422).textAt("message")).toContain("may only grow");
   },
 
-  "conditions decide whether a policy looks at all": async (api) => {
+  "matchConditions decide whether a policy applies": async (api) => {
     await policy(
       api,
       {
@@ -119,7 +119,7 @@ export const policies = area("admission policies", {
     (await api.post("configmaps", configMap("xa"))).gives(422);
   },
 
-  "parameters come from an object": async (api) => {
+  "params are read from an object": async (api) => {
     await api.created("configmaps", configMap("limits", { max: "1" }, { labels: { params: "yes" } }));
     const name = await policy(
       api,
@@ -141,7 +141,7 @@ export const policies = area("admission policies", {
     );
   },
 
-  "an error at run time denies, or not, as the policy says": async (api) => {
+  "with failurePolicy Fail a runtime error denies": async (api) => {
     await policy(
       api,
       { failurePolicy: "Fail", validations: [{ expression: "object.data.nothing == 'x'" }] },
@@ -151,7 +151,7 @@ export const policies = area("admission policies", {
     expect(answer.gives(422).textAt("message")).toContain("no such key: nothing");
   },
 
-  "an expression that does not compile is refused": async (api) => {
+  "an expression that does not compile is rejected": async (api) => {
     const bad = (spec: object) =>
       api.post(`${REGISTRATION}/validatingadmissionpolicies?dryRun=All`, {
         metadata: { name: `bad-${api.id}` },
@@ -160,10 +160,10 @@ export const policies = area("admission policies", {
     (await bad({ validations: [{ expression: "object." }] })).gives(422, { reason: "Invalid" });
     (await bad({ validations: [{ expression: "1 + 1" }] })).refuses(422, "Invalid", expect.stringContaining("must evaluate to bool"));
     (await bad({ validations: [] })).gives(422);
-    (await bad({ validations: [{ expression: "nobody.knows" }] })).refuses(
+    (await bad({ validations: [{ expression: "unknown.name" }] })).refuses(
       422,
       "Invalid",
-      expect.stringContaining("undeclared reference to 'nobody'"),
+      expect.stringContaining("undeclared reference to 'unknown'"),
     );
   },
 

@@ -1,11 +1,11 @@
 /**
  * The schemas of custom resources in /openapi/v3 and /openapi/v2. Version 2 has no combinations of schemas, no defaults and no
- * null, so a server leaves out part of a schema there; the claims are field by field.
+ * null, so a server omits parts of a schema there; each claim is about one field.
  */
 import { expect } from "vitest";
 import { fieldAt, type Json } from "#kube";
 import type { Api } from "../client/api.ts";
-import type { Answer } from "../client/answer.ts";
+import type { ApiResponse } from "../client/api-response.ts";
 import { area } from "../contract.ts";
 import { Things, v1 } from "./definitions.ts";
 
@@ -26,7 +26,7 @@ const HEAD = ["apiVersion", "kind", "metadata"];
 
 type Row = { readonly given: Readonly<Record<string, unknown>>; readonly v3?: object; readonly v2: object };
 
-/** A field, how v3 has it where that is not as it is given, and how v2 has it. */
+/** A field, its form in v3 if that differs, and its form in v2. */
 const FIELDS: Readonly<Record<string, Row>> = {
   text: {
     given: { type: "string", title: "T", description: "Some text.", default: "a", enum: ["a", "b"], maxLength: 3, pattern: "^[ab]$" },
@@ -87,8 +87,8 @@ const FIELDS: Readonly<Record<string, Row>> = {
   },
 };
 
-async function documentWith(api: Api, path: string, name: string): Promise<Answer> {
-  const isThere = ({ status, text }: Answer) => status === 200 && text.includes(`"${name}"`);
+async function documentWith(api: Api, path: string, name: string): Promise<ApiResponse> {
+  const isThere = ({ status, text }: ApiResponse) => status === 200 && text.includes(`"${name}"`);
   return api.until(() => api.get(path), isThere);
 }
 
@@ -101,7 +101,7 @@ async function define(
   api: Api,
   spec: object,
   more: object = {},
-): Promise<{ readonly v2: Answer; readonly v3: Answer; readonly model: string }> {
+): Promise<{ readonly v2: ApiResponse; readonly v3: ApiResponse; readonly model: string }> {
   const made = new Things(api);
   await made.define([v1(spec, more)], { names: { plural: "things", kind: "Thing", listKind: "ManyThings" } });
   const model = `${made.group.split(".").toReversed().join(".")}.v1.Thing`;
@@ -117,7 +117,7 @@ export const publishedSchemas = area("schemas of custom resources in OpenAPI", {
     }
   },
 
-  "version 2 leaves out what it cannot express, version 3 publishes the whole schema": async (api) => {
+  "version 2 omits keywords that it does not have, version 3 publishes the whole schema": async (api) => {
     const properties = Object.fromEntries(Object.entries(FIELDS).map(([name, { given }]) => [name, given]));
     const { v2, v3, model } = await define(api, { type: "object", oneOf: [{ required: ["text"] }], properties });
     for (const [name, row] of Object.entries(FIELDS)) {

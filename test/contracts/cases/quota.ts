@@ -1,4 +1,4 @@
-/** Quotas, limit ranges, priorities and accounts: what admission adds to Pods and refuses. */
+/** Quotas, limit ranges, priorities and ServiceAccounts: admission of Pods and claims. */
 import { expect } from "vitest";
 import { area } from "../contract.ts";
 import { configMap, pod, service } from "./objects.ts";
@@ -6,7 +6,7 @@ import { configMap, pod, service } from "./objects.ts";
 const account = { metadata: { name: "default" } };
 
 export const quota = area("quota and limits", {
-  "a quota counts objects and refuses the one too many": async (api) => {
+  "a quota counts objects and rejects an object beyond the limit": async (api) => {
     await api.created("resourcequotas", { metadata: { name: "few" }, spec: { hard: { "count/secrets": "2" } } });
     await api.until(
       () => api.get("resourcequotas/few"),
@@ -21,7 +21,7 @@ export const quota = area("quota and limits", {
     );
   },
 
-  "a quota of cpu wants every Pod to say how much": async (api) => {
+  "a quota of cpu requires every Pod to set it": async (api) => {
     await api.send("POST", "serviceaccounts", account);
     await api.created("resourcequotas", { metadata: { name: "cpu" }, spec: { hard: { "requests.cpu": "1", pods: "5" } } });
     await api.until(
@@ -44,7 +44,7 @@ export const quota = area("quota and limits", {
     (await api.get("resourcequotas/cpu")).gives(200, { status: { used: { pods: "1", "requests.cpu": "700m" } } });
   },
 
-  "what goes is given back": async (api) => {
+  "a deleted object reduces the usage": async (api) => {
     await api.created("resourcequotas", { metadata: { name: "one" }, spec: { hard: { services: "1" } } });
     await api.until(
       () => api.get("resourcequotas/one"),
@@ -59,7 +59,7 @@ export const quota = area("quota and limits", {
     );
   },
 
-  "a dry run uses nothing up": async (api) => {
+  "a dry run does not change the usage": async (api) => {
     await api.created("resourcequotas", { metadata: { name: "one" }, spec: { hard: { "count/secrets": "1" } } });
     await api.until(
       () => api.get("resourcequotas/one"),
@@ -69,7 +69,7 @@ export const quota = area("quota and limits", {
     (await api.post("secrets", { metadata: { name: "a" } })).gives(201);
   },
 
-  "a limit range fills in what a container does not say": async (api) => {
+  "a limit range sets defaults of containers": async (api) => {
     await api.send("POST", "serviceaccounts", account);
     await api.created("limitranges", {
       metadata: { name: "l" },
@@ -87,7 +87,7 @@ export const quota = area("quota and limits", {
     });
   },
 
-  "a limit range refuses too much and too little": async (api) => {
+  "a limit range rejects values outside its limits": async (api) => {
     await api.send("POST", "serviceaccounts", account);
     await api.created("limitranges", {
       metadata: { name: "l" },
@@ -107,7 +107,7 @@ export const quota = area("quota and limits", {
     );
   },
 
-  "a claim has limits too": async (api) => {
+  "a limit range also limits claims": async (api) => {
     await api.created("limitranges", {
       metadata: { name: "l" },
       spec: { limits: [{ type: "PersistentVolumeClaim", max: { storage: "1Gi" }, min: { storage: "1Mi" } }] },
@@ -127,7 +127,7 @@ export const quota = area("quota and limits", {
     );
   },
 
-  "a priority class gives its value, and an unknown one is refused": async (api) => {
+  "a priority class sets the priority of a Pod, and an unknown one is rejected": async (api) => {
     await api.send("POST", "serviceaccounts", account);
     await api.created("/apis/scheduling.k8s.io/v1/priorityclasses", {
       metadata: { name: `high-${api.id}` },
@@ -139,19 +139,19 @@ export const quota = area("quota and limits", {
       ({ status }) => status === 201,
     );
     made.gives(201, { spec: { priority: 77, preemptionPolicy: "Never" } });
-    (await api.post("pods", pod("b", { priorityClassName: "nobody" }))).refuses(
+    (await api.post("pods", pod("b", { priorityClassName: "missing" }))).refuses(
       403,
       "Forbidden",
-      'pods "b" is forbidden: no PriorityClass with name nobody was found',
+      'pods "b" is forbidden: no PriorityClass with name missing was found',
     );
     (await api.post("pods", pod("c", { priority: 5 }))).gives(403);
   },
 
-  "a Pod needs its account, and gets its token": async (api) => {
-    (await api.post("pods", pod("a", { serviceAccountName: "nobody" }))).refuses(
+  "a Pod needs an existing ServiceAccount, and gets a token volume": async (api) => {
+    (await api.post("pods", pod("a", { serviceAccountName: "missing" }))).refuses(
       403,
       "Forbidden",
-      `pods "a" is forbidden: error looking up service account ${api.namespace}/nobody: serviceaccount "nobody" not found`,
+      `pods "a" is forbidden: error looking up service account ${api.namespace}/missing: serviceaccount "missing" not found`,
     );
     await api.created("serviceaccounts", { metadata: { name: "robot" }, imagePullSecrets: [{ name: "pull" }] });
     const { automountServiceAccountToken: _, ...spec } = pod("b").spec;
@@ -183,7 +183,7 @@ export const quota = area("quota and limits", {
     });
   },
 
-  "scopes narrow a quota": async (api) => {
+  "scopes restrict the objects that a quota counts": async (api) => {
     await api.send("POST", "serviceaccounts", account);
     await api.created("resourcequotas", { metadata: { name: "besteffort" }, spec: { hard: { pods: "0" }, scopes: ["BestEffort"] } });
     await api.until(
@@ -194,14 +194,14 @@ export const quota = area("quota and limits", {
     (await api.post("pods", pod("b", { containers: [{ name: "web", image: "i", resources: { requests: { cpu: "1" } } }] }))).gives(201);
   },
 
-  "a quota says what it may count": async (api) => {
+  "the names and amounts of a quota are validated": async (api) => {
     (await api.post("resourcequotas", { metadata: { name: "a" }, spec: { hard: { nonsense: "1" } } })).gives(422, { reason: "Invalid" });
     (await api.post("resourcequotas", { metadata: { name: "a" }, spec: { hard: { pods: "-1" } } })).gives(422);
     (await api.post("resourcequotas", { metadata: { name: "a" }, spec: { hard: { pods: "1.5" } } })).gives(422);
     await api.created("configmaps", configMap("free"));
   },
 
-  "the security level of a namespace refuses Pods": async (api) => {
+  "the pod security level of a namespace rejects Pods": async (api) => {
     const name = `strict-${api.id}`;
     await api.created("/api/v1/namespaces", { metadata: { name, labels: { "pod-security.kubernetes.io/enforce": "restricted" } } });
     await api.send("POST", `/api/v1/namespaces/${name}/serviceaccounts`, account);

@@ -1,7 +1,7 @@
 /**
- * What a kind refuses when it is created, and every reason it gives. All as dry runs: nothing is kept.
+ * Validation errors of creations, with every cause. All requests are dry runs.
  *
- * The reasons are the real server's, word for word; their order is not part of the claim, because Go walks maps as it likes.
+ * The messages are the real server's; their order is not part of the claim, because Go iterates maps in random order.
  */
 import { area, type Contract } from "../contract.ts";
 
@@ -9,7 +9,7 @@ type Row = { readonly claim: string; readonly path: string; readonly body: objec
 
 const ROWS: readonly Row[] = [
   {
-    claim: "the counts of a Deployment are not negative, and its strategy is known",
+    claim: "counts of a Deployment are not negative, and its strategy is validated",
     path: "apps/v1/deployments",
     body: {
       metadata: { name: "a" },
@@ -30,7 +30,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    claim: "a Deployment gives up later than it calls a Pod available",
+    claim: "progressDeadlineSeconds of a Deployment is greater than minReadySeconds",
     path: "apps/v1/deployments",
     body: {
       metadata: { name: "a" },
@@ -43,7 +43,7 @@ const ROWS: readonly Row[] = [
     reasons: ["spec.progressDeadlineSeconds: Invalid value: 600: must be greater than minReadySeconds"],
   },
   {
-    claim: "a selector that selects everything is none",
+    claim: "an empty selector of a Deployment is rejected",
     path: "apps/v1/deployments",
     body: {
       metadata: { name: "a" },
@@ -52,7 +52,7 @@ const ROWS: readonly Row[] = [
     reasons: ["spec.selector: Invalid value: {}: empty selector is invalid for deployment"],
   },
   {
-    claim: "the expressions of a selector have known operators and fitting values",
+    claim: "operators and values of selector expressions are validated",
     path: "apps/v1/deployments",
     body: {
       metadata: { name: "a" },
@@ -75,7 +75,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    claim: "containers have images and names of their own",
+    claim: "containers need images and unique names",
     path: "apps/v1/deployments",
     body: {
       metadata: { name: "a" },
@@ -94,7 +94,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    claim: "a StatefulSet starts at no negative number and knows what becomes of claims",
+    claim: "ordinals and policies of a StatefulSet are validated",
     path: "apps/v1/statefulsets",
     body: {
       metadata: { name: "a" },
@@ -114,7 +114,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    claim: "a DaemonSet lets at least one Pod be away",
+    claim: "maxUnavailable and maxSurge of a DaemonSet are not both 0",
     path: "apps/v1/daemonsets",
     body: {
       metadata: { name: "a" },
@@ -127,7 +127,7 @@ const ROWS: readonly Row[] = [
     reasons: ["spec.updateStrategy.rollingUpdate.maxUnavailable: Required value: cannot be 0 when maxSurge is 0"],
   },
   {
-    claim: "ports are numbers in range, with names of their own",
+    claim: "container ports are in range and have unique names",
     path: "podtemplates",
     body: {
       metadata: { name: "a" },
@@ -158,7 +158,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    claim: "a variable has a name and one value",
+    claim: "a variable has a valid name and one value",
     path: "podtemplates",
     body: {
       metadata: { name: "a" },
@@ -190,7 +190,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    claim: "variables come from a map or a secret that has a name",
+    claim: "envFrom needs a named ConfigMap or Secret",
     path: "podtemplates",
     body: {
       metadata: { name: "a" },
@@ -205,7 +205,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    claim: "what is mounted is there, at a path of its own",
+    claim: "mounts name an existing volume and have unique paths",
     path: "podtemplates",
     body: {
       metadata: { name: "a" },
@@ -233,7 +233,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    claim: "a volume has one source and a name of its own",
+    claim: "a volume has one source and a unique name",
     path: "podtemplates",
     body: {
       metadata: { name: "a" },
@@ -258,7 +258,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    claim: "resources have known names and no negative amounts",
+    claim: "resources have valid names and no negative amounts",
     path: "podtemplates",
     body: {
       metadata: { name: "a" },
@@ -274,7 +274,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    claim: "what cannot be taken back is requested as it is limited",
+    claim: "requests of extended resources equal their limits",
     path: "podtemplates",
     body: {
       metadata: { name: "a" },
@@ -286,7 +286,7 @@ const ROWS: readonly Row[] = [
     reasons: ['template.spec.containers[0].resources.requests: Invalid value: "1": must be equal to a.b/c limit of 2'],
   },
   {
-    claim: "a probe does one thing, and not backwards in time",
+    claim: "a probe has one handler and no negative times",
     path: "podtemplates",
     body: {
       metadata: { name: "a" },
@@ -315,7 +315,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    claim: "policies of a Pod are words that are known",
+    claim: "restart, DNS and other policies of a Pod are validated",
     path: "podtemplates",
     body: {
       metadata: { name: "a" },
@@ -339,7 +339,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    claim: "a toleration has a key, an operator and an effect that fit",
+    claim: "key, operator and effect of a toleration are validated",
     path: "podtemplates",
     body: {
       metadata: { name: "a" },
@@ -365,7 +365,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    claim: "an affinity has terms, weights and keys",
+    claim: "terms, weights and topology keys of an affinity are validated",
     path: "podtemplates",
     body: {
       metadata: { name: "a" },
@@ -392,7 +392,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    claim: "a spread has a skew, a key and a way, once each",
+    claim: "topology spread constraints are validated and unique",
     path: "podtemplates",
     body: {
       metadata: { name: "a" },
@@ -417,7 +417,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    claim: "on the host's network a port is the host's",
+    claim: "on the host network a host port equals its container port",
     path: "podtemplates",
     body: {
       metadata: { name: "a" },
@@ -429,7 +429,7 @@ const ROWS: readonly Row[] = [
     reasons: ["template.spec.containers[0].ports[0].hostPort: Invalid value: 81: must match `containerPort` when `hostNetwork` is true"],
   },
   {
-    claim: "who names servers himself must name one",
+    claim: "dnsPolicy None needs a nameserver",
     path: "podtemplates",
     body: {
       metadata: { name: "a" },
@@ -444,7 +444,7 @@ const ROWS: readonly Row[] = [
     reasons: ["template.spec.containers: Required value"],
   },
   {
-    claim: "a Service has known types, ports and affinities, and no loopback outside",
+    claim: "type, ports, affinity and external IPs of a Service are validated",
     path: "services",
     body: {
       metadata: { name: "a" },
@@ -469,25 +469,25 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    claim: "source ranges are networks, and for load balancers",
+    claim: "loadBalancerSourceRanges must be CIDRs",
     path: "services",
     body: { metadata: { name: "a" }, spec: { type: "LoadBalancer", ports: [{ port: 80 }], loadBalancerSourceRanges: ["x", "10.0.0.0/8"] } },
     reasons: ['spec.LoadBalancerSourceRanges[0]: Invalid value: "x": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)'],
   },
   {
-    claim: "two stacks cannot be had where there is one",
+    claim: "RequireDualStack is rejected on a single-stack cluster",
     path: "services",
     body: { metadata: { name: "a" }, spec: { ports: [{ port: 80 }], ipFamilyPolicy: "RequireDualStack" } },
     reasons: ['spec.ipFamilyPolicy: Invalid value: "RequireDualStack": this cluster is not configured for dual-stack services'],
   },
   {
-    claim: "the other stack cannot be had either",
+    claim: "an IP family that the cluster does not have is rejected",
     path: "services",
     body: { metadata: { name: "a" }, spec: { ports: [{ port: 80 }], ipFamilies: ["IPv6"] } },
     reasons: ['spec.ipFamilies[0]: Invalid value: "IPv6": not configured on this cluster'],
   },
   {
-    claim: "traffic is distributed in known ways",
+    claim: "traffic policies of a Service are validated",
     path: "services",
     body: { metadata: { name: "a" }, spec: { ports: [{ port: 80 }], internalTrafficPolicy: "X", trafficDistribution: "Y" } },
     reasons: [
@@ -496,7 +496,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    claim: "the counts of a Job are not negative",
+    claim: "counts of a Job are not negative",
     path: "batch/v1/jobs",
     body: {
       metadata: { name: "a" },
@@ -520,7 +520,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    claim: "a CronJob has a schedule, a policy and Pods that end",
+    claim: "a CronJob needs a schedule, a valid policy and a restart policy other than Always",
     path: "batch/v1/cronjobs",
     body: {
       metadata: { name: "a" },
@@ -539,7 +539,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    claim: "a schedule stays within its fields",
+    claim: "the fields of a schedule are in range",
     path: "batch/v1/cronjobs",
     body: {
       metadata: { name: "a" },
@@ -555,7 +555,7 @@ const ROWS: readonly Row[] = [
     reasons: ['spec.schedule: Invalid value: "61 * * * *": end of range (61) above maximum (59): 61'],
   },
   {
-    claim: "hosts of an Ingress are names",
+    claim: "hosts of an Ingress are DNS names",
     path: "networking.k8s.io/v1/ingresses",
     body: {
       metadata: { name: "a" },
@@ -578,7 +578,7 @@ const ROWS: readonly Row[] = [
     reasons: ['spec.defaultBackend: Invalid value: "": cannot set both resource and service backends'],
   },
   {
-    claim: "a policy names networks, ports and types that are",
+    claim: "peers, ports and types of a NetworkPolicy are validated",
     path: "networking.k8s.io/v1/networkpolicies",
     body: {
       metadata: { name: "a" },
@@ -606,7 +606,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    claim: "an autoscaler has a target, bounds in order and metrics that are complete",
+    claim: "target, bounds and metrics of an autoscaler are validated",
     path: "autoscaling/v2/horizontalpodautoscalers",
     body: {
       metadata: { name: "a" },
@@ -624,7 +624,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    claim: "an autoscaler needs a metric from elsewhere to begin at nothing, and may not here",
+    claim: "an autoscaler with minReplicas 0 is rejected",
     path: "autoscaling/v2/horizontalpodautoscalers",
     body: {
       metadata: { name: "a" },
@@ -636,7 +636,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    claim: "a budget is a number or a share",
+    claim: "minAvailable of a PodDisruptionBudget is a number or a percentage",
     path: "policy/v1/poddisruptionbudgets",
     body: { metadata: { name: "a" }, spec: { minAvailable: "x%", unhealthyPodEvictionPolicy: "X" } },
     reasons: [
@@ -645,13 +645,13 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    claim: "a claim says how it is read and how much",
+    claim: "a claim needs access modes and a storage request",
     path: "persistentvolumeclaims",
     body: { metadata: { name: "a" }, spec: {} },
     reasons: ["spec.accessModes: Required value: at least 1 access mode is required", "spec.resources[storage]: Required value"],
   },
   {
-    claim: "a claim alone is alone",
+    claim: "ReadWriteOncePod excludes other access modes",
     path: "persistentvolumeclaims",
     body: {
       metadata: { name: "a" },
@@ -665,25 +665,25 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    claim: "a local volume says where",
+    claim: "a local volume needs node affinity",
     path: "/api/v1/persistentvolumes",
     body: { metadata: { name: "a" }, spec: { capacity: { storage: "1Gi" }, accessModes: ["ReadWriteOnce"], local: { path: "/x" } } },
     reasons: ["spec.nodeAffinity: Required value: Local volume requires node affinity"],
   },
   {
-    claim: "a node's driver knows the node",
+    claim: "a driver of a CSINode needs a nodeID",
     path: "/apis/storage.k8s.io/v1/csinodes",
     body: { metadata: { name: "a" }, spec: { drivers: [{ name: "d", nodeID: "" }] } },
     reasons: ["spec.drivers[0].nodeID: Required value"],
   },
   {
-    claim: "an attachment attaches something",
+    claim: "a VolumeAttachment needs a source",
     path: "/apis/storage.k8s.io/v1/volumeattachments",
     body: { metadata: { name: "a" }, spec: { attacher: "a", nodeName: "n", source: {} } },
     reasons: ["spec.source: Required value: must specify exactly one of inlineVolumeSpec and persistentVolumeName"],
   },
   {
-    claim: "limits have known types and resources, once each, in order",
+    claim: "types and resources of limits are validated",
     path: "limitranges",
     body: {
       metadata: { name: "a" },
@@ -708,13 +708,13 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    claim: "storage has a least or a most",
+    claim: "limits of claims need a minimum or maximum of storage",
     path: "limitranges",
     body: { metadata: { name: "a" }, spec: { limits: [{ type: "PersistentVolumeClaim", default: { storage: "1Gi" } }] } },
     reasons: ["spec.limits[0].limits: Required value: either minimum or maximum storage value is required, but neither was provided"],
   },
   {
-    claim: "scopes of a quota are known and do not contradict",
+    claim: "scopes of a quota are valid and not contradictory",
     path: "resourcequotas",
     body: { metadata: { name: "a" }, spec: { hard: { foo: "1" }, scopes: ["X", "BestEffort", "NotBestEffort"] } },
     reasons: [
@@ -725,13 +725,13 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    claim: "the best that can be done is not measured in cpu",
+    claim: "a BestEffort quota cannot limit cpu",
     path: "resourcequotas",
     body: { metadata: { name: "a" }, spec: { hard: { "requests.cpu": "1" }, scopes: ["BestEffort"] } },
     reasons: ['spec.scopes: Invalid value: ["BestEffort"]: unsupported scope applied to resource'],
   },
   {
-    claim: "the selector of a quota has values where it needs them",
+    claim: "operators and values of a quota's scope selector are validated",
     path: "resourcequotas",
     body: {
       metadata: { name: "a" },
@@ -751,7 +751,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    claim: "a lease lasts, and changes hands forwards",
+    claim: "the duration of a Lease is positive, and its transitions are not negative",
     path: "coordination.k8s.io/v1/leases",
     body: { metadata: { name: "a" }, spec: { leaseDurationSeconds: 0, leaseTransitions: -1 } },
     reasons: [
@@ -760,7 +760,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    claim: "an owner is named in full, and one of them is in control",
+    claim: "owner references are complete, and at most one is a controller",
     path: "configmaps",
     body: {
       metadata: {
@@ -779,7 +779,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    claim: "an event owns nothing",
+    claim: "an Event cannot be an owner",
     path: "configmaps",
     body: { metadata: { name: "c", ownerReferences: [{ apiVersion: "v1", kind: "Event", name: "a", uid: "u" }] } },
     reasons: [
@@ -787,7 +787,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    claim: "a rule of a ClusterRole is about resources or about paths",
+    claim: "a rule of a ClusterRole has either resources or non-resource URLs",
     path: "/apis/rbac.authorization.k8s.io/v1/clusterroles",
     body: { metadata: { name: "a" }, rules: [{ verbs: ["get"] }, { verbs: ["get"], nonResourceURLs: ["/ok/*"], resources: ["pods"] }] },
     reasons: [
@@ -797,13 +797,13 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    claim: "a Role is not about paths",
+    claim: "a Role cannot have non-resource URLs",
     path: "rbac.authorization.k8s.io/v1/roles",
     body: { metadata: { name: "a" }, rules: [{ verbs: ["get"], nonResourceURLs: ["/x"] }] },
     reasons: ['rules[0].nonResourceURLs: Invalid value: ["/x"]: namespaced rules cannot apply to non-resource URLs'],
   },
   {
-    claim: "a binding binds known subjects to a role",
+    claim: "roleRef and subjects of a binding are validated",
     path: "rbac.authorization.k8s.io/v1/rolebindings",
     body: {
       metadata: { name: "a" },
@@ -824,7 +824,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    claim: "names with system- are the system's",
+    claim: "PriorityClass names that begin with system- are reserved",
     path: "/apis/scheduling.k8s.io/v1/priorityclasses",
     body: { metadata: { name: "system-x" }, value: 1 },
     reasons: [
@@ -832,7 +832,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    claim: "a runtime has a handler",
+    claim: "a RuntimeClass needs a valid handler",
     path: "/apis/node.k8s.io/v1/runtimeclasses",
     body: { metadata: { name: "a" }, handler: "A_" },
     reasons: [
@@ -840,13 +840,13 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    claim: "a flow has a level",
+    claim: "a FlowSchema needs a priority level",
     path: "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas",
     body: { metadata: { name: "a" }, spec: { priorityLevelConfiguration: { name: "" } } },
     reasons: ["spec.priorityLevelConfiguration.name: Required value: must reference a priority level"],
   },
   {
-    claim: "an endpoint is reachable from elsewhere",
+    claim: "addresses and host names of an EndpointSlice are validated",
     path: "discovery.k8s.io/v1/endpointslices",
     body: { metadata: { name: "a" }, addressType: "IPv4", endpoints: [{ addresses: ["127.0.0.1"], hostname: "A" }] },
     reasons: [
@@ -855,7 +855,7 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    claim: "a class of Ingress names its controller in full",
+    claim: "controller and parameters of an IngressClass are validated",
     path: "/apis/networking.k8s.io/v1/ingressclasses",
     body: { metadata: { name: "a" }, spec: { controller: "bad", parameters: { kind: "", name: "" } } },
     reasons: [

@@ -1,6 +1,6 @@
-/** Server-side apply: who owns which field, and what happens when two want one. */
+/** Server-side apply: field managers and conflicts. */
 import { expect } from "vitest";
-import type { Answer } from "../client/answer.ts";
+import type { ApiResponse } from "../client/api-response.ts";
 import { area } from "../contract.ts";
 import { configMap, deployment, podTemplate, service } from "./objects.ts";
 
@@ -19,16 +19,16 @@ const map = (name: string, data: object, metadata: object = {}) => ({
   data,
 });
 const template = (name: string, spec: object) => ({ apiVersion: "v1", kind: "PodTemplate", ...podTemplate(name, spec) });
-const managers = (answer: Answer): readonly Entry[] => (answer.at("metadata.managedFields") ?? []) as readonly Entry[];
+const managers = (answer: ApiResponse): readonly Entry[] => (answer.at("metadata.managedFields") ?? []) as readonly Entry[];
 /** `manager/operation` of all entries, sorted. */
-const who = (answer: Answer) =>
+const who = (answer: ApiResponse) =>
   managers(answer)
     .map(({ manager, operation, subresource }) => [manager, operation, subresource].filter(Boolean).join("/"))
     .toSorted();
-const owned = (answer: Answer, manager: string) => managers(answer).find((entry) => entry.manager === manager)?.fieldsV1;
+const owned = (answer: ApiResponse, manager: string) => managers(answer).find((entry) => entry.manager === manager)?.fieldsV1;
 
 export const serverSideApply = area("server-side apply", {
-  "apply creates what is not there, and says so": async (api) => {
+  "apply creates a missing object with 201": async (api) => {
     const made = await api.apply("one", "configmaps/a", map("a", { x: "1" }));
     made.gives(201, { data: { x: "1" } });
     expect(who(made)).toEqual(["one/Apply"]);
@@ -42,12 +42,12 @@ export const serverSideApply = area("server-side apply", {
       .has("metadata.resourceVersion", made.textAt("metadata.resourceVersion"));
   },
 
-  "what a manager applied before and leaves out now is removed": async (api) => {
+  "a field that a manager applied before and omits now is removed": async (api) => {
     await api.apply("one", "configmaps/a", map("a", { x: "1", y: "2" }, { labels: { l: "1" } }));
     (await api.apply("one", "configmaps/a", map("a", { x: "1" }))).gives(200).has("data", { x: "1" }).has("metadata.labels", undefined);
   },
 
-  "what another manager also owns stays": async (api) => {
+  "a field that another manager also owns is kept": async (api) => {
     await api.apply("one", "configmaps/a", map("a", { x: "1", y: "2" }));
     await api.apply("two", "configmaps/a", map("a", { y: "2" }));
     const answer = await api.apply("one", "configmaps/a", map("a", { x: "1" }));
@@ -55,7 +55,7 @@ export const serverSideApply = area("server-side apply", {
     expect(owned(answer, "two")).toEqual({ "f:data": { "f:y": {} } });
   },
 
-  "a different value for somebody else's field is a conflict with their name": async (api) => {
+  "a different value for another manager's field is a conflict that names the manager": async (api) => {
     await api.apply("one", "configmaps/a", map("a", { x: "1" }));
     (await api.apply("two", "configmaps/a", map("a", { x: "2" }))).refuses(
       409,
@@ -67,7 +67,7 @@ export const serverSideApply = area("server-side apply", {
     );
   },
 
-  "force takes the field over": async (api) => {
+  "force takes over the field": async (api) => {
     await api.apply("one", "configmaps/a", map("a", { x: "1", y: "1" }));
     const answer = await api.apply("two&force=true", "configmaps/a", map("a", { x: "2" }));
     answer.gives(200).has("data", { x: "2", y: "1" });
@@ -107,7 +107,7 @@ export const serverSideApply = area("server-side apply", {
     expect(who(await api.post("configmaps?fieldManager=own", configMap("b", { x: "1" })))).toEqual(["own/Update"]);
   },
 
-  "apply wants a field manager": async (api) => {
+  "apply requires a field manager": async (api) => {
     (await api.send("PATCH", "configmaps/a", map("a", {}), { "content-type": "application/apply-patch+yaml" })).refuses(
       422,
       "Invalid",
@@ -115,7 +115,7 @@ export const serverSideApply = area("server-side apply", {
     );
   },
 
-  "a field manager has a length and letters": async (api) => {
+  "the length and characters of a field manager are validated": async (api) => {
     (await api.apply("m".repeat(129), "configmaps/a", map("a", {}))).refuses(
       422,
       "Invalid",
@@ -124,7 +124,7 @@ export const serverSideApply = area("server-side apply", {
     (await api.apply("a%00b", "configmaps/a", map("a", {}))).gives(422);
   },
 
-  "force is for apply alone": async (api) => {
+  "force is valid for apply only": async (api) => {
     await api.created("configmaps", configMap("a"));
     (await api.mergePatch("configmaps/a?force=true", {})).refuses(
       422,
@@ -133,7 +133,7 @@ export const serverSideApply = area("server-side apply", {
     );
   },
 
-  "the body of an apply must say what it is": async (api) => {
+  "an apply needs kind, apiVersion and name": async (api) => {
     (await api.apply("one", "configmaps/a", { metadata: { name: "a" } })).gives(400, { reason: "BadRequest" });
     (await api.apply("one", "configmaps/a", { apiVersion: "v1", kind: "Secret", metadata: { name: "a" } })).gives(400);
     (await api.apply("one", "configmaps/a", map("b", {}))).refuses(
@@ -156,7 +156,7 @@ export const serverSideApply = area("server-side apply", {
     );
   },
 
-  "an unknown field is an error whatever the validation": async (api) => {
+  "an unknown field is an error with every fieldValidation": async (api) => {
     (await api.apply("one", "configmaps/a", { ...map("a", {}), colour: "red" })).refuses(
       500,
       undefined,
@@ -165,7 +165,7 @@ export const serverSideApply = area("server-side apply", {
     (await api.apply("one&fieldValidation=Ignore", "configmaps/a", { ...map("a", {}), colour: "red" })).gives(500);
   },
 
-  "an apply with a resourceVersion updates only that version, and creates all the same": async (api) => {
+  "an apply with a resourceVersion updates only that version, and can still create": async (api) => {
     const made = await api.apply("one", "configmaps/a", map("a", { x: "1" }));
     const resourceVersion = made.textAt("metadata.resourceVersion");
     (await api.apply("one", "configmaps/a", map("a", { x: "2" }, { resourceVersion }))).gives(200);
@@ -199,7 +199,7 @@ export const serverSideApply = area("server-side apply", {
     expect(who(gone)).toEqual(["one/Apply"]);
   },
 
-  "the defaulted part of a key is in the key and is not owned": async (api) => {
+  "a defaulted key field is part of the key and is not owned": async (api) => {
     const made = await api.apply("one", "services/a", {
       apiVersion: "v1",
       kind: "Service",
@@ -209,7 +209,7 @@ export const serverSideApply = area("server-side apply", {
     expect(owned(made, "one")).toEqual({ "f:spec": { "f:ports": { 'k:{"port":80,"protocol":"TCP"}': { ".": {}, "f:port": {} } } } });
   },
 
-  "the same key twice is an error": async (api) => {
+  "a duplicate key is an error": async (api) => {
     const twice = {
       apiVersion: "v1",
       kind: "Service",
@@ -268,7 +268,7 @@ export const serverSideApply = area("server-side apply", {
     ]);
   },
 
-  "PUT with empty managed fields forgets every owner": async (api) => {
+  "PUT with empty managedFields removes all managers": async (api) => {
     const made = await api.apply("one", "configmaps/a", map("a", { x: "1" }));
     const metadata = made.at("metadata") as object;
     const put = await api.put("configmaps/a", { ...(made.body as object), metadata: { ...metadata, managedFields: [] } });
@@ -281,12 +281,12 @@ export const serverSideApply = area("server-side apply", {
     );
   },
 
-  "PUT without managed fields keeps the owners": async (api) => {
+  "PUT without managedFields keeps the managers": async (api) => {
     await api.apply("one", "configmaps/a", map("a", { x: "1" }));
     expect(who(await api.put("configmaps/a", configMap("a", { x: "1", y: "2" })))).toEqual(["contracts/Update", "one/Apply"]);
   },
 
-  "what update left before the first apply belongs to nobody who applies": async (api) => {
+  "an apply does not remove fields that their creator owns": async (api) => {
     await api.post("configmaps?fieldManager=creator", configMap("a", { x: "1", y: "2" }));
     const answer = await api.apply("one", "configmaps/a", map("a", { x: "1" }));
     answer.gives(200).has("data", { x: "1", y: "2" });
@@ -294,7 +294,7 @@ export const serverSideApply = area("server-side apply", {
     expect((await api.apply("one", "configmaps/a", map("a", {}))).at("data")).toEqual({ x: "1", y: "2" });
   },
 
-  "the status is applied through its own door, and owned there": async (api) => {
+  "the status is applied through its subresource, and owned there": async (api) => {
     await api.created("policy/v1/poddisruptionbudgets", { metadata: { name: "a" }, spec: { selector: {}, minAvailable: 1 } });
     const status = {
       apiVersion: "policy/v1",
@@ -307,7 +307,7 @@ export const serverSideApply = area("server-side apply", {
     expect(who(answer)).toContain("one/Apply/status");
   },
 
-  "the scale is applied through its own door, and the replicas change hands": async (api) => {
+  "an apply through scale takes over the replicas": async (api) => {
     const deployment = {
       apiVersion: "apps/v1",
       kind: "ReplicaSet",
@@ -330,7 +330,7 @@ export const serverSideApply = area("server-side apply", {
     );
   },
 
-  "what Go's conversion adds to a DaemonSet is owned by who updates, not by who applies": async (api) => {
+  "fields that Go's conversion adds to a DaemonSet are owned by an updater, not by an applier": async (api) => {
     const { selector, template } = deployment("x").spec;
     const set = (name: string) => ({ apiVersion: "apps/v1", kind: "DaemonSet", metadata: { name }, spec: { selector, template } });
     const made = await api.post("apps/v1/daemonsets", set("a"));
@@ -349,14 +349,14 @@ export const serverSideApply = area("server-side apply", {
     put.gives(200, { metadata: { annotations: { "deprecated.daemonset.template.generation": "2" } } });
   },
 
-  "YAML is read as YAML, and JSON as itself": async (api) => {
+  "an apply accepts YAML and JSON": async (api) => {
     (await api.apply("one", "configmaps/a", `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  x: "1"\n`))
       .gives(201)
       .has("data", { x: "1" });
     (await api.apply("one", "configmaps/a", "apiVersion: [")).gives(400, { reason: "BadRequest" });
   },
 
-  "a dry run shows the outcome and keeps nothing": async (api) => {
+  "a dry run returns the result and stores nothing": async (api) => {
     (await api.apply("one&dryRun=All", "configmaps/a", map("a", { x: "1" }))).gives(201, { data: { x: "1" } });
     (await api.get("configmaps/a")).gives(404);
     await api.apply("one", "configmaps/a", map("a", { x: "1" }));
@@ -364,13 +364,13 @@ export const serverSideApply = area("server-side apply", {
     (await api.get("configmaps/a")).has("data", { x: "1" });
   },
 
-  "null in an apply sets nothing, and is owned": async (api) => {
+  "null in an apply sets no value, and is owned": async (api) => {
     const answer = await api.apply("one", "configmaps/a", { ...map("a", { x: "1" }, { labels: null }), binaryData: null });
     answer.gives(201);
     expect(owned(answer, "one")).toEqual({ "f:binaryData": {}, "f:data": { "f:x": {} }, "f:metadata": { "f:labels": {} } });
   },
 
-  "an empty map is owned as itself, and another's keys in it are a conflict": async (api) => {
+  "an empty map is owned as a value, and keys of another manager in it are a conflict": async (api) => {
     const answer = await api.apply("one", "configmaps/a", map("a", {}));
     expect(owned(answer, "one")).toEqual({ "f:data": {} });
     (await api.apply("two", "configmaps/a", map("a", { x: "1" }))).refuses(
@@ -380,7 +380,7 @@ export const serverSideApply = area("server-side apply", {
     );
   },
 
-  "apply into a missing namespace is the namespace's 404": async (api) => {
+  "apply into a missing namespace is a 404 of the namespace": async (api) => {
     const path = `/api/v1/namespaces/no-${api.id}/configmaps/a?fieldManager=one`;
     (await api.send("PATCH", path, map("a", {}), { "content-type": "application/apply-patch+yaml" })).refuses(
       404,
@@ -389,7 +389,7 @@ export const serverSideApply = area("server-side apply", {
     );
   },
 
-  "an invalid object is refused after the merge": async (api) => {
+  "an invalid object is rejected after the merge": async (api) => {
     (await api.apply("one", "configmaps/a", map("a", { "bad key": "1" }))).gives(422, { reason: "Invalid" });
   },
 });

@@ -1,18 +1,18 @@
-/** Strategic merge patch on the server: lists merge by the keys that the Go types name, and directives steer. */
+/** Strategic merge patch on the server: lists are merged by the keys of the Go types, and by directives. */
 import { expect } from "vitest";
 import type { Api } from "../client/api.ts";
-import type { Answer } from "../client/answer.ts";
+import type { ApiResponse } from "../client/api-response.ts";
 import { area } from "../contract.ts";
 import { configMap, podTemplate, service } from "./objects.ts";
 
 const at = "podtemplates/a";
 const container = (name: string, more: object = {}) => ({ name, image: `example.test/${name}:1`, ...more });
 const patchPod = (api: Api, spec: object) => api.strategicPatch(at, { template: { spec } });
-const names = (answer: Answer, list: string, key = "name") =>
+const names = (answer: ApiResponse, list: string, key = "name") =>
   ((answer.at(`template.spec.${list}`) ?? []) as readonly Record<string, unknown>[]).map((item) => item[key]);
 
 export const strategicPatch = area("strategic merge patch", {
-  "containers merge by name, and new ones come first": async (api) => {
+  "containers are merged by name, and new ones are added first": async (api) => {
     await api.created("podtemplates", podTemplate("a", { containers: [container("a"), container("b")] }));
     const answer = await patchPod(api, {
       containers: [
@@ -24,7 +24,7 @@ export const strategicPatch = area("strategic merge patch", {
     answer.has("template.spec.containers.1.image", "changed");
   },
 
-  "$setElementOrder decides the order, with the items that it does not name before their old neighbours": async (api) => {
+  "$setElementOrder sets the order, and items that it omits stay before their former successors": async (api) => {
     await api.created("podtemplates", podTemplate("a", { containers: [container("a"), container("b"), container("c")] }));
     const answer = await patchPod(api, {
       "$setElementOrder/containers": [{ name: "c" }, { name: "n" }, { name: "a" }],
@@ -33,16 +33,16 @@ export const strategicPatch = area("strategic merge patch", {
     expect(names(answer.gives(200), "containers")).toEqual(["b", "c", "n", "a"]);
   },
 
-  "$setElementOrder that misses an item of the patch is an error": async (api) => {
+  "$setElementOrder without an item of the patch is an error": async (api) => {
     await api.created("podtemplates", podTemplate("a", { containers: [container("a"), container("b")] }));
     const answer = await patchPod(api, { "$setElementOrder/containers": [{ name: "a" }], containers: [{ name: "b", image: "x" }] });
     expect(answer.status).toBe(500);
   },
 
-  "$patch: delete takes an item out by its key": async (api) => {
+  "$patch: delete removes an item by its key": async (api) => {
     await api.created("podtemplates", podTemplate("a", { containers: [container("a"), container("b")] }));
     expect(names(await patchPod(api, { containers: [{ name: "a", $patch: "delete" }] }), "containers")).toEqual(["b"]);
-    expect(names(await patchPod(api, { containers: [{ name: "nobody", $patch: "delete" }] }), "containers")).toEqual(["b"]);
+    expect(names(await patchPod(api, { containers: [{ name: "missing", $patch: "delete" }] }), "containers")).toEqual(["b"]);
   },
 
   "$patch: replace in a list replaces the list and is not itself an item": async (api) => {
@@ -64,13 +64,13 @@ export const strategicPatch = area("strategic merge patch", {
     (await patchPod(api, { nodeSelector: { $patch: "delete" } })).gives(200).has("template.spec.nodeSelector", undefined);
   },
 
-  "$patch: merge is no directive, nor is any other word": async (api) => {
+  "$patch: merge and other unknown directives are rejected": async (api) => {
     await api.created("podtemplates", podTemplate("a", { nodeSelector: { a: "1" } }));
     expect((await patchPod(api, { containers: [{ name: "web", $patch: "merge", image: "x" }] })).status).toBe(500);
     expect((await patchPod(api, { nodeSelector: { $patch: "sometimes" } })).status).toBe(500);
   },
 
-  "an unknown directive for a map that is not there takes the map with it": async (api) => {
+  "an unknown directive for a missing map drops the map": async (api) => {
     await api.created("podtemplates", podTemplate("a"));
     (await patchPod(api, { nodeSelector: { $patch: "sometimes", a: "1" } })).gives(200).has("template.spec.nodeSelector", undefined);
   },
@@ -83,12 +83,12 @@ export const strategicPatch = area("strategic merge patch", {
       .has("template.spec.volumes.0.emptyDir", undefined);
   },
 
-  "$retainKeys that misses a key of the patch is an error": async (api) => {
+  "$retainKeys without a key of the patch is an error": async (api) => {
     await api.created("podtemplates", podTemplate("a", { volumes: [{ name: "v", emptyDir: {} }] }));
     expect((await patchPod(api, { volumes: [{ name: "v", $retainKeys: ["name"], configMap: { name: "c" } }] })).status).toBe(400);
   },
 
-  "$deleteFromPrimitiveList takes values out of a list of plain values": async (api) => {
+  "$deleteFromPrimitiveList removes values from a list of primitives": async (api) => {
     await api.created("configmaps", configMap("a", {}, { finalizers: ["example.test/a", "example.test/b"] }));
     (await api.strategicPatch("configmaps/a", { metadata: { "$deleteFromPrimitiveList/finalizers": ["example.test/a"] } }))
       .gives(200)
@@ -99,7 +99,7 @@ export const strategicPatch = area("strategic merge patch", {
     await api.mergePatch("configmaps/a", { metadata: { finalizers: null } });
   },
 
-  "environment merges by name, mounts by path, ports by containerPort alone": async (api) => {
+  "env is merged by name, mounts by path, ports by containerPort alone": async (api) => {
     const first = {
       env: [
         { name: "A", value: "1" },
@@ -146,7 +146,7 @@ export const strategicPatch = area("strategic merge patch", {
       .has("template.spec.tolerations", [{ key: "b", operator: "Exists" }]);
   },
 
-  "an item without its merge key is an error of the server": async (api) => {
+  "an item without its merge key is a server error": async (api) => {
     await api.created("podtemplates", podTemplate("a"));
     (await patchPod(api, { containers: [{ image: "x" }] })).refuses(
       500,
@@ -171,7 +171,7 @@ export const strategicPatch = area("strategic merge patch", {
       .has("template.spec.containers.0.workingDir", undefined);
   },
 
-  "the ports of a Service merge by port": async (api) => {
+  "the ports of a Service are merged by port": async (api) => {
     await api.created(
       "services",
       service("a", {
@@ -196,7 +196,7 @@ export const strategicPatch = area("strategic merge patch", {
     ).toEqual(["x:80", "y:8081", "z:82"]);
   },
 
-  "owner references merge by uid": async (api) => {
+  "owner references are merged by uid": async (api) => {
     const owner = (uid: string, name: string) => ({ apiVersion: "v1", kind: "ConfigMap", name, uid });
     await api.created("configmaps", configMap("o"));
     const uid = (await api.get("configmaps/o")).textAt("metadata.uid");
@@ -209,7 +209,7 @@ export const strategicPatch = area("strategic merge patch", {
       .has("metadata.ownerReferences", undefined);
   },
 
-  "topology spread merges by topologyKey, image pull secrets by name, aliases by ip": async (api) => {
+  "topology spread constraints are merged by topologyKey, image pull secrets by name, host aliases by ip": async (api) => {
     await api.created(
       "podtemplates",
       podTemplate("a", {
@@ -231,7 +231,7 @@ export const strategicPatch = area("strategic merge patch", {
     expect(names(answer, "imagePullSecrets")).toEqual(["y", "x"]);
   },
 
-  "custom resources take no strategic merge patch": async (api) => {
+  "custom resources do not support strategic merge patch": async (api) => {
     const group = `${api.id}.contracts.test`;
     const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
     await api.created("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {
@@ -255,14 +255,14 @@ export const strategicPatch = area("strategic merge patch", {
     );
   },
 
-  "a patch that is no object, or deletes the root, is a bad request": async (api) => {
+  "a patch that is not an object, or deletes the root, is a bad request": async (api) => {
     await api.created("podtemplates", podTemplate("a"));
     for (const bad of ["[]", "1", '"x"', "{", ""]) expect((await api.strategicPatch(at, bad)).status, bad).toBe(400);
     expect((await api.strategicPatch(at, { $patch: "delete" })).status).toBe(400);
     expect((await api.strategicPatch(at, { $patch: "replace", template: podTemplate("a").template })).status).toBe(400);
   },
 
-  "a list where an object belongs is an error, and the other way round": async (api) => {
+  "a list instead of an object is an error, and an object instead of a list": async (api) => {
     await api.created("podtemplates", podTemplate("a"));
     const codes = [];
     for (const spec of [
@@ -276,7 +276,7 @@ export const strategicPatch = area("strategic merge patch", {
     expect(codes).toEqual([422, 422, 500, 422]);
   },
 
-  "directives in a list that is atomic are unknown fields": async (api) => {
+  "directives in an atomic list are unknown fields": async (api) => {
     await api.created("podtemplates", podTemplate("a", { tolerations: [{ key: "a", operator: "Exists" }] }));
     const answer = await patchPod(api, { tolerations: [{ $patch: "replace" }, { key: "b", operator: "Exists" }] });
     expect(answer.warnings).toEqual(['unknown field "template.spec.tolerations[0].$patch"']);

@@ -1,4 +1,4 @@
-/** Status, scale, eviction and the other doors into an object. */
+/** Status, scale, eviction and the other subresources. */
 import { expect } from "vitest";
 import { area } from "../contract.ts";
 import { deployment, pod, service } from "./objects.ts";
@@ -7,7 +7,7 @@ const budget = (name: string) => ({ metadata: { name }, spec: { minAvailable: 1,
 const budgets = "policy/v1/poddisruptionbudgets";
 
 export const subresources = area("subresources", {
-  "the status is written through its own path, and the rest is not": async (api) => {
+  "a write to the status path changes only the status": async (api) => {
     await api.created(budgets, budget("a"));
     const disruptedPods = { p: "2020-01-01T00:00:00Z" };
     (await api.mergePatch(`${budgets}/a/status`, { spec: { minAvailable: 5 }, status: { disruptedPods } })).gives(200, {
@@ -16,7 +16,7 @@ export const subresources = area("subresources", {
     });
   },
 
-  "a write of the whole object leaves the status alone": async (api) => {
+  "a write to the main path does not change the status": async (api) => {
     const made = await api.post(budgets, { ...budget("a"), status: { disruptedPods: { p: "2020-01-01T00:00:00Z" } } });
     made.gives(201).has("status.disruptedPods", undefined);
     (await api.mergePatch(`${budgets}/a`, { status: { disruptedPods: { p: "2020-01-01T00:00:00Z" } } }))
@@ -24,7 +24,7 @@ export const subresources = area("subresources", {
       .has("status.disruptedPods", undefined);
   },
 
-  "a status write raises no generation": async (api) => {
+  "a status write does not increment the generation": async (api) => {
     await api.created(budgets, budget("a"));
     (await api.mergePatch(`${budgets}/a/status`, { status: { disruptedPods: { p: "2020-01-01T00:00:00Z" } } })).has(
       "metadata.generation",
@@ -32,7 +32,7 @@ export const subresources = area("subresources", {
     );
   },
 
-  "the status path answers the whole object": async (api) => {
+  "the status path returns the whole object": async (api) => {
     await api.created(budgets, budget("a"));
     (await api.get(`${budgets}/a/status`)).gives(200, { kind: "PodDisruptionBudget", spec: { minAvailable: 1 } });
     (await api.put(`${budgets}/no/status`, budget("no"))).gives(404);
@@ -53,7 +53,7 @@ export const subresources = area("subresources", {
     (await api.get("apps/v1/replicasets/a")).gives(200, { spec: { replicas: 2 }, metadata: { generation: 2 } });
   },
 
-  "a scale refuses negative numbers and stale versions": async (api) => {
+  "a scale rejects negative numbers and stale versions": async (api) => {
     await api.created("apps/v1/replicasets", deployment("a", { replicas: 0 }));
     (await api.mergePatch("apps/v1/replicasets/a/scale", { spec: { replicas: -1 } })).refuses(
       422,
@@ -69,13 +69,13 @@ export const subresources = area("subresources", {
     (await api.get("apps/v1/replicasets/no/scale")).gives(404);
   },
 
-  "kinds without a scale have none": async (api) => {
+  "kinds without a scale subresource return 404": async (api) => {
     await api.created("services", service("a"));
     (await api.get("services/a/scale")).gives(404);
     (await api.get("configmaps/a/scale")).gives(404);
   },
 
-  "a Pod has one address of each family": async (api) => {
+  "a Pod has at most one IP of each family": async (api) => {
     await api.created("pods", pod("a"));
     const status = (patch: object) => api.mergePatch("pods/a/status", { status: patch });
     (await status({ podIP: "1.2.3.4" })).gives(200).has("status.podIPs", [{ ip: "1.2.3.4" }]);
@@ -95,7 +95,7 @@ export const subresources = area("subresources", {
     (await status({ podIPs: [{ ip: "1.2.3.4" }, { ip: "2001:db8::1" }] })).gives(200);
   },
 
-  "questions for logs are checked": async (api) => {
+  "the query parameters of logs are validated": async (api) => {
     await api.created("pods", pod("a", { schedulingGates: [{ name: "x.io/y" }] }));
     (await api.get("pods/a/log?sinceTime=bad")).refuses(
       400,
@@ -109,7 +109,7 @@ export const subresources = area("subresources", {
     );
   },
 
-  "the proxy takes a scheme and a port with the name": async (api) => {
+  "the proxy accepts a scheme and a port with the name": async (api) => {
     await api.created("pods", pod("a", { schedulingGates: [{ name: "x.io/y" }] }));
     (await api.get("pods/a/proxy")).refuses(400, "BadRequest", "address not allowed");
     (await api.get("pods/http:a:80/proxy")).refuses(400, "BadRequest", "address not allowed");
@@ -118,7 +118,7 @@ export const subresources = area("subresources", {
     (await api.get("services/a:b:c:d/proxy")).refuses(400, "BadRequest", 'invalid service request "a:b:c:d"');
   },
 
-  "a binding gives a Pod its node, once": async (api) => {
+  "a Binding sets the node of a Pod once": async (api) => {
     await api.created("pods", pod("a"));
     const binding = { metadata: { name: "a" }, target: { kind: "Node", name: "n1" } };
     (await api.post("pods/a/binding", binding)).gives(201, { kind: "Status", status: "Success" });
@@ -130,7 +130,7 @@ export const subresources = area("subresources", {
     );
   },
 
-  "an eviction deletes a Pod that no budget guards": async (api) => {
+  "an eviction deletes a Pod without a disruption budget": async (api) => {
     await api.created("pods", pod("a"));
     (await api.post("pods/a/eviction", { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: "a" } })).gives(201, {
       kind: "Status",
@@ -140,14 +140,14 @@ export const subresources = area("subresources", {
     (await api.post("pods/no/eviction", { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: "no" } })).gives(404);
   },
 
-  "an eviction of another name is a bad request": async (api) => {
+  "an eviction with another name is a bad request": async (api) => {
     await api.created("pods", pod("a"));
     (await api.post("pods/a/eviction", { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: "b" } })).gives(400, {
       reason: "BadRequest",
     });
   },
 
-  "ephemeral containers come through their own path": async (api) => {
+  "ephemeral containers are added through their own path": async (api) => {
     await api.created("pods", pod("a"));
     const ephemeralContainers = [{ name: "debug", image: "d" }];
     (await api.strategicPatch("pods/a", { spec: { ephemeralContainers } })).gives(422);
@@ -156,7 +156,7 @@ export const subresources = area("subresources", {
     });
   },
 
-  "of a Pod's spec only images, deadlines and a few others change": async (api) => {
+  "only images, deadlines and a few other fields of a Pod's spec can be changed": async (api) => {
     await api.created("pods", pod("a"));
     (
       await api.strategicPatch("pods/a", {
@@ -170,7 +170,7 @@ export const subresources = area("subresources", {
     );
   },
 
-  "a Pod can be put back as it was written, without what was added to it": async (api) => {
+  "PUT of a Pod may omit the fields that admission added": async (api) => {
     await api.created("pods", pod("a"));
     (await api.put("pods/a", pod("a", { serviceAccountName: "default" }, { labels: { l: "1" } }))).gives(200, {
       metadata: { generation: 1 },
@@ -178,7 +178,7 @@ export const subresources = area("subresources", {
     });
   },
 
-  "resources of a running Pod change through resize": async (api) => {
+  "resources of a running Pod are changed through resize": async (api) => {
     await api.created("pods", pod("a", { containers: [{ name: "c", image: "i", resources: { requests: { cpu: "1" } } }] }));
     (await api.strategicPatch("pods/a/resize", { spec: { containers: [{ name: "c", resources: { requests: { cpu: "2" } } }] } })).gives(
       200,
@@ -189,7 +189,7 @@ export const subresources = area("subresources", {
       .has("spec.containers.0.image", "i");
   },
 
-  "a Pod's status is patched condition by condition": async (api) => {
+  "the conditions of a Pod are merged by type": async (api) => {
     await api.created("pods", pod("a"));
     const condition = (type: string) => ({ type, status: "True" });
     await api.strategicPatch("pods/a/status", { status: { conditions: [condition("example.test/A")] } });
@@ -207,7 +207,7 @@ export const subresources = area("subresources", {
     });
   },
 
-  "a namespace is finalized through its own path": async (api) => {
+  "a namespace's spec.finalizers are changed through finalize": async (api) => {
     const name = `fin-${api.id}`;
     await api.created("/api/v1/namespaces", { metadata: { name }, spec: { finalizers: ["example.test/f", "kubernetes"] } });
     const done = await api.put(`/api/v1/namespaces/${name}/finalize`, { metadata: { name }, spec: { finalizers: ["kubernetes"] } });
@@ -215,13 +215,13 @@ export const subresources = area("subresources", {
     (await api.mergePatch(`/api/v1/namespaces/${name}`, { spec: { finalizers: [] } })).gives(200).has("spec.finalizers", ["kubernetes"]);
   },
 
-  "a signing request is approved through its own path": async (api) => {
+  "a CertificateSigningRequest is approved through approval": async (api) => {
     (
       await api.put(`/apis/certificates.k8s.io/v1/certificatesigningrequests/no-${api.id}/approval`, { metadata: { name: `no-${api.id}` } })
     ).gives(404);
   },
 
-  "Deployments take a status with annotations and without labels": async (api) => {
+  "a status patch with labels and annotations is accepted": async (api) => {
     await api.created("apps/v1/statefulsets", deployment("a", { serviceName: "x", replicas: 0 }));
     const answer = await api.mergePatch("apps/v1/statefulsets/a/status", {
       metadata: { labels: { l: "1" }, annotations: { n: "1" } },
@@ -230,7 +230,7 @@ export const subresources = area("subresources", {
     answer.gives(200, { status: { currentRevision: "r" } });
   },
 
-  "a Pod that ends is not bound, and a binding may name a version": async (api) => {
+  "a terminating Pod cannot be bound, and a Binding may have a resourceVersion": async (api) => {
     const binding = (name: string, more = {}) => ({ metadata: { name, ...more }, target: { kind: "Node", name: "n1" } });
     await api.created("pods", pod("a", { schedulingGates: [{ name: "x.io/y" }] }));
     (await api.post("pods/a/binding", binding("a", { resourceVersion: "1" }))).refuses(
@@ -250,7 +250,7 @@ export const subresources = area("subresources", {
     await api.mergePatch("pods/a", { metadata: { finalizers: null } });
   },
 
-  "an eviction of another Pod leaves no trace": async (api) => {
+  "a rejected eviction does not change the Pod": async (api) => {
     await api.created("pods", pod("a", { schedulingGates: [{ name: "x.io/y" }] }));
     const deleteOptions = { preconditions: { uid: "00000001-2222-3333-4444-555555555555" } };
     (await api.post("pods/a/eviction", { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: "a" }, deleteOptions })).gives(409);
@@ -258,7 +258,7 @@ export const subresources = area("subresources", {
     expect((conditions ?? []).map(({ type }) => type)).not.toContain("DisruptionTarget");
   },
 
-  "who names an image in a resize owns it, and changes nothing": async (api) => {
+  "an image in a patch of resize or ephemeralcontainers is owned, and not changed": async (api) => {
     await api.created("pods?fieldManager=maker", pod("a", { schedulingGates: [{ name: "x.io/y" }] }));
     for (const subresource of ["resize", "ephemeralcontainers"]) {
       const patch = { spec: { containers: [{ name: "web", image: `example.test/${subresource}` }] } };
@@ -270,7 +270,7 @@ export const subresources = area("subresources", {
     }
   },
 
-  "a Pod is entered by GET and POST, and by name where there are two": async (api) => {
+  "exec needs a container name if there are several, and PUT is not allowed for exec, attach and portforward": async (api) => {
     const containers = ["a", "b"].map((name) => ({ name, image: "i" }));
     await api.created("pods", pod("a", { containers, schedulingGates: [{ name: "x.io/y" }] }));
     (await api.get("pods/a/exec?command=ls&stdout=true")).refuses(
@@ -281,14 +281,14 @@ export const subresources = area("subresources", {
     for (const way of ["exec", "attach", "portforward"]) (await api.put(`pods/a/${way}`, {})).gives(405);
   },
 
-  "behind a subresource there is nothing": async (api) => {
+  "paths below a subresource are 404": async (api) => {
     await api.created("pods", pod("a", { schedulingGates: [{ name: "x.io/y" }] }));
     (await api.get("pods/a/status/x")).refuses(404, "NotFound", "the server could not find the requested resource");
     (await api.mergePatch("pods/a/status/x", {})).gives(404);
     (await api.delete("pods/a/status/x")).gives(404);
   },
 
-  "a service that nobody wrote endpoints for is not found by the proxy": async (api) => {
+  "the proxy returns 404 without an Endpoints object, and 503 without the port or an address": async (api) => {
     await api.created("services", {
       metadata: { name: "s" },
       spec: { type: "ExternalName", externalName: "example.test", ports: [{ port: 80 }] },
@@ -299,7 +299,7 @@ export const subresources = area("subresources", {
     (await api.get("services/s:80/proxy/")).refuses(503, "ServiceUnavailable", 'no endpoints available for service "s"');
   },
 
-  "a Job ends as clients expect it to, and stays ended": async (api) => {
+  "the status of a finished Job is validated, and cannot be reverted": async (api) => {
     const template = { spec: { restartPolicy: "Never", containers: [{ name: "c", image: "i" }] } };
     const job = { apiVersion: "batch/v1", kind: "Job", metadata: { name: "j" }, spec: { suspend: true, template } };
     await api.created("batch/v1/jobs", job);
@@ -356,7 +356,7 @@ export const subresources = area("subresources", {
     ]);
   },
 
-  "the indexes of a Job are read": async (api) => {
+  "the indexes in a Job's status are validated": async (api) => {
     const template = { spec: { restartPolicy: "Never", containers: [{ name: "c", image: "i" }] } };
     const spec = { suspend: true, completions: 9, parallelism: 9, completionMode: "Indexed", backoffLimitPerIndex: 1, template };
     await api.created("batch/v1/jobs", { apiVersion: "batch/v1", kind: "Job", metadata: { name: "j" }, spec });

@@ -16,7 +16,7 @@ async function columnsAndCells(api: Api, path: string): Promise<{ readonly colum
 const age = expect.stringMatching(/^\d+s$/);
 
 export const tables = area("tables", {
-  "a row carries metadata, or the object, or nothing, as asked": async (api) => {
+  "includeObject decides whether a row has metadata, the object, or nothing": async (api) => {
     await api.created("configmaps", configMap("a", { x: "1" }));
     (await table(api, "configmaps/a")).gives(200, {
       rows: [{ cells: ["a", 1, age], object: { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1" } }],
@@ -26,7 +26,7 @@ export const tables = area("tables", {
     (await table(api, "configmaps/a?includeObject=Some")).gives(400);
   },
 
-  "columns say their type, format and weight": async (api) => {
+  "columns have type, format and priority": async (api) => {
     await api.created("configmaps", configMap("a"));
     (await table(api, "configmaps")).gives(200, {
       columnDefinitions: [
@@ -37,11 +37,11 @@ export const tables = area("tables", {
     });
   },
 
-  "an error is no table": async (api) => {
+  "an error is a Status, not a Table": async (api) => {
     (await table(api, "configmaps/no")).refuses(404, "NotFound", 'configmaps "no" not found');
   },
 
-  "a table of an unknown version falls back to what is also accepted": async (api) => {
+  "a Table of an unknown version falls back to the next accepted type": async (api) => {
     await api.created("configmaps", configMap("a"));
     (await api.get("configmaps/a", { accept: "application/json;as=Table;v=v9;g=meta.k8s.io,application/json" })).gives(200, {
       kind: "ConfigMap",
@@ -53,7 +53,7 @@ export const tables = area("tables", {
     (await table(api, "secrets")).gives(200, { kind: "Table", rows: [] });
   },
 
-  "Secrets show type and number": async (api) => {
+  "Secrets show type and number of keys": async (api) => {
     await api.created("secrets", { metadata: { name: "a" }, stringData: { x: "1", y: "2" } });
     expect(await columnsAndCells(api, "secrets")).toEqual({ columns: "Name | Type | Data | Age", cells: ["a", "Opaque", 2, age] });
   },
@@ -76,7 +76,7 @@ export const tables = area("tables", {
     });
   },
 
-  "the scale of an object is a table of its replicas": async (api) => {
+  "a Scale as a Table shows the replicas": async (api) => {
     await api.created("apps/v1/deployments", deployment("a", { replicas: 0, paused: true }));
     const path = "apps/v1/deployments/a/scale";
     const answer = (await table(api, path)).gives(200, {
@@ -99,7 +99,7 @@ export const tables = area("tables", {
     });
   },
 
-  "the row of a Pod says when it has come to its end": async (api) => {
+  "the row of a terminated Pod has a condition": async (api) => {
     await api.created("pods", pod("a"));
     (await api.mergePatch("pods/a/status", { status: { phase: "Failed" } })).gives(200);
     (await table(api, "pods/a")).has("rows.0.conditions", [
@@ -123,7 +123,7 @@ export const tables = area("tables", {
     });
   },
 
-  "Deployments show what is ready of what is wanted": async (api) => {
+  "Deployments show ready and desired replicas": async (api) => {
     await api.created("apps/v1/deployments", deployment("a", { replicas: 3, paused: true }));
     const { columns, cells } = await columnsAndCells(api, "apps/v1/deployments");
     expect(columns).toBe("Name | Ready | Up-to-date | Available | Age | Containers | Images | Selector");
@@ -163,7 +163,7 @@ export const tables = area("tables", {
     });
   },
 
-  "roles show when they were made, bindings what they bind": async (api) => {
+  "roles show their creation time, bindings their role": async (api) => {
     await api.created("rbac.authorization.k8s.io/v1/roles", { metadata: { name: "r" }, rules: [] });
     const { columns, cells } = await columnsAndCells(api, "rbac.authorization.k8s.io/v1/roles");
     expect(columns).toBe("Name | Created At");
@@ -184,7 +184,7 @@ export const tables = area("tables", {
     });
   },
 
-  "quotas, ranges, budgets, claims, leases and templates have columns of their own": async (api) => {
+  "quotas, limit ranges, budgets, claims, leases and pod templates have their own columns": async (api) => {
     await api.created("resourcequotas", { metadata: { name: "a" }, spec: { hard: { "count/nothing.example.test": "3" } } });
     await api.created("limitranges", { metadata: { name: "a" }, spec: { limits: [] } });
     await api.created("policy/v1/poddisruptionbudgets", {
@@ -229,7 +229,7 @@ export const tables = area("tables", {
     ]);
   },
 
-  "policies, autoscalers, slices and accounts show what they aim at": async (api) => {
+  "network policies, autoscalers, endpoint slices and ServiceAccounts have their own columns": async (api) => {
     await api.created("networking.k8s.io/v1/networkpolicies", {
       metadata: { name: "a" },
       spec: { podSelector: { matchLabels: { a: "b" } } },
@@ -298,7 +298,7 @@ export const tables = area("tables", {
     ]);
   },
 
-  "namespaces, classes and events too": async (api) => {
+  "namespaces, classes and events have their own columns": async (api) => {
     expect((await columnsAndCells(api, `/api/v1/namespaces/${api.namespace}`)).cells).toEqual([api.namespace, "Active", age]);
     await api.created("/apis/storage.k8s.io/v1/storageclasses", {
       metadata: { name: `s-${api.id}`, annotations: {} },

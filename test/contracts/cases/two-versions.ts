@@ -1,4 +1,4 @@
-/** A kind with a stored version, v1, and another one, v2, that a conversion webhook of the contract converts. */
+/** A kind with a stored version, v1, and a second version, v2, converted by a webhook of the contract. */
 import type { JsonObject } from "#kube";
 import type { Api } from "../client/api.ts";
 import type { Hook } from "../client/hook-host.ts";
@@ -7,7 +7,7 @@ import { object, Things, v1 } from "./definitions.ts";
 export type Sent = { readonly apiVersion: string; readonly metadata: JsonObject; readonly spec: JsonObject };
 export type TwoVersions = { readonly hook: Hook; readonly v1: string; readonly v2: string; readonly things: Things };
 
-/** v1 is stored, v2 is served too; the hook changes nothing but the version. `more`: of both versions. */
+/** v1 is stored, v2 is served too; the hook changes only the version. `more`: fields of both versions. */
 export async function twoVersions(api: Api, more: object = {}): Promise<TwoVersions> {
   const hook = api.hook(({ apiVersion, kind, request }) => {
     const { uid, desiredAPIVersion, objects } = request as unknown as { uid: string; desiredAPIVersion: string; objects: readonly Sent[] };

@@ -1,15 +1,15 @@
-/** Watches: what is told, in which order, and from when. */
+/** Watches: events, their order, and where they start. */
 import { expect } from "vitest";
 import { fieldAt } from "#kube";
-import type { Answer } from "../client/answer.ts";
+import type { ApiResponse } from "../client/api-response.ts";
 import { titleOf } from "../client/watch.ts";
 import { area } from "../contract.ts";
 import { configMap } from "./objects.ts";
 
-const version = (answer: Answer) => answer.textAt("metadata.resourceVersion");
+const version = (answer: ApiResponse) => answer.textAt("metadata.resourceVersion");
 
 export const watch = area("watch", {
-  "below /watch/ nothing but GET is allowed, and a second prefix is not found": async (api) => {
+  "below /watch/ only GET is allowed, and a second prefix is a 404": async (api) => {
     await api.created("configmaps", configMap("a"));
     const collection = `/api/v1/watch/namespaces/${api.namespace}/configmaps`;
     const message = "the server does not allow this method on the requested resource";
@@ -25,7 +25,7 @@ export const watch = area("watch", {
     (await api.get("configmaps/a")).gives(200);
   },
 
-  "a watch from a version tells everything after it, in order": async (api) => {
+  "a watch from a version delivers all later events in order": async (api) => {
     const made = await api.created("secrets", { metadata: { name: "a" } });
     await api.created("secrets", { metadata: { name: "b" } });
     await api.mergePatch("secrets/a", { data: { x: "MQ==" } });
@@ -34,7 +34,7 @@ export const watch = area("watch", {
     await watch.shows("ADDED b", "MODIFIED a", "DELETED b");
   },
 
-  "events go on as things happen": async (api) => {
+  "a watch delivers events as they happen": async (api) => {
     const list = await api.get("secrets");
     const watch = await api.watch(`secrets?watch=true&resourceVersion=${version(list)}`);
     await api.created("secrets", { metadata: { name: "a" } });
@@ -45,7 +45,7 @@ export const watch = area("watch", {
     await watch.shows("DELETED a");
   },
 
-  "a watch without a version begins with what is there": async (api) => {
+  "a watch without a version starts with the existing objects": async (api) => {
     await api.created("secrets", { metadata: { name: "a" } });
     await api.created("secrets", { metadata: { name: "b" } });
     const watch = await api.watch("secrets?watch=1");
@@ -53,7 +53,7 @@ export const watch = area("watch", {
     expect(fieldAt(events[0]?.object, "kind")).toBe("Secret");
   },
 
-  "the deletion event carries the version of the deletion": async (api) => {
+  "the DELETED event has the version of the deletion": async (api) => {
     const made = await api.created("secrets", { metadata: { name: "a" } });
     await api.delete("secrets/a");
     const watch = await api.watch(`secrets?watch=1&resourceVersion=${version(made)}`);
@@ -61,7 +61,7 @@ export const watch = area("watch", {
     expect(Number(fieldAt(event?.object, "metadata", "resourceVersion"))).toBeGreaterThan(Number(version(made)));
   },
 
-  "writes that change nothing tell nobody": async (api) => {
+  "writes that change nothing cause no event": async (api) => {
     const made = await api.created("configmaps", configMap("a", { x: "1" }));
     const watch = await api.watch(`configmaps?watch=1&resourceVersion=${version(made)}&fieldSelector=metadata.name%21%3Dkube-root-ca.crt`);
     await api.put("configmaps/a", configMap("a", { x: "1" }));
@@ -71,7 +71,7 @@ export const watch = area("watch", {
     expect(fieldAt(event?.object, "data", "x")).toBe("2");
   },
 
-  "entering a selector is ADDED, leaving it is DELETED with what it was": async (api) => {
+  "an object that starts to match a selector is ADDED, one that no longer matches is DELETED in its former state": async (api) => {
     const list = await api.get("secrets");
     const watch = await api.watch(`secrets?watch=1&labelSelector=l%3D1&resourceVersion=${version(list)}`);
     await api.created("secrets", { metadata: { name: "a", labels: { l: "0" } } });
@@ -91,7 +91,7 @@ export const watch = area("watch", {
     await watch.shows("ADDED b");
   },
 
-  "the old path of a watch works for one object and for all": async (api) => {
+  "the /watch/ path works for one object and for a list": async (api) => {
     const made = await api.created("secrets", { metadata: { name: "a" } });
     const one = await api.watch(`/api/v1/watch/namespaces/${api.namespace}/secrets/a?resourceVersion=${version(made)}`);
     await api.created("secrets", { metadata: { name: "b" } });
@@ -101,13 +101,13 @@ export const watch = area("watch", {
     await all.shows("ADDED b", "DELETED a");
   },
 
-  "a version from the future is waited for in silence": async (api) => {
+  "a watch from a future version stays open without events": async (api) => {
     const watch = await api.watch("secrets?watch=1&resourceVersion=999999999999&timeoutSeconds=1");
     await api.created("secrets", { metadata: { name: "a" } });
     expect((await watch.rest()).map(titleOf)).toEqual([]);
   },
 
-  "a watch that may begin anywhere ends its beginning with a bookmark": async (api) => {
+  "initial events end with a bookmark": async (api) => {
     await api.created("secrets", { metadata: { name: "a" } });
     const watch = await api.watch("secrets?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true");
     await watch.shows("ADDED a");
@@ -136,12 +136,12 @@ export const watch = area("watch", {
     });
   },
 
-  "initial events need their match": async (api) => {
+  "sendInitialEvents needs resourceVersionMatch": async (api) => {
     (await api.get("secrets?watch=1&sendInitialEvents=true")).refuses(422, "Invalid", expect.stringContaining("sendInitialEvents"));
     (await api.get("secrets?sendInitialEvents=true&resourceVersionMatch=NotOlderThan")).gives(422, { reason: "Invalid" });
   },
 
-  "a time limit ends the watch without an event": async (api) => {
+  "timeoutSeconds ends the watch without an event": async (api) => {
     const list = await api.get("secrets");
     const watch = await api.watch(`secrets?watch=1&timeoutSeconds=1&resourceVersion=${version(list)}`);
     expect(await watch.rest()).toEqual([]);
@@ -156,7 +156,7 @@ export const watch = area("watch", {
     expect(fieldAt(events[0]?.object, "metadata", "deletionTimestamp")).toBeDefined();
   },
 
-  "a watch can be had as a table": async (api) => {
+  "a watch can be requested as Tables": async (api) => {
     await api.created("configmaps", configMap("a", { x: "1" }, { labels: { l: "1" } }));
     const answer = await api.get("configmaps?watch=1&labelSelector=l&timeoutSeconds=1", {
       accept: "application/json;as=Table;g=meta.k8s.io;v=v1",
@@ -172,7 +172,7 @@ export const watch = area("watch", {
     });
   },
 
-  "a watch can be had as metadata alone": async (api) => {
+  "a watch can be requested as PartialObjectMetadata": async (api) => {
     await api.created("configmaps", configMap("a", { x: "1" }, { labels: { l: "1" } }));
     const answer = await api.get("configmaps?watch=1&labelSelector=l&timeoutSeconds=1", {
       accept: "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
@@ -184,13 +184,13 @@ export const watch = area("watch", {
     });
   },
 
-  "the answer to a watch is a stream of JSON lines": async (api) => {
+  "the response of a watch is a stream of JSON lines": async (api) => {
     const answer = await api.get("secrets?watch=1&timeoutSeconds=1");
     expect(answer.contentType).toBe("application/json");
     expect(answer.headers["transfer-encoding"]).toEqual(["chunked"]);
   },
 
-  "a watch over all namespaces sees them": async (api) => {
+  "a watch of all namespaces delivers their events": async (api) => {
     const list = await api.get("/api/v1/secrets?limit=1");
     const watch = await api.watch(`/api/v1/secrets?watch=1&labelSelector=mine%3D${api.id}&resourceVersion=${version(list)}`);
     await api.created("secrets", { metadata: { name: "a", labels: { mine: api.id } } });

@@ -1,7 +1,7 @@
-/** What a mutating hook cannot give or take: the metadata that belongs to the server, and the status. Its patch names what a client could not. */
+/** Fields that a mutating hook cannot change: metadata that the server owns, and the status. */
 import { expect } from "vitest";
 import type { Json } from "#kube";
-import type { Answer } from "../client/answer.ts";
+import type { ApiResponse } from "../client/api-response.ts";
 import type { Api } from "../client/api.ts";
 import type { Review } from "../client/hook-host.ts";
 import { area } from "../contract.ts";
@@ -15,7 +15,7 @@ const IMMUTABLE = "field is immutable";
 
 type Operation = { readonly op: "add" | "remove"; readonly path: string; readonly value?: Json };
 
-/** A hook that answers with these operations to every write of an object named "a" or "also". */
+/** A hook that responds with these operations to every write of an object named "a" or "also". */
 async function mutateWith(api: Api, ...operations: readonly Operation[]): Promise<void> {
   const patch = Buffer.from(JSON.stringify(operations)).toString("base64");
   const hook = api.hook(({ apiVersion, kind, request }: Review) => {
@@ -49,8 +49,11 @@ async function mutateWith(api: Api, ...operations: readonly Operation[]): Promis
 const set = (field: string, value: Json): Operation => ({ op: "add", path: `/metadata/${field}`, value });
 const drop = (field: string): Operation => ({ op: "remove", path: `/metadata/${field}` });
 
-/** A ConfigMap that was there before the hook, and what an update of it is answered with the hook. */
-async function updated(api: Api, ...operations: readonly Operation[]): Promise<{ readonly before: Answer; readonly after: Answer }> {
+/** A ConfigMap that is created before the hook, and the response of an update with the hook. */
+async function updated(
+  api: Api,
+  ...operations: readonly Operation[]
+): Promise<{ readonly before: ApiResponse; readonly after: ApiResponse }> {
   const before = await api.created("configmaps", configMap("a"));
   await mutateWith(api, ...operations);
   return { before, after: await api.mergePatch("configmaps/a", { data: { x: "1" } }) };
@@ -85,7 +88,7 @@ export const webhookMetadata = area("metadata and mutating hooks", {
     (await api.post("configmaps", configMap("a"))).refuses(400, "BadRequest", refused);
   },
 
-  "a hook cannot begin the deletion of an object by an update": async (api) => {
+  "a hook cannot start the deletion of an object by an update": async (api) => {
     const { after } = await updated(api, set("deletionTimestamp", LONG_AGO));
     after.refuses(422, "Invalid", `ConfigMap "a" is invalid: metadata.deletionTimestamp: Invalid value: "${LONG_AGO}": ${IMMUTABLE}`);
     (await api.get("configmaps/a")).gives(200).has("metadata.deletionTimestamp", undefined);
@@ -96,7 +99,7 @@ export const webhookMetadata = area("metadata and mutating hooks", {
     after.refuses(422, "Invalid", `ConfigMap "a" is invalid: metadata.deletionGracePeriodSeconds: Invalid value: 5: ${IMMUTABLE}`);
   },
 
-  "a hook cannot stop a deletion that has begun, nor put it off": async (api) => {
+  "a hook can neither cancel nor delay a deletion": async (api) => {
     await api.created("configmaps", configMap("a", {}, { finalizers: ["contracts.test/keep"] }));
     const dying = (await api.delete("configmaps/a")).gives(200);
     await mutateWith(api, set("deletionTimestamp", "2999-01-01T00:00:00Z"), drop("deletionGracePeriodSeconds"));
@@ -118,13 +121,13 @@ export const webhookMetadata = area("metadata and mutating hooks", {
     (await api.get("configmaps/b")).gives(404);
   },
 
-  "what a hook takes from the metadata of an object comes back": async (api) => {
+  "metadata that a hook removes is restored": async (api) => {
     const { before, after } = await updated(api, drop("uid"), drop("creationTimestamp"), drop("resourceVersion"), set("generation", 77));
     after.gives(200).has("metadata.uid", before.textAt("metadata.uid")).has("metadata.generation", undefined);
     after.has("metadata.creationTimestamp", before.textAt("metadata.creationTimestamp"));
   },
 
-  "a hook cannot change the creationTimestamp, and not the selfLink": async (api) => {
+  "a hook cannot change creationTimestamp and selfLink": async (api) => {
     const { before, after } = await updated(api, set("creationTimestamp", LONG_AGO), set("selfLink", "/x"));
     after.gives(200).has("metadata.creationTimestamp", before.textAt("metadata.creationTimestamp")).has("metadata.selfLink", undefined);
   },
@@ -134,7 +137,7 @@ export const webhookMetadata = area("metadata and mutating hooks", {
     after.gives(409, { reason: "Conflict" });
   },
 
-  "managedFields that a hook breaks are put back": async (api) => {
+  "invalid managedFields of a hook are reverted": async (api) => {
     const { before, after } = await updated(api, set("managedFields", [{ manager: "x", operation: "Steal", apiVersion: "v1" }]));
     after.gives(200).has("metadata.managedFields", before.at("metadata.managedFields"));
     expect(after.warnings[0]).toContain(".metadata.managedFields was in an invalid state after admission");
@@ -149,7 +152,7 @@ export const webhookMetadata = area("metadata and mutating hooks", {
     after.gives(200).has("status.disruptionsAllowed", 0).has("status.currentHealthy", 0);
   },
 
-  "custom objects keep their metadata from a hook as well": async (api) => {
+  "a hook cannot change the metadata of custom objects either": async (api) => {
     const things = new Things(api);
     await things.define([v1({ type: "object" }, { subresources: { status: {} } })]);
     (await things.post("a", {})).gives(201);

@@ -1,4 +1,4 @@
-/** Admission webhooks. Each contract's hooks see its own namespace only. */
+/** Admission webhooks. The hooks of a contract match its own namespace only. */
 import { expect } from "vitest";
 import { fieldAt } from "#kube";
 import type { Api } from "../client/api.ts";
@@ -28,7 +28,7 @@ const hookOf = (api: Api, hook: Hook, more: object = {}) => ({
   ...more,
 });
 
-/** Registers hooks and waits until the first of them was called. */
+/** Registers hooks and waits until the first of them is called. */
 async function register(api: Api, kind: "mutating" | "validating", hooks: readonly object[], called?: () => boolean): Promise<void> {
   await api.created(`${REGISTRATION}/${kind}webhookconfigurations`, { metadata: { name: `hooks-${api.id}` }, webhooks: hooks });
   if (called === undefined) return;
@@ -37,7 +37,7 @@ async function register(api: Api, kind: "mutating" | "validating", hooks: readon
 const calls = (hook: Hook, name: string) => hook.calls.filter(({ request }) => request["name"] === name);
 
 export const webhooks = area("webhooks", {
-  "a validating hook is asked with everything it may want to know": async (api) => {
+  "a validating hook gets the complete AdmissionReview": async (api) => {
     const hook = api.hook((review) => allow(review));
     await register(api, "validating", [hookOf(api, hook)], () => hook.calls.length > 0);
     (await api.post("configmaps?fieldManager=me", configMap("a", { x: "1" }))).gives(201);
@@ -73,7 +73,7 @@ export const webhooks = area("webhooks", {
     (await api.get("configmaps/a")).gives(404);
   },
 
-  "a denial carries its message, code and reason": async (api) => {
+  "a denial has the message, code and reason of the hook": async (api) => {
     const hook = api.hook((review) => deny(review, { message: "not today", code: 418, reason: "Teapot" }));
     await register(api, "validating", [hookOf(api, hook)], () => hook.calls.length > 0);
     (await api.post("configmaps", configMap("a"))).refuses(
@@ -90,19 +90,19 @@ export const webhooks = area("webhooks", {
     (await api.get("configmaps/a")).has("metadata.labels", { hooked: "yes" });
   },
 
-  "what a hook makes of an object is validated": async (api) => {
+  "an object that a hook has changed is validated": async (api) => {
     const hook = api.hook((review) => patch(review, [{ op: "add", path: "/data", value: { "bad key": "1" } }]));
     await register(api, "mutating", [hookOf(api, hook)], () => hook.calls.length > 0);
     (await api.post("configmaps", configMap("a"))).gives(422, { reason: "Invalid" });
   },
 
-  "a patch that cannot be read is an error of the server": async (api) => {
+  "a malformed patch of a hook is a server error": async (api) => {
     const hook = api.hook((review) => allow(review, { patchType: "JSONPatch", patch: Buffer.from("nonsense").toString("base64") }));
     await register(api, "mutating", [hookOf(api, hook)], () => hook.calls.length > 0);
     (await api.post("configmaps", configMap("a"))).gives(500, { reason: "InternalError" });
   },
 
-  "updates and deletions show what was there": async (api) => {
+  "reviews of updates and deletions have the old object": async (api) => {
     const hook = api.hook((review) => allow(review));
     await register(api, "validating", [hookOf(api, hook)], () => hook.calls.length > 0);
     await api.post("configmaps", configMap("a", { x: "1" }));
@@ -120,13 +120,13 @@ export const webhooks = area("webhooks", {
     ]);
   },
 
-  "a dry run says so": async (api) => {
+  "the review of a dry run has dryRun set": async (api) => {
     const hook = api.hook((review) => allow(review));
     await register(api, "validating", [hookOf(api, hook)], () => hook.calls.length > 0);
     expect(calls(hook, "probe")[0]?.request["dryRun"]).toBe(true);
   },
 
-  "a hook with side effects refuses dry runs": async (api) => {
+  "a dry run that would call a hook with side effects is rejected": async (api) => {
     const hook = api.hook((review) => allow(review));
     await register(
       api,
@@ -142,7 +142,7 @@ export const webhooks = area("webhooks", {
     ).gives(422, { reason: "Invalid" });
   },
 
-  "a hook that fails closed refuses, one that fails open does not": async (api) => {
+  "failurePolicy decides whether a failed hook rejects the request": async (api) => {
     const broken = api.hook(() => ({ rawStatus: 500, text: "broken" }));
     await register(api, "validating", [hookOf(api, broken, { failurePolicy: "Fail" })], () => broken.calls.length > 0);
     (await api.post("configmaps", configMap("a"))).refuses(
@@ -160,19 +160,19 @@ export const webhooks = area("webhooks", {
     (await api.get("configmaps/b")).gives(200);
   },
 
-  "an answer with another uid is no answer": async (api) => {
+  "a response with another uid is invalid": async (api) => {
     const liar = api.hook((review) => allow(review, { uid: "x" }));
     await register(api, "validating", [hookOf(api, liar)], () => liar.calls.length > 0);
     (await api.post("configmaps", configMap("a"))).gives(500, { reason: "InternalError" });
   },
 
-  "warnings of a hook reach the client": async (api) => {
+  "warnings of a hook are returned to the client": async (api) => {
     const hook = api.hook((review) => allow(review, { warnings: ["mind the gap", "twice"] }));
     await register(api, "validating", [hookOf(api, hook)], () => hook.calls.length > 0);
     (await api.post("configmaps", configMap("a"))).gives(201).warns("mind the gap", "twice");
   },
 
-  "selectors decide which objects are asked about": async (api) => {
+  "selectors decide for which objects a hook is called": async (api) => {
     const hook = api.hook((review) => deny(review, { message: "no" }));
     await register(api, "validating", [hookOf(api, hook, { objectSelector: { matchLabels: { guarded: "yes" } } })]);
     await api.until(
@@ -184,7 +184,7 @@ export const webhooks = area("webhooks", {
     (await api.mergePatch("configmaps/a", { metadata: { labels: { guarded: "yes" } } })).gives(400);
   },
 
-  "match conditions are asked first": async (api) => {
+  "match conditions are evaluated before the call": async (api) => {
     const hook = api.hook((review) => deny(review));
     const matchConditions = [{ name: "only-guarded", expression: "object.metadata.name.startsWith('guarded')" }];
     await register(api, "validating", [
@@ -201,7 +201,7 @@ export const webhooks = area("webhooks", {
     (await api.post("configmaps", configMap("guarded"))).gives(400);
   },
 
-  "hooks are called in the order of their names, and again when asked": async (api) => {
+  "hooks are called in the order of their names, and again with reinvocationPolicy": async (api) => {
     const first = api.hook((review) =>
       fieldAt(review.request["object"], "data", "second") === undefined
         ? allow(review)
@@ -218,7 +218,7 @@ export const webhooks = area("webhooks", {
     expect(calls(first, "a").length).toBe(2);
   },
 
-  "subresources are asked about when the rule names them": async (api) => {
+  "a hook is called for subresources that its rule names": async (api) => {
     const hook = api.hook((review) => allow(review));
     const rules = [{ operations: ["*"], apiGroups: ["policy"], apiVersions: ["*"], resources: ["poddisruptionbudgets/status"] }];
     await register(api, "validating", [hookOf(api, hook, { rules })]);
@@ -231,7 +231,7 @@ export const webhooks = area("webhooks", {
     expect(hook.calls[0]?.request).toMatchObject({ subResource: "status", requestSubResource: "status", operation: "UPDATE" });
   },
 
-  "another version of a kind is converted for the hook": async (api) => {
+  "an object is converted to the version that the hook matches": async (api) => {
     const hook = api.hook((review) => allow(review));
     const rules = [{ operations: ["CREATE"], apiGroups: ["autoscaling"], apiVersions: ["v1"], resources: ["horizontalpodautoscalers"] }];
     await register(api, "validating", [hookOf(api, hook, { rules })]);
@@ -250,7 +250,7 @@ export const webhooks = area("webhooks", {
     });
   },
 
-  "a registration is filled in": async (api) => {
+  "a webhook configuration gets defaults": async (api) => {
     const hook = api.hook((review) => allow(review));
     const { timeoutSeconds: _, ...bare } = hookOf(api, hook);
     const made = await api.created(`${REGISTRATION}/mutatingwebhookconfigurations`, {
@@ -272,7 +272,7 @@ export const webhooks = area("webhooks", {
     });
   },
 
-  "a registration that makes no sense is refused": async (api) => {
+  "an invalid webhook configuration is rejected": async (api) => {
     const hook = api.hook((review) => allow(review));
     const bad = async (more: object) =>
       (
@@ -289,7 +289,7 @@ export const webhooks = area("webhooks", {
     expect(await bad({ rules: [{ operations: [], apiGroups: [""], apiVersions: ["v1"], resources: ["pods"] }] })).toBe(422);
   },
 
-  "a mutation during apply is owned by nobody who applied": async (api) => {
+  "a mutation during apply is not owned by the applier": async (api) => {
     const hook = api.hook((review) => patch(review, [{ op: "add", path: "/data/hooked", value: "yes" }]));
     await register(api, "mutating", [hookOf(api, hook)]);
     await api.until(

@@ -1,13 +1,13 @@
 /**
- * What a contract does with a server. Each contract has a namespace of its own, already there, and an id for names that the whole cluster
- * shares: all contracts run on one server, side by side, in any order.
+ * The client of a contract. Each contract has its own existing namespace, and an id for names of cluster-scoped objects: all contracts run on
+ * one server, concurrently, in any order.
  *
- * Paths: `configmaps/a` and `apps/v1/deployments/web/scale` lie in the contract's namespace; with a leading "/" they are taken as they are.
- * What was created under such a path is deleted when the contract is over.
+ * Paths: `configmaps/a` and `apps/v1/deployments/web/scale` are in the contract's namespace; paths with a leading "/" are used as they are, and
+ * objects created there are deleted when the contract ends.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "vitest";
-import { Answer } from "./answer.ts";
+import { ApiResponse } from "./api-response.ts";
 import type { Connection, Method, Request } from "./exchange.ts";
 import { Watch } from "./watch.ts";
 import type { Hook, HookHost, Review } from "./hook-host.ts";
@@ -21,8 +21,8 @@ export type World = {
   readonly hooks: HookHost;
 };
 
-/** What the callers of one contract share: what is to be cleaned up. */
-type Traces = { readonly made: string[]; readonly open: { end: () => void }[] };
+/** Shared by the users of one contract: what must be cleaned up. */
+type Cleanup = { readonly made: string[]; readonly open: { end: () => void }[] };
 
 const PATCHES = {
   json: "application/json-patch+json",
@@ -31,21 +31,21 @@ const PATCHES = {
   apply: "application/apply-patch+yaml",
 } as const;
 
-/** The garbage collector of a real controller manager looks for new kinds every 30 s. */
-const PATIENCE_MS = 75_000;
-const LOOK_EVERY_MS = 25;
+/** The garbage collector of a real controller manager discovers new kinds every 30 s. */
+const TIME_LIMIT_MS = 75_000;
+const RETRY_INTERVAL_MS = 25;
 
 export class Api {
   readonly id: string;
   readonly #world: World;
   readonly #credentials: Headers;
-  readonly #traces: Traces;
+  readonly #cleanup: Cleanup;
 
-  constructor(world: World, id: string, credentials?: Headers, traces?: Traces) {
+  constructor(world: World, id: string, credentials?: Headers, cleanup?: Cleanup) {
     this.id = id;
     this.#world = world;
     this.#credentials = credentials ?? { authorization: `Bearer ${world.adminToken}` };
-    this.#traces = traces ?? { made: [], open: [] };
+    this.#cleanup = cleanup ?? { made: [], open: [] };
   }
 
   get namespace(): string {
@@ -59,55 +59,56 @@ export class Api {
     return `${base}/namespaces/${this.namespace}/${rest}`;
   }
 
-  async send(method: Method, path: string, body?: Body, headers: Headers = {}): Promise<Answer> {
+  async send(method: Method, path: string, body?: Body, headers: Headers = {}): Promise<ApiResponse> {
     const request = this.#request(method, path, body, headers);
-    const answer = new Answer(request, await this.#world.connection.send(request));
+    const answer = new ApiResponse(request, await this.#world.connection.send(request));
     if (method === "POST" && answer.status === 201 && path.startsWith("/")) this.#remember(path, answer);
     return answer;
   }
 
-  get = (path: string, headers?: Headers): Promise<Answer> => this.send("GET", path, undefined, headers);
-  post = (path: string, body: Body, headers?: Headers): Promise<Answer> => this.send("POST", path, body, headers);
-  put = (path: string, body: Body, headers?: Headers): Promise<Answer> => this.send("PUT", path, body, headers);
-  delete = (path: string, body?: Body, headers?: Headers): Promise<Answer> => this.send("DELETE", path, body, headers);
+  get = (path: string, headers?: Headers): Promise<ApiResponse> => this.send("GET", path, undefined, headers);
+  post = (path: string, body: Body, headers?: Headers): Promise<ApiResponse> => this.send("POST", path, body, headers);
+  put = (path: string, body: Body, headers?: Headers): Promise<ApiResponse> => this.send("PUT", path, body, headers);
+  delete = (path: string, body?: Body, headers?: Headers): Promise<ApiResponse> => this.send("DELETE", path, body, headers);
 
-  jsonPatch = (path: string, operations: Body): Promise<Answer> => this.#patch("json", path, operations);
-  mergePatch = (path: string, patch: Body): Promise<Answer> => this.#patch("merge", path, patch);
-  strategicPatch = (path: string, patch: Body): Promise<Answer> => this.#patch("strategic", path, patch);
+  jsonPatch = (path: string, operations: Body): Promise<ApiResponse> => this.#patch("json", path, operations);
+  mergePatch = (path: string, patch: Body): Promise<ApiResponse> => this.#patch("merge", path, patch);
+  strategicPatch = (path: string, patch: Body): Promise<ApiResponse> => this.#patch("strategic", path, patch);
 
-  /** Server-side apply. `manager` may carry more of the query: `one&force=true`. */
-  apply(manager: string, path: string, object: Body): Promise<Answer> {
+  /** Server-side apply. `manager` may have further query parameters: `one&force=true`. */
+  apply(manager: string, path: string, object: Body): Promise<ApiResponse> {
     return this.#patch("apply", `${path}${path.includes("?") ? "&" : "?"}fieldManager=${manager}`, object);
   }
 
-  /** A POST that must work; the answer. */
-  async created(path: string, body: Body): Promise<Answer> {
+  /** The response of a POST that must succeed. */
+  async created(path: string, body: Body): Promise<ApiResponse> {
     return (await this.post(path, body)).gives(201);
   }
 
   async watch(path: string): Promise<Watch> {
     const request = this.#request("GET", path, undefined, {});
     const watch = new Watch(await this.#world.connection.stream(request));
-    this.#traces.open.push(watch);
+    this.#cleanup.open.push(watch);
     return watch;
   }
 
-  /** Asks again until the answer is as wanted: a real server notices definitions, roles and hooks a moment after they are written. */
-  async until(ask: () => Promise<Answer>, isThere: (answer: Answer) => boolean): Promise<Answer> {
-    const deadline = performance.now() + PATIENCE_MS;
+  /** Retries until the response matches: a real server reads definitions, roles and hooks with a delay. */
+  async until(ask: () => Promise<ApiResponse>, isThere: (answer: ApiResponse) => boolean): Promise<ApiResponse> {
+    const deadline = performance.now() + TIME_LIMIT_MS;
     for (;;) {
       const answer = await ask();
       if (isThere(answer) || performance.now() > deadline) {
-        expect(isThere(answer), `not within ${PATIENCE_MS / 1_000} s; the last answer: ${answer.status} ${answer.text.slice(0, 500)}`).toBe(
-          true,
-        );
+        expect(
+          isThere(answer),
+          `not within ${TIME_LIMIT_MS / 1_000} s; the last answer: ${answer.status} ${answer.text.slice(0, 500)}`,
+        ).toBe(true);
         return answer;
       }
-      await delay(LOOK_EVERY_MS);
+      await delay(RETRY_INTERVAL_MS);
     }
   }
 
-  /** As somebody else, by impersonation. */
+  /** Impersonates another user. */
   as(user: string, ...groups: readonly string[]): Api {
     return this.#with({ ...this.#credentials, "impersonate-user": user, ...(groups.length > 0 ? { "impersonate-group": groups } : {}) });
   }
@@ -120,24 +121,24 @@ export class Api {
     return this.#with({});
   }
 
-  /** A webhook for this contract; what it answers is up to `reply`, what it was asked stands in its `calls`. */
+  /** A webhook for this contract; `reply` returns its response, its `calls` has the requests. */
   hook(reply: (review: Review) => unknown): Hook {
     const hook = this.#world.hooks.add(reply);
-    this.#traces.open.push(hook);
+    this.#cleanup.open.push(hook);
     return hook;
   }
 
-  /** Called when the contract is over, however it ended. */
+  /** Called when the contract has ended, also after a failure. */
   async close(): Promise<void> {
-    for (const one of this.#traces.open) one.end();
-    for (const path of this.#traces.made.toReversed()) await this.send("DELETE", path);
+    for (const one of this.#cleanup.open) one.end();
+    for (const path of this.#cleanup.made.toReversed()) await this.send("DELETE", path);
   }
 
   #with(headers: Headers): Api {
-    return new Api(this.#world, this.id, headers, this.#traces);
+    return new Api(this.#world, this.id, headers, this.#cleanup);
   }
 
-  #patch(type: keyof typeof PATCHES, path: string, body: Body): Promise<Answer> {
+  #patch(type: keyof typeof PATCHES, path: string, body: Body): Promise<ApiResponse> {
     return this.send("PATCH", path, body, { "content-type": PATCHES[type] });
   }
 
@@ -147,10 +148,10 @@ export class Api {
     return { method, path: this.path(path), headers: { ...this.#credentials, ...type, ...headers }, body: text };
   }
 
-  #remember(path: string, answer: Answer): void {
+  #remember(path: string, answer: ApiResponse): void {
     const [collection = ""] = path.split("?");
     const name = answer.textAt("metadata.name");
-    // its own namespace stays: a real controller manager takes a second to empty each, and would have no time for what contracts wait for
-    if (name !== "" && name !== this.namespace && !path.includes("dryRun")) this.#traces.made.push(`${collection}/${name}`);
+    // the namespace is kept: a real controller manager takes a second to delete its content, which would delay other contracts
+    if (name !== "" && name !== this.namespace && !path.includes("dryRun")) this.#cleanup.made.push(`${collection}/${name}`);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * One HTTP request to an API server and its answer as it came: contracts look at codes, headers and bytes, which a client library would have
- * turned into something else.
+ * One HTTP request to an API server and the raw response: contracts check status codes, headers and bytes, which a client library would
+ * convert.
  */
 import { Agent as PlainAgent, request as plainRequest, type IncomingMessage } from "node:http";
 import { Agent as TlsAgent, request as tlsRequest } from "node:https";
@@ -10,7 +10,7 @@ export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS" | "
 
 export type Request = {
   readonly method: Method;
-  /** With its query; begins with "/". */
+  /** With the query; starts with "/". */
   readonly path: string;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly body?: string | undefined;
@@ -18,14 +18,14 @@ export type Request = {
 
 export type Received = {
   readonly status: number;
-  /** Names in lower case; several headers of one name stay several. */
+  /** Names in lower case; repeated headers are separate values. */
   readonly headers: Readonly<Record<string, readonly string[] | undefined>>;
   readonly text: string;
 };
 
 export type Streamed = Omit<Received, "text"> & { readonly chunks: AsyncIterable<string>; readonly end: () => void };
 
-/** How to reach a server. No credentials: those are headers, and contracts choose them. */
+/** A connection to a server. Without credentials: contracts set them as headers. */
 export type Connection = {
   send(request: Request): Promise<Received>;
   stream(request: Request): Promise<Streamed>;
@@ -40,7 +40,7 @@ export function connectTo(url: string, caPem?: string): Connection {
   const open = ({ method, path, headers, body }: Request) =>
     new Promise<IncomingMessage>((resolve, reject) => {
       const signal = AbortSignal.timeout(LIMIT_MS);
-      // said here: Node leaves it out of a DELETE, and its body would be taken for the next request
+      // set explicitly: Node omits it for DELETE, and the server would read the body as the next request
       const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
       const outgoing = start(url + path, { method, headers: { "user-agent": "contracts/1", ...length, ...headers }, agent, signal });
       outgoing.once("error", reject);

@@ -1,6 +1,6 @@
 /**
- * An HTTPS listener on loopback that is every webhook of a run: contracts add hooks, each with a path of its own. The API server under test
- * calls it, so it must run in the process of the contracts.
+ * An HTTPS listener on loopback for all webhooks of a run: contracts add hooks, each with its own path. It runs in the process of the
+ * contracts, and the API server under test calls it.
  */
 import type { ServerResponse } from "node:http";
 import { createServer } from "node:https";
@@ -10,18 +10,18 @@ import { expectOk, reveal } from "#base";
 import type { JsonObject } from "#kube";
 import { createCertificateAuthority, issueCertificate } from "#pki";
 
-/** What a webhook is asked: an AdmissionReview or a ConversionReview. */
+/** The request of a webhook: an AdmissionReview or a ConversionReview. */
 export type Review = { readonly apiVersion: string; readonly kind: string; readonly request: JsonObject };
 
 export type Hook = {
-  /** As a `clientConfig`. */
+  /** For a webhook configuration. */
   readonly clientConfig: { readonly url: string; readonly caBundle: string };
   readonly calls: readonly Review[];
   readonly end: () => void;
 };
 
-/** An answer that is no review: a status code and a text. */
-export type Raw = { readonly rawStatus: number; readonly text: string };
+/** A response that is not a review: a status code and a text. */
+export type RawResponse = { readonly rawStatus: number; readonly text: string };
 
 export type HookHost = {
   add(reply: (review: Review) => unknown): Hook;
@@ -59,11 +59,11 @@ export async function startHookHost(): Promise<HookHost> {
 }
 
 function send(outgoing: ServerResponse, answer: unknown): ServerResponse {
-  if (isRaw(answer)) return outgoing.writeHead(answer.rawStatus).end(answer.text);
+  if (isRawResponse(answer)) return outgoing.writeHead(answer.rawStatus).end(answer.text);
   return outgoing.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(answer));
 }
 
-function isRaw(answer: unknown): answer is Raw {
+function isRawResponse(answer: unknown): answer is RawResponse {
   return typeof answer === "object" && answer !== null && "rawStatus" in answer;
 }
 

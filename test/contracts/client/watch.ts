@@ -1,4 +1,4 @@
-/** A watch that is open: its events one by one, as lines of JSON. */
+/** An open watch: its events one by one, as lines of JSON. */
 import { expect } from "vitest";
 import { expectOk } from "#base";
 import { fieldAt, parseJson, type Json } from "#kube";
@@ -23,7 +23,7 @@ export class Watch {
     return line.done === true ? undefined : (expectOk(parseJson(line.value)) as WatchedEvent);
   }
 
-  /** The next events, which must be these and begin with them: `["ADDED a", "MODIFIED a"]`. Bookmarks are passed over. */
+  /** Checks that these are the next events: `["ADDED a", "MODIFIED a"]`. Bookmarks are skipped. */
   async shows(...events: readonly string[]): Promise<readonly WatchedEvent[]> {
     const seen: WatchedEvent[] = [];
     while (seen.length < events.length) {
@@ -35,7 +35,7 @@ export class Watch {
     return seen;
   }
 
-  /** Everything that comes until the server ends the watch. */
+  /** All events until the server ends the watch. */
   async rest(): Promise<readonly WatchedEvent[]> {
     const seen: WatchedEvent[] = [];
     for (let event = await this.next(); event !== undefined; event = await this.next()) seen.push(event);

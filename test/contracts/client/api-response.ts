@@ -1,4 +1,4 @@
-/** An answer and what a contract may claim of it. Every failed claim shows the request and the answer. */
+/** A response and the assertions of contracts about it. A failed assertion prints the request and the response. */
 import { expect } from "vitest";
 import { isJsonObject, parseJson, type Json } from "#kube";
 import type { Received, Request } from "./exchange.ts";
@@ -6,16 +6,16 @@ import type { Received, Request } from "./exchange.ts";
 /** `[reason, field, message]` of one cause in `details.causes`. */
 export type Cause = readonly [reason: string, field: string | undefined, message: string];
 
-export type Refusal = {
+export type FailureDetails = {
   readonly causes?: readonly Cause[];
-  /** Go walks maps as it likes: the causes are a set. */
+  /** Compared as a set, because Go iterates maps in random order. */
   readonly unordered?: boolean;
   readonly details?: unknown;
 };
 
 const SHOWN = 1_500;
 
-export class Answer {
+export class ApiResponse {
   readonly status: number;
   readonly text: string;
   readonly headers: Received["headers"];
@@ -28,19 +28,19 @@ export class Answer {
     this.#what = `${request.method} ${request.path} ${(request.body ?? "").slice(0, SHOWN)}\n  answered ${this.status} ${this.text.slice(0, SHOWN)}`;
   }
 
-  /** Undefined when it is no JSON. */
+  /** Undefined when the body is not JSON. */
   get body(): Json | undefined {
     const parsed = parseJson(this.text);
     return parsed.ok ? parsed.value : undefined;
   }
 
-  /** A field by its path: `metadata.labels`, `items.0.spec`. For keys with dots, give the steps one by one. */
+  /** A field by its path: `metadata.labels`, `items.0.spec`. For keys with dots, pass the steps as separate arguments. */
   at(...steps: readonly string[]): Json | undefined {
     const path = steps.length === 1 ? (steps[0] ?? "").split(".") : steps;
     return path.reduce<Json | undefined>(within, this.body);
   }
 
-  /** The same for fields that are text; "" when there is none. */
+  /** The same for fields that are strings; "" when the field is absent. */
   textAt(...steps: readonly string[]): string {
     const value = this.at(...steps);
     return typeof value === "string" ? value : "";
@@ -55,21 +55,21 @@ export class Answer {
     return this.headers["content-type"]?.[0];
   }
 
-  /** The code, and the fields that count. Objects may have more fields than `match` names, lists not more items. */
+  /** Checks the status code and some fields. Objects may have more fields than `match`, lists may not have more items. */
   gives(status: number, match: unknown = {}): this {
     expect({ status: this.status, body: this.body }, this.#what).toMatchObject({ status, body: match });
     return this;
   }
 
-  /** The value at a path, whole: nothing more may be there. `undefined`: the field is absent. */
+  /** Checks the complete value at a path. `undefined`: the field is absent. */
   has(path: string | readonly string[], value: unknown): this {
     const steps = typeof path === "string" ? [path] : path;
     expect(this.at(...steps), `${steps.join(".")} of ${this.#what}`).toEqual(value);
     return this;
   }
 
-  /** A Status with exactly this message. No reason: the field is absent. */
-  refuses(code: number, reason: string | undefined, message: unknown, { causes, unordered = false, details }: Refusal = {}): this {
+  /** Checks for a Status with exactly this message. No reason: the field is absent. */
+  refuses(code: number, reason: string | undefined, message: unknown, { causes, unordered = false, details }: FailureDetails = {}): this {
     const found = { status: this.status, body: this.body };
     const status = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code };
     expect(found, this.#what).toMatchObject({ status: code, body: details === undefined ? status : { ...status, details } });
@@ -78,7 +78,7 @@ export class Answer {
     return this;
   }
 
-  /** All causes, in one line each: `field: message`. Their order is not part of the claim. */
+  /** Checks all causes, each as `field: message`, in any order. */
   because(reasons: readonly string[]): this {
     const found = (this.at("details.causes") ?? []) as readonly { field?: string; message: string }[];
     expect(found.map(({ field, message }) => `${field ?? ""}: ${message}`).toSorted(), this.#what).toEqual(reasons.toSorted());
@@ -92,7 +92,7 @@ export class Answer {
     expect(unordered ? seen.toSorted() : seen, this.#what).toEqual(unordered ? want.toSorted() : want);
   }
 
-  /** The texts of all Warning headers, in this order. */
+  /** Checks the texts of all Warning headers, in this order. */
   warns(...texts: readonly string[]): this {
     expect(this.warnings, this.#what).toEqual(texts);
     return this;
