@@ -43,16 +43,16 @@ export function followDefinitions(core: Core, webhookOf?: WebhookOf): { readonly
   const sweeper = new DefinitionSweeper(core, type);
   const caches = new VersionCaches(core.store);
   const following = { core, type, sweeper, caches, webhookOf };
-  const treat = (stored: Stored) => treatDefinition(following, stored);
+  const handle = (stored: Stored) => handleDefinition(following, stored);
   const listed = core.store.list(type.collection);
-  for (const stored of listed.ok ? listed.value.items : []) treat(stored);
+  for (const stored of listed.ok ? listed.value.items : []) handle(stored);
   const watching = core.store.watch({
     collection: type.collection,
     from: core.store.revision,
     onEvent: ({ type: change, key, object, revision }) => {
-      if (change !== "DELETED") return treat({ key, object, revision });
+      if (change !== "DELETED") return handle({ key, object, revision });
       sweeper.stopWaiting(instancesOf(object));
-      forget(following, object);
+      withdraw(following, object);
     },
   });
   const end = () => {
@@ -71,13 +71,13 @@ type Following = {
   readonly webhookOf: WebhookOf | undefined;
 };
 
-function treatDefinition(following: Following, stored: Stored): void {
+function handleDefinition(following: Following, stored: Stored): void {
   const { core, type, sweeper, caches, webhookOf } = following;
   const { object } = stored;
   if (!DefinitionSweeper.isDue(object)) acceptNames(core, type, stored);
   else {
     sweeper.sweep(stored, instancesOf(object));
-    if (core.store.get(type.collection, stored.key) === undefined) return forget(following, object);
+    if (core.store.get(type.collection, stored.key) === undefined) return withdraw(following, object);
   }
   const { group, plural } = namesOf(object);
   const types = isEstablished(asJsonObject(object)) ? customResourceTypes(object, { webhookOf, clock: core.clock }) : [];
@@ -97,7 +97,7 @@ function namesOf(definition: KubeObject): { readonly group: string; readonly plu
 }
 
 /** The names of a deleted definition become free for a definition that waits for them. */
-function forget({ core, type, caches }: Following, definition: KubeObject): void {
+function withdraw({ core, type, caches }: Following, definition: KubeObject): void {
   const { group, plural } = namesOf(definition);
   core.types.setCustom(group, plural, []);
   caches.follow(instancesOf(definition), []);

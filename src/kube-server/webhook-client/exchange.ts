@@ -54,13 +54,13 @@ export async function exchange(call: WebhookCall): Promise<Result<WebhookRespons
   const first = await attempt(call);
   if (first.kind === "stale") {
     const second = await attempt(call);
-    return second.kind === "answer" ? ok(second.answer) : err(second.problem);
+    return second.kind === "response" ? ok(second.response) : err(second.problem);
   }
-  return first.kind === "answer" ? ok(first.answer) : err(first.problem);
+  return first.kind === "response" ? ok(first.response) : err(first.problem);
 }
 
 type Attempt =
-  | { readonly kind: "answer"; readonly answer: WebhookResponse }
+  | { readonly kind: "response"; readonly response: WebhookResponse }
   | { readonly kind: "failed"; readonly problem: string }
   | { readonly kind: "stale"; readonly problem: string };
 
@@ -72,16 +72,16 @@ function attempt(call: WebhookCall): Promise<Attempt> {
       resolve(outcome);
     };
     const before = (problem: string): string => `Post ${JSON.stringify(call.url)}: ${problem}`;
-    let isAnswered = false;
+    let hasResponse = false;
     const sent = request(optionsOf(call, ended.signal), (response) => {
-      isAnswered = true;
+      hasResponse = true;
       void readBody(response).then((body) => {
-        if (body.ok) return finish({ kind: "answer", answer: answerOf(response, body.value) });
+        if (body.ok) return finish({ kind: "response", response: responseOf(response, body.value) });
         return finish({ kind: "failed", problem: body.error === TOO_LARGE ? TOO_LARGE : whileReading(ended.reason() ?? body.error) });
       });
     });
     sent.on("error", (thrown) => {
-      if (isAnswered) return; // the body says what became of it
+      if (hasResponse) return; // readBody reports the result
       const reason = ended.reason();
       if (reason !== undefined) return finish({ kind: "failed", problem: before(reason) });
       finish({ kind: sent.reusedSocket ? "stale" : "failed", problem: before(goNetworkError(thrown)) });
@@ -154,7 +154,7 @@ function whileReading(problem: string): string {
   return `unexpected error when reading response body. Please retry. Original error: ${problem}`;
 }
 
-function answerOf(response: IncomingMessage, body: Buffer): WebhookResponse {
+function responseOf(response: IncomingMessage, body: Buffer): WebhookResponse {
   const after = response.headers["retry-after"] ?? "";
   return {
     status: response.statusCode ?? 0,

@@ -6,7 +6,7 @@ import { createCertificateAuthority, issueCertificate } from "#pki";
 import { X509Certificate } from "node:crypto";
 import { checkServerName, goNetworkError } from "./go-network-errors.ts";
 
-const failed = (fields: object) => Object.assign(new Error("as Node says it"), fields);
+const failed = (fields: object) => Object.assign(new Error("a message of Node"), fields);
 
 test.each([
   {
@@ -36,7 +36,7 @@ test.each([
     want: "remote error: tls: handshake failure",
   },
   { name: "a handshake that ends without an alert", given: failed({ code: "EPROTO" }), want: "tls: handshake failure" },
-  { name: "anything else", given: failed({}), want: "as Node says it" },
+  { name: "anything else", given: failed({}), want: "a message of Node" },
   { name: "something that is no error", given: "odd", want: "odd" },
 ])("$name", ({ given, want }) => {
   expect(goNetworkError(given)).toBe(want);

@@ -4,7 +4,7 @@
  */
 import type { Agent } from "node:https";
 import { err, ok, sleep, type Clock, type Result } from "#base";
-import { responseError } from "./answer-errors.ts";
+import { responseError } from "./response-errors.ts";
 import { serverNameOf, type ClientConfig } from "./client-config.ts";
 import type { WebhookResponse } from "./exchange.ts";
 import type { Address, ResolveService } from "../protocol/resolve-service.ts";
@@ -41,7 +41,7 @@ export class WebhookClients {
     if (!address.ok) return err(`Post ${JSON.stringify(url)}: ${address.error}`);
     for (let tries = 0; ; tries += 1) {
       const serverName = config.service === undefined ? address.value.host : serverNameOf(config.service);
-      const answered = await transport.exchange({
+      const sent = await transport.exchange({
         agent: this.#agentOf(config, () => transport.agentFor(serverName, config.authorities)),
         address: address.value,
         hostHeader: config.origin.replace(/^https:\/\//, ""),
@@ -52,9 +52,9 @@ export class WebhookClients {
         body,
         timeoutMs: end - clock.monotonic(),
       });
-      if (!answered.ok) return answered;
-      const pause = requestedPause(answered.value);
-      if (pause === undefined || tries === MAX_RETRIES) return bodyOf(answered.value);
+      if (!sent.ok) return sent;
+      const pause = requestedPause(sent.value);
+      if (pause === undefined || tries === MAX_RETRIES) return bodyOf(sent.value);
       const left = end - clock.monotonic();
       const rested = await sleep(clock, Math.min(pause * 1_000, left), this.#options.closing);
       if (!rested || pause * 1_000 >= left) return err(`Post ${JSON.stringify(url)}: ${rested ? transport.DEADLINE : transport.CANCELLED}`);
@@ -92,7 +92,7 @@ function requestedPause({ status, retryAfter }: WebhookResponse): number | undef
   return status === 429 || status >= 500 ? retryAfter : undefined;
 }
 
-function bodyOf(answer: WebhookResponse): Result<Buffer, string> {
-  const problem = responseError(answer);
-  return problem === undefined ? ok(answer.body) : err(problem);
+function bodyOf(response: WebhookResponse): Result<Buffer, string> {
+  const problem = responseError(response);
+  return problem === undefined ? ok(response.body) : err(problem);
 }

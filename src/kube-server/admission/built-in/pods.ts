@@ -49,7 +49,7 @@ export function podPriority(context: AdmissionContext): AdmissionPlugin {
       const pod = podOf(attributes);
       if (pod === undefined) return ok(attributes.object);
       if (attributes.operation === "CREATE") return withPriority(context, attributes, pod);
-      return ok(attributes.operation === "UPDATE" ? keptFrom(attributes.old, pod) : attributes.object);
+      return ok(attributes.operation === "UPDATE" ? withOldPriority(attributes.old, pod) : attributes.object);
     },
   };
 }
@@ -80,7 +80,7 @@ function contradiction(pod: KubeObject, { value, preemptionPolicy }: Priority): 
 }
 
 /** Clients that replace an object send it without the fields that were added to it. */
-function keptFrom(old: KubeObject | undefined, pod: KubeObject): KubeObject {
+function withOldPriority(old: KubeObject | undefined, pod: KubeObject): KubeObject {
   const missing = ["priority", "preemptionPolicy"].filter(
     (name) => fieldAt(pod, "spec", name) === undefined && fieldAt(old, "spec", name) !== undefined,
   );

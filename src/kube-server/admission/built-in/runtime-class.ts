@@ -23,13 +23,13 @@ export function runtimeClass(context: AdmissionContext): AdmissionPlugin {
       if (!found.ok) return found;
       const [own, wanted] = [fieldAt(pod, "spec", "overhead"), fieldAt(found.value, "overhead", "podFixed")];
       if (wanted !== undefined) return sameAmounts(own, wanted) ? ok(undefined) : forbid(attributes, DIFFERS);
-      return own === undefined ? ok(undefined) : forbid(attributes, UNFOUNDED);
+      return own === undefined ? ok(undefined) : forbid(attributes, OVERHEAD_WITHOUT_CLASS);
     },
   };
 }
 
 const DIFFERS = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead";
-const UNFOUNDED = "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead";
+const OVERHEAD_WITHOUT_CLASS = "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead";
 
 function newPod(attributes: Attributes): KubeObject | undefined {
   return attributes.type.collection === "/pods" && attributes.operation === "CREATE" ? written(attributes) : undefined;

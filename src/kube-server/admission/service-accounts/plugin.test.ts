@@ -203,16 +203,16 @@ describe("an account that lists its secrets", () => {
     const running = await serverWith(strict);
     const plugin = pluginOf(running);
     const debug = (name: string): Json => ({ ephemeralContainers: [{ name: "d", image: "i", env: key(name) }] });
-    const judged = (spec: object) => plugin.validate?.(debugged(running, pod(spec)));
-    expect(judged({ serviceAccountName: "strict", ...(debug("ok") as object) })).toEqual(ok(undefined));
-    expect(judged({ serviceAccountName: "strict", ...(debug("bad") as object) })).toMatchObject({
+    const validated = (spec: object) => plugin.validate?.(debugged(running, pod(spec)));
+    expect(validated({ serviceAccountName: "strict", ...(debug("ok") as object) })).toEqual(ok(undefined));
+    expect(validated({ serviceAccountName: "strict", ...(debug("bad") as object) })).toMatchObject({
       error: {
         message: `pods "p" is forbidden: ephemeral container d with envVar E referencing secret.secretName="bad" ${notAllowed}`,
       },
     });
-    expect(judged({})).toMatchObject({ error: { message: 'pods "p" is forbidden: no service account specified for pod default/p' } });
+    expect(validated({})).toMatchObject({ error: { message: 'pods "p" is forbidden: no service account specified for pod default/p' } });
     await addAccount(running, { name: "free" });
-    expect(judged({ serviceAccountName: "free", ...(debug("bad") as object) })).toEqual(ok(undefined));
+    expect(validated({ serviceAccountName: "free", ...(debug("bad") as object) })).toEqual(ok(undefined));
   });
 });
 

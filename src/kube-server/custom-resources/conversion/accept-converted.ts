@@ -90,13 +90,13 @@ function wrongIdentity(original: JsonObject, converted: JsonObject): string | un
   return lost === undefined ? undefined : `must have the same ${lost[1]}: ${text(before, lost[0])} != ${text(after, lost[0])}`;
 }
 
-const TAKEN = ["labels", "annotations"] as const;
+const CHANGEABLE = ["labels", "annotations"] as const;
 
 function takeMetadata(before: Json | undefined, after: Json | undefined): Result<JsonObject, string> {
   if (after === undefined) return err("missing metadata in converted object");
   if (!isJsonObject(after)) return err(`invalid metadata of type ${goTypeOf(after)} in converted object`);
   const metadata: Record<string, Json | undefined> = { ...(isJsonObject(before) ? before : {}) };
-  for (const name of TAKEN) {
+  for (const name of CHANGEABLE) {
     const given = field(after, name) ?? null;
     const wrong = given === null ? undefined : wrongTexts(name, given, field(before, name));
     if (wrong !== undefined) return err(wrong);
@@ -107,7 +107,7 @@ function takeMetadata(before: Json | undefined, after: Json | undefined): Result
 }
 
 /** Unchanged values are not validated again. */
-function wrongTexts(name: (typeof TAKEN)[number], given: Json, before: Json | undefined): string | undefined {
+function wrongTexts(name: (typeof CHANGEABLE)[number], given: Json, before: Json | undefined): string | undefined {
   if (!isJsonObject(given)) return `invalid metadata.${name} of type ${goTypeOf(given)} in converted object`;
   const known = isJsonObject(before) ? before : {};
   let changed = Object.keys(known).length !== Object.keys(given).length;

@@ -272,29 +272,29 @@ describe("a webhook with a bad response", () => {
   const review = (response: JsonObject | undefined, more: JsonObject = {}): Reply => ({
     body: { apiVersion: "apiextensions.k8s.io/v1", kind: "ConversionReview", ...(response === undefined ? {} : { response }), ...more },
   });
-  const rows: readonly { readonly name: string; readonly says: NonNullable<typeof reply>; readonly want: string }[] = [
+  const rows: readonly { readonly name: string; readonly respond: NonNullable<typeof reply>; readonly want: string }[] = [
     {
       name: "refuses",
-      says: ({ uid }) => review({ uid, result: { status: "Failure", message: "I will not" } }),
+      respond: ({ uid }) => review({ uid, result: { status: "Failure", message: "I will not" } }),
       want: "failed: I will not",
     },
-    { name: "sends no result", says: ({ uid }) => review({ uid }), want: "failed: response.result.status was '', not 'Success'" },
-    { name: "sends no response", says: () => review(undefined), want: "failed: no response provided" },
-    { name: "sends the uid of another request", says: () => review({ uid: "x" }), want: 'got "x"' },
+    { name: "sends no result", respond: ({ uid }) => review({ uid }), want: "failed: response.result.status was '', not 'Success'" },
+    { name: "sends no response", respond: () => review(undefined), want: "failed: no response provided" },
+    { name: "sends the uid of another request", respond: () => review({ uid: "x" }), want: 'got "x"' },
     {
       name: "sends no apiVersion and kind",
-      says: ({ uid }) => review({ uid }, { apiVersion: "", kind: "" }),
+      respond: ({ uid }) => review({ uid }, { apiVersion: "", kind: "" }),
       want: "failed: expected webhook response of apiextensions.k8s.io/v1, Kind=ConversionReview, got /, Kind=",
     },
     {
       name: "returns no objects",
-      says: ({ uid }) => review({ uid, result: { status: "Success" } }),
+      respond: ({ uid }) => review({ uid, result: { status: "Success" } }),
       want: "returned 0 objects, expected 1",
     },
-    { name: "sends no review", says: () => ({ body: "[]" }), want: "failed: couldn't get version/kind" },
+    { name: "sends no review", respond: () => ({ body: "[]" }), want: "failed: couldn't get version/kind" },
   ];
-  test.each(rows)("$name", async ({ says, want }) => {
-    reply = says;
+  test.each(rows)("$name", async ({ respond, want }) => {
+    reply = respond;
     const refused = await ask("POST", at("v2"), { body: widget("v2", "a", { dimension: "d" }) });
     expect(refused).toMatchObject({ code: 500, message: expect.stringContaining(want) });
     expect(refused).not.toHaveProperty("reason");
@@ -417,9 +417,9 @@ test("admission receives custom resources in the version that its rule names", a
   });
   expect(reviewed).toMatchObject([{ apiVersion: `${GROUP}/v1`, spec: { size: "d" } }, { apiVersion: `${GROUP}/v1` }]);
   await ask("DELETE", "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/m");
-  const judging = { ...hook, name: "judge.lattice.test" };
+  const validating = { ...hook, name: "validate.lattice.test" };
   await ask("POST", "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations", {
-    body: { metadata: { name: "v" }, webhooks: [judging] },
+    body: { metadata: { name: "v" }, webhooks: [validating] },
   });
   webhook.answer = () => ({ cut: "at once" });
   const refused = await ask("PATCH", at("v2", "a"), { type: MERGE, body: { spec: { replicas: 3 } } });

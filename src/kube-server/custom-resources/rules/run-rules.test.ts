@@ -7,7 +7,7 @@ function withRules(field: JsonObject, ...rules: readonly JsonObject[]): ReturnTy
   return typeOf(crdOfSpec({ f: { ...field, "x-kubernetes-validations": rules } }));
 }
 
-function say(rule: JsonObject, value: Json, field: JsonObject = { type: "integer" }): readonly string[] {
+function errorsOf(rule: JsonObject, value: Json, field: JsonObject = { type: "integer" }): readonly string[] {
   return linesOf(create(withRules(field, rule), widget({ f: value })));
 }
 
@@ -80,7 +80,7 @@ describe("the error of a false rule has", () => {
     },
   ];
   test.each(rows)("$name", ({ rule, value, field, want }) => {
-    expect(say(rule, value, field)).toEqual([want]);
+    expect(errorsOf(rule, value, field)).toEqual([want]);
   });
 
   test("its index in a list or its key in a map", () => {
@@ -95,7 +95,7 @@ describe("the error of a false rule has", () => {
   });
 
   test("no message while the object has structural errors", () => {
-    expect(say({ rule: "self > 3" }, "x")).toEqual([
+    expect(errorsOf({ rule: "self > 3" }, "x")).toEqual([
       'spec.f: Invalid value: "string": spec.f in body must be of type integer: "string"',
       "<nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation",
     ]);
@@ -169,7 +169,7 @@ describe("a rule that iterates too much", () => {
   const numbers = Array.from({ length: 700 }, (_, at) => at);
   const list = { type: "array", maxItems: 1_000, items: { type: "integer" } };
   test("is stopped by the limit of one evaluation", () => {
-    const [line] = say({ rule: "self.all(x, self.all(y, x != y || x == y))", message: "m" }, numbers, list);
+    const [line] = errorsOf({ rule: "self.all(x, self.all(y, x != y || x == y))", message: "m" }, numbers, list);
     expect(line).toBe(
       `spec.f: Invalid value: "array": 'operation cancelled: actual cost limit exceeded': no further validation rules will be run due to call cost exceeds limit for rule: m`,
     );
@@ -182,6 +182,6 @@ describe("a rule that iterates too much", () => {
     expect(tree.length).toBeLessThanOrEqual(1);
   });
   test("a pattern with exponential backtracking elsewhere takes linear time here", () => {
-    expect(say({ rule: "self.matches('^(a+)+$')" }, "a".repeat(5_000) + "b", { type: "string", maxLength: 6_000 })).toHaveLength(1);
+    expect(errorsOf({ rule: "self.matches('^(a+)+$')" }, "a".repeat(5_000) + "b", { type: "string", maxLength: 6_000 })).toHaveLength(1);
   });
 });

@@ -10,7 +10,7 @@ export function nestingCauses(schema: JsonSchema, path: CausePath): readonly Fie
 }
 
 /** Any value other than the zero value of its field. */
-export function saysSomething(value: unknown): boolean {
+export function hasValue(value: unknown): boolean {
   if (value === undefined || value === "" || value === false) return false;
   if (Array.isArray(value)) return value.length > 0;
   return value instanceof Map ? value.size > 0 : true;
@@ -24,11 +24,11 @@ function skipsOf(schema: JsonSchema): Skips {
 }
 
 function isIntOrString(anyOf: readonly JsonSchema[]): boolean {
-  return anyOf.length === 2 && anyOf.every((one, position) => one.type === (position === 0 ? "integer" : "string") && saysOnlyType(one));
+  return anyOf.length === 2 && anyOf.every((one, position) => one.type === (position === 0 ? "integer" : "string") && hasOnlyType(one));
 }
 
-function saysOnlyType(schema: JsonSchema): boolean {
-  return !Object.entries(schema).some(([name, value]) => name !== "type" && saysSomething(value));
+function hasOnlyType(schema: JsonSchema): boolean {
+  return !Object.entries(schema).some(([name, value]) => name !== "type" && hasValue(value));
 }
 const NO_SKIPS: Skips = { anyOf: false, anyOfOfFirstAllOf: false };
 

@@ -7,7 +7,7 @@ import { forbidden, invalid, required } from "../causes/causes.ts";
 import { child, key, type CausePath } from "../causes/field-path.ts";
 import { valueSchema, type JsonSchema } from "./json-schema.ts";
 import { completenessCauses } from "./structural-completeness.ts";
-import { nestingCauses, saysSomething } from "./structural-nesting.ts";
+import { hasValue, nestingCauses } from "./structural-nesting.ts";
 
 type Level = "root" | "item" | "field";
 
@@ -118,7 +118,7 @@ function metadataCauses(schema: JsonSchema, level: Level, path: CausePath): read
   if (metadata !== undefined && isResource && metadata.type !== "object") {
     causes.push(invalid(child(at("metadata"), "type"), metadata.type, "must be object"));
   }
-  if (metadata !== undefined && level === "root" && saysTooMuch(metadata)) {
+  if (metadata !== undefined && level === "root" && restrictsOtherFields(metadata)) {
     causes.push(
       forbidden(at("metadata"), "must not specify anything other than name and generateName, but metadata is implicitly specified"),
     );
@@ -131,8 +131,8 @@ function metadataCauses(schema: JsonSchema, level: Level, path: CausePath): read
 }
 
 /** At the root, metadata may restrict name and generateName only. */
-function saysTooMuch(metadata: JsonSchema): boolean {
+function restrictsOtherFields(metadata: JsonSchema): boolean {
   const names = [...(metadata.properties?.keys() ?? [])];
   if (names.some((name) => name !== "name" && name !== "generateName")) return true;
-  return Object.entries(metadata).some(([name, value]) => !["type", "default", "properties"].includes(name) && saysSomething(value));
+  return Object.entries(metadata).some(([name, value]) => !["type", "default", "properties"].includes(name) && hasValue(value));
 }

@@ -7,7 +7,7 @@ import { fieldElement, indexElement } from "../../../apply/path-element.ts";
 import { fieldType, shapeOf, type Shape } from "../../../apply/schema.ts";
 import type { ResourceType } from "../../../resource-type.ts";
 import { asJsonObject, asObject } from "../../../protocol/managed-kinds.ts";
-import { structJson, wrongNames } from "./made-values.ts";
+import { structJson, wrongNames } from "./mutation-values.ts";
 
 export function applyConfiguration(object: KubeObject, type: ResourceType, made: CelStruct): Result<KubeObject, string> {
   const wrong = wrongNames(made, [made.type.name]);

@@ -6,7 +6,7 @@ import { CelStruct, itemsOf, type CelList, type CelValue } from "#cel";
 import type { ResourceType } from "../../../resource-type.ts";
 import { asJsonObject, asObject } from "../../../protocol/managed-kinds.ts";
 import { internalError, type Failure } from "../../../protocol/status.ts";
-import { toJson, wrongNames } from "./made-values.ts";
+import { toJson, wrongNames } from "./mutation-values.ts";
 
 const MAX_OPERATIONS = 10_000;
 /** The limit for the JSON of all operations, in characters, equal to that of a request body. An expression can repeat a large value in every operation. */

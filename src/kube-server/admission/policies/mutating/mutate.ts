@@ -13,7 +13,7 @@ import { inputOf } from "../policy-input.ts";
 import { applyConfiguration } from "./apply-configuration.ts";
 import type { CompiledMutatingPolicy, Mutation } from "./compile-policy.ts";
 import { applyOperations } from "./json-patch.ts";
-import { madeTooLarge } from "./made-size.ts";
+import { sizeProblem } from "./mutation-size.ts";
 
 export type Mutated = {
   readonly object: KubeObject;
@@ -36,7 +36,7 @@ export function* mutate(invocation: PolicyInvocation<CompiledMutatingPolicy>, ru
       problems.push(made.message);
       continue;
     }
-    const tooLarge = madeTooLarge(made.value);
+    const tooLarge = sizeProblem(made.value);
     if (tooLarge !== undefined) {
       problems.push(tooLarge);
       continue;

@@ -309,8 +309,8 @@ describe("a mutating policy", () => {
   });
 
   it("cannot create an object with a deletionTimestamp", async () => {
-    const dying = "[JSONPatch{op: 'add', path: '/metadata/deletionTimestamp', value: '2001-01-01T00:00:00Z'}]";
-    const body = await mutated(patch(dying));
+    const terminating = "[JSONPatch{op: 'add', path: '/metadata/deletionTimestamp', value: '2001-01-01T00:00:00Z'}]";
+    const body = await mutated(patch(terminating));
     expect([fieldAt(body, "metadata", "name"), fieldAt(body, "metadata", "deletionTimestamp")]).toEqual(["c", undefined]);
   });
 

@@ -7,7 +7,7 @@ const POLICIES = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic
 const DENIED = "ValidatingAdmissionPolicy 'p' with binding 'p-binding' denied request:";
 
 /** The error message that a policy gives for one ConfigMap. */
-async function judged(spec: object, given: { readonly object?: Json; readonly binding?: object } = {}): Promise<Json | undefined> {
+async function errorFor(spec: object, given: { readonly object?: Json; readonly binding?: object } = {}): Promise<Json | undefined> {
   const running = policyServer();
   await addValidating(running, { spec, ...(given.binding === undefined ? {} : { binding: given.binding }) });
   return messageOf(await running.ask("POST", CONFIG_MAPS, { body: given.object ?? configMap("c", { x: "1" }) }));
@@ -73,7 +73,7 @@ describe("a denial", () => {
       want: "failed expression: false",
     },
   ])("contains $name", async ({ given, want }) => {
-    expect(await judged({ validations: [given] })).toBe(denied(want));
+    expect(await errorFor({ validations: [given] })).toBe(denied(want));
   });
 
   it("is that of the first policy, by name", async () => {
@@ -91,34 +91,34 @@ describe("a denial", () => {
 describe("an error", () => {
   const broken = { expression: "object.data.nope == '1'" };
   it("denies", async () => {
-    expect(await judged({ validations: [broken] })).toBe(
+    expect(await errorFor({ validations: [broken] })).toBe(
       denied("expression 'object.data.nope == '1'' resulted in error: no such key: nope"),
     );
   });
 
   it("is ignored under failurePolicy Ignore", async () => {
-    expect(await judged({ failurePolicy: "Ignore", validations: [broken] })).toBeUndefined();
+    expect(await errorFor({ failurePolicy: "Ignore", validations: [broken] })).toBeUndefined();
     const spec = { failurePolicy: "Ignore", validations: [{ expression: "false" }], matchConditions: [{ name: "m", ...broken }] };
-    expect(await judged(spec)).toBeUndefined();
+    expect(await errorFor(spec)).toBeUndefined();
   });
 
   it("of a match condition denies before the validations are evaluated", async () => {
     const spec = { validations: [{ expression: "true" }], matchConditions: [{ name: "m", ...broken }] };
-    expect(await judged(spec)).toBe(denied("expression 'object.data.nope == '1'' resulted in error: no such key: nope"));
+    expect(await errorFor(spec)).toBe(denied("expression 'object.data.nope == '1'' resulted in error: no such key: nope"));
   });
 
   it("of an audit annotation denies, whatever the validationActions are", async () => {
     const auditAnnotations = [{ key: "k", valueExpression: "string(object.data.nope)" }];
     const want = denied("expression 'string(object.data.nope)' resulted in error: no such key: nope");
-    expect(await judged({ auditAnnotations }, { binding: { validationActions: ["Audit"] } })).toBe(want);
-    expect(await judged({ failurePolicy: "Ignore", auditAnnotations })).toBeUndefined();
-    expect(await judged({ auditAnnotations: [{ key: "k", valueExpression: "'fine'" }] })).toBeUndefined();
+    expect(await errorFor({ auditAnnotations }, { binding: { validationActions: ["Audit"] } })).toBe(want);
+    expect(await errorFor({ failurePolicy: "Ignore", auditAnnotations })).toBeUndefined();
+    expect(await errorFor({ auditAnnotations: [{ key: "k", valueExpression: "'fine'" }] })).toBeUndefined();
   });
 
   const ten = "[1,2,3,4,5,6,7,8,9,10]";
   const costly = ["a", "b", "c", "d", "e", "f"].reduceRight((inner, name) => `${ten}.all(${name}, ${inner})`, "a+b+c+d+e+f > 0");
   it("is also an exceeded cost limit", async () => {
-    expect(await judged({ validations: [{ expression: costly }] })).toContain("operation cancelled: actual cost limit exceeded");
+    expect(await errorFor({ validations: [{ expression: costly }] })).toContain("operation cancelled: actual cost limit exceeded");
   });
 });
 
@@ -137,8 +137,8 @@ describe("a binding", () => {
   it("has no effect on objects that it does not select", async () => {
     const binding = { matchResources: { objectSelector: { matchLabels: { a: "b" } } } };
     const spec = { validations: [{ expression: "false", message: "no" }] };
-    expect(await judged(spec, { binding })).toBeUndefined();
-    expect(await judged(spec, { binding, object: configMap("c", {}, { a: "b" }) })).toBe(denied("no"));
+    expect(await errorFor(spec, { binding })).toBeUndefined();
+    expect(await errorFor(spec, { binding, object: configMap("c", {}, { a: "b" }) })).toBe(denied("no"));
   });
 
   it("has an effect from its creation to its deletion", async () => {
@@ -172,7 +172,7 @@ describe("the values that a policy reads", () => {
       "request.userInfo.username",
     ];
     const spec = { validations: [{ expression: "false", messageExpression: parts.join(" + ' ' + ") }] };
-    expect(await judged(spec)).toBe(denied("CREATE ConfigMap configmaps c default admin"));
+    expect(await errorFor(spec)).toBe(denied("CREATE ConfigMap configmaps c default admin"));
   });
 
   it("include the namespace, the policy's variables and the authorizer", async () => {
@@ -183,7 +183,7 @@ describe("the values that a policy reads", () => {
       ],
       validations: [{ expression: "authorizer.path('/x').check('get').allowed() && false", messageExpression: "variables.both" }],
     };
-    expect(await judged(spec)).toBe(denied("Active default"));
+    expect(await errorFor(spec)).toBe(denied("Active default"));
   });
 
   it("include the old object of a deletion", async () => {
@@ -264,15 +264,15 @@ describe("params", () => {
       want: denied(`expression '${validations[0]?.expression ?? ""}' resulted in error: no such key: data`),
     },
   ])("when $name", async ({ binding, want }) => {
-    expect(await judged({ paramKind, validations }, { binding })).toBe(want);
+    expect(await errorFor({ paramKind, validations }, { binding })).toBe(want);
   });
 
   it("of a kind that is not served make the policy fail", async () => {
     const spec = { paramKind: { apiVersion: "nope.example.com/v1", kind: "Nope" }, validations: [{ expression: "true" }] };
-    expect(await judged(spec)).toBe(
+    expect(await errorFor(spec)).toBe(
       `configmaps "c" is forbidden: ValidatingAdmissionPolicy 'p' denied request: failed to configure policy: failed to find resource referenced by paramKind: 'nope.example.com/v1, Kind=Nope'`,
     );
-    expect(await judged({ ...spec, failurePolicy: "Ignore" })).toBeUndefined();
+    expect(await errorFor({ ...spec, failurePolicy: "Ignore" })).toBeUndefined();
   });
 
   it("that are cluster-scoped are found without a namespace", async () => {
@@ -280,8 +280,8 @@ describe("params", () => {
       paramKind: { apiVersion: "v1", kind: "Namespace" },
       validations: [{ expression: "params.metadata.name == 'kube-system'", message: "no" }],
     };
-    expect(await judged(spec, { binding: ref({ name: "default" }) })).toBe(denied("no"));
-    expect(await judged(spec, { binding: ref({ name: "default", namespace: "default" }) })).toBe(
+    expect(await errorFor(spec, { binding: ref({ name: "default" }) })).toBe(denied("no"));
+    expect(await errorFor(spec, { binding: ref({ name: "default", namespace: "default" }) })).toBe(
       denied(`${wrong} paramRef.namespace must not be provided for a cluster-scoped \`paramKind\``),
     );
   });

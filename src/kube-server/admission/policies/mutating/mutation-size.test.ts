@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { CelOptional, CelStruct, listOf, mapOf, type CelValue } from "#cel";
 import { OBJECT } from "../../../admission-cel/index.ts";
-import { madeTooLarge } from "./made-size.ts";
+import { sizeProblem } from "./mutation-size.ts";
 
 function repeated(levels: number, wrap: (value: CelValue) => CelValue): CelValue {
   let value: CelValue = "x";
@@ -24,7 +24,7 @@ test.each([
   },
   { name: "many levels", value: repeated(501, (value) => listOf([value])), want: "nested more than 500 levels deep" },
 ])("$name", ({ value, want }) => {
-  const problem = madeTooLarge(value);
+  const problem = sizeProblem(value);
   if (want === undefined) expect(problem).toBeUndefined();
   else expect(problem).toContain(want);
 });

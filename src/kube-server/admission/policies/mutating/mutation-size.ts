@@ -9,7 +9,7 @@ const MAX_TEXT = 4 * 1_024 * 1_024;
 const MAX_DEPTH = 500;
 
 /** The limit that was exceeded; undefined: none. */
-export function madeTooLarge(root: CelValue): string | undefined {
+export function sizeProblem(root: CelValue): string | undefined {
   const ahead: { readonly value: CelValue; readonly depth: number }[] = [{ value: root, depth: 0 }];
   let [values, text] = [0, 0];
   for (let next = ahead.pop(); next !== undefined; next = ahead.pop()) {

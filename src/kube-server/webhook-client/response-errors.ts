@@ -20,12 +20,12 @@ const BY_STATUS: ReadonlyMap<number, string> = new Map([
 const SHOWN: ReadonlySet<number> = new Set([403, 406, 415]);
 
 /** Undefined: a success with a body. */
-export function responseError(answer: WebhookResponse): string | undefined {
-  const { status, body } = answer;
-  if (mediaTypeOf(answer) === undefined) return "Internal error occurred: mime: no media type";
-  if (status < 200 || status > 206) return statusMessage(answer) ?? genericMessage(answer);
+export function responseError(response: WebhookResponse): string | undefined {
+  const { status, body } = response;
+  if (mediaTypeOf(response) === undefined) return "Internal error occurred: mime: no media type";
+  if (status < 200 || status > 206) return statusMessage(response) ?? genericMessage(response);
   return body.length === 0
-    ? `0-length response with status code: ${status} and content type: ${answer.contentType === "" ? "application/json" : answer.contentType}`
+    ? `0-length response with status code: ${status} and content type: ${response.contentType === "" ? "application/json" : response.contentType}`
     : undefined;
 }
 
@@ -45,9 +45,9 @@ function statusMessage({ body }: WebhookResponse): string | undefined {
   return isStatus && field(status, "status") !== "Success" && typeof message === "string" ? message : undefined;
 }
 
-function genericMessage(answer: WebhookResponse): string {
-  const { status } = answer;
-  const shown = shownText(answer);
+function genericMessage(response: WebhookResponse): string {
+  const { status } = response;
+  const shown = shownText(response);
   if (SHOWN.has(status)) return shown;
   const known = BY_STATUS.get(status);
   if (known !== undefined) return known;
@@ -55,7 +55,7 @@ function genericMessage(answer: WebhookResponse): string {
   return `the server responded with the status code ${status} but did not return more information`;
 }
 
-function shownText(answer: WebhookResponse): string {
-  const isText = answer.contentType === "" || mediaTypeOf(answer)?.startsWith("text/") === true;
-  return isText ? answer.body.subarray(0, MAX_SHOWN_BYTES).toString("utf8").trim() : "unknown";
+function shownText(response: WebhookResponse): string {
+  const isText = response.contentType === "" || mediaTypeOf(response)?.startsWith("text/") === true;
+  return isText ? response.body.subarray(0, MAX_SHOWN_BYTES).toString("utf8").trim() : "unknown";
 }
