@@ -17,7 +17,7 @@ export function capUpdateManagers(managed: ManagedFields): ManagedFields {
   return joinOldest(managed, updaters);
 }
 
-/** The first of a version is only noted; it moves into the bucket when a second one comes. */
+/** The first manager of a version stays as it is until a second one must be joined. */
 function joinOldest(managed: ManagedFields, oldestFirst: readonly ManagerId[]): ManagedFields {
   const managers = new Map(managed.managers);
   const times = new Map(managed.times);
@@ -44,7 +44,7 @@ function joinOldest(managed: ManagedFields, oldestFirst: readonly ManagerId[]): 
     left--;
     times.delete(bucket);
     const time = managed.times.get(id);
-    if (time !== undefined) times.set(bucket, time); // of the two, the later one
+    if (time !== undefined) times.set(bucket, time); // the later of the two
   }
   for (const [bucket, sets] of joined) {
     const last = managers.get(bucket);

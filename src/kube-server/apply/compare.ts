@@ -1,6 +1,5 @@
 /**
- * What changed between two values, as three sets of fields: added, modified, removed. They overlap only in list items that became
- * duplicates or were some.
+ * Compares two values; returns three sets of fields: added, modified, removed. They overlap only in list items that are or were duplicates.
  *
  * Where the two sides are of different kinds (a map became a text), both ways of looking at them count: the old parts are removed and
  * the place itself is modified. Both values must have been validated.
@@ -25,12 +24,12 @@ export function mapComparison(comparison: Comparison, change: (set: FieldSet) =>
 }
 
 type Walk = { readonly path: PathElement[]; readonly added: GrowingSet; readonly modified: GrowingSet; readonly removed: GrowingSet };
-/** `undefined` on one side: there is nothing; never on both. */
+/** `undefined`: absent on that side; never on both. */
 type Pair = { readonly type: TypeSchema; readonly before: Json | undefined; readonly after: Json | undefined };
 
 function visit(walk: Walk, pair: Pair): void {
   if (pair.before === undefined && pair.after !== undefined) return graft(walk.added, walk.path, nodeOfAll(pair.type, pair.after));
-  // most of an object stays as it is
+  // most of an object is unchanged
   if (pair.before !== undefined && pair.after !== undefined && jsonEqual(pair.before, pair.after)) return;
   const old = shapeOf(pair.type, pair.before);
   const now = shapeOf(pair.type, pair.after);
@@ -39,7 +38,7 @@ function visit(walk: Walk, pair: Pair): void {
   visitAs(walk, pair, now);
 }
 
-/** Everything in a value that was not there before: each place in it is new, itself and what is below. */
+/** All fields of a value that did not exist before, including nested ones. */
 function nodeOfAll(type: TypeSchema, value: Json): FieldNode {
   const shape = shapeOf(type, value);
   if (shape === "map" && type.map?.atomic === false) return { member: true, children: fieldsOf(type.map, value) };
@@ -87,7 +86,7 @@ function leaf(walk: Walk, pair: Pair): void {
   else if (!jsonEqual(pair.before, pair.after)) insert(walk.modified, walk.path);
 }
 
-/** The place itself is new or gone. */
+/** The field itself is new or removed. */
 function one(walk: Walk, { before, after }: Pair): void {
   if (before === undefined) insert(walk.added, walk.path);
   else if (after === undefined) insert(walk.removed, walk.path);

@@ -32,7 +32,7 @@ export function describeConflict({ owner, path }: OwnedField): Conflict {
   return { manager, ...info, fieldPath: storedPathText(path), message: `conflict with ${ownerText(owner)}` };
 }
 
-/** More than these are only counted. */
+/** Further conflicts are only counted. */
 export const MAX_DESCRIBED = 1_000;
 
 /** `conflicts` must not be empty, and come grouped by owner as `conflictsOf` gives them. */

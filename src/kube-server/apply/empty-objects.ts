@@ -1,7 +1,7 @@
 /**
- * Built-in kinds with nothing set, beside their metadata: structs that are always there, and fields that are written even when empty.
+ * Built-in kinds without any fields set, except metadata: structs that are always present, and fields that are written even when empty.
  *
- * Creating an object does not make anybody the owner of these (`f:spec` has no `.` in a Deployment's managedFields), so the object
+ * The creator of an object does not own these (`f:spec` has no `.` in a Deployment's managedFields), so the object
  * before the creation must have them. Kinds that are not listed are empty; so are custom resources. Made from the Go types of
  * Kubernetes 1.36.
  */

@@ -1,4 +1,4 @@
-/** Which fields a write may own: a write to the main resource never owns the status, one to /status nothing else. */
+/** The fields that a write may own: a write to the main resource never owns the status, a write to /status owns only the status. */
 import { recursiveDifference, type FieldSet } from "./field-set.ts";
 
 export type FieldFilter = (set: FieldSet) => FieldSet;
@@ -6,7 +6,7 @@ export type FieldFilter = (set: FieldSet) => FieldSet;
 /** Per version, since field paths may differ between versions. */
 export type ResetFields = ReadonlyMap<string, FieldFilter>;
 
-/** Everything but these fields and what is below them. */
+/** All fields except these and their nested fields. */
 export function excluding(fields: FieldSet): FieldFilter {
   return (set) => recursiveDifference(set, fields);
 }

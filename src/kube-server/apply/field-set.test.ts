@@ -27,7 +27,7 @@ const textsOf = (set: FieldSet) => new Set(Array.from(pathsOf(set), pathText));
 const texts = (list: readonly FieldPath[]) => new Set(list.map(pathText));
 
 describe("field sets", () => {
-  it("hold exactly the paths that were put in", () => {
+  it("contain exactly the inserted paths", () => {
     fc.assert(
       fc.property(paths, path, (all, other) => {
         const set = fieldSetOf(...all);
@@ -40,7 +40,7 @@ describe("field sets", () => {
     expect(has(fieldSetOf(["f:a"]), [])).toBe(false);
   });
 
-  it("join, meet and subtract as sets of paths do, and change none of their inputs", () => {
+  it("union, intersection and difference work as on sets of paths, and change no input", () => {
     fc.assert(
       fc.property(paths, paths, (left, right) => {
         const [a, b] = [fieldSetOf(...left), fieldSetOf(...right)];
@@ -65,11 +65,11 @@ describe("field sets", () => {
     );
   });
 
-  it("know their leaves", () => {
+  it("have leaves", () => {
     expect(textsOf(leaves(fieldSetOf(["f:a"], ["f:a", "f:b"], ["f:c"])))).toEqual(new Set([".a.b", ".c"]));
   });
 
-  it("differ when one has more, or another member", () => {
+  it("differ when one has more or other members", () => {
     expect(setsEqual(fieldSetOf(["f:a"]), fieldSetOf(["f:b"]))).toBe(false);
     expect(setsEqual(fieldSetOf(["f:a", "f:b"]), fieldSetOf(["f:a"], ["f:a", "f:b"]))).toBe(false);
     expect(setsEqual(fieldSetOf(["f:a"]), EMPTY_SET)).toBe(false);
@@ -78,7 +78,7 @@ describe("field sets", () => {
 });
 
 describe("FieldsV1", () => {
-  it("reads back what it wrote", () => {
+  it("round-trips", () => {
     fc.assert(
       fc.property(paths, (all) => {
         const set = fieldSetOf(...all);
@@ -105,7 +105,7 @@ describe("FieldsV1", () => {
     expect(read.ok && [...textsOf(read.value)]).toEqual(want);
   });
 
-  it("refuses what is no set of fields, nesting without end included", () => {
+  it("rejects values that are not field sets, and too deep nesting", () => {
     let deep: object = {};
     for (let depth = 0; depth < 100_000; depth++) deep = { "f:a": deep };
     for (const json of [[], "x", { "f:a": 5 }, { nope: {} }, deep]) expect(decodeFields(json).ok).toBe(false);
@@ -117,7 +117,7 @@ describe("filters", () => {
 
   it.each([
     {
-      name: "exclude fields with all below",
+      name: "exclude fields with their nested fields",
       filter: excluding(fieldSetOf(["f:status"])),
       want: [".spec.a", ".metadata.labels.l", ".metadata.name"],
     },

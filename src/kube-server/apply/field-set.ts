@@ -1,6 +1,5 @@
 /**
- * Sets of fields, as tries: who owns what. A node is a member itself, has members below it, or both (a map that is owned, and some of
- * its fields).
+ * Sets of fields, as tries. A node is a member itself, has members below it, or both (an owned map, and some of its fields).
  *
  * Sets are values: every operation gives a new set and may share parts with the old ones. Only `insert` and `graft` change a set, while it
  * is being built. No node is empty: each is a member or has children.
@@ -60,7 +59,7 @@ export function has(set: FieldSet, path: FieldPath): boolean {
 
 export function union(a: FieldSet, b: FieldSet): FieldSet {
   if (b.size === 0 || a === b) return a;
-  if (isSubset(a, b)) return b; // itself, so that what is remembered of it still holds
+  if (isSubset(a, b)) return b; // the same object, so that caches by identity stay valid
   const both = new Map(a);
   for (const [element, theirs] of b) {
     const ours = a.get(element);
@@ -70,7 +69,7 @@ export function union(a: FieldSet, b: FieldSet): FieldSet {
   return both;
 }
 
-/** The union of any number of sets, in one go: joined one after the other, the first would be copied with each. */
+/** The union of any number of sets at once: a pairwise union would copy the first set each time. */
 export function unionOfAll(sets: readonly FieldSet[]): FieldSet {
   const all: GrowingSet = new Map();
   for (const set of sets) addAll(all, set);
@@ -101,7 +100,7 @@ export function intersection(a: FieldSet, b: FieldSet): FieldSet {
   return shared;
 }
 
-/** What is in `a` and not in `b`, path by path: children stay when only their parent is in `b`. `a` itself when nothing is taken. */
+/** Members of `a` that are not in `b`, path by path: children stay when only their parent is in `b`. Returns `a` itself if nothing is removed. */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
   let rest: Map<PathElement, FieldNode> | undefined;
   for (const element of a.size < b.size ? a.keys() : b.keys()) {
@@ -127,7 +126,7 @@ export function isSubset(a: FieldSet, b: FieldSet): boolean {
   return true;
 }
 
-/** As `difference`, but a member of `b` takes everything below it away. */
+/** As `difference`, but a member of `b` also removes everything below it. */
 export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
   let rest: Map<PathElement, FieldNode> | undefined;
   for (const element of a.size < b.size ? a.keys() : b.keys()) {
@@ -148,7 +147,7 @@ function keep(set: Map<PathElement, FieldNode>, element: PathElement, node: Fiel
   if (node.member || children !== undefined) set.set(element, children === node.children ? node : { member: node.member, children });
 }
 
-/** Members that have none below them. */
+/** Members without members below them. */
 export function leaves(set: FieldSet): FieldSet {
   const ends = new Map<PathElement, FieldNode>();
   for (const [element, { children }] of set) ends.set(element, { member: children === undefined, children: children && leaves(children) });
@@ -166,7 +165,7 @@ export function setsEqual(a: FieldSet, b: FieldSet): boolean {
   return true;
 }
 
-/** How many members. */
+/** The number of members. */
 export function sizeOf(set: FieldSet): number {
   let size = 0;
   for (const { member, children } of set.values()) size += (member ? 1 : 0) + (children === undefined ? 0 : sizeOf(children));
@@ -183,7 +182,7 @@ export function* pathsOf(set: FieldSet, prefix: FieldPath = []): Generator<Field
   }
 }
 
-/** Makes declared fields members when something below them is: removing fields must be able to remove the struct around them. */
+/** Adds declared fields that have members below them: removing all fields must also remove the struct around them. */
 export function withNamedFields(set: FieldSet, type: TypeSchema | undefined): FieldSet {
   if (type === undefined) return set;
   const named = new Map<PathElement, FieldNode>();

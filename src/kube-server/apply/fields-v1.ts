@@ -12,8 +12,8 @@ import { parsePathElement, sortElements, type PathElement } from "./path-element
 const MAX_STEPS = 2 * MAX_DEPTH;
 
 /**
- * Which set a `fieldsV1` stands for, both ways: most writes leave most managers alone, and their fields need not be read and written
- * again. One `fieldsV1` is in many objects, of the store and of callers, so it is frozen: what is remembered stays true.
+ * Caches of field sets by `fieldsV1` and back: most writes do not change most managers, so their fields need not be parsed and serialized
+ * again. One `fieldsV1` is shared by many objects, so it is frozen: the cache stays valid.
  */
 const setsByJson = new WeakMap<JsonObject, FieldSet>();
 
@@ -53,7 +53,7 @@ function readFields(json: unknown, depth: number): Result<FieldSet, string> {
     if (key === ".") continue;
     const element = parsePathElement(key);
     if (!element.ok) return element;
-    if (element.value === undefined) continue; // of a later version, perhaps
+    if (element.value === undefined) continue; // possibly of a later version
     const children = below === null ? ok(EMPTY_SET) : readFields(below, depth + 1);
     if (!children.ok) return children;
     set.set(element.value, nodeOf(children.value, below));

@@ -43,7 +43,7 @@ function play(writes: readonly Write[]): JsonObject {
   return world.live ?? widget({});
 }
 
-/** The same fields with other values, mostly. */
+/** Mostly the same fields with other values. */
 function nudged(given: unknown, seed: number): unknown {
   if (Array.isArray(given)) return given.map((one, at) => nudged(one, seed + at));
   if (typeof given !== "object" || given === null) return typeof given === "string" && seed % 3 === 0 ? `${(seed % 5) + 1}` : given;
@@ -65,8 +65,8 @@ function withSpec(live: JsonObject, given: unknown): JsonObject {
   return { ...live, spec: given as JsonObject };
 }
 
-describe("a write of one's own values", () => {
-  it("is followed to the same owners as field by field", () => {
+describe("a write of values that the manager owns", () => {
+  it("leads to the same owners as the general algorithm", () => {
     let quickly = 0;
     const history = fc.array(write, { minLength: 1, maxLength: 4 });
     fc.assert(
@@ -99,13 +99,13 @@ describe("a write of one's own values", () => {
     if (ways.quick !== undefined) expect(encodeManaged(ways.quick)).toEqual(encodeManaged(ways.long));
   });
 
-  it("is not one when the subresource of the write never changes these fields", () => {
+  it("does not use the fast path when the subresource cannot change these fields", () => {
     const resetFields = new Map([[widgetKind.apiVersion, excluding(fieldSetOf(fieldPath("spec")))]]);
     const next = withSpec(live(), { a: "2", n: 1, items: [{ name: "x", value: "1" }] });
     expect(bothWays(live(), next, { resetFields }).quick).toBeUndefined();
   });
 
-  it("is not one when another manager owns the field as well", () => {
+  it("does not use the fast path when another manager owns the field as well", () => {
     const shared = new WidgetWorld().update("alice", { a: "1" }).apply("bob", { a: "1" });
     const before = shared.live ?? {};
     expect(bothWays(before, withSpec(before, { a: "2" })).quick).toBeUndefined();

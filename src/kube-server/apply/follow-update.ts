@@ -1,8 +1,8 @@
 /**
- * Who owns what after a write that was no apply.
+ * The owners of fields after a write that is not an apply.
  *
- * Most writes come from a manager that wrote the same fields before: a controller that counts, a user who edits a value. Then nothing moves
- * but a time, and that is seen from the little that changed; all others are followed field by field.
+ * Most writes come from a manager that wrote the same fields before: a controller that counts, a user who edits a value. Then only a time
+ * changes, which a comparison of the changed parts shows; all other writes are tracked field by field.
  */
 import { ok, type Result } from "#base";
 import type { JsonObject } from "#kube";
@@ -56,11 +56,11 @@ export function followOwnValues(request: Followed, managed: ManagedFields): Mana
   return capUpdateManagers({ managers: managed.managers, times });
 }
 
-/** The write is first tracked under a name of its own: only if it owns anything did it change something, and does its time move. */
+/** The write is first tracked under a separate name: only if that name owns fields, the write changed something, and its time changes. */
 export function followFieldByField(request: Followed, managed: ManagedFields, { live, next }: Pair): Result<ManagedFields, ApplyError> {
   const result = update({ ...contextOf(request), live, next, managers: managed.managers, manager: CURRENT_OPERATION });
   if (!result.ok) return asApplyError(result.error, `failed to update ManagedFields (${objectText(request.next)}): `);
-  // the set of one write is not seen again, so nothing is remembered of it
+  // not cached: the set of one write does not occur again
   const managers = new Map(strip(result.value, CURRENT_OPERATION, takeNeverOwned));
   const own = managers.get(CURRENT_OPERATION);
   if (own === undefined) return ok(capUpdateManagers({ managers, times: managed.times }));
@@ -72,7 +72,7 @@ export function followFieldByField(request: Followed, managed: ManagedFields, { 
   return ok(capUpdateManagers({ managers, times: new Map(managed.times).set(manager, request.now) }));
 }
 
-/** A manager that writes the same fields again owns what it owned before; the same set is recognized, an equal one is not. */
+/** A manager that writes the same fields again keeps its set object: caches find the same object, not an equal one. */
 function keepIdentity(managers: Map<ManagerId, VersionedSet>, before: Managers, id: ManagerId): void {
   const [now, then] = [managers.get(id), before.get(id)];
   if (now !== undefined && then !== undefined && now.set !== then.set && setsEqual(now.set, then.set))

@@ -1,8 +1,8 @@
 /**
- * The annotation that client-side `kubectl apply` leaves, seen from the server: the manager "kubectl" may take over, without force,
- * fields that it applied from the client before, and the annotation follows what it applies from the server.
+ * The annotation of client-side `kubectl apply`: the manager "kubectl" may take over, without force, fields that it applied on the client
+ * side before, and server-side apply updates the annotation.
  *
- * Only that one name gets this; other managers see plain conflicts.
+ * This applies only to the name "kubectl"; other managers get conflicts.
  */
 import { err, ok, type Result } from "#base";
 import { field, fieldAt, isJsonObject, jsonText, parseJson, type JsonObject } from "#kube";
@@ -21,7 +21,7 @@ function lastAppliedOf(object: JsonObject): string | undefined {
   return typeof text === "string" && text !== "" ? text : undefined;
 }
 
-/** The fields that the client applied and that are still as it left them. None when the annotation is absent or unreadable. */
+/** The fields that the client applied and that are unchanged since. None if the annotation is absent or invalid. */
 export function fieldsLastApplied(type: TypeSchema, live: JsonObject, apiVersion: string): FieldSet {
   const strict = { allowDuplicates: false };
   const parsed = parseAnnotation(live, apiVersion);
@@ -41,7 +41,7 @@ function parseAnnotation(live: JsonObject, apiVersion: string): Result<JsonObjec
   return isJsonObject(parsed.value) && field(parsed.value, "apiVersion") === apiVersion ? ok(parsed.value) : err("of another version");
 }
 
-/** The object with its annotation, if it has one, saying what was applied now. */
+/** The object with its annotation, if it has one, updated to the applied configuration. */
 export function withLastApplied(object: JsonObject, applied: JsonObject): JsonObject {
   if (lastAppliedOf(object) === undefined) return object;
   const annotations: GrowingObject = { ...annotationsOf(object), [LAST_APPLIED]: `${jsonText(withoutLastApplied(applied))}\n` };
@@ -56,7 +56,7 @@ function withoutLastApplied(applied: JsonObject): JsonObject {
   return withAnnotations(applied, annotations);
 }
 
-/** As Go reads them into a map of texts: null is "". */
+/** As Go decodes a map of strings: null is "". */
 function annotationsOf(object: JsonObject): GrowingObject | undefined {
   const annotations = fieldAt(object, "metadata", "annotations");
   if (!isJsonObject(annotations)) return undefined;

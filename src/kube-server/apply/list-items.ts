@@ -1,4 +1,4 @@
-/** How an item of a set or map list is known: by its value, or by its key fields with their defaults. */
+/** The path element of an item of a set or map list: its value, or its key fields with their defaults. */
 import { boundedMap, err, memoizeByObject, ok, type Result } from "#base";
 import { compareText, isJsonObject, quote, type Json, type JsonObject } from "#kube";
 import { keyElement, valueElement, type KeyField, type PathElement } from "./path-element.ts";
@@ -8,12 +8,12 @@ export function elementOfItem(list: ListSchema, item: Json): Result<PathElement,
   return list.kind === "map" ? elementByKeys(list, item) : elementByValue(item);
 }
 
-/** The step to an item that has none: all its fields were taken out while pruning, and null is left of it. */
+/** The path element of an item without keys: pruning removed all its fields, and null is left. */
 const NO_ELEMENT: PathElement = "";
 
 /**
- * For values that were validated, and for what pruning makes of them. As on a real server, an item that cannot be known still counts
- * as something: the list around it is not gone.
+ * For validated values, and for the results of pruning. As on a real server, an item without keys still counts as an item: the list is not
+ * empty.
  */
 export function elementOrNone(list: ListSchema, item: Json): PathElement {
   const element = elementOfItem(list, item);
@@ -27,7 +27,7 @@ function elementByValue(item: Json): Result<PathElement, string> {
   return ok(valueElement(item));
 }
 
-/** The elements of a list by the values of their keys: items of the same name come again and again. */
+/** A cache of path elements by key values: items with the same name occur repeatedly. */
 const elementsOf = memoizeByObject((_list: ListSchema) => boundedMap<string | number, Result<PathElement, string>>({ limit: 5_000 }));
 
 function elementByKeys(list: ListSchema, item: Json): Result<PathElement, string> {
@@ -39,7 +39,7 @@ function elementByKeys(list: ListSchema, item: Json): Result<PathElement, string
   return known.get(value) ?? known.set(value, readElement(list, item));
 }
 
-/** What tells items apart, if it is plain: one key itself, of several their text. Undefined: look more closely. */
+/** The cache key of an item: the value of a single key, or the text of several. Undefined: not cacheable. */
 function keyOf(keys: readonly string[], item: JsonObject): string | number | undefined {
   const [first = ""] = keys;
   if (keys.length === 1) return plainKey(item, first);
@@ -47,7 +47,7 @@ function keyOf(keys: readonly string[], item: JsonObject): string | number | und
   for (const key of keys) {
     const value = plainKey(item, key);
     if (value === undefined) return undefined;
-    text += typeof value === "string" ? `${value.length}:${value}` : `#${value}|`; // no other values have this text
+    text += typeof value === "string" ? `${value.length}:${value}` : `#${value}|`; // unique: no other values have this text
   }
   return text;
 }

@@ -12,7 +12,7 @@ describe("applyPatch: owning and removing", () => {
   type Row = { name: string; given: WidgetWorld; spec: unknown; owners: Record<string, unknown> };
   it.each<Row>([
     {
-      name: "the first apply owns what it says, down to the keys of list items",
+      name: "the first apply owns all applied fields, including the keys of list items",
       given: world().apply("alice", { a: "1", items: [{ name: "x", value: "v" }], tags: ["t"] }),
       spec: { a: "1", items: [{ name: "x", value: "v" }], tags: ["t"] },
       owners: {
@@ -40,7 +40,7 @@ describe("applyPatch: owning and removing", () => {
       owners: { "alice Apply": { "f:spec": { "f:a": {} } }, "ctl Update": { "f:spec": { "f:n": {} } } },
     },
     {
-      name: "a list item is removed with all that its applier put into it",
+      name: "a list item is removed with all fields of its applier",
       given: world()
         .apply("alice", { items: [{ name: "x", value: "v" }, { name: "y" }] })
         .apply("alice", { items: [{ name: "y" }] }),
@@ -57,7 +57,7 @@ describe("applyPatch: owning and removing", () => {
       owners: { "alice Apply": { "f:spec": { "f:a": {} } } },
     },
     {
-      name: "a list goes with the last of its items",
+      name: "a list is removed with its last item",
       given: world()
         .apply("alice", { a: "1", tags: ["x"] })
         .apply("alice", { a: "1" }),
@@ -92,7 +92,7 @@ describe("applyPatch: owning and removing", () => {
       owners: { "bob Apply": { "f:spec": { "f:plain": {}, "f:whole": {} } } },
     },
     {
-      name: "applying nothing gives all of it up",
+      name: "an empty apply removes all fields of the manager",
       given: world().apply("alice", { a: "1" }).apply("bob", { n: 1 }).apply("alice", undefined),
       spec: { n: 1 },
       owners: { "bob Apply": { "f:spec": { "f:n": {} } } },
@@ -106,7 +106,7 @@ describe("applyPatch: owning and removing", () => {
       owners: { "alice Apply": { "f:spec": { "f:a": {} } }, "ctl Update": { "f:spec": { ".": {}, "f:tags": { ".": {}, 'v:"x"': {} } } } },
     },
     {
-      name: "what was there before the first apply belongs to before-first-apply",
+      name: "fields that existed before the first apply belong to before-first-apply",
       given: world().update("ctl", { a: "1" }).update("ctl", { a: "2" }).apply("alice", { n: 1 }),
       spec: { a: "2", n: 1 },
       owners: { "alice Apply": { "f:spec": { "f:n": {} } }, "ctl Update": { "f:spec": { ".": {}, "f:a": {} } } },
@@ -118,7 +118,7 @@ describe("applyPatch: owning and removing", () => {
 
   it.each<{ name: string; filled: JsonObject; want: unknown }>([
     { name: "stays", filled: { a: "1" }, want: { a: "1" } },
-    { name: "goes when it has an empty list in it (a quirk of real servers)", filled: { a: "1", tags: [] }, want: undefined },
+    { name: "is removed when it contains an empty list (a quirk of real servers)", filled: { a: "1", tags: [] }, want: undefined },
   ])("what was applied as null, has filled since and is applied as null again $name", ({ filled, want }) => {
     const nothing = { ...widget(undefined), spec: null };
     const given = world();
@@ -128,7 +128,7 @@ describe("applyPatch: owning and removing", () => {
     expect(given.spec).toEqual(want);
   });
 
-  it("calls the owner of unmanaged fields before-first-apply", () => {
+  it("names the owner of unmanaged fields before-first-apply", () => {
     const given = world();
     given.live = widget({ a: "1" }, { uid: "u-1" });
     given.apply("alice", { n: 1 });
@@ -178,13 +178,13 @@ describe("applyPatch: conflicts", () => {
     });
   });
 
-  it("are none when the value is the same: both own it then, the second without a time", () => {
+  it("do not occur for equal values: both managers own the field, the second without a time", () => {
     const given = world().apply("alice", { a: "1" }).apply("bob", { a: "1" });
     expect(given.owners).toEqual({ "alice Apply": { "f:spec": { "f:a": {} } }, "bob Apply": { "f:spec": { "f:a": {} } } });
     expect(given.times).toEqual({ "bob Apply": undefined, "alice Apply": "2026-01-01T00:00:10Z" });
   });
 
-  it("lets kubectl take over what it applied from the client, and updates its annotation", () => {
+  it("lets kubectl take over fields of a client-side apply, and updates its annotation", () => {
     const lastApplied = JSON.stringify(widget({ a: "1" }));
     const annotations = { "kubectl.kubernetes.io/last-applied-configuration": lastApplied, note: null };
     const given = world();
@@ -218,7 +218,7 @@ describe("applyPatch: conflicts", () => {
   });
 });
 
-describe("applyPatch: what cannot be applied", () => {
+describe("applyPatch: errors", () => {
   const deep = () => {
     let spec: JsonObject = {};
     for (let depth = 0; depth < 200_000; depth++) spec = { free: spec };
@@ -235,7 +235,7 @@ describe("applyPatch: what cannot be applied", () => {
       },
     },
     {
-      name: "several mistakes, one line each",
+      name: "several errors, one line each",
       applied: widget({ a: 1, n: "x", on: "yes", tags: ["q", "q"] }, { namespace: "ns" }),
       want: {
         kind: "invalid",
@@ -264,13 +264,13 @@ describe("applyPatch: what cannot be applied", () => {
       want: { kind: "bad-request", message: "metadata.managedFields must be nil" },
     },
     {
-      name: "anything on an object whose managedFields are unreadable",
+      name: "any apply to an object with invalid managedFields",
       applied: widget({}),
       live: widget({}, { managedFields: [{ operation: "Nope" }] }),
       want: { kind: "invalid", message: "failed to decode managed fields: operation must be `Apply` or `Update`" },
     },
     {
-      name: "anything on a stored object that does not fit",
+      name: "any apply to a stored object that violates its schema",
       applied: widget({}),
       live: widget({ a: 1 }, { managedFields: [{ operation: "Apply", apiVersion: "test.dev/v1", fieldsType: "FieldsV1" }] }),
       want: {
@@ -279,7 +279,7 @@ describe("applyPatch: what cannot be applied", () => {
       },
     },
     {
-      name: "anything on an unmanaged object that does not fit",
+      name: "any apply to an unmanaged object that violates its schema",
       applied: widget({}),
       live: widget({ a: 1 }),
       want: {
@@ -288,7 +288,7 @@ describe("applyPatch: what cannot be applied", () => {
       },
     },
     {
-      name: "nesting without end",
+      name: "too deep nesting",
       applied: widget(deep()),
       want: { kind: "invalid", message: expect.stringContaining("nested deeper than 100 levels") as unknown },
     },
@@ -311,7 +311,7 @@ describe("metadata and subresources", () => {
     expect(Object.keys(world().apply("", { a: "1" }).owners)).toEqual(["unknown Apply"]);
   });
 
-  it("a write to the object does not own its status, one to the status nothing else", () => {
+  it("a write to the main resource does not own the status, a write to the status owns only the status", () => {
     const only = (...names: string[]) => new Map([[widgetKind.apiVersion, excluding(fieldSetOf(...names.map((name) => fieldPath(name))))]]);
     const given = world();
     expectOk(given.tryApply("alice", { ...widget({ a: "1" }), status: { phase: "P" } }, { resetFields: only("status") }));

@@ -1,8 +1,8 @@
 /**
- * Server-side apply and field tracking for one object: the two calls that the API server makes.
+ * Server-side apply and field tracking for one object: the two functions that the API server calls.
  *
- * `applyPatch` merges what a manager applies into the live object; `trackUpdate` notes who changed what in any other write. Both give a
- * new object with `metadata.managedFields` and leave their inputs alone. Defaulting, validation and storing are the caller's.
+ * `applyPatch` merges an applied configuration into the live object; `trackUpdate` records the manager of changed fields in any other write.
+ * Both return a new object with `metadata.managedFields` and do not change their inputs. The caller does defaulting, validation and storing.
  */
 import { ok, type Result } from "#base";
 import { field, fieldAt, type JsonObject } from "#kube";
@@ -42,7 +42,7 @@ export function applyPatch(request: ApplyRequest): Result<JsonObject, ApplyError
 export function trackUpdate(request: UpdateRequest): Result<JsonObject, ApplyError> {
   const managed = managedOfUpdate(request);
   const next = withoutManagedFields(request.next);
-  // Without managers nothing is tracked until the first apply, except from the creation on.
+  // An object without managers is not tracked until the first apply; a new object is tracked from its creation on.
   const untracked = managed.managers.size === 0 && typeof fieldAt(request.old, "metadata", "uid") === "string";
   if (untracked) return ok(next);
   const created = request.old === undefined && managed.managers.size === 0 ? ownedByCreator(request, next) : undefined;
@@ -52,7 +52,7 @@ export function trackUpdate(request: UpdateRequest): Result<JsonObject, ApplyErr
   return after.ok ? ok(withManagedFields(next, after.value)) : after;
 }
 
-/** Undefined: the object is unusual, and must go the long way. */
+/** Undefined: the fast path does not handle this object. */
 function ownedByCreator(request: UpdateRequest, object: JsonObject): ManagedFields | undefined {
   const { schema, emptyObject = NOTHING, apiVersion } = request;
   const all = fieldsOfNew(schema, emptyObject, object);

@@ -1,23 +1,23 @@
-/** What the tracking of fields is asked: about which kind, who writes, and what. */
+/** The inputs of field tracking: the kind, the manager, and the objects. */
 import type { JsonObject } from "#kube";
 import type { ResetFields } from "./field-filter.ts";
 import type { TypeSchema } from "./schema.ts";
 import type { ConvertObject } from "./versions.ts";
 
-/** What is the same for all writes to one resource in one version. */
+/** Constant for all writes to one resource in one version. */
 export type ManagedKind = {
   readonly apiVersion: string;
   readonly kind: string;
   readonly schema: TypeSchema;
-  /** "status", "scale", …; absent for the object itself. */
+  /** "status", "scale", …; absent for the main resource. */
   readonly subresource?: string | undefined;
   readonly resetFields?: ResetFields | undefined;
   readonly convert?: ConvertObject | undefined;
-  /** A stored object is converted together with its managedFields: a webhook gets to see them. */
+  /** A stored object is converted together with its managedFields, so that a webhook receives them. */
   readonly convertsManagedFields?: boolean | undefined;
   /**
-   * What the kind looks like with nothing set, beside apiVersion and kind. A built-in kind always has its structs (`spec: {}`), so
-   * creating the object does not make the creator their owner.
+   * The kind without any fields set, except apiVersion and kind. A built-in kind always has its structs (`spec: {}`), so the creator of an
+   * object does not own them.
    */
   readonly emptyObject?: JsonObject | undefined;
 };
@@ -29,6 +29,6 @@ export type TrackedWrite = ManagedKind & {
   readonly now: string;
 };
 
-/** Objects are in the version of the request; `undefined` means that there is none yet. */
+/** Objects are in the version of the request; `undefined`: the object does not exist yet. */
 export type ApplyRequest = TrackedWrite & { readonly live: JsonObject | undefined; readonly applied: JsonObject; readonly force: boolean };
 export type UpdateRequest = TrackedWrite & { readonly old: JsonObject | undefined; readonly next: JsonObject };

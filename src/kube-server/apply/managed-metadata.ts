@@ -1,4 +1,4 @@
-/** `metadata.managedFields` of whole objects: taken off, put on, and chosen between a stored object and the one a client sent. */
+/** Removes and sets `metadata.managedFields`, and chooses between those of the stored object and those that a client sent. */
 import { field, fieldAt, isJsonObject, jsonEqual, type Json, type JsonObject } from "#kube";
 import { decodeManaged, decodeStored, encodeForStore, encodeManaged, NO_MANAGERS, type ManagedFields } from "./managers.ts";
 
@@ -9,7 +9,7 @@ export function withoutManagedFields(object: JsonObject): JsonObject {
   return { ...object, metadata: rest };
 }
 
-/** `again`: the object is likely to be written again soon, so what is known of its owners is kept at hand. */
+/** `again`: the object is likely to be written again soon, so its parsed managers are cached. */
 export function withManagedFields(object: JsonObject, managed: ManagedFields, again = true): JsonObject {
   if (managed.managers.size === 0) return withoutManagedFields(object);
   const metadata = field(object, "metadata");
@@ -19,14 +19,14 @@ export function withManagedFields(object: JsonObject, managed: ManagedFields, ag
 
 type Write = { readonly old: JsonObject | undefined; readonly next: JsonObject; readonly subresource?: string | undefined };
 
-/** Clients may correct managedFields in an update; what is unreadable or left out counts as unchanged, `[]` and `[{}]` clear it. */
+/** Clients may change managedFields in an update; invalid or absent ones count as unchanged, `[]` and `[{}]` clear them. */
 export function managedOfUpdate({ old, next, subresource }: Write): ManagedFields {
   const given = fieldAt(next, "metadata", "managedFields");
   const stored = decodeStored(fieldAt(old, "metadata", "managedFields"));
   const live = stored.ok ? stored.value : NO_MANAGERS;
   if (subresource !== undefined && subresource !== "") return live;
   if (isReset(given)) return NO_MANAGERS;
-  // most clients send back what they got
+  // most clients send the managedFields that they received
   if (stored.ok && jsonEqual(given, fieldAt(old, "metadata", "managedFields"))) return live;
   const decoded = decodeManaged(given);
   return decoded.ok && decoded.value.managers.size > 0 ? decoded.value : live;

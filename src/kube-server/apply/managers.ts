@@ -1,8 +1,8 @@
 /**
- * `metadata.managedFields` read and written: which manager owns which fields, in which version, and since when.
+ * Parses and serializes `metadata.managedFields`: the fields of each manager, their version and time.
  *
- * A manager is known by its name, operation and subresource; one that updates (and does not apply) also by the version it used. So
- * a person who applies in two versions has one entry, and a controller that writes in two has two.
+ * A manager is identified by its name, operation and subresource; for updates also by the version. So a user who applies in two versions has
+ * one entry, and a controller that updates in two versions has two.
  */
 import { err, memoize, ok, type Result } from "#base";
 import { compareText, field, isJsonObject, quote, type Json, type JsonObject } from "#kube";
@@ -43,16 +43,16 @@ export function managerId(info: {
   return JSON.stringify(identity);
 }
 
-/** There are few managers, and each is needed with every write. */
+/** Cached: there are few managers, and each is needed for every write. */
 export const managerInfo = memoize({ limit: 2_000 }, (id: ManagerId) => JSON.parse(id) as ManagerInfo);
 
 type Written = { readonly id: ManagerId; readonly entry: JsonObject };
 
-/** Stored objects never change, so what their managedFields say is found out once, and entries that stay need not be written again. */
+/** Stored objects never change, so their managedFields are parsed once, and unchanged entries need not be serialized again. */
 const storedManaged = new Recent<object, ManagedFields>();
 const storedEntries = new Recent<VersionedSet, Written>();
 
-/** Reads `metadata.managedFields` of an object in the store, which was written by `encodeManaged`. */
+/** Parses `metadata.managedFields` of a stored object, which was written by `encodeManaged`. */
 export function decodeStored(entries: Json | undefined): Result<ManagedFields, string> {
   if (!Array.isArray(entries)) return decodeManaged(entries);
   const known = storedManaged.get(entries);
@@ -64,7 +64,7 @@ export function decodeStored(entries: Json | undefined): Result<ManagedFields, s
 
 type OnEntry = (id: ManagerId, versioned: VersionedSet, entry: JsonObject) => void;
 
-/** Reads `metadata.managedFields`, from any writer. Absent means no managers; one bad entry makes the whole unreadable. */
+/** Parses `metadata.managedFields` of any origin. Absent means no managers; one invalid entry is an error for the whole list. */
 export function decodeManaged(entries: Json | undefined, onEntry?: OnEntry): Result<ManagedFields, string> {
   if (entries === undefined || entries === null) return ok(NO_MANAGERS);
   if (!Array.isArray(entries)) return err("managedFields must be a list");
@@ -150,14 +150,14 @@ function compareEntries(a: JsonObject, b: JsonObject): number {
   );
 }
 
-/** As long as both are written as the server writes them, the earlier text is the earlier time. */
+/** Times in the server's format sort as texts. */
 function compareTimes(a: string, b: string): number {
   if (a === b) return 0;
   if (a.length === b.length && isCanonicalTime(a) && isCanonicalTime(b)) return a < b ? -1 : 1;
   return secondsOf(a) - secondsOf(b);
 }
 
-/** No time is the beginning of time. */
+/** A missing time sorts first. */
 export function secondsOf(time: string | undefined): number {
   return parseSeconds(time ?? "") ?? 0;
 }

@@ -1,8 +1,8 @@
 /**
- * Lays an applied value over the live one. Nothing is removed here; what is in both is taken from the applied one.
+ * Merges an applied value into the live one. Nothing is removed here; the applied value takes precedence.
  *
  * Items of set and map lists come in the applied order, with live items that were not applied kept where they were between them. Both
- * values must have been validated: then merging cannot fail. What is the same afterwards is the live one's own: it is not copied.
+ * values must have been validated: then merging cannot fail. Unchanged parts are shared with the live value, not copied.
  */
 import { isJsonObject, jsonEqual, type Json } from "#kube";
 import { elementOrNone } from "./list-items.ts";
@@ -10,7 +10,7 @@ import { isEmptyObject, ownField, setField, type GrowingObject } from "./own-fie
 import type { PathElement } from "./path-element.ts";
 import { fieldType, shapeOf, untypedAtomic, type ListSchema, type MapSchema, type TypeSchema } from "./schema.ts";
 
-/** `undefined` on one side: it does not say anything about this value. Null does. */
+/** `undefined`: the value is absent on that side; null is a value. */
 export function merge(type: TypeSchema, live: Json | undefined, applied: Json | undefined): Json | undefined {
   if (applied === undefined) return live;
   if (live === undefined) return applied;
@@ -23,7 +23,7 @@ export function merge(type: TypeSchema, live: Json | undefined, applied: Json | 
 function mergeMaps(map: MapSchema, live: Json, applied: Json): Json | undefined {
   const left = isJsonObject(live) && !isEmptyObject(live) ? live : undefined;
   const right = isJsonObject(applied) && !isEmptyObject(applied) ? applied : undefined;
-  if (right === undefined) return left ?? applied; // keeps null and {} apart
+  if (right === undefined) return left ?? applied; // null and {} are different
   if (left === undefined) return right;
   let merged: GrowingObject | undefined;
   for (const name in right) {
@@ -40,7 +40,7 @@ function mergeMaps(map: MapSchema, live: Json, applied: Json): Json | undefined 
 type Side = {
   readonly items: readonly Json[];
   readonly elements: readonly PathElement[];
-  /** One value per element; null when the element is there more than once and so cannot be merged with. */
+  /** One value per element; null for duplicates, which cannot be merged. */
   readonly byElement: ReadonlyMap<PathElement, Json>;
 };
 
@@ -62,8 +62,8 @@ function sideOf(list: ListSchema, value: Json | undefined): Side {
 }
 
 /**
- * Walks both lists at once. A live item that is also applied waits for its turn in the applied order; one that is not applied comes
- * out when the walk meets it.
+ * Traverses both lists at once. A live item that is also applied is emitted in the applied order; one that is not applied is emitted at its
+ * live position.
  */
 function* interleave(list: ListSchema, left: Side, right: Side): Generator<Json> {
   const shared = right.elements.filter((element) => left.byElement.has(element));
@@ -74,7 +74,7 @@ function* interleave(list: ListSchema, left: Side, right: Side): Generator<Json>
     const theirs = right.elements[r];
     if (mine !== undefined && theirs !== undefined && mine !== theirs && right.byElement.has(mine)) {
       if (nextShared < shared.length && shared[nextShared] !== mine) {
-        l++; // shared, but not the one whose turn it is
+        l++; // in both lists, but not next in the applied order
         continue;
       }
     }

@@ -51,7 +51,7 @@ const odd = fc.record(
   },
   { requiredKeys: [] },
 ) as fc.Arbitrary<JsonObject>;
-/** What a kind may have with nothing set: structs, null for what is written when empty, zero values. */
+/** A kind without any fields set may have structs, null for fields that are written when empty, and zero values. */
 const empty = fc.record(
   {
     a: fc.constantFrom("", null),
@@ -68,7 +68,7 @@ const empty = fc.record(
 ) as fc.Arbitrary<JsonObject>;
 
 describe("fieldsOfNew", () => {
-  it("finds what the long way finds, or leaves it to that", () => {
+  it("returns the result of the general algorithm, or undefined", () => {
     let found = 0;
     fc.assert(
       fc.property(fc.oneof(usual, odd), fc.option(empty, { nil: undefined }), (given, zero) => {
@@ -87,7 +87,7 @@ describe("fieldsOfNew", () => {
     expect(found).toBeGreaterThan(300);
   });
 
-  it("is one and the same set for objects of one shape", () => {
+  it("returns the same set object for objects of one shape", () => {
     const fields = (a: string, name: string) =>
       fieldsOfNew(widgetKind.schema, {}, widget({ a, items: [{ name: "x", value: a }] }, { name }));
     expect(fields("1", "one")).toBeDefined();
@@ -109,12 +109,12 @@ describe("fieldsOfNew", () => {
   });
 });
 
-describe("what a creator owns", () => {
+describe("the fields of a creator", () => {
   const track = (next: JsonObject, emptyObject?: JsonObject) =>
     expectOk(trackUpdate({ ...widgetKind, emptyObject, manager: "m", now: "2026-01-01T00:00:00Z", old: undefined, next }));
   const fieldsOf = (object: JsonObject) => (fieldAt(object, "metadata", "managedFields") as readonly JsonObject[])[0]?.["fieldsV1"];
 
-  it("is written once for all objects of one shape, and is immutable", () => {
+  it("are serialized once for all objects of one shape, and are immutable", () => {
     const [one, two] = [fieldsOf(track(widget({ a: "1" }))), fieldsOf(track(widget({ a: "2" }, { name: "two" })))];
     expect(one).toEqual({ "f:spec": { ".": {}, "f:a": {} } });
     expect(one).toBe(two);
@@ -122,13 +122,13 @@ describe("what a creator owns", () => {
     expect(() => Object.assign(one as object, { "f:x": {} })).toThrow(TypeError);
   });
 
-  it("is nothing of what the kind has by itself", () => {
+  it("do not include the structs of the kind", () => {
     const made = track({ ...widget({ a: "1", struct: { x: "1" } }) }, { spec: { struct: {} } });
     expect(fieldsOf(made)).toEqual({ "f:spec": { "f:a": {}, "f:struct": { "f:x": {} } } });
     expect(emptyObjectOf("v1", "ConfigMap")).toEqual({});
   });
 
-  it("is nothing when nothing is set", () => {
+  it("are empty when nothing is set", () => {
     expect(fieldAt(track(widget(undefined)), "metadata", "managedFields")).toBeUndefined();
   });
 });

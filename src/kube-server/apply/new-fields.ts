@@ -1,9 +1,8 @@
 /**
- * Whose the fields of a new object are: its creator's. The usual case of `trackUpdate`, found in one walk that also looks whether the object
- * fits its schema.
+ * The fields of a new object, which its creator owns. A fast path of `trackUpdate`: one traversal that also validates the object.
  *
- * The walk gives up on anything unusual (it does not fit, items of a list are doubled, something empty where the kind has null); then the
- * general code determines the result, and its message.
+ * It returns undefined for anything unusual (a schema violation, duplicate list items, an empty value where the kind has null); then the
+ * general code determines the result, and its error message.
  */
 import { isJsonObject, jsonEqual, MAX_DEPTH, type Json, type JsonObject } from "#kube";
 import { EMPTY_SET, type FieldNode, type FieldSet } from "./field-set.ts";
@@ -16,7 +15,7 @@ import { fits, scalarFits } from "./validate.ts";
 
 const LENIENT = { allowDuplicates: true };
 
-/** All that `object` sets beyond `empty`, what its kind has with nothing set. Undefined: look more closely. */
+/** All fields that `object` sets in addition to `empty`, the kind without any fields set. Undefined: use the general code. */
 export function fieldsOfNew(type: TypeSchema, empty: JsonObject, object: JsonObject): FieldSet | undefined {
   const node = beyond(type, empty, object, 0);
   if (node === UNUSUAL) return undefined;
@@ -25,7 +24,7 @@ export function fieldsOfNew(type: TypeSchema, empty: JsonObject, object: JsonObj
 
 const UNUSUAL = Symbol("unusual");
 
-/** Undefined: nothing in it is anybody's. */
+/** Undefined: nothing in it has an owner. */
 type Beyond = FieldNode | undefined | typeof UNUSUAL;
 
 function beyond(type: TypeSchema, empty: Json | undefined, value: Json, depth: number): Beyond {
@@ -36,7 +35,7 @@ function beyond(type: TypeSchema, empty: Json | undefined, value: Json, depth: n
   return value === empty ? undefined : LEAF;
 }
 
-/** Then null counts as a list. */
+/** In this case null counts as a list. */
 function isOnlyList({ map, scalar }: TypeSchema): boolean {
   return map === undefined && scalar === undefined;
 }
@@ -74,7 +73,7 @@ function itemsBeyond(type: TypeSchema, value: readonly Json[], depth: number): B
   return at === undefined ? UNUSUAL : passageOf(at);
 }
 
-/** The place itself and each place in it. Undefined: unusual. */
+/** The field itself and all nested fields. Undefined: unusual. */
 function allOf(type: TypeSchema, value: Json, depth: number): FieldNode | undefined {
   if (typeof value !== "object" || value === null) return scalarOf(type, value, depth);
   if (depth > MAX_DEPTH) return undefined;

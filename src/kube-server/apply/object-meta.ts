@@ -1,4 +1,4 @@
-/** The OpenAPI node of ObjectMeta, references written out: a CustomResourceDefinition leaves `metadata` to the server. */
+/** The OpenAPI node of ObjectMeta with inlined references: the schema of a CustomResourceDefinition does not declare `metadata`. */
 import type { JsonObject } from "#kube";
 
 const TEXT: JsonObject = { type: "string" };

@@ -2,7 +2,7 @@
  * Schemas from OpenAPI nodes: built-in kinds (v2 and v3 documents) and the structural schemas of CustomResourceDefinitions.
  *
  * A list without `x-kubernetes-list-type` falls back to its patch strategy, as kube-apiserver does: a list that strategic merge
- * patch merges by key is owned by key. Nodes are read when they are first needed and kept.
+ * patch merges by key is owned by key. Nodes are parsed when they are first needed, and cached.
  */
 import { field, isJsonObject, type Json, type JsonObject } from "#kube";
 import { OBJECT_META } from "./object-meta.ts";
@@ -15,10 +15,10 @@ const QUANTITY = "io.k8s.apimachinery.pkg.api.resource.Quantity";
 const RAW_EXTENSION = "io.k8s.apimachinery.pkg.runtime.RawExtension";
 const ANY_SCALAR = scalarSchema("untyped");
 const NOTHING: TypeSchema = { scalar: undefined, list: undefined, map: undefined };
-/** Stands behind a reference, as in real documents: unknown fields kept around it are not kept inside it. */
+/** Referenced, as in real documents: `preserveUnknownFields` of the parent does not apply inside it. */
 const OBJECT_META_REF = "lattice:ObjectMeta";
 
-/** One reader per document: types that were read once are shared by all that refer to them. */
+/** One instance per document: parsed types are shared by all references. */
 export function openApiSchemas(resolve: ResolveRef): (node: JsonObject) => TypeSchema {
   const reader = createReader(resolve);
   return (node) => typeOf(reader, node, false).type;
@@ -29,7 +29,7 @@ export type CrdSchemaOptions = {
   readonly preserveUnknownFields?: boolean;
 };
 
-/** The schema of a custom resource: what its definition says, and the apiVersion, kind and metadata that every object has. */
+/** The schema of a custom resource: that of its definition, with the apiVersion, kind and metadata of every object. */
 export function crdSchema(openAPIV3Schema: JsonObject | undefined, options: CrdSchemaOptions = {}): TypeSchema {
   if (openAPIV3Schema === undefined) return { scalar: undefined, list: undefined, map: deduced.map };
   const root = { ...openAPIV3Schema, "x-kubernetes-embedded-resource": true };

@@ -1,4 +1,4 @@
-/** Reading and writing fields whose names come from users: `__proto__` is a name like any other. */
+/** Reads and writes fields with names from users: `__proto__` is an ordinary name. */
 import type { Json, JsonObject } from "#kube";
 
 export type GrowingObject = { [name: string]: Json | undefined };

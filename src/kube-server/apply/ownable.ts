@@ -2,7 +2,7 @@
  * Which fields of a set can have an owner: not those that identify an object or that the server writes, and not those that a write to this
  * subresource never changes.
  *
- * The result is kept with the set. Sets of new objects are shared by all objects of one shape, so it is nearly always present.
+ * The result is cached by set. Sets of new objects are shared by all objects of one shape, so it is nearly always cached.
  */
 import { memoizeByObject } from "#base";
 import type { FieldFilter } from "./field-filter.ts";

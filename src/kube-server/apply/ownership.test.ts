@@ -14,7 +14,7 @@ import { widget, WidgetWorld, widgetKind } from "./widget.test-support.ts";
 
 const text = fc.constantFrom("1", "2", "3");
 const item = fc.record({ name: fc.constantFrom("x", "y", "z"), value: text, port: fc.constantFrom(1, 2) }, { requiredKeys: ["name"] });
-/** Nothing is empty: an empty list has no owner, and an empty struct is owned itself, on a real server as here. */
+/** No empty values: an empty list has no owner, and an empty struct is owned itself, as on a real server. */
 const spec = fc.record(
   {
     a: text,
@@ -79,7 +79,7 @@ describe("ownership", () => {
     );
   });
 
-  it("what is applied is there", () => {
+  it("the applied values are in the object", () => {
     fc.assert(
       fc.property(history, spec, (writes, given) => {
         const world = play(writes).apply("alice", given, { force: true });
@@ -99,7 +99,7 @@ describe("ownership", () => {
     );
   });
 
-  it("force takes only what the patch says: others keep every field that did not change", () => {
+  it("force changes only the owners of applied fields: other managers keep all unchanged fields", () => {
     fc.assert(
       fc.property(history, spec, (writes, given) => {
         const world = play(writes);
@@ -134,7 +134,7 @@ describe("ownership", () => {
     );
   });
 
-  it("a refused apply is a conflict with an owner of another value, and forcing it works", () => {
+  it("a conflict names an owner of another value, and force resolves it", () => {
     fc.assert(
       fc.property(history, spec, (writes, given) => {
         const world = play(writes);
@@ -159,7 +159,7 @@ describe("ownership", () => {
     );
   });
 
-  it("inputs are left as they were", () => {
+  it("inputs are not changed", () => {
     fc.assert(
       fc.property(history, spec, (writes, given) => {
         const live = deepFreeze(play(writes).live);
@@ -177,7 +177,7 @@ function deepFreeze<T>(value: T): T {
 }
 
 describe("cost", () => {
-  /** Counts how often the schema is asked for a field: every visit of a value asks at least once. */
+  /** Counts schema lookups: every visit of a value makes at least one. */
   function counting(): { readonly schema: TypeSchema; readonly count: () => number } {
     let calls = 0;
     const wrapMap = (map: MapSchema): MapSchema => ({

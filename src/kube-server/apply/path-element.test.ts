@@ -6,17 +6,17 @@ import { compareValues, keyElement, parsePathElement, pathText, sortElements, st
 describe("path elements", () => {
   it.each([
     { name: "keys are sorted and values written as JSON", text: 'k:{"protocol":"TCP", "port":80}', want: 'k:{"port":80,"protocol":"TCP"}' },
-    { name: "values escape what HTML would mind", text: 'v:"a<b>&c"', want: 'v:"a\\u003cb\\u003e\\u0026c"' },
-    { name: "field names are taken as they are", text: "f:a<b/c:d", want: "f:a<b/c:d" },
+    { name: "values escape HTML characters", text: 'v:"a<b>&c"', want: 'v:"a\\u003cb\\u003e\\u0026c"' },
+    { name: "field names are not escaped", text: "f:a<b/c:d", want: "f:a<b/c:d" },
     { name: "an empty name is a name", text: "f:", want: "f:" },
-    { name: "numbers lose what says nothing", text: "v:1.0", want: "v:1" },
+    { name: "numbers have no trailing zeros", text: "v:1.0", want: "v:1" },
     { name: "indexes", text: "i:+07", want: "i:7" },
     { name: "unknown kinds of path elements are skipped", text: "x:1", want: undefined },
   ])("reads $text: $name", ({ text, want }) => {
     expect(parsePathElement(text)).toEqual(ok(want));
   });
 
-  it.each(["", "f", "fx", "k:[1]", "k:{", "v:", "v:{", "i:x", "i:1.5"])("refuses %j", (text) => {
+  it.each(["", "f", "fx", "k:[1]", "k:{", "v:", "v:{", "i:x", "i:1.5"])("%j is an error", (text) => {
     expect(parsePathElement(text).ok).toBe(false);
   });
 
@@ -45,7 +45,7 @@ describe("path elements", () => {
     expect(compareValues({ a: 1 }, { a: 1 })).toBe(0);
   });
 
-  it("print as people read them", () => {
+  it("are printed in a readable form", () => {
     const key = keyElement([
       ["n", 1.5],
       ["t", 'a"b'],
@@ -72,7 +72,7 @@ describe("Go's texts", () => {
     expect(numberText(given)).toBe(want);
   });
 
-  it("quotes what is not plain", () => {
+  it("quotes special characters", () => {
     expect(quote('a\u00a0b\x7f\u200bc é😀\x01\n\\"')).toBe('"a\\u00a0b\\x7f\\u200bc é😀\\x01\\n\\\\\\""');
     expect(quote("\u{e0001}")).toBe('"\\U000e0001"');
   });

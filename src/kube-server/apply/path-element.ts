@@ -1,9 +1,9 @@
 /**
- * One step of a path to a field, kept as the text FieldsV1 uses: `f:name`, `k:{"name":"a"}` (the item with these keys), `v:"x"` (this
- * value of a set), `i:3` (this place in a list).
+ * One element of a path to a field, in the text form of FieldsV1: `f:name`, `k:{"name":"a"}` (the item with these keys), `v:"x"` (this
+ * value of a set), `i:3` (this index of a list).
  *
- * The text is the identity: it is always in canonical form (keys sorted, no white space), so two steps are the same exactly when their
- * texts are. Only sorting and printing look inside.
+ * The text is always in canonical form (keys sorted, no white space), so two elements are equal exactly when their texts are. Only sorting
+ * and printing parse it.
  */
 import { err, memoize, ok, type Result } from "#base";
 import { compareText, floatText, isJsonObject, jsonText, numberText, parseJson, quote, stringText, type Json } from "#kube";
@@ -13,10 +13,10 @@ export type FieldPath = readonly PathElement[];
 
 export type KeyField = readonly [name: string, value: Json];
 
-/** Names come from users. A field set has one text per field, and most fields of a server are fields of its kinds. */
+/** Bounded, because names come from users; but most are field names of kinds. */
 const LIMITS = { limit: 40_000 };
 
-/** The same names come again with every write; a text that is put together anew must be hashed anew, too. */
+/** Cached, because the same names occur in every write, and a newly concatenated text must be hashed again. */
 export const fieldElement = memoize(LIMITS, (name: string): PathElement => `f:${name}`);
 
 export function fieldPath(...names: readonly string[]): FieldPath {
@@ -45,7 +45,7 @@ export function isKeyElement(element: PathElement): boolean {
   return element.startsWith("k:");
 }
 
-/** The keys of a `k:` step, sorted by name. The same steps come again with every write to an object. */
+/** The keys of a `k:` element, sorted by name. Cached, because the same elements occur in every write to an object. */
 const keyFieldsOf = memoize(LIMITS, (element: PathElement): readonly KeyField[] => {
   const parsed: unknown = JSON.parse(element.slice(2));
   return isJsonObject(parsed)
@@ -66,7 +66,7 @@ function contentOf(element: PathElement): Json {
   return JSON.parse(element.slice(2)) as Json;
 }
 
-/** Reads a step written by anybody; `undefined` for kinds of steps that we do not know, which are skipped. */
+/** Parses an element of any origin; `undefined` for unknown kinds of elements, which are skipped. */
 export function parsePathElement(text: string): Result<PathElement | undefined, string> {
   if (text.length < 2) return err("key must be 2 characters long:");
   if (text[1] !== ":") return err(`missing colon: ${text}`);
@@ -88,12 +88,12 @@ export function parsePathElement(text: string): Result<PathElement | undefined, 
 
 const KINDS = "fkvi";
 
-/** A step with its content, parsed once per sort; a field's content is its text. */
+/** An element with its content, parsed once per sort; the content of a field is its text. */
 type Sortable = { readonly text: PathElement; readonly kind: number; readonly keys: readonly KeyField[]; readonly content: Json };
 
 const NOT_IN_NATIVE_ORDER = /^[^f]|[\ud800-\udfff]/;
 
-/** Field names without surrogates, nearly all there are, sort natively. */
+/** Field names without surrogates (nearly all) use the native sort. */
 export function sortElements(elements: Iterable<PathElement>): PathElement[] {
   const list = [...elements];
   if (list.length < 2) return list;
@@ -148,12 +148,12 @@ function rankOf(value: Json): number {
 
 type NumberText = (value: number) => string;
 
-/** `.spec.ports[port=80,protocol="TCP"].name`, as people read it. */
+/** `.spec.ports[port=80,protocol="TCP"].name`, as in error messages. */
 export function pathText(path: FieldPath): string {
   return path.map((element) => elementText(element)).join("");
 }
 
-/** The same of a path that was read from managedFields: Go has its numbers as float64 then, and prints large ones with an exponent. */
+/** The same for a path that was parsed from managedFields: Go decodes its numbers as float64, and prints large ones with an exponent. */
 export function storedPathText(path: FieldPath): string {
   return path.map((element) => elementText(element, floatText)).join("");
 }

@@ -1,8 +1,8 @@
 /**
  * Removes fields that a manager applied last time and no longer applies, unless another manager owns them.
  *
- * It works backwards: take all of the manager's last fields out, then put back what anybody owns, then put back what the manager never
- * owned (a removed list item takes fields of others with it). Each step looks at the object in the version of the set it uses.
+ * First all fields of the manager's last set are removed. Then fields with an owner are restored, and then fields that the manager never owned
+ * (a removed list item also removes fields of others). Each step converts the object to the version of its set.
  */
 import { err, ok, type Result } from "#base";
 import { difference, EMPTY_SET, intersection, isEmpty, isSubset, union, withNamedFields, type FieldSet } from "./field-set.ts";
@@ -19,7 +19,7 @@ export type PruneInput = {
   readonly managers: Managers;
   readonly applied: FieldSet;
   readonly last: VersionedSet | undefined;
-  /** The version of the request: what comes out is in it. */
+  /** The version of the request, and of the result. */
   readonly apiVersion: string;
 };
 
@@ -40,8 +40,8 @@ export function prune({ versions, merged, managers, applied, last, apiVersion }:
 }
 
 /**
- * The usual case, seen without the work: all of the last set is applied again, every leaf of it still is one, and one version is all
- * there is. The second matters: a struct that was applied empty and has been filled since may lose fields without an owner.
+ * A fast path: all of the last set is applied again, all its leaves are still leaves, and there is only one version. The second condition
+ * matters: a struct that was applied empty and got fields since may lose fields without an owner.
  */
 function nothingToRemove({
   merged,
@@ -65,7 +65,7 @@ function leavesStay(last: FieldSet, now: FieldSet): boolean {
 
 type Parts = { readonly whole: TypedValue; readonly stripped: TypedValue };
 
-/** The last version first: fields that were taken out may be needed to convert at all. */
+/** The last version first: removed fields may be needed for conversions. */
 function putBackOwned(versions: Versions, parts: Parts & { readonly version: string }, managers: Managers): Result<TypedValue, string> {
   const owned = ownedByVersion(managers);
   const others = [...owned.keys()].filter((version) => version !== parts.version);
@@ -116,7 +116,7 @@ function without(typed: TypedValue, fields: FieldSet): Result<TypedValue, Conver
   return withValue(typed, removeItems(typed.type, typed.value, fields));
 }
 
-/** A version that is gone leaves things as they are; anything else is an error. */
+/** A version that is no longer served is skipped; any other failure is an error. */
 function orMissing<T>(error: ConvertError, unchanged: T, context: string): Result<T, string> {
   return error.kind === "missing-version" ? ok(unchanged) : err(`${context}: ${error.message}`);
 }

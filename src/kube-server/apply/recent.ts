@@ -1,6 +1,6 @@
 /**
- * What was found out lately about things that never change, known by their identity. Weak in the things, and bounded: what is not asked for is
- * forgotten after a while, so that a large store does not carry notes about every object in it.
+ * A cache of results for immutable objects, by identity. Keys are weak, and the size is bounded: entries that are not read are dropped after a
+ * while, so that a large store does not have an entry for every object.
  */
 export class Recent<K extends object, V> {
   readonly #limit: number;

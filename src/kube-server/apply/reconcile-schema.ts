@@ -1,6 +1,6 @@
 /**
- * Brings a field set in line with a schema that changed after it was written: a manager that owned parts of what is atomic now owns
- * the whole. The other way round (atomic became granular) needs nothing: the owner keeps the top, and new parts find their owners.
+ * Adapts a field set to a schema that changed after the set was written: a manager that owned parts of a value that is atomic now owns the
+ * whole value. The opposite change (atomic to granular) needs nothing: the owner keeps the top-level field.
  */
 import { memoizeByObject } from "#base";
 import type { FieldNode, FieldSet } from "./field-set.ts";
@@ -9,16 +9,16 @@ import { fieldType, shapeOf, type TypeSchema } from "./schema.ts";
 
 const WHOLE: FieldNode = { member: true, children: undefined };
 
-/** By schema and set: every write to an object brings the sets of all its managers in line. */
+/** Cached by schema and set, because every write adapts the sets of all managers. */
 const reconciledBy = memoizeByObject((type: TypeSchema) => memoizeByObject((set: FieldSet) => reconcileSet(set, type)));
 
-/** The same set when nothing had to change. */
+/** Returns the same set if nothing changes. */
 export function reconcileFieldSet(set: FieldSet, type: TypeSchema): FieldSet {
   return reconciledBy(type)(set);
 }
 
 function reconcileSet(set: FieldSet, type: TypeSchema): FieldSet {
-  if (type.map?.deduced === true) return set; // nothing is declared that could have changed
+  if (type.map?.deduced === true) return set; // nothing is declared, so nothing can have changed
   let changed: Map<PathElement, FieldNode> | undefined;
   for (const [element, node] of set) {
     const below = node.children === undefined ? undefined : typeOf(type, element);

@@ -1,8 +1,8 @@
 /**
- * Takes fields out of a value.
+ * Removes fields from a value.
  *
- * A map or list of which nothing is left becomes null, not absent: that is what a real server stores for custom resources when the
- * schema allows null, and what decoding drops for built-in kinds.
+ * A map or list that becomes empty is replaced by null, not removed: a real server stores null for custom resources if the schema allows it,
+ * and decoding drops it for built-in kinds.
  */
 import { isJsonObject, type Json, type JsonObject } from "#kube";
 import { isEmpty, type FieldSet } from "./field-set.ts";

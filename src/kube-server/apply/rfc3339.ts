@@ -3,7 +3,7 @@ const TIME = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:[.,]\d+)?(?:Z|([+-])
 const CANONICAL = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
 const DAY = 86_400;
 
-/** Seconds since 1970; `undefined` for what is no time. */
+/** Seconds since 1970; `undefined` if the text is not a time. */
 export function parseSeconds(text: string): number | undefined {
   const parts = TIME.exec(text);
   if (parts === null) return undefined;

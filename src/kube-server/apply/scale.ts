@@ -1,6 +1,6 @@
 /**
- * managedFields of an object seen through its scale subresource, and back: in a Scale the replicas always stand at `.spec.replicas`,
- * in the object wherever its kind puts them.
+ * Converts managedFields of an object to those of its Scale, and back: in a Scale the replicas are at `.spec.replicas`, in the object at a path
+ * that depends on its kind.
  */
 import { map, type Result } from "#base";
 import type { Json, JsonObject } from "#kube";
@@ -11,7 +11,7 @@ import { fieldPath, type FieldPath } from "./path-element.ts";
 const SCALE_VERSION = "autoscaling/v1";
 const REPLICAS_IN_SCALE = fieldPath("spec", "replicas");
 
-/** Per version of the object: where its replicas are; `undefined` in the map for a version without a scale subresource. */
+/** The path of the replicas per version; `undefined` for a version without a scale subresource. */
 export type ReplicasPaths = ReadonlyMap<string, FieldPath | undefined>;
 
 /** The entries that own the replicas, as entries of a Scale. */
@@ -30,14 +30,14 @@ export type ScaleWrite = {
   /** managedFields of the object before the write, and of the Scale after it. */
   readonly parent: Json | undefined;
   readonly scale: Json | undefined;
-  /** The version of the object through which the scale subresource was written. */
+  /** The version of the object in the path of the scale request. */
   readonly apiVersion: string;
   readonly paths: ReplicasPaths;
 };
 
 /**
- * The object's entries after its Scale was written: a manager that no longer owns the replicas there loses them here. Entries that come from
- * the Scale have no time, as on a real server.
+ * The object's entries after a write to its Scale: a manager that lost the replicas in the Scale loses them in the object. Entries from the
+ * Scale have no time, as on a real server.
  */
 export function parentEntries({ parent, scale, apiVersion, paths }: ScaleWrite): Result<JsonObject[], string> {
   const before = decodeManaged(parent);
@@ -53,7 +53,7 @@ function joined(
   const managers = new Map<ManagerId, VersionedSet>();
   const unmatched = new Map(written.managers);
   for (const [id, versioned] of before.managers) {
-    if (!paths.has(versioned.apiVersion)) continue; // a version that is gone
+    if (!paths.has(versioned.apiVersion)) continue; // no longer served
     const path = paths.get(versioned.apiVersion);
     const owned = path !== undefined && has(versioned.set, path);
     const kept = owned && !unmatched.delete(id) ? difference(versioned.set, fieldSetOf(path)) : versioned.set;

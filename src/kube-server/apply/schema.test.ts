@@ -63,12 +63,12 @@ describe("openApiSchemas", () => {
     expect(property({ type: "array", items: { type: "object" }, ...more })?.list).toMatchObject(want);
   });
 
-  it("knows what a list holds, and that a list of nothing named holds anything", () => {
+  it("reads the element type of a list; without one any element is allowed", () => {
     expect(property({ type: "array", items: { type: "string" } })?.list?.element.scalar).toBe("string");
     expect(property({ type: "array" })?.list?.element).toBe(untypedAtomic);
   });
 
-  it("resolves references once, and overrides of the map type apart", () => {
+  it("resolves references once, with overrides of the map type separately", () => {
     const type = build({
       type: "object",
       properties: {
@@ -82,7 +82,7 @@ describe("openApiSchemas", () => {
     expect(type.map?.field("c")?.map?.atomic).toBe(false);
   });
 
-  it("reads types that contain themselves only as deep as they are used", () => {
+  it("expands recursive types only as deep as they are used", () => {
     const type = build({ $ref: "#/components/schemas/JSONSchemaProps" });
     const inner = type.map?.field("properties")?.map?.element?.map?.field("items");
     expect(inner).toBe(type.map?.field("items"));
@@ -124,7 +124,7 @@ describe("openApiSchemas", () => {
       value: { x: 1 },
       want: true,
     },
-    { name: "a reference to nothing takes nothing", node: { $ref: "#/x/Nope" }, value: {}, want: false },
+    { name: "an unresolved reference allows nothing", node: { $ref: "#/x/Nope" }, value: {}, want: false },
     {
       name: "unknown fields stay allowed below where they are preserved",
       node: { "x-kubernetes-preserve-unknown-fields": true, type: "object", properties: { in: { type: "object", properties: { q: {} } } } },
@@ -135,7 +135,7 @@ describe("openApiSchemas", () => {
     expect(fits(property(node), value)).toBe(want);
   });
 
-  it("cannot be fooled by names that every object has", () => {
+  it("does not resolve names of prototype properties", () => {
     const type = build({ type: "object", properties: { a: { type: "string" } } });
     expect(["constructor", "toString", "__proto__"].map((name) => type.map?.field(name))).toEqual([undefined, undefined, undefined]);
     expect(fits(type, JSON.parse('{"__proto__": {"polluted": 1}}'))).toBe(false);
@@ -157,7 +157,7 @@ describe("crdSchema", () => {
     },
   });
 
-  it("adds what every object has, and what embedded objects have", () => {
+  it("adds the fields of every object, also to embedded objects", () => {
     const metadata = { name: "x", finalizers: ["f"], ownerReferences: [{ uid: "u", name: "o" }] };
     const object = {
       apiVersion: "a/v1",
@@ -172,7 +172,7 @@ describe("crdSchema", () => {
     });
   });
 
-  it("keeps metadata strict even where unknown fields are kept", () => {
+  it("keeps metadata strict even where unknown fields are preserved", () => {
     expect(fits(type, { spec: { pod: { metadata: { nope: 1 } } } })).toBe(false);
     expect(
       fits(crdSchema({ type: "object", properties: { spec: { type: "object", properties: {} } } }, { preserveUnknownFields: true }), {
@@ -181,13 +181,13 @@ describe("crdSchema", () => {
     ).toBe(true);
   });
 
-  it("is whatever the object is when there is no schema", () => {
+  it("is deduced from the object without a schema", () => {
     expect(encodeFields(toFieldSet(crdSchema(undefined), { a: { b: [1] } }))).toEqual({ "f:a": { ".": {}, "f:b": {} } });
   });
 });
 
 describe("shapeOf", () => {
-  it("follows the value where the type allows it, else the first thing the type is", () => {
+  it("follows the value if the type allows it, else uses the first kind of the type", () => {
     expect([1, "x", true].map((value) => shapeOf(deduced, value))).toEqual(["scalar", "scalar", "scalar"]);
     expect([[], {}, null, undefined].map((value) => shapeOf(deduced, value))).toEqual(["list", "map", "map", "map"]);
     expect(shapeOf({ scalar: "string", list: undefined, map: undefined }, {})).toBe("scalar");

@@ -1,8 +1,8 @@
 /**
- * What the apply engine must know of a type: which kinds of value it takes, and who may own which part of it.
+ * The schema of a type for the apply engine: the allowed kinds of values, and the granularity of ownership.
  *
- * One type may take several kinds of value (an untyped field takes all three); the value decides which part of the schema holds. The
- * parts are read through getters and functions, so that a schema that contains itself (JSONSchemaProps) is built only as deep as it is used.
+ * One type may allow several kinds of values (an untyped field allows all three); the value decides which part of the schema applies. Parts
+ * are read through getters and functions, so that a recursive schema (JSONSchemaProps) is expanded only as deep as it is used.
  */
 import { isJsonObject, type Json } from "#kube";
 
@@ -15,29 +15,29 @@ export interface TypeSchema {
 }
 
 export interface ListSchema {
-  /** `atomic`: one owner for the whole list; `set`: one per value; `map`: one per field of each item, items known by their keys. */
+  /** `atomic`: one owner for the whole list; `set`: one per value; `map`: one per field of each item, items are identified by their keys. */
   readonly kind: "atomic" | "set" | "map";
-  /** The fields that tell items of a `map` list apart, as declared. */
+  /** The key fields of a `map` list, as declared. */
   readonly keys: readonly string[];
   readonly element: TypeSchema;
 }
 
-/** Structs and maps alike: declared fields, and the type of all others (`undefined`: there must be none). */
+/** Structs and maps alike: declared fields, and the type of all others (`undefined`: none are allowed). */
 export interface MapSchema {
   readonly atomic: boolean;
-  /** Nothing is declared and everything allowed: a change of the schema cannot be noticed here. */
+  /** Nothing is declared and everything is allowed: schema changes cannot be detected. */
   readonly deduced: boolean;
   readonly element: TypeSchema | undefined;
   field(name: string): TypeSchema | undefined;
-  /** What a missing key field of a list item counts as (a port's protocol is TCP). */
+  /** The default of a missing key field of a list item (a port's protocol is TCP). */
   defaultOf(name: string): Json | undefined;
 }
 
 export type Shape = "map" | "scalar" | "list";
 
 /**
- * The part of a type that a value falls under. Null, and a value that the type does not take at all, fall under the first part there
- * is: null is a valid map and a valid list, and for the rest the error names what was expected.
+ * The part of a type that applies to a value. For null, and for a value that the type does not allow, it is the first part: null is a valid
+ * map and a valid list, and in the other case the error names the expected kind.
  */
 export function shapeOf(type: TypeSchema, value: Json | undefined): Shape | undefined {
   const own = value === undefined || value === null ? undefined : shapeOfValue(value);
@@ -52,7 +52,7 @@ function shapeOfValue(value: Json): Shape {
   return isJsonObject(value) ? "map" : "scalar";
 }
 
-/** The type of a field: as declared, or what all undeclared fields are. */
+/** The type of a field: as declared, or that of all undeclared fields. */
 export function fieldType(map: MapSchema, name: string): TypeSchema | undefined {
   return map.field(name) ?? map.element;
 }
@@ -61,7 +61,7 @@ export function scalarSchema(scalar: ScalarType): TypeSchema {
   return { scalar, list: undefined, map: undefined };
 }
 
-/** Anything, owned as a whole. */
+/** Any value, owned as a whole. */
 export const untypedAtomic: TypeSchema = {
   scalar: "untyped",
   list: {
@@ -74,7 +74,7 @@ export const untypedAtomic: TypeSchema = {
   map: openMap({ atomic: true, deduced: false, element: () => untypedAtomic }),
 };
 
-/** Anything, with the type read off the value: maps are owned field by field, lists as a whole. Kinds without a schema are this. */
+/** Any value, with its type deduced: maps are owned field by field, lists as a whole. Used for kinds without a schema. */
 export const deduced: TypeSchema = {
   scalar: "untyped",
   list: untypedAtomic.list,

@@ -1,31 +1,31 @@
 /**
- * Field sets that are one and the same thing for all values of one shape. A thousand Deployments of one make set the same fields, so they
- * share one set, and with it its text and all that was worked out of it.
+ * Interned field sets: all values of one shape share one set object. A thousand Deployments with the same fields share one set, its text and
+ * all results that are cached by it.
  *
- * A set is spelled, element by element, along a tree of all the sets that were spelled before; where the spelling ends, the set is kept.
- * Names in a set come from users, so the tree is cut down when it has grown too large: a set spelled after that is another, equal one.
+ * A set is looked up element by element in a trie of all interned sets; the last node holds the set. Names come from users, so the trie is
+ * reset when it has grown too large: a later set is another, equal object.
  */
 import { EMPTY_SET, type FieldNode, type FieldSet } from "./field-set.ts";
 import type { PathElement } from "./path-element.ts";
 
-/** Where a spelling has come to. */
+/** A node of the trie. */
 export type Spelling = {
   readonly from: Spelling | undefined;
   readonly element: PathElement;
   readonly node: FieldNode;
-  /** The next step by its element, when that is a leaf; nearly all are. */
+  /** The next node for a leaf element; nearly all elements are leaves. */
   readonly leaves: Map<PathElement, Spelling>;
-  /** And when it has something below it. */
+  /** The next node for an element with nested elements. */
   readonly branches: Map<PathElement, Map<FieldNode, Spelling>>;
   member: FieldNode | undefined;
   passage: FieldNode | undefined;
 };
 
-/** A field with nothing of interest below it. */
+/** A field without nested elements. */
 export const LEAF: FieldNode = { member: true, children: undefined };
 
 const MOST_STEPS = 50_000;
-/** So many characters of a name weigh as much as a step: names are as long as users like. */
+/** So many characters of a name count as one node, because users choose the length of names. */
 const CHARACTERS_PER_STEP = 256;
 let steps = 0;
 let root = step(undefined, "", LEAF);
@@ -43,7 +43,7 @@ export function beginSet(): Spelling {
   return root;
 }
 
-/** No element may come twice in one set. */
+/** Elements of one set must be unique. */
 export function addToSet(at: Spelling, element: PathElement, node: FieldNode): Spelling {
   if (node === LEAF) return at.leaves.get(element) ?? grow(at.leaves, element, step(at, element, node));
   const same = at.branches.get(element);
@@ -61,17 +61,17 @@ function grow<K, V>(into: Map<K, V>, key: K, value: V): V {
   return value;
 }
 
-/** The field itself and what is in the set below it. */
+/** The field itself and its nested set. */
 export function memberOf(at: Spelling): FieldNode {
   return at.from === undefined ? LEAF : (at.member ??= { member: true, children: setOf(at) });
 }
 
-/** Only what is below; undefined when that is nothing. */
+/** Only the nested set; undefined if empty. */
 export function passageOf(at: Spelling): FieldNode | undefined {
   return at.from === undefined ? undefined : (at.passage ??= { member: false, children: setOf(at) });
 }
 
-/** One set for both nodes: what is remembered of a set is remembered by its identity. */
+/** One set object for both nodes, because results are cached by identity. */
 function setOf(at: Spelling): FieldSet {
   const known = at.member?.children ?? at.passage?.children;
   if (known !== undefined) return known;

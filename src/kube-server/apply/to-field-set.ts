@@ -1,5 +1,5 @@
 /**
- * All fields that a value sets: what a manager owns after applying it. Values of one shape give one and the same set (shared-sets.ts).
+ * All fields that a value sets: a manager owns them after applying it. Values of one shape have the same set object (shared-sets.ts).
  */
 import { isJsonObject, type Json } from "#kube";
 import { EMPTY_SET, type FieldNode, type FieldSet } from "./field-set.ts";
@@ -13,7 +13,7 @@ export function toFieldSet(type: TypeSchema, value: Json): FieldSet {
   return visit(type, value, false)?.children ?? EMPTY_SET;
 }
 
-/** `itself`: the place is owned, and not only what is in it. `undefined`: nothing is, as in an empty list. */
+/** `itself`: the field itself is owned, not only nested fields. `undefined`: nothing is owned, as in an empty list. */
 function visit(type: TypeSchema, value: Json, itself: boolean): FieldNode | undefined {
   const shape = shapeOf(type, value);
   if (shape === "map" && type.map?.atomic === false) return nodeOf(fieldsIn(type.map, value), itself);
@@ -33,7 +33,7 @@ function fieldsIn(map: MapSchema, value: Json): Spelling {
     const declared = map.field(name);
     const type = declared ?? map.element;
     if (below === undefined || type === undefined) continue;
-    // A map's own entries are things one can own; a struct's field is owned through what is in it, unless there is nothing.
+    // An entry of a map is owned itself; a field of a struct is owned through its nested fields, unless it has none.
     const itself = declared === undefined || below === null || (isJsonObject(below) && isEmptyObject(below));
     const node = visit(type, below, itself);
     if (node !== undefined) at = addToSet(at, fieldElement(name), node);

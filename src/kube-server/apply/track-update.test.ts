@@ -10,7 +10,7 @@ import { widget, WidgetWorld } from "./widget.test-support.ts";
 const world = () => new WidgetWorld();
 
 describe("trackUpdate", () => {
-  it("gives the creator what it created, maps and list items included", () => {
+  it("makes the creator the owner of all fields, including maps and list items", () => {
     expect(world().update("ctl", { a: "1", map: { k: "v" }, items: [{ name: "x" }] }).owners).toEqual({
       "ctl Update": {
         "f:spec": {
@@ -23,13 +23,13 @@ describe("trackUpdate", () => {
     });
   });
 
-  it("moves a changed field to the manager that changed it, and the time only then", () => {
+  it("moves a changed field to its writer, and changes the time only then", () => {
     const given = world().update("one", { a: "1", n: 1 }).update("two", { a: "2", n: 1 }).update("two", { a: "2", n: 1 });
     expect(given.owners).toEqual({ "one Update": { "f:spec": { ".": {}, "f:n": {} } }, "two Update": { "f:spec": { "f:a": {} } } });
     expect(given.times).toEqual({ "one Update": "2026-01-01T00:00:10Z", "two Update": "2026-01-01T00:00:11Z" });
   });
 
-  it("adds to what the same manager owned before, and takes away what is gone", () => {
+  it("adds to the fields of the same manager, and drops removed fields", () => {
     const given = world().update("ctl", { a: "1" }).update("ctl", { a: "1", n: 1 }).update("other", { n: 1 });
     expect(given.owners).toEqual({ "ctl Update": { "f:spec": { ".": {}, "f:n": {} } } });
   });
@@ -82,9 +82,9 @@ describe("trackUpdate", () => {
     { name: "one blank entry clears", managedFields: [{}], want: [] },
     { name: "null is left out", managedFields: null, want: ["alice Apply"] },
     { name: "garbage is ignored", managedFields: [{ manager: "x", operation: "Nope" }], want: ["alice Apply"] },
-    { name: "what is no list is ignored", managedFields: "x", want: ["alice Apply"] },
+    { name: "a value that is not a list is ignored", managedFields: "x", want: ["alice Apply"] },
     {
-      name: "a readable list replaces, and no time is kept that is none",
+      name: "a valid list replaces the old one, without invalid times",
       managedFields: [
         {
           manager: "bob",
@@ -141,12 +141,12 @@ describe("keepTimesIfUnchanged", () => {
   const object = (a: string, ...managedFields: Json[]) => widget({ a }, { managedFields });
 
   it.each([
-    { name: "takes back times that are the only change", next: object("1", entry("t2")), want: ["t1"] },
+    { name: "restores times that are the only change", next: object("1", entry("t2")), want: ["t1"] },
     { name: "keeps them when the object changed", next: object("2", entry("t2")), want: ["t2"] },
     { name: "keeps them when the owners changed", next: object("1", entry("t2", { "f:x": {} })), want: ["t2"] },
     { name: "keeps them when there are more owners", next: object("1", entry("t1"), entry("t2")), want: ["t1", "t2"] },
-    { name: "has nothing to do without managedFields", next: widget({ a: "1" }), want: [] },
-    { name: "leaves what is no entry", next: object("1", "x"), want: [undefined] },
+    { name: "changes nothing without managedFields", next: widget({ a: "1" }), want: [] },
+    { name: "keeps invalid entries", next: object("1", "x"), want: [undefined] },
   ])("$name", ({ next, want }) => {
     const entries = fieldAt(keepTimesIfUnchanged(object("1", entry("t1")), next), "metadata", "managedFields");
     expect((Array.isArray(entries) ? entries : []).map((item) => fieldAt(item, "time"))).toEqual(want);

@@ -1,4 +1,4 @@
-/** A value together with the schema that it was validated against: what the updater works on. Made only by `parseTyped` and `parseStored`. */
+/** A value with the schema that it was validated against, for the updater. Created only by `parseTyped` and `parseStored`. */
 import { map, ok, type Result } from "#base";
 import type { Json, JsonObject } from "#kube";
 import { ownField } from "./own-fields.ts";
@@ -13,13 +13,13 @@ export function parseTyped(type: TypeSchema, value: JsonObject, options: Validat
 }
 
 /**
- * The large parts of objects that were found to fit: an object is looked at when it is written and again with every later write, and most of
- * it is one and the same thing then.
+ * A cache of large valid parts of objects: an object is validated when it is written and again with every later write, and shares most parts
+ * with its previous state.
  */
 const sound = new Recent<object, TypeSchema>();
 const LENIENT: ValidateOptions = { allowDuplicates: true };
 
-/** For an object that is stored or about to be: parts that it shares with `old`, which was parsed before, are not looked at again. */
+/** For an object that is or will be stored: parts shared with `old`, which was parsed before, are not validated again. */
 export function parseStored(type: TypeSchema, value: JsonObject, old?: JsonObject): Result<TypedValue, string> {
   const quick = type.map !== undefined && partsFit(type.map, value, old);
   return quick ? ok({ value, type }) : parseTyped(type, value, LENIENT);

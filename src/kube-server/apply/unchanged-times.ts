@@ -1,11 +1,11 @@
 /**
- * A write that changes nothing but times changes nothing: times of managedFields entries go back to what they were, so that the stored
- * object stays byte for byte the same and no watcher is woken.
+ * A write that changes only times of managedFields entries is no change: the old times are restored, so that the stored object stays the same
+ * and no watch event is sent.
  */
 import { field, fieldAt, isJsonObject, jsonEqual, type Json, type JsonObject } from "#kube";
 import { withoutManagedFields } from "./managed-metadata.ts";
 
-/** Call it last, when defaults and admission have had their say. */
+/** Called last, after defaulting and admission. */
 export function keepTimesIfUnchanged(old: JsonObject, next: JsonObject): JsonObject {
   const before = entriesOf(old);
   const after = entriesOf(next);
@@ -16,7 +16,7 @@ export function keepTimesIfUnchanged(old: JsonObject, next: JsonObject): JsonObj
   return { ...next, metadata: { ...(isJsonObject(metadata) ? metadata : {}), managedFields: before } };
 }
 
-/** Beside the metadata: there it is where nearly every change is. */
+/** Compared without metadata first, because nearly every change is outside metadata. */
 function hasSameParts(old: JsonObject, next: JsonObject): boolean {
   for (const name in next) if (name !== "metadata" && !jsonEqual(next[name], field(old, name))) return false;
   return true;

@@ -1,8 +1,8 @@
 /**
- * Who owns what after a write: the heart of server-side apply, without names, times and metadata.
+ * Computes the owners of fields after a write: the core of server-side apply, without names, times and metadata.
  *
- * `update` follows a write that has been done; `apply` does the write. Both take a field away from every manager that had it when
- * the write changed or removed it; an apply without force refuses to change what others own.
+ * `update` tracks a completed write; `apply` performs the write. Both remove a changed or removed field from all other managers; an apply
+ * without force is a conflict if it changes fields of others.
  */
 import { err, ok, type Result } from "#base";
 import { jsonEqual } from "#kube";
@@ -44,7 +44,7 @@ export function update(input: UpdateInput): Result<Managers, UpdateError> {
   return ok(withManager(managers, input.manager, { set, apiVersion: input.apiVersion, applied: false }));
 }
 
-/** `object` is `undefined` when the apply changed nothing but, perhaps, who owns it. */
+/** `object` is `undefined` if the apply changed nothing, except possibly owners. */
 export type Applied = { readonly object: TypedValue | undefined; readonly managers: Managers };
 
 export function apply(input: ApplyInput): Result<Applied, UpdateError> {
@@ -72,7 +72,7 @@ function withManager(managers: Managers, id: ManagerId, versioned: VersionedSet)
   return changed;
 }
 
-/** Brings every set in line with today's schema; managers of versions that are gone are dropped. */
+/** Adapts every set to the current schema; managers of versions that are no longer served are dropped. */
 function reconcileManagers({ managers, live, versions }: Write): Result<Managers, UpdateError> {
   const known = new Map<ManagerId, VersionedSet>();
   for (const [id, versioned] of managers) {
@@ -83,7 +83,7 @@ function reconcileManagers({ managers, live, versions }: Write): Result<Managers
   return ok(known);
 }
 
-/** Itself when nothing changed: then its entry need not be written again. */
+/** Returns the same object if nothing changed: then its entry need not be serialized again. */
 function withSet(versioned: VersionedSet, set: FieldSet): VersionedSet {
   return versioned.set === set ? versioned : { ...versioned, set };
 }
@@ -110,7 +110,7 @@ function takeOver(input: Takeover): Result<{ readonly managers: Managers; readon
 
 const NO_CHANGE: Comparison = { added: EMPTY_SET, modified: EMPTY_SET, removed: EMPTY_SET };
 
-/** `undefined`: the version is gone, and so is its manager. */
+/** `undefined`: the version is no longer served, so its manager is dropped. */
 function comparisonIn(input: Takeover, version: string, known: Map<string, Comparison>): Comparison | UpdateError | undefined {
   const done = known.get(version);
   if (done !== undefined) return done;

@@ -1,7 +1,7 @@
 /**
- * Whether a value fits its schema. The messages are those of a real server, Go syntax included: tools and people know them.
+ * Validates a value against its schema. The messages are those of a real server, including Go syntax.
  *
- * Duplicates in sets and map lists are an error only in what is applied: objects stored before they were forbidden must stay readable.
+ * Duplicates in sets and map lists are an error only in an applied configuration: objects that were stored before must stay valid.
  * A real server walks maps in random order and stops a map at its first undeclared field; we walk in document order.
  */
 import { err, ok, type Result } from "#base";
@@ -13,7 +13,7 @@ import { fieldType, shapeOf, type ListSchema, type MapSchema, type ScalarType, t
 
 export type ValidateOptions = { readonly allowDuplicates: boolean };
 
-/** Ok, or all that is wrong in one text: `.spec.foo: …`, or `errors:` and one line each. */
+/** Ok, or all errors in one text: `.spec.foo: …`, or `errors:` and one line each. */
 export function validate(type: TypeSchema, value: Json, options: ValidateOptions): Result<undefined, string> {
   return fits(type, value, options, 0) ? ok(undefined) : explain(type, value, options);
 }
@@ -27,8 +27,8 @@ function explain(type: TypeSchema, value: Json, options: ValidateOptions): Resul
 }
 
 /**
- * Nearly every value fits, and then the paths for messages are not needed. Strict: in doubt, false. `sound`, if it is given, fits the
- * type: what is one and the same thing in both need not be looked at.
+ * A fast check without paths for messages, because nearly every value is valid. False in doubtful cases. `sound` is an optional valid value:
+ * parts that are shared with it are not checked.
  */
 export function fits(type: TypeSchema, value: Json, options: ValidateOptions, depth: number, sound?: Json): boolean {
   if (typeof value === "object" && value !== null && value === sound) return true;
@@ -130,7 +130,7 @@ function scalarProblem(scalar: ScalarType, value: Json): string | undefined {
 function visitMap(walk: Walk, map: MapSchema, value: Json): void {
   if (value === null) return;
   if (!isJsonObject(value)) return report(walk, `expected map, got &{${plainText(value)}}`);
-  // maps of a real server have no order, but mostly they are walked as they were read: sorted. An undeclared field ends the traversal.
+  // a real server mostly traverses maps in sorted order; an undeclared field ends the traversal
   for (const name of Object.keys(value).toSorted()) {
     const below = value[name];
     if (below === undefined) continue;

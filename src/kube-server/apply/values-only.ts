@@ -1,8 +1,8 @@
 /**
- * Whether a write only changed values of fields that the writer owns alone: no field more or less, no item
- * of a list, no other kind of value. In doubt it did more.
+ * Whether a write only changed values of fields that only the writer owns: no added or removed fields or list items, no other kind of value.
+ * False in doubtful cases.
  *
- * Parts that both objects share are not looked at, so this costs what the write has changed. Both objects must fit the schema.
+ * Shared parts of both objects are skipped, so the cost depends on the size of the change. Both objects must be valid.
  */
 import { isJsonObject, jsonEqual, type Json, type JsonObject } from "#kube";
 import { EMPTY_SET, type FieldSet } from "./field-set.ts";
@@ -68,7 +68,7 @@ function listChange(list: ListSchema, { before, after }: Pair<Json>, owners: Own
   const seen = new Set<PathElement>();
   for (const [at, item] of now.entries()) {
     const [was, is] = [elementOfItem(list, old[at] ?? null), elementOfItem(list, item)];
-    // what comes twice is owned as a whole
+    // duplicates are owned as a whole
     if (!was.ok || !is.ok || was.value !== is.value || seen.has(is.value)) return "more";
     seen.add(is.value);
     const change = changeAt({ type: list.element, element: is.value }, { before: old[at] ?? null, after: item }, owners);

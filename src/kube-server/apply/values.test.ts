@@ -25,11 +25,11 @@ const setOf = (json: JsonObject): FieldSet => {
 
 describe("merge", () => {
   it.each([
-    { name: "new items come where they were applied", live: "a b", applied: "c a", want: "c a b" },
+    { name: "new items are placed in the applied order", live: "a b", applied: "c a", want: "c a b" },
     { name: "the applied order wins among shared items", live: "a b c", applied: "c a", want: "b c a" },
     { name: "live items stay between their neighbours", live: "a x b", applied: "a b", want: "a x b" },
     { name: "applied items that are new keep their neighbours too", live: "a b", applied: "a n b m", want: "a n b m" },
-    { name: "nothing shared: live items come first", live: "a b", applied: "c d", want: "a b c d" },
+    { name: "without common items live items come first", live: "a b", applied: "c d", want: "a b c d" },
     { name: "a reversed order", live: "a b c d", applied: "d c b a", want: "d c b a" },
     { name: "nothing live", live: "", applied: "b a", want: "b a" },
     { name: "nothing applied", live: "b a", applied: "", want: "b a" },
@@ -55,7 +55,7 @@ describe("merge", () => {
       want: { plain: [], whole: {} },
     },
     {
-      name: "duplicates in the live list become the one that is applied",
+      name: "duplicates in the live list are replaced by the applied item",
       live: { items: named("x", "x", "y") },
       applied: { items: [{ name: "x", value: "1" }] },
       want: { items: [{ name: "x", value: "1" }, { name: "y" }] },
@@ -67,7 +67,7 @@ describe("merge", () => {
       want: { items: named("x", "x", "y") },
     },
     {
-      name: "null and empty are kept apart",
+      name: "null and empty are different",
       live: { map: {}, tags: null },
       applied: { map: null, tags: [] },
       want: { map: null, tags: [] },
@@ -86,7 +86,7 @@ describe("merge", () => {
     expect(JSON.stringify([live, applied])).toBe(before);
   });
 
-  it("treats __proto__ as a name like any other", () => {
+  it("treats __proto__ as an ordinary name", () => {
     const live = JSON.parse('{"map": {"__proto__": "live", "constructor": "c"}}') as Json;
     const applied = JSON.parse('{"map": {"__proto__": "applied"}}') as Json;
     expect(JSON.stringify(merge(spec, live, applied))).toBe('{"map":{"__proto__":"applied","constructor":"c"}}');
@@ -100,7 +100,7 @@ describe("compare", () => {
     { name: "nothing", before: { a: "1", tags: ["x", "y"] }, after: { tags: ["y", "x"], a: "1" }, want: {} },
     { name: "fields", before: { a: "1", n: 1 }, after: { a: "2", on: true }, want: { added: [".on"], modified: [".a"], removed: [".n"] } },
     {
-      name: "whole structs, with what is in them",
+      name: "whole structs with their fields",
       before: {},
       after: { struct: { x: "1" }, map: {} },
       want: { added: [".map", ".struct", ".struct.x"] },
@@ -119,7 +119,7 @@ describe("compare", () => {
       want: { modified: [".plain", ".whole"] },
     },
     {
-      name: "a list that appears or goes",
+      name: "an added or removed list",
       before: { items: named("x") },
       after: { tags: [] },
       want: { added: [".tags"], removed: [".items", '.items[name="x"]', '.items[name="x"].name'] },
@@ -131,7 +131,7 @@ describe("compare", () => {
       want: { modified: [".free.x"], removed: [".free.x.y"] },
     },
     {
-      name: "one that becomes two, and two that become one",
+      name: "an item that becomes a duplicate, and duplicates that become one item",
       before: { items: [...named("x"), { name: "y", value: "1" }, { name: "y", value: "2" }] },
       after: { items: named("x", "x", "y") },
       want: {
@@ -140,7 +140,7 @@ describe("compare", () => {
       },
     },
     {
-      name: "two that come and go",
+      name: "added and removed duplicates",
       before: { tags: ["x", "x"] },
       after: { tags: ["y", "y"] },
       want: { added: ['.tags[="y"]'], removed: ['.tags[="x"]'] },
@@ -200,7 +200,7 @@ describe("removeItems", () => {
 });
 
 describe("reconcileFieldSet", () => {
-  it("gives the whole to who owned parts of what is atomic now", () => {
+  it("makes the owner of parts the owner of a value that became atomic", () => {
     const owned = setOf({
       "f:whole": { "f:x": {} },
       "f:plain": { 'k:{"name":"p"}': { ".": {}, "f:name": {} } },
@@ -210,7 +210,7 @@ describe("reconcileFieldSet", () => {
     expect(texts(reconcileFieldSet(owned, spec))).toEqual([".gone", ".plain", ".whole", '.items[name="x"].value']);
   });
 
-  it("leaves all else as it is", () => {
+  it("changes nothing else", () => {
     const owned = setOf({
       "f:whole": {},
       "f:plain": {},
@@ -261,12 +261,12 @@ describe("toFieldSet and validate", () => {
       want: `.items: element 0: associative list with keys has an element that omits all key fields ["name"] (and doesn't have default values for any key fields)`,
     },
     {
-      name: "the same key twice, defaults counted",
+      name: "a duplicate key, including defaults",
       value: { ports: [{ port: 1 }, { port: 1, protocol: "TCP" }] },
       want: '.ports: duplicate entries for key [port=1,protocol="TCP"]',
     },
     {
-      name: "a mistake inside an item",
+      name: "an error inside an item",
       value: { plain: [{ port: "x" }] },
       want: ".plain[0].port: expected numeric (int or float), got string",
     },
@@ -274,7 +274,7 @@ describe("toFieldSet and validate", () => {
     expect(validate(spec, value, { allowDuplicates: false })).toEqual({ ok: false, error: want });
   });
 
-  it("takes null for everything, and duplicates where they are allowed", () => {
+  it("accepts null for every type, and duplicates where they are allowed", () => {
     expect(
       validate(spec, { a: null, tags: null, struct: null, ports: [{ port: null }], extra: undefined }, { allowDuplicates: false }).ok,
     ).toBe(true);
@@ -314,7 +314,7 @@ describe("toFieldSet and validate", () => {
 });
 
 describe("elements of items with several keys", () => {
-  it("are distinguished whatever their texts are", () => {
+  it("are different for different key values", () => {
     const list: ListSchema = { kind: "map", keys: ["a", "b"], element: deduced };
     const texts = fc.constantFrom("", "1", ":", '"', "\n", "1:1", "#1|", 'a"\n"b', "b");
     const keys = fc.record({ a: fc.oneof(texts, fc.constantFrom(1, 11, -1)), b: fc.oneof(texts, fc.constantFrom(1, 11)) });

@@ -43,7 +43,7 @@ describe("several versions", () => {
     expect(world.owners).toEqual({ "alice Apply": { "f:spec": { "f:a": {} } } });
   });
 
-  it("compares each owner in its own version: what is granular in one is a whole in the other", () => {
+  it("compares each owner in its own version: a value may be granular in one and atomic in the other", () => {
     const world = turn(both().apply("alice", { items: [{ name: "x", value: "1" }] }), V2);
     const refused = world.tryApply("bob", as2({ items: [{ name: "x", value: "2" }] }), inV2);
     expect(refused).toMatchObject({ error: { conflicts: [{ manager: "alice", fieldPath: '.spec.items[name="x"].value' }] } });
@@ -54,13 +54,13 @@ describe("several versions", () => {
     });
   });
 
-  it("forgets owners of a version that is gone", () => {
+  it("drops owners of a version that is no longer served", () => {
     const world = turn(both().apply("alice", { a: "1" }).update("ctl", { a: "1", n: 1 }), V2);
     expectOk(world.tryApply("bob", as2({ a: "2" }), { ...inV2, convert: renameVersion(new Map([[V2, version2]])) }));
     expect(world.owners).toEqual({ "bob Apply": { "f:spec": { "f:a": {} } } });
   });
 
-  it("what was applied in a version that is gone is not pruned any more", () => {
+  it("fields applied in a version that is no longer served are not pruned", () => {
     const world = turn(both().apply("alice", { a: "1", n: 1 }).apply("bob", { n: 1 }), V2);
     expectOk(world.tryApply("alice", as2({ n: 2 }), { ...inV2, force: true, convert: renameVersion(new Map([[V2, version2]])) }));
     expect(world.spec).toEqual({ a: "1", n: 2 });
@@ -79,7 +79,7 @@ describe("several versions", () => {
       want: "webhook down",
     },
     {
-      name: "an object that does not fit after conversion",
+      name: "an object that is invalid after conversion",
       convert: ((object) =>
         ok({ object: { ...object, apiVersion: widgetKind.apiVersion, nope: 1 }, schema: widgetKind.schema })) satisfies ConvertObject,
       want: ".nope: field not declared in schema",
@@ -103,7 +103,7 @@ describe("several versions", () => {
     else expect(result.ok).toBe(true);
   });
 
-  it.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])("goes on when the version disappears at conversion number %i", (failing) => {
+  it.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])("continues when the version disappears at conversion number %i", (failing) => {
     const world = turn(both().apply("alice", { a: "1", n: 1 }).apply("bob", { n: 1 }), V2);
     let calls = 0;
     const convert: ConvertObject = (object, apiVersion) =>
@@ -129,7 +129,7 @@ describe("several versions", () => {
     });
   });
 
-  it("an item of which only its place is left is an error, as on a real server", () => {
+  it("a list item that lost all its fields is an error, as on a real server", () => {
     const fieldsV1 = { "f:spec": { "f:ports": { 'k:{"protocol":"TCP"}': { "f:name": {} } } } };
     const entry = (manager: string, more: object) => ({
       manager,
@@ -171,7 +171,7 @@ describe("scale", () => {
   ];
   const names = (entries: unknown) => (entries as { manager: string }[]).map(({ manager }) => manager);
 
-  it("shows who owns the replicas, at their place in a Scale", () => {
+  it("maps the owners of the replicas to the path in a Scale", () => {
     const entries = expectOk(scaleEntries(parent, paths));
     expect(entries).toMatchObject([
       { manager: "alice", operation: "Apply", apiVersion: "autoscaling/v1", fieldsV1: replicas },
@@ -179,7 +179,7 @@ describe("scale", () => {
     ]);
   });
 
-  it("takes the replicas from who lost them, and forgets versions that are gone", () => {
+  it("removes the replicas from managers that lost them, and drops versions that are no longer served", () => {
     const scale = [
       {
         manager: "hpa",
@@ -205,12 +205,12 @@ describe("scale", () => {
     expect(entries[1]).toMatchObject({ fieldsV1: { "f:spec": { "f:paused": {} } } });
   });
 
-  it("leaves an applier alone that still owns them", () => {
+  it("keeps an applier that still owns them", () => {
     const scale = expectOk(scaleEntries(parent, paths)).filter((given) => given["operation"] === "Apply");
     expect(names(expectOk(parentEntries({ parent, scale, apiVersion: "apps/v1", paths })))).toContain("alice");
   });
 
-  it("says what is unreadable", () => {
+  it("reports invalid entries", () => {
     expect(scaleEntries("x", paths).ok).toBe(false);
     expect(parentEntries({ parent: "x", scale: [], apiVersion: "apps/v1", paths }).ok).toBe(false);
     expect(parentEntries({ parent, scale: "x", apiVersion: "apps/v1", paths }).ok).toBe(false);

@@ -1,7 +1,7 @@
 /**
- * Field sets are written in the version their manager used; to compare them the object is turned into that version.
+ * Field sets are in the version that their manager used; for a comparison the object is converted to that version.
  *
- * A version that is no longer served is no error: its managers lose their fields.
+ * A version that is no longer served is not an error: its managers lose their fields.
  */
 import { err, ok, type Result } from "#base";
 import { field, isJsonObject, type Json, type JsonObject } from "#kube";
@@ -14,10 +14,10 @@ type Failed = { readonly kind: "failed"; readonly message: string };
 export type ConvertError = { readonly kind: "missing-version" } | Failed;
 export type ConvertedObject = { readonly object: JsonObject; readonly schema: TypeSchema };
 
-/** Turns an object into another version of its kind; never asked for the version the object already has. */
+/** Converts an object to another version of its kind; never called for the version that the object already has. */
 export type ConvertObject = (object: JsonObject, apiVersion: string) => Result<ConvertedObject, ConvertError>;
 
-/** One version is all there is. */
+/** There is only one version. */
 export const noOtherVersion: ConvertObject = () => err({ kind: "missing-version" });
 
 /** Versions that differ only in their name and schema (a CustomResourceDefinition with conversion strategy None). */
@@ -28,7 +28,7 @@ export function renameVersion(schemas: ReadonlyMap<string, TypeSchema>): Convert
   };
 }
 
-/** `stored`: the object that has the managedFields; undefined: every object has them. They are no part of what is compared. */
+/** `stored`: the object that has the managedFields; undefined: every object has them. They are not compared. */
 export function convertWith(convert: ConvertObject, managedFields: Json | undefined, stored?: JsonObject): ConvertObject {
   if (managedFields === undefined) return convert;
   return (object, apiVersion) => {
@@ -56,7 +56,7 @@ export function toVersion({ convert }: Versions, typed: TypedValue, apiVersion: 
   return parsed.ok ? parsed : failed(parsed.error);
 }
 
-/** After fields were taken out: what is left must still be an object. */
+/** After the removal of fields: the result must still be an object. */
 export function withValue(typed: TypedValue, value: Json): Result<TypedValue, Failed> {
   return isJsonObject(value) ? ok({ value, type: typed.type }) : failed("failed to convert value to unstructured for type <nil>");
 }

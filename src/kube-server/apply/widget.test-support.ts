@@ -1,4 +1,4 @@
-/** For the tests of this folder only: a kind with every sort of list and map, and a world that lives through a few writes. */
+/** For the tests of this folder: a kind with every type of list and map, and an object with a sequence of writes. */
 import { expectOk, type Result } from "#base";
 import { fieldAt, type Json, type JsonObject } from "#kube";
 import type { ApplyError } from "./apply-error.ts";
@@ -76,7 +76,7 @@ export class WidgetWorld {
     return this.#keep(trackUpdate({ ...widgetKind, ...this.#kind, ...kind, old: this.live, next, manager, now: this.#tick() }));
   }
 
-  /** An update that leaves the managedFields alone. */
+  /** An update that does not change managedFields. */
   update(manager: string, spec: JsonObject | undefined): this {
     const managedFields = fieldAt(this.live, "metadata", "managedFields");
     expectOk(this.tryUpdate(manager, widget(spec, { uid: "u-1", ...(managedFields === undefined ? {} : { managedFields }) })));
@@ -87,7 +87,7 @@ export class WidgetWorld {
     return fieldAt(this.live, "spec");
   }
 
-  /** What each manager owns: `{ "alice Apply": fieldsV1 }`. */
+  /** The fields of each manager: `{ "alice Apply": fieldsV1 }`. */
   get owners(): Record<string, Json | undefined> {
     const entries = fieldAt(this.live, "metadata", "managedFields");
     const list: readonly Json[] = Array.isArray(entries) ? entries : [];
