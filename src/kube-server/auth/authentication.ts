@@ -1,4 +1,4 @@
-/** Whom a bearer token belongs to: the tokens that the server was given, and those of ServiceAccounts. */
+/** Authenticates bearer tokens: static tokens and those of ServiceAccounts. */
 import { err, map, ok } from "#base";
 import type { User } from "../protocol/request.ts";
 import type { AccountTokens, Authentication, TokenAuthenticator } from "../protocol/auth-port.ts";
@@ -13,7 +13,7 @@ export function createAuthentication(
 ): Authentication {
   const ofToken: TokenAuthenticator = (token, audiences) => {
     const user = known(token);
-    // these tokens say nothing of audiences: they are for this server
+    // static tokens have no audiences: they are valid for this server
     const common = user === undefined ? [] : API_AUDIENCES.filter((audience) => audiences.includes(audience));
     if (user !== undefined && common.length > 0) return ok({ user, audiences: common });
     const account = accounts.authenticate(token, audiences);

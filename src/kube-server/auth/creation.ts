@@ -1,6 +1,6 @@
 /**
- * PUT and apply may create what they name. Who does that needs `create` as well: the gate has only asked for `update` or `patch`, since it
- * cannot know what is there.
+ * PUT and apply may create an object. The user then needs `create` as well: the gate authorized only `update` or `patch`, because it does not
+ * read the store.
  */
 import { ok } from "#base";
 import type { AdmissionContext, AdmissionPlugin } from "../protocol/admission-port.ts";

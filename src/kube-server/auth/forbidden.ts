@@ -1,4 +1,4 @@
-/** The refusal of a user without permission, with kube-apiserver's message. */
+/** The error for a user without permission, with kube-apiserver's message. */
 import type { Err } from "#base";
 import { refuse, type Failure } from "../protocol/status.ts";
 import type { User } from "../protocol/request.ts";

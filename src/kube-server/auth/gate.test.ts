@@ -5,7 +5,7 @@ import { grant, person } from "./roles.test-support.ts";
 const MAPS = "/api/v1/namespaces/default/configmaps";
 const alice = person("alice", "devs");
 
-test("403 comes before 404 and before the body is looked at", async () => {
+test("403 has precedence over 404 and over errors of the body", async () => {
   const { ask } = guardedServer();
   for (const [method, url] of [
     ["GET", "/api/v1/namespaces/nope/nothings/x"],
@@ -48,7 +48,7 @@ const sentences: readonly { readonly name: string; readonly given: readonly [str
   },
 ];
 
-test.each(sentences)("a refusal says who cannot do what where: $name", async ({ given: [method, url], want }) => {
+test.each(sentences)("a 403 names user, verb, resource and namespace: $name", async ({ given: [method, url], want }) => {
   const { ask } = guardedServer();
   expect((await ask(method, url, { user: alice })).body).toMatchObject({ code: 403, reason: "Forbidden", ...want });
 });
@@ -62,7 +62,7 @@ test("every user may read its own identity and discovery, and an anonymous user 
   expect((await ask("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", { user: alice, body: {} })).status).toBe(201);
 });
 
-test("a name in a rule lets one get, and list with that name only", async () => {
+test("resourceNames of a rule allow get, and list with a selector for that name", async () => {
   const server = guardedServer();
   const { ask } = server;
   await ask("POST", MAPS, { body: { metadata: { name: "ok" } } });
@@ -79,7 +79,7 @@ test("a name in a rule lets one get, and list with that name only", async () => 
   expect((await ask("GET", `${MAPS}?fieldSelector=metadata.name%3Dok`, as)).body).toMatchObject({ items: [{ metadata: { name: "ok" } }] });
 });
 
-test("what PUT and apply create needs `create` as well", async () => {
+test("PUT and apply that create need `create` as well", async () => {
   const server = guardedServer();
   const { ask } = server;
   const LEASE = "/apis/coordination.k8s.io/v1/namespaces/default/leases/l";
@@ -105,13 +105,13 @@ test("what PUT and apply create needs `create` as well", async () => {
   expect((await ask("PATCH", `${LEASE}?fieldManager=m`, apply)).status).toBe(200);
 });
 
-test("a path that is half a watch is the server's own error, as on a real one", async () => {
+test("an incomplete watch path is a 500, as on a real server", async () => {
   const { ask } = guardedServer();
   const answered = await ask("GET", "/api/v1/watch?x=y");
   expect(answered).toMatchObject({ status: 500, body: expect.stringContaining("unable to determine kind and namespace from url") });
 });
 
-test("who accepts nothing but Tables is refused in plain JSON, with line breaks", async () => {
+test("a 403 for a client that accepts only Tables is JSON with line breaks", async () => {
   const { ask } = guardedServer();
   const refused = (accept: string) => ask("GET", MAPS, { user: alice, headers: { accept } });
   const table = await refused("application/json;as=Table;v=v1;g=meta.k8s.io");

@@ -1,6 +1,6 @@
 /**
- * Impersonation and authorization of a request. It runs before the body is read and before the resource is looked up, so that a refused
- * client does not learn whether the resource exists.
+ * Impersonation and authorization of a request. It runs before the body is read and before the resource is looked up, so that a
+ * client without permission does not learn whether the resource exists.
  */
 import { err, ok, type Result } from "#base";
 import type { ApiRequest, ApiResponse } from "../protocol/request.ts";
@@ -12,7 +12,7 @@ import { impersonation } from "./impersonation.ts";
 import type { Authorizer } from "../protocol/auth-port.ts";
 import { accessOf } from "./request-access.ts";
 
-/** The request as it goes on, or the answer that ends it here. */
+/** The request with the effective user, or the error response. */
 export type Gate = (request: ApiRequest, info: RequestInfo) => Result<ApiRequest, ApiResponse>;
 
 /** `openToAll`: no authorizer was configured, so a request without impersonation is allowed. */

@@ -1,6 +1,6 @@
 /**
- * The ways to be allowed to impersonate. The original one needs the verb `impersonate` on each part of the other user. The newer,
- * constrained ones (KEP 5284) ask for `impersonate-on:<mode>:<verb>` on what the request is about, and for `impersonate:<mode>` on the user.
+ * The modes of impersonation. The original mode needs the verb `impersonate` on each part of the other user. The newer, constrained modes
+ * (KEP 5284) need `impersonate-on:<mode>:<verb>` on the requested resource, and `impersonate:<mode>` on the user.
  */
 import { ok, type Err, type Result } from "#base";
 import { parseDnsSubdomain } from "#kube";
@@ -36,7 +36,7 @@ export const MODES: readonly Mode[] = [
   { name: "legacy", suits: () => true },
 ];
 
-/** The narrower modes give a user's other parts themselves. */
+/** The narrower modes derive the other parts of a user. */
 function isBare({ uid, groups, extra }: ImpersonatedUser): boolean {
   return uid === "" && groups.length === 0 && extra.size === 0;
 }
@@ -45,7 +45,7 @@ type Attempt = { readonly authorize: Authorizer; readonly requester: User; reado
 type Trial = Attempt & { readonly mode: Mode["name"] };
 type Refusal = Err<Failure> | undefined;
 
-/** `undefined`: this mode is not meant for such a user. */
+/** `undefined`: this mode does not apply to such a user. */
 export function tryMode(mode: Mode, attempt: Attempt): Result<User, Failure> | undefined {
   const { requester, wanted, access } = attempt;
   if (!mode.suits(wanted, requester)) return undefined;
@@ -82,7 +82,7 @@ function askUserName(trial: Trial): Refusal {
   const account = accountOf(name);
   if (account !== undefined) return ask(trial, about(trial, "serviceaccounts", account.name, { namespace: account.namespace }));
   const node = isConstrained(trial) ? nodeOf(name) : undefined;
-  // any node may stand for the one that the requester runs on, so the rule must be for all of them
+  // the node of the requester may be any node, so the rule must cover all of them
   if (node !== undefined) return ask(trial, about(trial, "nodes", trial.mode === "associated-node" ? "*" : node));
   return ask(trial, about(trial, "users", name));
 }
@@ -141,7 +141,7 @@ function extraFault(extra: ReadonlyMap<string, readonly string[]>): string | und
   return undefined;
 }
 
-/** `domain/path`, as utilvalidation.IsDomainPrefixedPath wants it. */
+/** `domain/path`, as checked by utilvalidation.IsDomainPrefixedPath. */
 function prefixedPathFault(key: string): string | undefined {
   const slash = key.indexOf("/");
   const invalid = (why: string) => `extra.key: Invalid value: ${JSON.stringify(key)}: ${why}`;

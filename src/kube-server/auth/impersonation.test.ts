@@ -27,23 +27,23 @@ const becoming: readonly { readonly name: string; readonly headers: Readonly<Rec
     want: { username: "zoe", uid: "7", extra: { "acme.io/project": ["p"], "%zz": ["q"] } },
   },
   {
-    name: "a ServiceAccount, which brings its groups",
+    name: "a ServiceAccount with its groups",
     headers: { "impersonate-user": "system:serviceaccount:n:sa" },
     want: { groups: ["system:serviceaccounts", "system:serviceaccounts:n", "system:authenticated"] },
   },
   {
-    name: "a node, which brings its group",
+    name: "a node with its group",
     headers: { "impersonate-user": "system:node:n1" },
     want: { username: "system:node:n1", groups: ["system:nodes", "system:authenticated"] },
   },
   {
-    name: "what only looks like a ServiceAccount",
+    name: "a name that only resembles a ServiceAccount",
     headers: { "impersonate-user": "system:serviceaccount:n" },
     want: { groups: ["system:authenticated"] },
   },
 ];
 
-test.each(becoming)("an administrator may become $name", async ({ headers, want }) => {
+test.each(becoming)("an administrator may impersonate $name", async ({ headers, want }) => {
   expect((await whoAmI(guardedServer(), headers)).body).toMatchObject({ status: { userInfo: want } });
 });
 
@@ -52,7 +52,7 @@ test("an impersonated anonymous user has the rights of an anonymous user", async
   expect(refused.body).toMatchObject({ code: 403, message: expect.stringContaining('User "system:anonymous" cannot create resource') });
 });
 
-test("parts of a user without the user are a mistake", async () => {
+test("other impersonation headers without Impersonate-User are an error", async () => {
   const server = guardedServer();
   expect((await whoAmI(server, { "impersonate-group": "g" })).body).toMatchObject({
     code: 400,
@@ -65,7 +65,7 @@ test("parts of a user without the user are a mistake", async () => {
   expect((await whoAmI(server, { "impersonate-user": "" })).body).toMatchObject({ status: { userInfo: { username: "admin" } } });
 });
 
-test("a refusal names the first mode that could have been allowed; after one was allowed, that mode", async () => {
+test("a 403 is about the first mode, or about a mode that was allowed before", async () => {
   const server = guardedServer();
   const message = async (headers: Readonly<Record<string, string>>) =>
     ((await whoAmI(server, headers, alice)).body as { message?: string }).message;
@@ -87,7 +87,7 @@ test("a refusal names the first mode that could have been allowed; after one was
 
 const AUTHENTICATION = { apiGroups: ["authentication.k8s.io"] };
 
-test("a user who may impersonate for one action may do only that", async () => {
+test("a permission to impersonate for one action allows only that action", async () => {
   const server = guardedServer();
   await grant(server, "alice", [
     { verbs: ["impersonate:user-info"], ...AUTHENTICATION, resources: ["users"], resourceNames: ["zoe"] },
@@ -106,12 +106,12 @@ const faults: readonly { readonly name: string; readonly headers: Readonly<Recor
   },
   { name: "a group without a name", headers: { "impersonate-group": "" }, want: "impersonating the empty string group is not allowed" },
   { name: "an extra key without a domain", headers: { "impersonate-extra-a": "b" }, want: "must be a domain-prefixed path" },
-  { name: "an extra key of no domain", headers: { "impersonate-extra-a_b%2fc": "b" }, want: "a lowercase RFC 1123 subdomain" },
+  { name: "an extra key with an invalid domain", headers: { "impersonate-extra-a_b%2fc": "b" }, want: "a lowercase RFC 1123 subdomain" },
   { name: "an extra key without a name", headers: { "impersonate-extra-": "b" }, want: "the empty string key in extra" },
   { name: "an empty extra value", headers: { "impersonate-extra-a.b%2fc": "" }, want: "the empty string value in extra" },
 ];
 
-test.each(faults)("the newer way never gives $name", async ({ headers, want }) => {
+test.each(faults)("constrained modes never allow $name", async ({ headers, want }) => {
   const server = guardedServer();
   await grant(server, "alice", [
     { verbs: ["impersonate:user-info"], ...AUTHENTICATION, resources: ["users", "groups", "uids", "userextras/*"] },
@@ -134,7 +134,7 @@ test("a pod's account may act as the node it runs on, and as no other", async ()
   expect((await whoAmI(server, { "impersonate-user": "system:node:n2" }, robot)).status).toBe(403);
 });
 
-test("many groups are allowed at once by a rule for all of them", async () => {
+test("a rule without resourceNames allows all groups at once", async () => {
   const server = guardedServer();
   await grant(server, "alice", [
     { verbs: ["impersonate:user-info"], ...AUTHENTICATION, resources: ["users", "groups"] },

@@ -1,8 +1,8 @@
 /**
  * Impersonation: `Impersonate-User` and its companions, and the permission to use them.
  *
- * There are several ways to be allowed, tried in order (impersonation-modes.ts). A refusal tells of the first that failed, but a requester who
- * was let in before by one way is asked for that one first, so the refusal speaks of the rule that he knows.
+ * Several modes are tried in order (impersonation-modes.ts). The error is that of the first mode, but a mode that was allowed for the requester
+ * before is tried first, so that the error is about the rule that the requester used.
  */
 import { err, ok, type Result } from "#base";
 import type { ApiRequest, User } from "../protocol/request.ts";
@@ -19,7 +19,7 @@ const REMEMBERED = 10_000;
 
 export type Impersonate = (request: ApiRequest, access: Access) => Result<User, Failure>;
 
-/** The user as whom the request goes on: its own, unless it asks for another. */
+/** The effective user: the authenticated one, unless the request impersonates another. */
 export function impersonation(authorize: Authorizer): Impersonate {
   const lastMode = new Map<string, number>();
   return (request, access) => {
@@ -70,7 +70,7 @@ function valuesOf({ headers, repeated }: ApiRequest, name: string): readonly str
   return repeated?.get(name) ?? (one === undefined ? [] : [one]);
 }
 
-/** Header names cannot hold a slash; what cannot be decoded stays as it is. */
+/** Header names cannot contain a slash, so keys are percent-encoded; an invalid encoding is kept. */
 function unescaped(key: string): string {
   try {
     return decodeURIComponent(key);
@@ -79,7 +79,7 @@ function unescaped(key: string): string {
   }
 }
 
-/** As Go prints the struct. */
+/** As Go formats the struct. */
 function goText({ name, uid, groups, extra }: ImpersonatedUser): string {
   const list = (values: readonly string[]) => (values.length === 0 ? "[]string(nil)" : `[]string{${values.map(quoted).join(", ")}}`);
   const entries = [...extra].map(([key, values]) => `${quoted(key)}:${list(values)}`).toSorted();

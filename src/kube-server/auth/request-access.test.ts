@@ -18,19 +18,19 @@ const rows: readonly { readonly name: string; readonly given: readonly [string, 
   { name: "a list", given: ["GET", "/api/v1/namespaces/n/pods"], want: resource("list") },
   { name: "a list of all namespaces", given: ["GET", "/api/v1/pods"], want: resource("list", { namespace: undefined }) },
   { name: "a watch", given: ["GET", "/api/v1/namespaces/n/pods?watch=1"], want: resource("watch") },
-  { name: "a watch that is not wanted", given: ["GET", "/api/v1/namespaces/n/pods?watch=false"], want: resource("list") },
-  { name: "a watch in the old way", given: ["GET", "/api/v1/watch/namespaces/n/pods/p"], want: resource("watch", { name: "p" }) },
+  { name: "watch=false", given: ["GET", "/api/v1/namespaces/n/pods?watch=false"], want: resource("list") },
+  { name: "a watch by the deprecated path", given: ["GET", "/api/v1/watch/namespaces/n/pods/p"], want: resource("watch", { name: "p" }) },
   { name: "one object", given: ["GET", "/api/v1/namespaces/n/pods/p"], want: resource("get", { name: "p" }) },
-  { name: "one object, its head only", given: ["HEAD", "/api/v1/namespaces/n/pods/p"], want: resource("get", { name: "p" }) },
+  { name: "one object by HEAD", given: ["HEAD", "/api/v1/namespaces/n/pods/p"], want: resource("get", { name: "p" }) },
   { name: "a new object", given: ["POST", "/api/v1/namespaces/n/pods"], want: resource("create") },
   { name: "a replacement", given: ["PUT", "/api/v1/namespaces/n/pods/p"], want: resource("update", { name: "p" }) },
   { name: "a patch", given: ["PATCH", "/api/v1/namespaces/n/pods/p"], want: resource("patch", { name: "p" }) },
   { name: "a deletion", given: ["DELETE", "/api/v1/namespaces/n/pods/p"], want: resource("delete", { name: "p" }) },
-  { name: "the deletion of all", given: ["DELETE", "/api/v1/namespaces/n/pods"], want: resource("deletecollection") },
-  { name: "a method that is none", given: ["TRACE", "/api/v1/namespaces/n/pods"], want: resource("") },
+  { name: "the deletion of a collection", given: ["DELETE", "/api/v1/namespaces/n/pods"], want: resource("deletecollection") },
+  { name: "an unknown method", given: ["TRACE", "/api/v1/namespaces/n/pods"], want: resource("") },
   { name: "a subresource", given: ["GET", "/api/v1/namespaces/n/pods/p/log/x"], want: resource("get", { name: "p", subresource: "log" }) },
   {
-    name: "a namespace, which is in itself",
+    name: "a namespace, which counts as its own namespace",
     given: ["GET", "/api/v1/namespaces/n"],
     want: resource("get", { resource: "namespaces", name: "n" }),
   },
@@ -51,13 +51,13 @@ const rows: readonly { readonly name: string; readonly given: readonly [string, 
   },
   { name: "a list of other names", given: ["GET", "/api/v1/namespaces/n/pods?fieldSelector=metadata.name%21%3Dp"], want: resource("list") },
   {
-    name: "a list of a name that is none",
+    name: "a list of an invalid name",
     given: ["GET", "/api/v1/namespaces/n/pods?fieldSelector=metadata.name%3Da%2Fb"],
     want: resource("list"),
   },
-  { name: "a list that cannot be read", given: ["GET", "/api/v1/namespaces/n/pods?fieldSelector=nonsense"], want: resource("list") },
+  { name: "a list with an invalid selector", given: ["GET", "/api/v1/namespaces/n/pods?fieldSelector=nonsense"], want: resource("list") },
   {
-    name: "deletion knows no names from selectors",
+    name: "a deletion gets no name from its selector",
     given: ["DELETE", "/api/v1/namespaces/n/pods?fieldSelector=metadata.name%3Dp"],
     want: resource("deletecollection"),
   },
@@ -67,7 +67,7 @@ const rows: readonly { readonly name: string; readonly given: readonly [string, 
     want: resource("get", { name: "p", subresource: "log" }),
   },
   {
-    name: "a malformed escape, which is refused before authorization",
+    name: "a malformed escape, which is rejected before authorization",
     given: ["GET", "/api/v1/namespaces/n/pods/%"],
     want: { ok: false, error: { kind: "malformed-path" } },
   },
@@ -87,7 +87,7 @@ const rows: readonly { readonly name: string; readonly given: readonly [string, 
   { name: "health", given: ["POST", "/healthz"], want: { ok: true, value: { kind: "path", verb: "post", path: "/healthz" } } },
   { name: "the root", given: ["GET", "/"], want: { ok: true, value: { kind: "path", verb: "get", path: "/" } } },
   {
-    name: "a watch of nothing",
+    name: "a watch without a resource",
     given: ["GET", "/api/v1/watch?a=b"],
     want: {
       ok: false,
@@ -104,6 +104,6 @@ test.each(rows)("$name", ({ given: [method, url], want }) => {
   expect(ask(method, url)).toEqual(want);
 });
 
-test("whatever the path is, there is an answer", () => {
+test("every path has a result", () => {
   fc.assert(fc.property(fc.constantFrom("GET", "POST", "DELETE", "X"), fc.webPath(), (method, path) => void ask(method, path)));
 });

@@ -1,4 +1,4 @@
-/** What authorization decides about a request. The request itself was parsed once, for authorization and routing alike. */
+/** The attributes of a request for authorization. The request was parsed once, for authorization and routing. */
 import type { RequestInfo } from "../protocol/request-info.ts";
 import type { Access } from "../protocol/auth-port.ts";
 

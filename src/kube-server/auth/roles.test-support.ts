@@ -1,4 +1,4 @@
-/** Users and the rules they are given, in one line each. Only for tests. */
+/** Users and their rules. Only for tests. */
 import type { Json } from "#kube";
 import type { User } from "../protocol/request.ts";
 import type { TestResponse, TestServer } from "../rest/server.test-support.ts";
@@ -20,7 +20,7 @@ export type GivenRule = {
   readonly nonResourceURLs?: readonly string[];
 };
 
-/** A ClusterRole of that name, bound to the user: in one namespace, or everywhere. */
+/** A ClusterRole of that name, bound to the user: in one namespace, or cluster-wide. */
 export async function grant({ ask }: TestServer, user: string, rules: readonly GivenRule[], namespace?: string): Promise<void> {
   const name = `${user}-${rules.flatMap(({ verbs }) => verbs).join("-")}-${namespace ?? "all"}`
     .replaceAll(":", ".")

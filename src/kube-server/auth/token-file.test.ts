@@ -23,11 +23,11 @@ const refused: readonly { name: string; given: string; want: string }[] = [
   { name: "an empty token", given: "a,b,c\n,bob,u", want: "line 2: the token is empty" },
   { name: "an empty user", given: "secret,,u", want: "line 1: the user is empty" },
   { name: "an open quote", given: 'secret,bob,u,"a', want: "line 1: a quote is not closed, or something stands behind it" },
-  { name: "something behind a quote", given: '"secret"x,bob,u', want: "line 1: a quote is not closed, or something stands behind it" },
+  { name: "text after a quote", given: '"secret"x,bob,u', want: "line 1: a quote is not closed, or something stands behind it" },
   { name: "the same token twice", given: "secret,a,1\nsecret,b,2", want: "line 2: this token stands on an earlier line too" },
 ];
 
-test.each(refused)("$name is refused, and no message holds a token", ({ given, want }) => {
+test.each(refused)("$name is an error, and no message contains a token", ({ given, want }) => {
   expect(parseTokenFile(given)).toEqual({ ok: false, error: want });
   expect(want).not.toContain("secret");
 });

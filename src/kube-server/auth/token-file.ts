@@ -1,8 +1,8 @@
 /**
  * Bearer tokens in the CSV form of kube-apiserver: `token,user,uid,"group1,group2"`, one per line.
  *
- * Strict where the real one is not: a line that cannot be understood stops the start, because a token that silently does not work is found
- * out at the worst time. Messages name lines, never tokens.
+ * Stricter than a real server: an invalid line is an error at the start, because a token that silently does not work would be noticed late.
+ * Messages name lines, never tokens.
  */
 import { err, ok, sha256Hex, type Result } from "#base";
 import type { User } from "../protocol/request.ts";
@@ -10,7 +10,7 @@ import { authenticated } from "./users.ts";
 
 export type TokenTable = {
   readonly size: number;
-  /** Looked up by digest: how long it takes says nothing about how much of a token was right. */
+  /** Looked up by digest, so that the time of a lookup reveals nothing about the token. */
   readonly userOf: (token: string) => User | undefined;
 };
 
@@ -42,7 +42,7 @@ function tableOf(users: ReadonlyMap<string, User>): TokenTable {
   return { size: users.size, userOf: (token) => users.get(sha256Hex(token)) };
 }
 
-/** One line of RFC 4180: a quoted field may hold commas and doubled quotes. */
+/** One line of RFC 4180: a quoted field may contain commas and doubled quotes. */
 function splitCsv(line: string): readonly string[] | undefined {
   const fields: string[] = [];
   let at = 0;

@@ -1,8 +1,8 @@
-/** Names that Kubernetes gives to users and groups by itself. */
+/** Names of users and groups that Kubernetes defines. */
 import { parseDnsLabel, parseDnsSubdomain } from "#kube";
 import type { User } from "../protocol/request.ts";
 
-/** May do everything, whatever the rules say: the way back in when the rules are broken. */
+/** May do everything independently of the rules, so that broken rules can be repaired. */
 export const MASTERS = "system:masters";
 export const AUTHENTICATED = "system:authenticated";
 export const UNAUTHENTICATED = "system:unauthenticated";
@@ -37,7 +37,7 @@ export function nodeOf(userName: string): string | undefined {
   return parseDnsSubdomain(name).ok ? name : undefined;
 }
 
-/** Keys of what a user's `extra` says about its credential. */
+/** Keys of a user's `extra` that describe the credential. */
 export const EXTRA = {
   credential: "authentication.kubernetes.io/credential-id",
   podName: "authentication.kubernetes.io/pod-name",
@@ -46,13 +46,13 @@ export const EXTRA = {
   nodeUid: "authentication.kubernetes.io/node-uid",
 } as const;
 
-/** Everybody whose credential was good is in this group, unless the group is there already. */
+/** Adds the group system:authenticated, unless present. */
 export function authenticated(user: User): User {
   if (user.groups.includes(AUTHENTICATED) || user.groups.includes(UNAUTHENTICATED)) return user;
   return { ...user, groups: [...user.groups, AUTHENTICATED] };
 }
 
-/** As reviews show a user; empty parts are left out. */
+/** The user in the form of reviews, without empty fields. */
 export function userInfo({ name, uid, groups, extra }: User): {
   readonly username: string;
   readonly uid?: string;

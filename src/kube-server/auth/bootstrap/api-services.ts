@@ -1,8 +1,8 @@
-/** One APIService for each group version that a server answers itself: who counts them finds what a real server has. */
+/** One APIService for each group version that the server serves itself, as on a real server. */
 import { apiServices as apiServiceResource } from "#kube";
 import { defaultOf, NOW, type OtherDefault } from "./other-default.ts";
 
-/** Group, version, and the two priorities that decide who comes first in discovery. */
+/** Group, version, and the two priorities that determine the order in discovery. */
 const SERVED = `
 v1 18000 1
 admissionregistration.k8s.io/v1 16700 15

@@ -22,7 +22,7 @@ function world() {
   return { store, start: () => ensureBootstrapObjects(context), change };
 }
 
-test("a new cluster has the roles, bindings, priorities and the Service that a real one has", async () => {
+test("a new cluster has the roles, bindings, priorities and the Service of a real one", async () => {
   const { ask } = guardedServer();
   const names = async (url: string) => {
     const { items } = (await ask("GET", url)).body as unknown as { items: readonly KubeObject[] };
@@ -37,7 +37,7 @@ test("a new cluster has the roles, bindings, priorities and the Service that a r
   });
 });
 
-test("each is equal to that of a real server", async () => {
+test("each initial object equals that of a real server", async () => {
   const { ask } = guardedServer();
   const { body } = await ask("GET", "/apis/rbac.authorization.k8s.io/v1/clusterroles/view");
   expect(body).toMatchObject({
@@ -56,7 +56,7 @@ test("each is equal to that of a real server", async () => {
   });
 });
 
-test("what was written without being asked passes every check: it can be written back, and is then unchanged", async () => {
+test("initial objects are valid: writing them back changes nothing", async () => {
   const { ask, server } = guardedServer();
   const { revision } = server.store;
   for (const url of [
@@ -84,7 +84,7 @@ test("a second start changes nothing when nothing was changed", () => {
   expect(store.revision).toBe(revision);
 });
 
-test("a start gives back what was taken away, and keeps what was added", () => {
+test("a start restores removed rules and keeps added ones", () => {
   const { store, start, change } = world();
   start();
   change(ROLES, "cluster-admin", undefined);
@@ -99,7 +99,7 @@ test("a start gives back what was taken away, and keeps what was added", () => {
   expect(store.get(BINDINGS, "system:basic-user")?.object).toMatchObject({ subjects: [{ name: "me" }, { name: "system:authenticated" }] });
 });
 
-test("who says so keeps a default as it is, and rules that a controller gathered stay", () => {
+test("autoupdate=false keeps a default unchanged, and aggregated rules stay", () => {
   const { store, start, change } = world();
   start();
   const { metadata } = store.get(ROLES, "system:discovery")?.object ?? { metadata: { name: "" } };

@@ -1,9 +1,9 @@
 /**
- * What a cluster holds before anybody asks it for anything: the default Roles and bindings, two PriorityClasses, the `kubernetes` Service,
- * and what a server says of itself: APIServices, flow control, the range of Services.
+ * The initial objects of a cluster: the default Roles and bindings, two PriorityClasses, the `kubernetes` Service, APIServices, flow control,
+ * and the range of Services.
  *
- * Written straight into the store: they are this program's own, were checked when they were recorded, and a server starts in milliseconds.
- * A store that was opened again gets back what is missing, as a real server mends its defaults at every start.
+ * Written directly into the store without validation, because they are constant and a server must start in milliseconds. Missing objects of a
+ * reopened store are restored, as a real server does at every start.
  */
 import { timestamp, type Clock } from "#base";
 import { fieldAt, type JsonObject, type KubeObject } from "#kube";
@@ -25,7 +25,7 @@ export type BootstrapContext = {
 
 const RBAC = { group: "rbac.authorization.k8s.io", version: "v1" } as const;
 
-/** Only kinds that this server knows: tests have servers with three. */
+/** Only kinds that this server serves: some tests have servers with three kinds. */
 export function ensureBootstrapObjects(context: BootstrapContext): void {
   const now = timestamp(context.clock);
   if (context.types.find(RBAC.group, RBAC.version, "clusterroles") !== undefined) {

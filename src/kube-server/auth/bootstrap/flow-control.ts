@@ -1,5 +1,5 @@
 /**
- * FlowSchemas and PriorityLevelConfigurations as a new server has them. They are data only: no request is delayed by them.
+ * FlowSchemas and PriorityLevelConfigurations of a new server. They have no effect: no request is delayed by them.
  *
  * A schema is given by its name, level, precedence, flow distinguisher and subjects.
  */
@@ -45,7 +45,7 @@ const FLOWS: readonly Flow[] = [
   ["catch-all", "catch-all", 10_000, "ByUser", EVERYBODY],
 ];
 
-/** Name, shares, per cent that may be lent, and how many queues of which a request looks at how many; none: it is refused. */
+/** Name, shares, lendable percent, and queues with hand size; without queues excess requests are rejected. */
 const LEVELS: readonly (readonly [string, number, number, number?, number?])[] = [
   ["catch-all", 5, 0],
   ["global-default", 20, 50, 128, 6],

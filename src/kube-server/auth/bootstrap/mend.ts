@@ -8,7 +8,7 @@ import { isUntouched, type DefaultObject } from "./rbac-defaults.ts";
 
 const AUTOUPDATE = "rbac.authorization.kubernetes.io/autoupdate";
 
-/** `undefined`: it is as it should be. */
+/** `undefined`: nothing is missing. */
 export function mended(object: KubeObject, wanted: DefaultObject): KubeObject | undefined {
   const isDefault = wanted.annotations[AUTOUPDATE] !== undefined;
   if (!isDefault || isUntouched(object, wanted) || object.metadata.annotations?.[AUTOUPDATE] !== "true") return undefined;
@@ -19,7 +19,7 @@ export function mended(object: KubeObject, wanted: DefaultObject): KubeObject | 
 }
 
 function withMissingRules(object: KubeObject, { content }: DefaultObject): Json | undefined {
-  // the rules of a role that gathers others belong to the controller that gathers
+  // the rules of an aggregated role belong to the aggregation controller
   if (content["aggregationRule"] !== undefined || content["rules"] === undefined) return undefined;
   const missing = uncovered(readRules(fieldAt(object, "rules")), readRules(content["rules"]));
   return missing.length === 0 ? undefined : [...listOf(fieldAt(object, "rules")), ...missing.map(ruleObject)];

@@ -1,4 +1,4 @@
-/** The form of a default that is not about access, and how one is written down. */
+/** The form of an initial object that is not part of RBAC. */
 import type { JsonObject } from "#kube";
 import type { DefaultObject } from "./rbac-defaults.ts";
 
@@ -10,11 +10,11 @@ export type OtherDefault = DefaultObject & {
   readonly generation?: number | undefined;
   /** The field manager; absent: the server's own. */
   readonly manager?: string | undefined;
-  /** Who has applied the one condition in its status. */
+  /** The field manager of the condition in its status. */
   readonly status?: StatusOwner | undefined;
 };
 
-/** Stands in conditions for the time of the start. */
+/** Placeholder in conditions for the time of the start. */
 export const NOW = "";
 
 export type StatusOwner = { readonly manager: string; readonly type: string; readonly fields: readonly string[] };
@@ -31,7 +31,7 @@ type Short = {
   readonly status?: StatusOwner;
 };
 
-/** Of the whole cluster. */
+/** Cluster-scoped. */
 export function defaultOf({ kind: { kind, group, version, plural }, name, labels = {}, annotations = {}, ...rest }: Short): OtherDefault {
   const head = { apiVersion: `${group}/${version}`, group, version, plural, collection: `${group}/${plural}`, key: name };
   return { ...head, kind, name, namespace: undefined, labels, annotations, ...rest };

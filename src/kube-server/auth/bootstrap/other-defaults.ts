@@ -1,11 +1,11 @@
-/** Defaults that are not about access: priorities, the Service behind which pods find the API server, and what a server says of itself. */
+/** Initial objects that are not part of RBAC: priorities, the Service of the API server, APIServices, flow control. */
 import { once } from "#base";
 import { priorityClasses, serviceCidrs, services } from "#kube";
 import { apiServices } from "./api-services.ts";
 import { flowControl } from "./flow-control.ts";
 import { defaultOf, NOW, type OtherDefault } from "./other-default.ts";
 
-/** Made once: tests start many servers. */
+/** Created once, because tests start many servers. */
 export const otherDefaults = once((): readonly OtherDefault[] => [
   priorityClass("system-node-critical", 2_000_001_000, "Used for system critical pods that must not be moved from their current node."),
   priorityClass(
@@ -29,7 +29,7 @@ function priorityClass(name: string, value: number, description: string): OtherD
   });
 }
 
-/** From which Services take their addresses; see `kinds.ts`. */
+/** The range of Service addresses; see `kinds.ts`. */
 function serviceRange(): OtherDefault {
   const message = "Kubernetes default Service CIDR is ready";
   const ready = { type: "Ready", status: "True", lastTransitionTime: NOW, reason: "", message };
@@ -42,7 +42,7 @@ function serviceRange(): OtherDefault {
   });
 }
 
-/** Its address is the first of the range; nothing of ours listens there. */
+/** Its address is the first of the range; this server does not listen there. */
 function kubernetesService(): OtherDefault {
   const port = { ".": {}, "f:name": {}, "f:port": {}, "f:protocol": {}, "f:targetPort": {} };
   const { group, version, kind, plural } = services;

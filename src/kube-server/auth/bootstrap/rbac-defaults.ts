@@ -1,4 +1,4 @@
-/** The Roles and bindings with which every cluster begins, read from the committed table when they are first needed. */
+/** The default Roles and bindings, parsed from the generated table when they are first needed. */
 import { once } from "#base";
 import { jsonEqual, type Json, type JsonObject, type KubeObject } from "#kube";
 import { RBAC_DEFAULTS } from "./generated/rbac-defaults.ts";
@@ -6,7 +6,7 @@ import { RBAC_DEFAULTS } from "./generated/rbac-defaults.ts";
 const GROUP = "rbac.authorization.k8s.io";
 const AGGREGATE = `${GROUP}/aggregate-to-`;
 
-/** One of them without its identity. */
+/** A Role or binding without uid and creationTimestamp. */
 export type DefaultObject = {
   readonly collection: string;
   readonly key: string;
@@ -15,7 +15,7 @@ export type DefaultObject = {
   readonly namespace: string | undefined;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
-  /** What is behind metadata. */
+  /** The fields after metadata. */
   readonly content: JsonObject;
   readonly owned: JsonObject;
 };
@@ -56,7 +56,7 @@ function marked(words: readonly string[], mark: string): readonly string[] {
   return words.filter((word) => word.startsWith(mark)).map((word) => word.slice(mark.length));
 }
 
-/** A role that gathers others begins without rules: a controller fills them in. */
+/** An aggregated role begins without rules: a controller sets them. */
 function roleOf(words: readonly string[], lines: readonly (readonly string[])[]): JsonObject {
   const gathers = marked(words, "from:");
   if (gathers.length === 0) return { rules: lines.map(ruleOf) };
@@ -81,7 +81,7 @@ function bindingOf([roleKind = "", role = ""]: readonly string[], lines: readonl
   return { ...(subjects.length === 0 ? {} : { subjects }), roleRef: { apiGroup: GROUP, kind: roleKind, name: role } };
 }
 
-/** As the real server notes it, in the order of its own notes. */
+/** managedFields in the order of a real server. */
 function ownedOf(labels: Readonly<Record<string, string>>, content: JsonObject): JsonObject {
   const fields = (names: readonly string[]) => ({ ".": {}, ...Object.fromEntries(names.map((name) => [`f:${name}`, {}])) });
   const own = Object.keys(content).filter((name) => content[name] !== null && name !== "aggregationRule");
@@ -95,7 +95,7 @@ function ownedOf(labels: Readonly<Record<string, string>>, content: JsonObject):
   };
 }
 
-/** Whether an object is still as it was made: then there is nothing to mend. */
+/** Whether an object is unchanged since its creation: then nothing must be restored. */
 export function isUntouched(object: KubeObject, { content }: DefaultObject): boolean {
   return Object.entries(content).every(([name, value]) => jsonEqual((object as unknown as JsonObject)[name] ?? null, value));
 }

@@ -1,6 +1,6 @@
 /**
- * What a kube-apiserver records about itself in kube-system: the Lease of its identity, which authority it accepts client certificates of, and
- * since when it has tracked legacy ServiceAccount tokens.
+ * Records of a kube-apiserver about itself in kube-system: the Lease of its identity, the authority of client certificates, and the start of
+ * the tracking of legacy ServiceAccount tokens.
  */
 import { sha256Hex, timestamp } from "#base";
 import type { JsonObject, KubeObject } from "#kube";
@@ -13,12 +13,12 @@ const CONFIG_MAPS = "/configmaps";
 const LEASES = "coordination.k8s.io/leases";
 const AUTHENTICATION = "extension-apiserver-authentication";
 const TRACKING = "kube-apiserver-legacy-service-account-token-tracking";
-/** Every server of this program has the same: one runs on a store at a time. */
+/** Constant, because only one server uses a store at a time. */
 const HOSTNAME = "lattice";
 const IDENTITY = `apiserver-${base32(sha256Hex(HOSTNAME).slice(0, 32))}`;
 const LEASE_SECONDS = 3_600;
 
-/** The identity is taken at every start; the rest is written once. */
+/** The Lease is renewed at every start; the other records are written once. */
 export function ensureServerRecords(context: BootstrapContext): void {
   const { types, clock } = context;
   if (types.find("", "v1", "configmaps") !== undefined) {
@@ -28,12 +28,12 @@ export function ensureServerRecords(context: BootstrapContext): void {
   if (types.find("coordination.k8s.io", "v1", "leases") !== undefined) takeIdentity(context);
 }
 
-/** PEM of the authority whose client certificates are accepted, for servers that ask this one who their clients are. */
+/** Publishes the PEM of the client certificate authority, for extension servers that authenticate through this one. */
 export function publishClientAuthority(context: BootstrapContext, pem: string): void {
   if (context.types.find("", "v1", "configmaps") !== undefined) putConfigMap(context, AUTHENTICATION, { "client-ca-file": pem });
 }
 
-/** For who keeps a list of objects that a server writes by itself. */
+/** For callers that need the list of objects that the server writes itself. */
 export const CLIENT_AUTHORITY = { collection: CONFIG_MAPS, key: `${NAMESPACE}/${AUTHENTICATION}` } as const;
 
 type Data = Readonly<Record<string, string>>;

@@ -1,6 +1,6 @@
 /**
- * Which bindings speak of whom, kept up to date with every write to the store. A question costs what the user's own bindings are, not what
- * all bindings are: with 10,000 bindings of other people nothing is slower.
+ * An index of bindings by subject, updated with every write to the store. The cost of a lookup depends on the user's own bindings, not on the
+ * number of all bindings.
  */
 import { field, fieldAt, type KubeObject } from "#kube";
 import type { User } from "../../protocol/request.ts";
@@ -17,7 +17,7 @@ export type IndexedBinding = {
   readonly subjects: readonly IndexedSubject[];
 };
 
-/** By namespace ("": everywhere), then by subject. */
+/** By namespace ("": cluster-wide), then by subject. */
 type Index = Map<string, Map<string, Set<IndexedBinding>>>;
 
 const COLLECTIONS = ["rbac.authorization.k8s.io/clusterrolebindings", "rbac.authorization.k8s.io/rolebindings"] as const;
@@ -26,7 +26,7 @@ export class BindingIndex {
   readonly #byObject = new WeakMap<KubeObject, IndexedBinding>();
   readonly #index: Index = new Map();
 
-  /** Follows the store until that is closed. */
+  /** Watches the store until it is closed. */
   constructor(store: Store) {
     for (const collection of COLLECTIONS) {
       const listed = store.list(collection);
@@ -37,7 +37,7 @@ export class BindingIndex {
     }
   }
 
-  /** Those that name the user or one of its groups, in this namespace ("": everywhere). A binding may come twice. */
+  /** Bindings of the user or one of its groups, in this namespace ("": cluster-wide). May contain duplicates. */
   *about({ name, groups }: User, namespace: string): Generator<IndexedBinding> {
     const bySubject = this.#index.get(namespace);
     if (bySubject === undefined) return;
@@ -94,7 +94,7 @@ function keysOf({ subjects, namespace }: IndexedBinding): Set<string> {
   return new Set(subjects.map((subject) => keyOf(subject, namespace)).filter((key) => key !== undefined));
 }
 
-/** A ServiceAccount that names no namespace is one of the binding's own. */
+/** A ServiceAccount without a namespace is in the namespace of the binding. */
 function keyOf({ kind, name, namespace }: IndexedSubject, bindingNamespace: string): string | undefined {
   if (kind === "User") return `u:${name}`;
   if (kind === "Group") return `g:${name}`;
@@ -102,7 +102,7 @@ function keyOf({ kind, name, namespace }: IndexedSubject, bindingNamespace: stri
   return kind === "ServiceAccount" && home !== "" ? `u:${serviceAccountName(home, name)}` : undefined;
 }
 
-/** The first subject of the binding that means this user. */
+/** The first subject of the binding that matches this user. */
 export function subjectFor({ subjects, namespace }: IndexedBinding, user: User): IndexedSubject | undefined {
   return subjects.find((subject) => {
     const key = keyOf(subject, namespace);

@@ -10,7 +10,7 @@ const BINDINGS = `${RBAC}/namespaces/default/rolebindings`;
 const MERGE = "application/merge-patch+json";
 const reads = (resource: string, ...verbs: readonly string[]): GivenRule => ({ verbs, apiGroups: [""], resources: [resource] });
 
-/** Bob may write everything about access, and nothing else. */
+/** Bob may write all RBAC objects, and nothing else. */
 async function withBob(): Promise<TestServer> {
   const server = guardedServer();
   const all = ["roles", "clusterroles", "rolebindings", "clusterrolebindings"];
@@ -36,13 +36,13 @@ test("a user cannot write a Role that grants more than the user has, by any requ
   expect((await ask("PATCH", `${ROLES}/r`, { user: bob, type: MERGE, body: { rules } })).status).toBe(403);
 });
 
-test("what one has, one may give", async () => {
+test("a user may grant permissions that the user has", async () => {
   const server = await withBob();
   await grant(server, "bob", [reads("pods", "*")]);
   expect((await server.ask("POST", ROLES, role("r", reads("pods", "get", "delete")))).status).toBe(201);
 });
 
-test("a ClusterRole that gathers others is for who may do everything", async () => {
+test("an aggregated ClusterRole needs all permissions", async () => {
   const server = await withBob();
   const gathering = {
     user: bob,
@@ -77,19 +77,19 @@ test("a user cannot bind a role that the user does not hold, or that does not ex
   expect((await ask("POST", BINDINGS, binding("b", "ClusterRole", "system:discovery"))).status).toBe(201);
 });
 
-test("`escalate` and `bind` say otherwise, for the names they are given for", async () => {
+test("`escalate` and `bind` allow it for their resourceNames", async () => {
   const server = await withBob();
   await grant(server, "bob", [
     { verbs: ["escalate"], apiGroups: [GROUP], resources: ["roles"], resourceNames: ["special"] },
     { verbs: ["bind"], apiGroups: [GROUP], resources: ["clusterroles"], resourceNames: ["cluster-admin"] },
   ]);
   const special = role("special", reads("pods", "get"));
-  expect((await server.ask("POST", ROLES, special)).status).toBe(403); // the name of a new object stands in its body
+  expect((await server.ask("POST", ROLES, special)).status).toBe(403); // the name of a new object is only in its body
   expect((await server.ask("PUT", `${ROLES}/special`, special)).status).toBe(201);
   expect((await server.ask("POST", BINDINGS, binding("b", "ClusterRole", "cluster-admin"))).status).toBe(201);
 });
 
-test("owners and finalizers may be tidied by who holds nothing", async () => {
+test("a user without the granted permissions may change owners and finalizers", async () => {
   const { ask } = await withBob();
   await ask("POST", ROLES, { body: { metadata: { name: "r" }, rules: [reads("pods", "get")] as unknown as Json } });
   const body = { metadata: { finalizers: ["a.b/c"] } };
@@ -100,7 +100,7 @@ test("owners and finalizers may be tidied by who holds nothing", async () => {
   expect((await ask("PATCH", `${BINDINGS}/b`, { user: bob, type: MERGE, body: { subjects: null } })).status).toBe(403);
 });
 
-test("missing roles are named in the refusal", async () => {
+test("the error names missing roles", async () => {
   const server = await withBob();
   await server.ask("POST", BINDINGS, { ...binding("broken", "Role", "gone"), user: person("admin", "system:masters") });
   expect((await server.ask("POST", ROLES, role("r", reads("pods", "get")))).body).toMatchObject({

@@ -1,7 +1,7 @@
 /**
  * Prevents privilege escalation: the writer of a Role or a binding must hold what it grants, or be allowed to `escalate` or `bind` it.
  *
- * A real server does this in the storage of these kinds, behind all that may still change the object; so this part of admission comes last.
+ * A real server does this in the storage of these kinds, after admission; so this is the last admission plugin.
  */
 import { ok, type Result } from "#base";
 import { fieldAt, jsonEqual, type JsonObject, type KubeObject } from "#kube";
@@ -44,7 +44,7 @@ const EVERYTHING: readonly AccessRule[] = [
 
 function checkRole(context: AdmissionContext, attributes: Attributes, role: KubeObject): Result<undefined, Failure> {
   const { type, user, namespace = "" } = attributes;
-  // the name of a new object stands in its body, and authorization does not read bodies
+  // the name of a new object is only in its body, which authorization does not read
   const name = attributes.verb === "create" ? "" : attributes.name;
   const escalate = accessTo(attributes, { verb: "escalate", resource: type.resource.plural, name });
   if (context.authorize(user, escalate).allowed || isTidying(role, attributes.old)) return ok(undefined);
@@ -98,7 +98,7 @@ function hasAggregation(role: KubeObject | undefined): boolean {
   return Array.isArray(selectors) && selectors.length > 0;
 }
 
-/** The garbage collector changes owners and finalizers only, and holds none of the rights. */
+/** The garbage collector changes only owners and finalizers, and has none of the permissions. */
 function isTidying(next: KubeObject, old: KubeObject | undefined): boolean {
   return old !== undefined && jsonEqual(bare(next), bare(old));
 }

@@ -45,7 +45,7 @@ const pods = (verb: string, namespace?: string): Access => ({
   name: "",
 });
 
-test("a binding counts from its creation until it is changed or deleted", () => {
+test("a binding is effective from its creation until it is changed or deleted", () => {
   const store = createMemoryStore();
   const { authorize } = rbacOf(store);
   const alice = user("alice", "devs");
@@ -67,7 +67,7 @@ test("a binding counts from its creation until it is changed or deleted", () => 
   expect(authorize(user("bob"), pods("list", "n")).allowed).toBe(false);
 });
 
-test("a ClusterRole holds everywhere through a ClusterRoleBinding, and in one namespace through a RoleBinding", () => {
+test("a ClusterRole applies cluster-wide through a ClusterRoleBinding, and in one namespace through a RoleBinding", () => {
   const store = createMemoryStore();
   const { authorize } = rbacOf(store);
   put(store, "ClusterRole", "reader", rules("get"));
@@ -81,7 +81,7 @@ test("a ClusterRole holds everywhere through a ClusterRoleBinding, and in one na
   expect(authorize(user("ben"), pods("get", "n")).allowed).toBe(true);
 });
 
-test("a ServiceAccount without a namespace is one of the binding's, and a ClusterRoleBinding has none to give", () => {
+test("a ServiceAccount without a namespace is in that of the binding, which a ClusterRoleBinding does not have", () => {
   const store = createMemoryStore();
   const { authorize } = rbacOf(store);
   put(store, "ClusterRole", "reader", rules("get"));
@@ -100,7 +100,7 @@ test("a ServiceAccount without a namespace is one of the binding's, and a Cluste
   expect(authorize(user("system:serviceaccount:n:sb"), pods("get", "n")).allowed).toBe(false);
 });
 
-test("system:masters may do everything, before any rule is read", () => {
+test("system:masters may do everything without rules", () => {
   const { authorize } = rbacOf(createMemoryStore());
   expect(authorize(user("x", "system:masters"), pods("anything"))).toEqual({ allowed: true, reason: "" });
 });
@@ -120,7 +120,7 @@ test("missing roles are reported, once each, and rules that are found still coun
   expect(rbac.rulesFor(user("u"), "")).toMatchObject({ error: "" });
 });
 
-test("one store has one Rbac, which finds what was there before it", () => {
+test("one store has one Rbac, which includes earlier objects", () => {
   const store = createMemoryStore();
   put(store, "ClusterRole", "reader", rules("get"));
   put(store, "ClusterRoleBinding", "b", binding("ClusterRole", "reader", { kind: "User", name: "u" }));
@@ -141,7 +141,7 @@ const change = fc.record({
   deleted: fc.boolean(),
 });
 
-/** What RBAC means, without an index. */
+/** A reference implementation of RBAC without an index. */
 function plainly(store: Store, who: User, access: Extract<Access, { kind: "resource" }>): boolean {
   const listed = [...listOf(store, "clusterrolebindings"), ...listOf(store, "rolebindings")];
   return listed.some((one) => {
@@ -166,7 +166,7 @@ function listOf(store: Store, plural: string): readonly KubeObject[] {
   return listed.ok ? listed.value.items.map(({ object }) => object) : [];
 }
 
-test("whatever is written in whatever order, the index says what a look at all bindings says", () => {
+test("for every sequence of writes the index agrees with a scan of all bindings", () => {
   fc.assert(
     fc.property(fc.array(change, { maxLength: 12 }), (changes) => {
       const store = createMemoryStore();

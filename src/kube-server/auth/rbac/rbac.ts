@@ -1,7 +1,7 @@
 /**
- * Role-based access control, evaluated on the Roles and bindings that are in the store now.
+ * Role-based access control, evaluated on the current Roles and bindings of the store.
  *
- * There is one Rbac per store, created on first use: it follows the store, and two would do the same work twice.
+ * One instance per store, created on first use: it watches the store, and two would duplicate the work.
  */
 import { memoizeByObject } from "#base";
 import type { KubeObject } from "#kube";
@@ -14,13 +14,13 @@ import type { Store } from "../../store/index.ts";
 
 export type HeldRules = {
   readonly rules: readonly AccessRule[];
-  /** Bindings whose role is not there; "" when there are none. */
+  /** The error about bindings with missing roles; "" if there are none. */
   readonly error: string;
 };
 
 export type Rbac = {
   readonly authorize: Authorizer;
-  /** What a user may do in a namespace ("": everywhere alike). */
+  /** The rules of a user in a namespace ("": cluster-wide). */
   readonly rulesFor: (user: User, namespace: string) => HeldRules;
   /** The rules of a role that a binding in this namespace would refer to. */
   readonly roleOf: (role: IndexedBinding["role"], namespace: string) => KubeObject | undefined;
@@ -80,7 +80,7 @@ function missingRole({ role }: IndexedBinding): string {
   return `${role.kind.toLowerCase()}.${GROUP} ${JSON.stringify(role.name)} not found`;
 }
 
-/** Go's way to say several errors at once. */
+/** Go's format of several errors. */
 function aggregate(errors: ReadonlySet<string>): string {
   const all = [...errors];
   return all.length === 1 ? (all[0] ?? "") : `[${all.join(", ")}]`;

@@ -32,14 +32,14 @@ test.each([
   { name: "another group", rule: pods(), access: to({ group: "apps" }), want: false },
   { name: "every group", rule: pods({ apiGroups: ["*"] }), access: to({ group: "apps" }), want: true },
   { name: "a subresource of it", rule: pods(), access: to({ subresource: "log" }), want: false },
-  { name: "that very subresource", rule: pods({ resources: ["pods/log"] }), access: to({ subresource: "log" }), want: true },
-  { name: "that subresource of anything", rule: pods({ resources: ["*/log"] }), access: to({ subresource: "log" }), want: true },
-  { name: "another subresource of anything", rule: pods({ resources: ["*/log"] }), access: to({ subresource: "exec" }), want: false },
-  { name: "a subresource of anything, for the resource", rule: pods({ resources: ["*/log"] }), access: to(), want: false },
+  { name: "the same subresource", rule: pods({ resources: ["pods/log"] }), access: to({ subresource: "log" }), want: true },
+  { name: "the subresource of any resource", rule: pods({ resources: ["*/log"] }), access: to({ subresource: "log" }), want: true },
+  { name: "another subresource of any resource", rule: pods({ resources: ["*/log"] }), access: to({ subresource: "exec" }), want: false },
+  { name: "a subresource of any resource, for the resource itself", rule: pods({ resources: ["*/log"] }), access: to(), want: false },
   { name: "every resource", rule: pods({ resources: ["*"] }), access: to({ subresource: "log" }), want: true },
   { name: "the named object", rule: pods({ resourceNames: ["a"] }), access: to({ name: "a" }), want: true },
   { name: "another object", rule: pods({ resourceNames: ["a"] }), access: to({ name: "b" }), want: false },
-  { name: "no object, where one is named", rule: pods({ resourceNames: ["a"] }), access: to(), want: false },
+  { name: "no name, where the rule has one", rule: pods({ resourceNames: ["a"] }), access: to(), want: false },
   { name: "a path, for a resource", rule: rule({ verbs: ["get"], nonResourceURLs: ["*"] }), access: to(), want: false },
   { name: "a resource, for a path", rule: pods(), access: path("/api"), want: false },
   { name: "that path", rule: rule({ verbs: ["get"], nonResourceURLs: ["/a"] }), access: path("/a"), want: true },
@@ -53,7 +53,7 @@ test.each([
 
 test.each([
   { name: "more verbs than are held", held: [pods()], wanted: [pods({ verbs: ["get", "list"] })], want: [pods({ verbs: ["list"] })] },
-  { name: "a name out of all", held: [pods()], wanted: [pods({ resourceNames: ["a"] })], want: [] },
+  { name: "one name, holding all", held: [pods()], wanted: [pods({ resourceNames: ["a"] })], want: [] },
   { name: "all, holding a name", held: [pods({ resourceNames: ["a"] })], wanted: [pods()], want: [pods()] },
   {
     name: "another name",
@@ -61,7 +61,12 @@ test.each([
     wanted: [pods({ resourceNames: ["b"] })],
     want: [pods({ resourceNames: ["b"] })],
   },
-  { name: "a subresource of anything held", held: [pods({ resources: ["*/log"] })], wanted: [pods({ resources: ["pods/log"] })], want: [] },
+  {
+    name: "a subresource, holding that of any resource",
+    held: [pods({ resources: ["*/log"] })],
+    wanted: [pods({ resources: ["pods/log"] })],
+    want: [],
+  },
   { name: "a star that is not held", held: [pods()], wanted: [pods({ resources: ["*"] })], want: [pods({ resources: ["*"] })] },
   {
     name: "a path below one that is held",
@@ -91,7 +96,7 @@ const anyAccess = fc
   })
   .map((given) => to(given));
 
-test("who holds all that a rule grants could do all that it allows", () => {
+test("a user who covers a rule is allowed everything that the rule allows", () => {
   fc.assert(
     fc.property(fc.array(anyRule, { maxLength: 3 }), anyRule, anyAccess, (held, wanted, access) => {
       if (uncovered(held, [wanted]).length > 0 || !ruleAllows(wanted, access)) return;
@@ -108,7 +113,7 @@ test("every rule covers itself", () => {
   );
 });
 
-test("missing rules are reported with the verbs of one resource together, and paths apart", () => {
+test("missing rules are reported with the verbs of one resource joined, and paths separately", () => {
   const missing = uncovered(
     [],
     [pods({ verbs: ["get", "list"], resourceNames: ["a"] }), rule({ verbs: ["get"], nonResourceURLs: ["/a", "/b"] })],
@@ -120,7 +125,7 @@ test("missing rules are reported with the verbs of one resource together, and pa
   ]);
 });
 
-test("a rule is read from whatever stands in a Role, and written without empty lists", () => {
+test("a rule is parsed from any content of a Role, and written without empty lists", () => {
   expect(readRules("nonsense")).toEqual([]);
   expect(readRules([{ verbs: ["get", 5], resources: "x" }])).toEqual([rule({ verbs: ["get"] })]);
   expect(ruleObject(pods())).toEqual({ verbs: ["get"], apiGroups: [""], resources: ["pods"] });

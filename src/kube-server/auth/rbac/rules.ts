@@ -1,4 +1,4 @@
-/** The rules of Roles: what one of them allows, and what some of them cover. Pure, as Kubernetes' own helpers have it. */
+/** The rules of Roles: whether a rule allows a request, and whether rules cover other rules. Pure functions. */
 import { memoizeByObject } from "#base";
 import { field, fieldAt, type JsonObject, type KubeObject } from "#kube";
 import type { Access } from "../../protocol/auth-port.ts";
@@ -11,14 +11,14 @@ export type AccessRule = {
   readonly nonResourceURLs: readonly string[];
 };
 
-/** Objects in the store never change, so their rules are read once. */
+/** Stored objects never change, so their rules are parsed once. */
 export const rulesOf = memoizeByObject((role: KubeObject) => readRules(fieldAt(role, "rules")));
 
 export function readRules(value: unknown): readonly AccessRule[] {
   return Array.isArray(value) ? value.map(readRule) : [];
 }
 
-/** As it stands in a Role: lists that hold nothing are left out. */
+/** In the form of a Role, without empty lists. */
 export function ruleObject({ verbs, ...lists }: AccessRule): JsonObject {
   return { verbs, ...Object.fromEntries(Object.entries(lists).filter(([, values]) => values.length > 0)) };
 }
@@ -60,7 +60,7 @@ function urlCovers(url: string, path: string): boolean {
   return url === "*" || url === path || (url.endsWith("*") && path.startsWith(url.replace(/\*+$/, "")));
 }
 
-/** What of `wanted` no single rule of `held` grants, broken down to one verb, one resource, one name each. */
+/** The parts of `wanted` that no single rule of `held` grants, split into one verb, one resource and one name each. */
 export function uncovered(held: readonly AccessRule[], wanted: readonly AccessRule[]): readonly AccessRule[] {
   return wanted.flatMap(breakdown).filter((small) => !held.some((rule) => covers(rule, small)));
 }
@@ -96,12 +96,12 @@ function coversResource(owned: readonly string[], resource: string): boolean {
   return hasOrAll(owned, resource) || (slash >= 0 && owned.includes(`*/${resource.slice(slash + 1)}`));
 }
 
-/** Here a star must cover a star. */
+/** In this comparison only a star covers a star. */
 function ownerUrlCovers(owned: string, url: string): boolean {
   return owned === url || (owned.endsWith("*") && url.startsWith(owned.replace(/\*+$/, "")));
 }
 
-/** Of rules that were broken down, those about the same resource become one again; URLs stay by themselves. */
+/** Joins split rules of the same resource; URLs stay separate. */
 export function compacted(rules: readonly AccessRule[]): readonly AccessRule[] {
   const bySubject = new Map<string, AccessRule>();
   for (const rule of rules) {
@@ -126,7 +126,7 @@ export function ruleText({ apiGroups, resources, nonResourceURLs, resourceNames,
   return `{${shown.join(", ")}}`;
 }
 
-/** As Go's %q prints a list of strings. */
+/** As Go's %q formats a list of strings. */
 export function goList(values: readonly string[]): string {
   return `[${values.map((value) => JSON.stringify(value)).join(" ")}]`;
 }

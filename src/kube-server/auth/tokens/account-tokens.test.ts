@@ -28,7 +28,7 @@ function world() {
   return { store, clock, key, account, accounts, issue };
 }
 
-test("a token says who it is for, and is believed", () => {
+test("an issued token has the claims of its account, and is accepted", () => {
   const { issue, accounts } = world();
   expect(accounts.authenticate(issue(), API_AUDIENCES)).toEqual({
     ok: true,
@@ -45,7 +45,7 @@ test("a token says who it is for, and is believed", () => {
   expect(readToken(issue({ warnAfter: 10 }))?.claims).toMatchObject({ iss: ISSUER, sub: "system:serviceaccount:n:sa", aud: [ISSUER] });
 });
 
-test("it lives for as long as it says, and a minute more for clocks that differ", async () => {
+test("a token is valid until its expiry, and a minute longer for clock skew", async () => {
   const { issue, accounts, clock } = world();
   const token = issue();
   await clock.advance(660_000);
@@ -66,7 +66,7 @@ test.each([
   expect(accounts.authenticate(token, API_AUDIENCES)).toEqual({ ok: false, error: want });
 });
 
-test("audiences that were not requested are refused; those that both name are returned", () => {
+test("a token without a requested audience is rejected; common audiences are returned", () => {
   const { issue, accounts } = world();
   const token = issue({ audiences: ["vault", "api"] });
   expect(accounts.authenticate(token, API_AUDIENCES)).toEqual({
@@ -76,7 +76,7 @@ test("audiences that were not requested are refused; those that both name are re
   expect(accounts.authenticate(token, ["api", "x"])).toMatchObject({ ok: true, value: { audiences: ["api"] } });
 });
 
-test("a token dies with its ServiceAccount, also when another takes the name", () => {
+test("a token is invalid after its ServiceAccount is deleted, also if another has the same name", () => {
   const { issue, accounts, store } = world();
   const token = issue();
   put(store, "/serviceaccounts", object("ServiceAccount", "sa", "u2"));
@@ -90,7 +90,7 @@ test("a token dies with its ServiceAccount, also when another takes the name", (
   expect(accounts.authenticate(token, API_AUDIENCES)).toEqual({ ok: false, error: 'serviceaccounts "sa" not found' });
 });
 
-test("a terminating account is refused a minute after its deletion", async () => {
+test("tokens of a terminating account are rejected a minute after its deletion", async () => {
   const { issue, accounts, store, clock, account } = world();
   const token = issue();
   const deletionTimestamp = new Date(clock.now()).toISOString();
@@ -122,7 +122,7 @@ test.each([
   expect(accounts.authenticate(token, API_AUDIENCES)).toEqual({ ok: false, error: "service account token has been invalidated" });
 });
 
-test("the token of a pod tells its pod and its node, and does not ask for the node", () => {
+test("the token of a pod has its pod and node as claims, and the node need not exist", () => {
   const { issue, accounts, store } = world();
   const pod = object("Pod", "p", "p1");
   put(store, "/pods", pod);
@@ -141,15 +141,15 @@ test("the token of a pod tells its pod and its node, and does not ask for the no
 const strangers: readonly { readonly name: string; readonly change: (token: string) => string; readonly want: string | undefined }[] = [
   { name: "is no token", change: () => "plain", want: undefined },
   { name: "has four parts", change: (token) => `${token}.x`, want: undefined },
-  { name: "has a head that is no JSON", change: (token) => `e${token}`, want: undefined },
-  { name: "has claims that are no JSON", change: (token) => token.replace(".", ".!"), want: undefined },
+  { name: "has a header that is not JSON", change: (token) => `e${token}`, want: undefined },
+  { name: "has claims that are not JSON", change: (token) => token.replace(".", ".!"), want: undefined },
   {
     name: "is of another issuer",
     change: () => signToken(createSigningKey(), { iss: "https://elsewhere" }),
     want: undefined,
   },
   {
-    name: "was signed with a key that is not ours",
+    name: "was signed with another key",
     change: () => signToken(createSigningKey(), { iss: ISSUER }),
     want: "invalid signature, no keys found",
   },
@@ -169,7 +169,7 @@ const strangers: readonly { readonly name: string; readonly change: (token: stri
   },
 ];
 
-test.each(strangers)("a token that $name is not believed", ({ change, want }) => {
+test.each(strangers)("a token that $name is rejected", ({ change, want }) => {
   const { issue, accounts } = world();
   const answer = accounts.authenticate(change(issue()), API_AUDIENCES);
   expect(answer).toEqual(want === undefined ? undefined : { ok: false, error: want });
@@ -181,7 +181,7 @@ test("a token without audiences is for this server", () => {
   expect(accounts.authenticate(signToken(key, claims), API_AUDIENCES)?.ok).toBe(true);
 });
 
-test("only so many tokens are remembered, and a forgotten one is simply looked at again", () => {
+test("the cache of tokens is bounded, and an evicted token is verified again", () => {
   const { issue, accounts } = world();
   const first = issue();
   expect(accounts.authenticate(first, API_AUDIENCES)?.ok).toBe(true);
@@ -189,7 +189,7 @@ test("only so many tokens are remembered, and a forgotten one is simply looked a
   expect(accounts.authenticate(first, API_AUDIENCES)?.ok).toBe(true);
 });
 
-test("without a key one is made when it is needed", () => {
+test("without a key one is created when it is needed", () => {
   const { store, clock, account } = world();
   const accounts = accountTokens({ store, clock });
   const token = accounts.issue({ account, bound: {}, audiences: API_AUDIENCES, seconds: 600, warnAfter: undefined }, "i");
@@ -197,7 +197,7 @@ test("without a key one is made when it is needed", () => {
   expect(accounts.publicKeys()).toMatchObject([{ alg: "ES256", kid: expect.any(String) }]);
 });
 
-test("tokens the server was given are for the server only; a refusal lists what was tried", () => {
+test("static tokens are valid only for the server; the error lists all authenticators", () => {
   const { accounts, issue, store } = world();
   const bob = { name: "bob", uid: "", groups: ["system:authenticated"] };
   const { ofToken, userOf } = createAuthentication(accounts, (token) => (token === "bobs" ? bob : undefined));
@@ -214,7 +214,7 @@ test("tokens the server was given are for the server only; a refusal lists what 
 });
 
 const BASE64URL = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"];
-/** Node's own decoder skips these, or reads them as others. */
+/** Characters that Node's decoder skips, or maps to others. */
 const JUNK = ["!", "=", " ", "\n", "\t", "+", "/", ".", "\u0000", "\u00e9", "\u2713"];
 
 test("every character of a token counts: changing, adding or leaving out one makes it invalid, in every segment", () => {
@@ -238,7 +238,7 @@ test("every character of a token counts: changing, adding or leaving out one mak
   );
 });
 
-test("a signature is written in one way only: spare bits, padding and junk behind it are refused", () => {
+test("a signature has one valid encoding: spare bits, padding and trailing characters are rejected", () => {
   const { issue, accounts } = world();
   const token = issue();
   for (const last of BASE64URL) {

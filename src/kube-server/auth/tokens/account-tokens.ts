@@ -1,6 +1,6 @@
 /**
- * Tokens of ServiceAccounts: made on request, believed when this server's key signed them, and dead when they expire or what they are bound
- * to is gone. A signature is checked once per token; everything that can change is asked anew each time.
+ * Tokens of ServiceAccounts: issued on request, accepted if signed with this server's key, invalid after their expiry or the deletion of their
+ * bound objects. A signature is verified once per token; everything that can change is checked each time.
  */
 import { err, ok, type Clock, type Result } from "#base";
 import { fieldAt, type KubeObject } from "#kube";
@@ -16,13 +16,13 @@ export const ISSUER = "https://kubernetes.default.svc.cluster.local";
 /** The server itself: the default audience of a token. */
 export const API_AUDIENCES: readonly string[] = [ISSUER];
 const REMEMBERED = 2_000;
-/** Clocks differ; a minute is what Kubernetes grants them. */
+/** The clock skew that Kubernetes allows. */
 const LEEWAY_SECONDS = 60;
 
 export type AccountTokensOptions = {
   readonly store: Store;
   readonly clock: Clock;
-  /** Without it a key is made when one is first needed; its tokens end with this process. */
+  /** Default: a key that is created when first needed; its tokens are invalid after a restart. */
   readonly key?: SigningKey | undefined;
 };
 
@@ -51,7 +51,7 @@ function seconds(clock: Clock): number {
   return Math.floor(clock.now() / 1_000);
 }
 
-/** The oldest goes first; a token that is still in use comes back with its next request. */
+/** The oldest entry is evicted; a token that is still in use is added again with its next request. */
 function remember(verified: Map<string, Claims>, token: string, claims: Claims): void {
   const oldest = verified.size >= REMEMBERED ? verified.keys().next().value : undefined;
   if (oldest !== undefined) verified.delete(oldest);
@@ -63,7 +63,7 @@ function verify(token: string, key: SigningKey): Result<Claims, string> | undefi
   if (read === undefined || fieldAt(read.claims, "iss") !== ISSUER) return undefined;
   const kid = fieldAt(read.header, "kid") ?? "";
   if (kid !== "" && kid !== key.id) return err("invalid signature, no keys found");
-  // the algorithm is the key's; what the token claims to be signed with is only compared
+  // the key determines the algorithm; that in the token's header is only compared
   const genuine = fieldAt(read.header, "alg") === key.algorithm && key.verify(read.signed, read.signature);
   return genuine ? ok(readClaims(read.claims)) : err("go-jose/go-jose: error in cryptographic primitive");
 }
@@ -110,7 +110,7 @@ function boundFault({ namespace, pod, secret, node }: Claims, store: Store, now:
   return node === undefined ? undefined : dead("node", node, store.get("/nodes", node.name)?.object);
 }
 
-/** An object on its way out counts as there for as long as clocks may differ. */
+/** A terminating object counts as existing within the clock skew. */
 function isGone(object: KubeObject, now: number): boolean {
   const deleted = fieldAt(object, "metadata", "deletionTimestamp");
   return typeof deleted === "string" && Date.parse(deleted) / 1_000 < now - LEEWAY_SECONDS;

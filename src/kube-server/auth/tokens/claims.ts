@@ -1,4 +1,4 @@
-/** What the token of a ServiceAccount says, and how it is written and read. */
+/** The claims of a ServiceAccount token, and their encoding. */
 import { field, fieldAt, type Json, type JsonObject, type KubeObject } from "#kube";
 import { serviceAccountName } from "../users.ts";
 import type { NewClaims, ObjectRef } from "../../protocol/auth-port.ts";
@@ -18,7 +18,7 @@ export type Claims = {
   readonly node: ObjectRef | undefined;
 };
 
-/** Names in the order in which a real server writes them: by the alphabet. */
+/** Names in alphabetical order, as on a real server. */
 export function writeClaims(
   given: NewClaims,
   { issuer, now, id }: { readonly issuer: string; readonly now: number; readonly id: string },

@@ -1,5 +1,5 @@
 /**
- * JSON Web Tokens in their compact form: three texts with dots between them. Reading one and believing it are two steps.
+ * JSON Web Tokens in their compact form: three segments separated by dots. Parsing and verification are two steps.
  */
 import { Buffer } from "node:buffer";
 import { bytesOfBase64Url, fromThrowing } from "#base";
@@ -18,7 +18,7 @@ export function signToken(key: SigningKey, claims: JsonObject): string {
   return `${signed}.${Buffer.from(key.sign(signed)).toString("base64url")}`;
 }
 
-/** `undefined`: it is no such token. The signature is not verified yet. Each segment has exactly one spelling; junk in any of them is refused. */
+/** `undefined`: not a JSON Web Token. The signature is not verified yet. Each segment has exactly one valid encoding. */
 export function readToken(token: string): ReadToken | undefined {
   const [header = "", claims = "", signature = "", ...more] = token.split(".", 4);
   if (more.length > 0 || signature === "") return undefined;

@@ -13,7 +13,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(folder, { recursive: true }));
 
-test("a key is made once, kept for its owner alone, and is the same afterwards", () => {
+test("a key is created once, readable only by its owner, and the same after a restart", () => {
   const first = expectOk(openKeyFile(folder));
   const path = join(folder, "service-account.key");
   expect(statSync(path).mode & 0o777).toBe(0o600);

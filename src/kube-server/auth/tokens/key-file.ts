@@ -1,7 +1,7 @@
 /**
- * Where the key of ServiceAccount tokens is kept, so that tokens outlive a restart: a file in the data folder, readable by its owner alone.
+ * The file with the key of ServiceAccount tokens in the data folder, readable only by its owner. Tokens stay valid after a restart.
  *
- * A key that cannot be read stops the start. A new one in its place would silently end every token that is out there.
+ * A key that cannot be read is an error at the start: a new key would silently invalidate every issued token.
  */
 import { chmodSync, readFileSync } from "node:fs";
 import { join } from "node:path";

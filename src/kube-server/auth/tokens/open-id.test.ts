@@ -4,7 +4,7 @@ import { realServer } from "../../rest/server.test-support.ts";
 const CONFIGURATION = "/.well-known/openid-configuration";
 const KEYS = "/openid/v1/jwks";
 
-test("others find the issuer, where its keys are, and the keys", async () => {
+test("clients can read the issuer, the address of its keys, and the keys", async () => {
   const { ask } = realServer({ address: () => "host:1" });
   const configuration = await ask("GET", CONFIGURATION);
   expect(JSON.parse(configuration.body as string)).toEqual({
@@ -22,10 +22,10 @@ test("others find the issuer, where its keys are, and the keys", async () => {
 
 test.each([
   { name: "keys as plain JSON", method: "GET", url: KEYS, want: 406 },
-  { name: "something to be done to them", method: "POST", url: KEYS, want: 405 },
-  { name: "something below them", method: "GET", url: `${KEYS}/x`, want: 404 },
-  { name: "something beside them", method: "GET", url: "/openid/v1", want: 404 },
-  { name: "them with a slash behind", method: "GET", url: `${CONFIGURATION}/`, want: 200 },
+  { name: "the keys by POST", method: "POST", url: KEYS, want: 405 },
+  { name: "a path below the keys", method: "GET", url: `${KEYS}/x`, want: 404 },
+  { name: "the parent path of the keys", method: "GET", url: "/openid/v1", want: 404 },
+  { name: "the configuration with a trailing slash", method: "GET", url: `${CONFIGURATION}/`, want: 200 },
 ])("a request for $name gets $want", async ({ method, url, want }) => {
   const { ask } = realServer();
   expect((await ask(method, url)).status).toBe(want);

@@ -1,4 +1,4 @@
-/** What others need to verify tokens of this server by themselves: OpenID discovery, and the public keys. */
+/** OpenID discovery and the public keys, with which other programs can verify tokens of this server. */
 import { header, textResponse, type ApiRequest, type ApiResponse } from "../../protocol/request.ts";
 import { failureResponse } from "../../protocol/respond.ts";
 import { methodNotAllowed, refuse, unknownResource } from "../../protocol/status.ts";
@@ -12,7 +12,7 @@ const KEY_SET = "application/jwk-set+json";
 
 export type OpenIdOptions = { readonly accounts: AccountTokens; readonly address: () => string };
 
-/** `undefined`: the path is about something else. */
+/** `undefined`: another path. */
 export function answerOpenId(request: ApiRequest, { accounts, address }: OpenIdOptions): ApiResponse | undefined {
   const path = request.path.endsWith("/") && request.path.length > 1 ? request.path.slice(0, -1) : request.path;
   if (path === CONFIGURATION) return answered(request, "application/json", () => configuration(address()));
