@@ -1,4 +1,4 @@
-/** Random policies, and what Cilium's own code says about them: our reader says the same. How they were recorded is in cilium/README.md. */
+/** Random policies, and the recorded verdicts of Cilium's own code: CiliumPolicies computes the same. cilium/README.md explains the recording. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import type { KubeObject } from "#kube";
@@ -27,7 +27,7 @@ test.each(answers.cases.map((given, at) => ({ name: `case ${at}`, given })))("$n
   expect(disagreements(given)).toEqual([]);
 });
 
-test("the cases have something to say: open and closed, and policies that are refused", () => {
+test("the cases include allowed and denied traffic, and rejected policies", () => {
   const all = answers.cases.map(({ egress, ingress }) => egress + ingress).join("");
   expect(answers.cases.length).toBeGreaterThanOrEqual(60);
   expect([...all].filter((digit) => digit === "0").length / all.length).toBeGreaterThan(0.1);

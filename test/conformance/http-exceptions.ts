@@ -12,11 +12,11 @@ export const HTTP_EXCEPTIONS: readonly HttpException[] = [
     area: "discovery",
     name: "openapi-v3",
     step: 2,
-    reason: "schemas are served without the descriptions of their fields: the tables that they are made from do not have them",
+    reason: "schemas are served without the descriptions of their fields: the tables that they are generated from do not have them",
   },
 ];
 
-/** What is wrong with the result of one case: steps that differ without an exception, and exceptions for steps that match. */
+/** The problems of one case: steps that differ without an exception, and exceptions for steps that match. */
 export function problemsOf({ area, name, fails }: HttpResult, exceptions: readonly HttpException[]): readonly string[] {
   const excepted = new Set(exceptions.filter((one) => one.area === area && one.name === name).map(({ step }) => step));
   const failed = new Set(fails.map(({ step }) => step));

@@ -1,4 +1,4 @@
-/** The embedded API server answers exactly as a real kube-apiserver did: 114 recorded cases, replayed over HTTP, with named exceptions. */
+/** The embedded API server responds exactly as a real kube-apiserver: 114 recorded cases, replayed over HTTP, with named exceptions. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

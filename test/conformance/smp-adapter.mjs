@@ -1,8 +1,8 @@
-// The patch engine behind the interface of the recorded cases' runner: node run.mjs path/to/smp-adapter.mjs
-// Plain Node 24 runs it as it is: the engine's TypeScript is erasable.
+// Adapts the patch engine to the runner of the recorded cases: node run.mjs path/to/smp-adapter.mjs
+// Node 24 runs it without a build: the engine's TypeScript is erasable.
 import * as patch from "../../src/patch/index.ts";
 
-/** run.mjs names kinds of errors in its own words. */
+/** Kinds of errors, as run.mjs names them. */
 const KINDS = new Map([
   ["bad-json", "badJSON"],
   ["bad-directive", "badPatchType"],

@@ -1,6 +1,6 @@
 /**
- * What `lattice compile` prints, applied twice by real kubectl, on our API server and on a real one: pods that an autoscaler added in between stay, and so does
- * the selector that Flagger gave a canary's Service. test/stories/compiled-again.test.ts plays the same without kubectl.
+ * The output of `lattice compile`, applied twice by real kubectl, on the embedded API server and on a real one: pods that an autoscaler added in between
+ * stay, and so does the selector that Flagger set on a canary's Service. test/stories/compiled-again.test.ts does the same without kubectl.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ import { eventually, realPlane, runProgram, sharedPlane, type RealPlane, type Ra
 
 type Kubectl = (args: readonly string[], stdin?: string) => Promise<Ran>;
 
-/** Both servers have both namespaces: one for each form of apply. */
+/** Both servers have both namespaces, one for each form of apply. */
 function compiled(namespace: string): string {
   const { namespaces, objects } = compileAll(
     worldOf([
@@ -61,7 +61,7 @@ describe.each(["embedded", "real"])("on the %s API server", (name) => {
   test.each([
     { form: "kubectl apply --server-side", flags: ["--server-side"], namespace: "again-ssa" },
     { form: "kubectl apply", flags: [], namespace: "again-csa" },
-  ])("compiled output applied twice with $form undoes neither the autoscaler nor Flagger", async ({ flags, namespace }) => {
+  ])("compiled output applied twice with $form keeps the changes of the autoscaler and of Flagger", async ({ flags, namespace }) => {
     const run = servers.get(name) ?? (() => Promise.reject(new Error("not started")));
     const ok = async (args: readonly string[], stdin?: string) => {
       const ran = await run(args, stdin);

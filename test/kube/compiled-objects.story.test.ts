@@ -1,8 +1,8 @@
 /**
- * Everything that is compiled, on a real API server with the CRDs that Cilium, Istio, Flagger, Gateway API and External Secrets publish:
- * is every object accepted under strict validation, without a warning, and does applying it again change nothing?
+ * All compiled objects on a real API server with the published CRDs of Cilium, Istio, Flagger, Gateway API and External Secrets: every object
+ * is accepted under strict validation, without a warning, and applying it again changes nothing.
  *
- * Accepted is not enforced: what these projects do with the objects is src/mesh-compiler/reachability's part.
+ * Accepted is not enforced: src/mesh-compiler/reachability models what these projects do with the objects.
  */
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -35,7 +35,7 @@ let plane: RealPlane;
 let unavailable: string | undefined;
 
 beforeAll(async () => {
-  // its own: other stories look at what an operator does while these CRDs are missing
+  // a separate plane: other stories test an operator without these CRDs
   plane = await realPlane({ controllerManager: "absent" });
   const crds = await publishedCrds(MESH_CRDS);
   if (crds.ok) await installCrds(plane, crds.value);
@@ -64,7 +64,7 @@ function apply(object: KubeObject, manager = "lattice") {
   return plane.request({ method: "PATCH", path, body: object, contentType: "application/apply-patch+yaml" });
 }
 
-test("the world shows every kind that is compiled", () => {
+test("the world has every compiled kind", () => {
   expect([...new Set(everything.map(({ object }) => object.kind))].toSorted()).toEqual([
     "AuthorizationPolicy",
     "Canary",
@@ -89,7 +89,7 @@ test("the world shows every kind that is compiled", () => {
 describe("each object", () => {
   test.for(rows)("is accepted, without a warning: $name", async ({ given: { object, once } }, { skip }) => {
     if (unavailable !== undefined) skip(unavailable);
-    // as a controller makes it: what is written once comes first, from another manager
+    // as a controller does: fields that are written once are applied first, by another manager
     if (once !== undefined) {
       const { apiVersion, kind, metadata } = object;
       const spec = { ...(fieldAt(object, "spec") as JsonObject), ...(once["spec"] as JsonObject) };
@@ -101,7 +101,7 @@ describe("each object", () => {
     expect(answer.warnings).toEqual([]);
   });
 
-  test.for(rows)("is not changed by being applied again: $name", async ({ given: { object } }, { skip }) => {
+  test.for(rows)("does not change when it is applied again: $name", async ({ given: { object } }, { skip }) => {
     if (unavailable !== undefined) skip(unavailable);
     const versions = [await apply(object), await apply(object)].map((answer) => fieldAt(answer.json(), "metadata", "resourceVersion"));
     expect(versions[0]).toBe(versions[1]);
@@ -109,7 +109,7 @@ describe("each object", () => {
   });
 });
 
-test("all of it at once, as `kubectl apply` takes what `lattice compile` prints", async ({ skip }) => {
+test("kubectl apply accepts the whole output of lattice compile", async ({ skip }) => {
   if (unavailable !== undefined) skip(unavailable);
   const stdin = formatYamlDocuments([...world.namespaces, ...world.objects]);
   const args = ["apply", "--server-side", "--force-conflicts", "--validate=strict", "--dry-run=server", "-f", "-"];

@@ -1,4 +1,4 @@
-/** The contracts on a real kube-apiserver: the same claims, the same requests. It is the judge, so nothing is skipped here. */
+/** The contracts on a real kube-apiserver, which defines the expectations: nothing is skipped here. */
 import { afterAll, beforeAll } from "vitest";
 import { reveal } from "#base";
 import { contracts } from "../contracts/cases/index.ts";

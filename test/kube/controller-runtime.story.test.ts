@@ -1,6 +1,6 @@
 /**
- * The runtime against a real API server: does "unchanged" hold for what a real server makes of our objects (defaults, rewritten
- * quantities, keyed lists), do managedFields tell ours from others', and are our events and statuses accepted?
+ * The controller runtime against a real API server: objects count as unchanged after the server's defaults and conversions (quantities, keyed
+ * lists), managedFields distinguish Lattice's fields from others', and events and statuses are accepted.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectOk, MetricsRegistry, noTracing, ok, silentLogger, systemClock } from "#base";
@@ -41,7 +41,7 @@ const crd = {
   },
 };
 
-/** Everything that a server rewrites or fills in: a quantity, a port without protocol, a container without its twenty defaults. */
+/** Fields that a server converts or defaults: a quantity, a port without protocol, a container without its defaults. */
 function plan({ metadata, spec }: Gadget): Plan<never> {
   const { name, namespace = "" } = metadata;
   const container = {
@@ -121,14 +121,14 @@ const put = (spec: Gadget["spec"]) =>
 const get = async (what: string, path: string) => (await plane.kubectl(["get", "-n", namespace, what, "-o", `jsonpath=${path}`])).stdout;
 const image = '{.spec.template.spec.containers[?(@.name=="main")].image}';
 
-/** After three more passes everything that was to be said has been said. */
+/** After three more reconciles all pending writes have happened. */
 async function afterSomePasses(): Promise<void> {
   const from = passes;
   await eventually("three more passes", () => Promise.resolve(passes >= from + 3 ? true : undefined));
 }
 
 describe("the runtime on a real API server", () => {
-  test("settled passes cost no write, though the server has rewritten and defaulted half of what was applied", async () => {
+  test("reconciles without changes do not write, although the server has converted and defaulted applied fields", async () => {
     await put({ image: "web:1", extra: true });
     await eventually("the deployment is there", async () => (await get("deployment/web", image)) === "web:1" || undefined);
     await eventually(
@@ -142,7 +142,7 @@ describe("the runtime on a real API server", () => {
     expect(await get("deployment/web", "{.spec.template.spec.containers[0].resources.requests.cpu}")).toBe("500m");
   });
 
-  test("what a person changed is put right, and what he added stays", async () => {
+  test("a user's change is reverted, and a user's addition stays", async () => {
     const sidecar = JSON.stringify({
       spec: {
         template: {
@@ -156,7 +156,7 @@ describe("the runtime on a real API server", () => {
       },
     });
     await plane.kubectlOk(["patch", "-n", namespace, "deployment/web", "--type=strategic", "-p", sidecar]);
-    await eventually("the image is ours again", async () => (await get("deployment/web", image)) === "web:1" || undefined);
+    await eventually("the image is reverted", async () => (await get("deployment/web", image)) === "web:1" || undefined);
     await afterSomePasses();
     const before = writes;
     await afterSomePasses();
@@ -164,7 +164,7 @@ describe("the runtime on a real API server", () => {
     expect(await get("deployment/web", "{.spec.template.spec.containers[*].name}")).toContain("sidecar");
   });
 
-  test("what is no longer wanted goes; a person's copy of it, labels and all, stays", async () => {
+  test("an object that is no longer wanted is deleted; a user's copy of it, with the same labels, stays", async () => {
     const { metadata, ...rest } = JSON.parse(
       await plane.kubectlOk(["get", "-n", namespace, "configmap/web-extra", "-o", "json"]),
     ) as KubeObject;
@@ -184,9 +184,9 @@ describe("the runtime on a real API server", () => {
     expect(note).toContain("everything is as the spec wants it");
   });
 
-  test("a deleted owner goes, and the garbage collector takes its objects", async () => {
+  test("a deleted owner is removed, and the garbage collector deletes its objects", async () => {
     await plane.kubectlOk(["delete", "-n", namespace, "gadget/web", "--timeout=20s"]);
-    // the garbage collector looks for new kinds every 30 seconds
+    // the garbage collector discovers new kinds every 30 seconds
     const gone = async () => (await get("deployment/web", "{.metadata.name}")) === "" || undefined;
     await eventually("the deployment is gone", gone, { withinMs: 90_000 });
   });

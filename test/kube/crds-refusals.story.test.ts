@@ -1,15 +1,15 @@
 /**
- * What our parser refuses, a real API server refuses too, at the same field and for the same reason. The rows are the parser's own
- * (src/crds tests them), so a rule that is written in TypeScript and in CEL cannot come to mean two things.
+ * Objects that the parser rejects are rejected by a real API server too, for the same field and reason. The tests of src/crds use the same
+ * rows, so that a rule means the same in TypeScript and in CEL.
  */
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { latticeKinds } from "#crds";
 import { fieldAt, isStatus, pathOf, type StatusCause } from "#kube";
 import { invalidResources, invalidUpdates } from "../builders/invalid-resources.ts";
 import type { RawObject } from "../builders/valid-resources.ts";
-import { installLatticeCrds, sharedPlane, uniqueName, type HttpAnswer, type PlaneAccess } from "./harness/index.ts";
+import { installLatticeCrds, sharedPlane, uniqueName, type HttpResponse, type PlaneAccess } from "./harness/index.ts";
 
-/** What a row says about the refusal. */
+/** The expected error. */
 type Want = {
   readonly wantPath: string;
   readonly wantMessage: string;
@@ -24,14 +24,14 @@ beforeAll(async () => {
   await installLatticeCrds(plane);
 });
 
-describe("a real API server refuses to create", () => {
+describe("a real API server rejects the creation of", () => {
   test.each(invalidResources)("$given.kind: $name", async ({ given, ...want }) => {
     const path = `${collectionOf(given)}?fieldValidation=Strict&dryRun=All`;
     expectRefusal(await plane.request({ method: "POST", path, body: given }), want);
   });
 });
 
-describe("a real API server refuses to change", () => {
+describe("a real API server rejects the update of", () => {
   test.each(invalidUpdates)("$before.kind: $name", async ({ before, after, ...want }) => {
     const name = uniqueName("update");
     const path = `${collectionOf(before)}/${name}`;
@@ -43,9 +43,9 @@ describe("a real API server refuses to change", () => {
   });
 });
 
-function expectRefusal(answer: HttpAnswer, { wantPath, wantMessage, serverPath = wantPath, serverMessage = wantMessage }: Want): void {
+function expectRefusal(answer: HttpResponse, { wantPath, wantMessage, serverPath = wantPath, serverMessage = wantMessage }: Want): void {
   const status: unknown = answer.json();
-  if (!isStatus(status)) throw new Error(`not refused: ${answer.text}`);
+  if (!isStatus(status)) throw new Error(`not rejected: ${answer.text}`);
   if (serverPath === null) {
     expect({ code: answer.code, message: status.message }).toEqual({ code: 400, message: expect.stringContaining(serverMessage) });
     return;

@@ -1,6 +1,6 @@
 /**
- * Our CRDs on a real API server: is every schema accepted as it stands, do people find the kinds, and does the server fill in what
- * our own parser fills in? What it refuses is in crds-refusals.story.test.ts.
+ * Lattice's CRDs on a real API server: every schema is accepted, users can find the kinds, and the server sets the same defaults as the
+ * parser. Rejected objects are in crds-refusals.story.test.ts.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -45,7 +45,7 @@ describe("the CRDs of Lattice", () => {
     expect(holding.toSorted()).toEqual(["Established", "NamesAccepted"]);
   });
 
-  test("are shipped in deploy/crds, one file a kind", () => {
+  test("are shipped in deploy/crds, one file per kind", () => {
     expect(shipped).toHaveLength(latticeKinds.length);
   });
 
@@ -55,7 +55,7 @@ describe("the CRDs of Lattice", () => {
   });
 });
 
-describe("people who look for the kinds", () => {
+describe("users who look for the kinds", () => {
   test("find them in discovery by plural, short name and category", async () => {
     const discovered = await plane.kubectlOk(["api-resources", `--api-group=${LATTICE_GROUP}`, "--no-headers", "-o", "wide"]);
     const seen = discovered
@@ -76,7 +76,7 @@ describe("people who look for the kinds", () => {
     expect(shown.map(({ name }) => name)).toEqual(["Name", ...columns]);
   });
 
-  test("get all of Lattice with `kubectl get lattice`, and one kind by its short name, with what the columns promise", async () => {
+  test("get all of Lattice with `kubectl get lattice`, and one kind by its short name, with its columns", async () => {
     const name = uniqueName("columns");
     await createCluster(name);
     expect(await plane.kubectlOk(["get", "lattice", "-o", "name"])).toContain(`latticecluster.lattice.dev/${name}\n`);
@@ -86,12 +86,12 @@ describe("people who look for the kinds", () => {
     expect(row.split(/\s+/)).toEqual(expect.arrayContaining([name, "Pending", "docker"]));
   });
 
-  test.each(kinds)("read what it is for: kubectl explain $name", async ({ given }) => {
+  test.each(kinds)("read its description: kubectl explain $name", async ({ given }) => {
     const explained = await plane.kubectlOk(["explain", given.plural]);
     expect(withoutBreaks(explained)).toContain(given.purpose);
   });
 
-  test("read what every field of latticecluster.spec.provider is for", async () => {
+  test("read a description of every field of latticecluster.spec.provider", async () => {
     const explained = withoutBreaks(await plane.kubectlOk(["explain", "latticecluster.spec.provider"]));
     const rows = latticeKinds.find(({ kind }) => kind === "LatticeCluster")?.fields() ?? [];
     const described = rows.filter(({ path }) => /^spec\.provider(\.\w+)?$/.test(path));
@@ -101,12 +101,12 @@ describe("people who look for the kinds", () => {
 });
 
 describe("the files of examples/", () => {
-  test("show every kind", () => {
+  test("include every kind", () => {
     const shown = examples.flatMap(({ given }) => readObjects(given).map(({ kind }) => kind));
     expect(shown).toEqual(expect.arrayContaining(latticeKinds.map(({ kind }) => kind)));
   });
 
-  test.each(examples)("are accepted under strict validation, and get the defaults that our parser fills in: $name", async ({ given }) => {
+  test.each(examples)("are accepted under strict validation, and get the same defaults as from the parser: $name", async ({ given }) => {
     const objects = readObjects(given);
     await makeNamespaces(objects);
     onTestFinished(async () => void (await plane.kubectlOk(["delete", "--ignore-not-found", "--wait=true", "-f", given])));
@@ -119,7 +119,7 @@ describe("the files of examples/", () => {
   });
 });
 
-/** Rows for all YAML files of a folder of the project, with the folders below it. */
+/** Rows for all YAML files of a folder of the project, recursively. */
 function yamlFiles(folder: string): readonly { readonly name: string; readonly given: string }[] {
   if (!existsSync(join(project, folder))) return [];
   const files = readdirSync(join(project, folder), { recursive: true, encoding: "utf8" }).filter((file) => /\.ya?ml$/.test(file));
@@ -156,7 +156,7 @@ async function readStored(object: KubeObject): Promise<Json> {
   return answer.json();
 }
 
-/** kubectl breaks descriptions into lines, wherever a word ends. */
+/** kubectl wraps descriptions into lines. */
 function withoutBreaks(text: string): string {
   return text.replaceAll(/\s+/g, " ");
 }

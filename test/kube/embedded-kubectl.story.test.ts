@@ -1,8 +1,8 @@
 /**
- * Unmodified kubectl against our API server and against the real one: the same commands, side by side, must say the same.
+ * Unmodified kubectl against the embedded API server and against the real one: the same commands must have the same output.
  *
- * What differs from one moment or machine to the next (ages, uids, versions, addresses) is made equal first. Where our server is known to
- * differ, the command says why.
+ * Values that differ between runs and machines (ages, uids, versions, addresses) are normalized first. Commands with known differences
+ * state the reason.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,7 +21,7 @@ const NAMESPACE = uniqueName("embedded");
 let home = "";
 let server: ServerProcess | undefined;
 let ours: Kubectl = () => Promise.reject(new Error("not started"));
-// a plane of its own: other stories define kinds, and `api-resources` would list them
+// a separate plane: other stories define kinds, and `api-resources` would list them
 let plane: RealPlane | undefined;
 const real: Kubectl = (args, stdin) =>
   plane === undefined ? Promise.reject(new Error("not started")) : plane.kubectl(args, stdin === undefined ? {} : { stdin });
@@ -89,23 +89,23 @@ const FILES: readonly (readonly [string, string])[] = [
 type Command = {
   readonly args: readonly string[];
   readonly stdin?: string;
-  /** Why our server may say something else; then only the code counts. */
+  /** Why the output of the embedded server may differ; then only the exit code is compared. */
   readonly differs?: string;
-  /** Lines of stdout that are left out on both sides, and why. */
+  /** Lines of stdout that are ignored on both sides, and why. */
   readonly without?: { readonly lines: RegExp; readonly why: string };
-  /** The order is not part of the promise: Go walks a map. */
+  /** Lines are compared in any order: Go iterates a map. */
   readonly unordered?: boolean;
 };
 
-const controllers = "a real plane has controllers, and they write status, events and revisions while we look";
+const controllers = "the controllers of a real plane write status, events and revisions at any time";
 
-/** What is left are kinds, fields, types and enumerations. */
+/** Compares only kinds, fields, types and enums. */
 const prose = {
   lines: /^(?!KIND|VERSION|GROUP|FIELD|.*\t<|.*enum:)/,
-  why: "our schemas describe metadata alone: half of the size of the program would be prose",
+  why: "only the schemas of metadata have descriptions; all descriptions would double the size of the program",
 };
 
-/** In this order: each one stands on what the ones before have left. */
+/** In this order: each command depends on the commands before it. */
 const COMMANDS: readonly Command[] = [
   { args: ["create", "namespace", NAMESPACE] },
   { args: ["create", "configmap", "plain", "--from-literal=a=1", "--from-literal=b=two"] },
@@ -192,7 +192,7 @@ const COMMANDS: readonly Command[] = [
   { args: ["get", "all"], differs: `${controllers}; here they clean up` },
 ]; // prettier-ignore
 
-describe("kubectl cannot tell our server from the real one", () => {
+describe("kubectl has the same output on the embedded server and on the real one", () => {
   test.each(COMMANDS.map((command) => ({ ...command, title: command.args.join(" ").replace(NAMESPACE, "NAMESPACE") })))(
     "kubectl $title",
     async (command) => {
@@ -220,7 +220,7 @@ describe("kubectl cannot tell our server from the real one", () => {
     }
   });
 
-  test("and every command was run on a server that complained about nothing", () => {
+  test("the embedded server logged no problem during all commands", () => {
     expect(server?.complaints).toBe("");
   });
 });
@@ -236,8 +236,8 @@ const ONCE: readonly (readonly [RegExp, string])[] = [
 ];
 
 function shown({ code, stdout, stderr }: Ran, { without, unordered }: Command) {
-  const said = ONCE.reduce((text, [pattern, name]) => text.replaceAll(pattern, name), stdout).split("\n");
-  const kept = said.filter((line) => without === undefined || !without.lines.test(line));
+  const lines = ONCE.reduce((text, [pattern, name]) => text.replaceAll(pattern, name), stdout).split("\n");
+  const kept = lines.filter((line) => without === undefined || !without.lines.test(line));
   const complained = ONCE.reduce((text, [pattern, name]) => text.replaceAll(pattern, name), stderr);
   return { code, stdout: unordered === true ? kept.toSorted() : kept, stderr: complained.split("\n") };
 }

@@ -1,7 +1,7 @@
 /**
- * Our client against a real API server: what it makes of the answers that an in-process server might only imitate.
+ * The Kubernetes client against a real API server, whose responses may differ from those of an in-process server.
  *
- * The plane is shared; the last story restarts an API server and has a plane of its own.
+ * The plane is shared; the last story restarts an API server and has its own plane.
  */
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -22,7 +22,7 @@ type ConfigMap = KubeObject & { readonly data?: Readonly<Record<string, string>>
 const configMaps = defineResource<ConfigMap>({ group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", namespaced: true });
 const deployments = defineResource({ group: "apps", version: "v1", kind: "Deployment", plural: "deployments", namespaced: true });
 const nodes = defineResource({ group: "", version: "v1", kind: "Node", plural: "nodes", namespaced: false });
-const unknowns = defineResource({ group: "nobody.example", version: "v1", kind: "Unknown", plural: "unknowns", namespaced: false });
+const unknowns = defineResource({ group: "unknown.example", version: "v1", kind: "Unknown", plural: "unknowns", namespaced: false });
 
 async function connect(path: string, options: { readonly logger?: Logger; readonly readFile?: ReadFile } = {}): Promise<KubeClient> {
   const { logger, readFile: read } = options;
@@ -70,7 +70,7 @@ beforeAll(async () => {
 afterAll(() => client.close());
 
 describe("reading and writing", () => {
-  test("what was created can be read, changed and deleted", async () => {
+  test("a created object can be read, changed and deleted", async () => {
     const made = expectOk(await client.create(configMaps, configMap(namespace, "life", { a: "1" }), { fieldManager: "story" }));
     expect(await client.get(configMaps, { namespace, name: "life" })).toEqual(ok(made));
     const changed = expectOk(await client.update(configMaps, { ...made, data: { a: "ä€𐍈" } }));
@@ -82,13 +82,13 @@ describe("reading and writing", () => {
     const right = { preconditions: { uid, resourceVersion }, propagation: "Foreground" } as const;
     expect(await client.delete(configMaps, { namespace, name: "life" }, right)).toEqual(ok(true));
     await eventually(
-      "the ConfigMap to go",
+      "the ConfigMap is deleted",
       async () => (await kindOf(client.get(configMaps, { namespace, name: "life" }))) === "not-found" || undefined,
     );
     expect(await client.delete(configMaps, { namespace, name: "life" })).toEqual(ok(false));
   });
 
-  test("each kind of patch does what it says", async () => {
+  test("each type of patch works", async () => {
     const key = { namespace, name: "patched" };
     await client.create(configMaps, configMap(namespace, "patched", { a: "1" }));
     expectOk(await client.patch(configMaps, key, { type: "merge", patch: { data: { b: "2", a: null } } }));
@@ -101,7 +101,7 @@ describe("reading and writing", () => {
     );
   });
 
-  test("pages add up to the list, and items know their kind", async () => {
+  test("all pages together are the list, and items have their kind", async () => {
     for (const name of ["p1", "p2", "p3", "p4", "p5"]) {
       await client.create(configMaps, { ...configMap(namespace, name), metadata: { namespace, name, labels: { page: "yes" } } });
     }
@@ -114,10 +114,10 @@ describe("reading and writing", () => {
     } while (next !== undefined && next !== "");
     expect(names).toEqual(["p1", "p2", "p3", "p4", "p5"].map((name) => `v1 ConfigMap ${name}`));
     expect(expectOk(await client.list(configMaps, { namespace, fieldSelector: "metadata.name=p3" })).items).toHaveLength(1);
-    expect(expectOk(await client.list(nodes, { labelSelector: "nobody=has-this" })).items).toEqual([]);
+    expect(expectOk(await client.list(nodes, { labelSelector: "missing=label" })).items).toEqual([]);
   });
 
-  test("a thousand reads at once all come back", async () => {
+  test("a thousand concurrent reads all succeed", async () => {
     await client.create(configMaps, configMap(namespace, "busy"));
     const answers = await Promise.all(Array.from({ length: 1_000 }, () => kindOf(client.get(configMaps, { namespace, name: "busy" }))));
     expect(new Set(answers)).toEqual(new Set(["ok"]));
@@ -127,7 +127,7 @@ describe("reading and writing", () => {
 describe("server-side apply", () => {
   const owned = (data: Record<string, string>) => configMap(namespace, "applied", data);
 
-  test("creates, keeps what is unchanged, refuses another manager's field and takes it by force", async () => {
+  test("creates, keeps an unchanged object, reports a conflict with another manager, and takes over the field by force", async () => {
     const first = expectOk(await client.apply<ConfigMap>(configMaps, owned({ a: "1" }), { fieldManager: "one" }));
     const again = expectOk(await client.apply<ConfigMap>(configMaps, owned({ a: "1" }), { fieldManager: "one" }));
     expect(again.metadata.resourceVersion).toBe(first.metadata.resourceVersion);
@@ -138,7 +138,7 @@ describe("server-side apply", () => {
     expect(expectOk(forced).data).toEqual({ a: "2" });
   });
 
-  test("tries without doing, and writes a status apart", async () => {
+  test("supports dry runs and the status subresource", async () => {
     const tried = expectOk(await client.apply<ConfigMap>(configMaps, configMap(namespace, "tried"), { fieldManager: "one", dryRun: true }));
     expect(tried.metadata.uid).toBeDefined();
     expect(await kindOf(client.get(configMaps, { namespace, name: "tried" }))).toBe("not-found");
@@ -159,7 +159,7 @@ describe("server-side apply", () => {
 });
 
 describe("watching", () => {
-  test("gives every change from a list on, and ends when the server ends it", async () => {
+  test("delivers every change since a list, and ends when the server ends it", async () => {
     const { resourceVersion } = expectOk(await client.list(configMaps, { namespace })).metadata;
     const events = client.watch(configMaps, { namespace, resourceVersion, labelSelector: "watched" }, live);
     const seen = take(events, ({ length }) => length === 3);
@@ -172,7 +172,7 @@ describe("watching", () => {
     for (const event of await take(short, () => false)) expect(event).toMatch(/^(ADDED|MODIFIED|DELETED|BOOKMARK)/);
   });
 
-  test("brings bookmarks", async () => {
+  test("delivers bookmarks", async () => {
     const seen = await take(client.watch(configMaps, { namespace, timeoutSeconds: 5 }, live), (events) => events.includes("BOOKMARK"));
     expect(seen).toContain("BOOKMARK");
   });
@@ -187,7 +187,7 @@ describe("watching", () => {
     expect(seen).toHaveLength(1);
   });
 
-  test("a hundred and fifty watches fit beside other calls", async () => {
+  test("other calls work beside a hundred and fifty watches", async () => {
     const callers = new AbortController();
     const first = Array.from({ length: 150 }, () => take(client.watch(configMaps, { namespace }, callers.signal), () => true));
     await Promise.all(first);
@@ -201,26 +201,26 @@ describe("watching", () => {
 describe("errors", () => {
   const key = { name: "missing" };
   const rows: { name: string; given: () => Promise<Result<unknown, KubeError>>; want: string }[] = [
-    { name: "an object that is not there", given: () => client.get(configMaps, { namespace, ...key }), want: "not-found" },
-    { name: "a kind that is not there", given: () => client.get(unknowns, key), want: "not-found" },
+    { name: "a missing object", given: () => client.get(configMaps, { namespace, ...key }), want: "not-found" },
+    { name: "an unknown kind", given: () => client.get(unknowns, key), want: "not-found" },
     {
-      name: "an object that is there already",
+      name: "an existing object",
       given: async () => {
         await client.create(configMaps, configMap(namespace, "twice"));
         return client.create(configMaps, configMap(namespace, "twice"));
       },
       want: "already-exists",
     },
-    { name: "a bad name", given: () => client.create(configMaps, configMap(namespace, "Bad_Name")), want: "invalid" },
-    { name: "a bad selector", given: () => client.list(configMaps, { labelSelector: "a in" }), want: "bad-request" },
-    { name: "an old page", given: () => client.list(configMaps, { continue: "nonsense" }), want: "bad-request" },
-    { name: "a path that is not there", given: () => client.raw("/nowhere"), want: "not-found" },
+    { name: "an invalid name", given: () => client.create(configMaps, configMap(namespace, "Bad_Name")), want: "invalid" },
+    { name: "an invalid selector", given: () => client.list(configMaps, { labelSelector: "a in" }), want: "bad-request" },
+    { name: "an invalid continue token", given: () => client.list(configMaps, { continue: "nonsense" }), want: "bad-request" },
+    { name: "an unknown path", given: () => client.raw("/nowhere"), want: "not-found" },
   ];
   test.each(rows)("$name: $want", async ({ given, want }) => {
     expect(await kindOf(given())).toBe(want);
   });
 
-  test("a token that the server does not know: unauthorized", async () => {
+  test("an unknown token: unauthorized", async () => {
     const { url, caPem } = sharedPlane();
     const text = JSON.stringify({
       "current-context": "x",
@@ -233,7 +233,7 @@ describe("errors", () => {
     await stranger.close();
   });
 
-  test("somebody with a client certificate and no rights: forbidden", async () => {
+  test("a user with a client certificate and no rights: forbidden", async () => {
     const text = sharedPlane().kubeconfigFor("ada");
     const ada = await connect("/ada", { readFile: (path) => (path === "/ada" ? Promise.resolve(text) : readFile(path, "utf8")) });
     const refused = await ada.list(configMaps);
@@ -251,13 +251,13 @@ describe("errors", () => {
   });
 });
 
-test("a client lives through a restart of the API server; a watch from before its memory is `gone`", async () => {
+test("a client works after a restart of the API server; a watch from an expired version is `gone`", async () => {
   await using plane = await realPlane();
   const own = await connect(plane.kubeconfigPath);
   expectOk(await own.create(configMaps, configMap("default", "kept", { a: "1" })));
   const watch = take(own.watch(configMaps, { namespace: "default" }, live), () => false);
   await plane.restartApiServer();
-  // a server that goes may end its watches properly or drop them; none may hang
+  // a server that stops may end its watches properly or drop them; none may hang
   for (const event of await watch) expect(event).toMatch(/^(ADDED|MODIFIED|BOOKMARK|network)/);
   expect(expectOk(await own.get(configMaps, { namespace: "default", name: "kept" })).data).toEqual({ a: "1" });
   expect(await take(own.watch(configMaps, { resourceVersion: "1" }, live), () => false)).toEqual(["gone"]);

@@ -1,6 +1,6 @@
 /**
- * Our controllers on a real API server without a controller manager, beside kube-controller-manager on another: the same objects go in,
- * and the same must be there in the end.
+ * Lattice's kube-controllers on a real API server without a controller manager, and kube-controller-manager on another: from the same
+ * objects, both must reach the same state.
  */
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -29,7 +29,7 @@ const gears = grouped("kc.story.lattice.dev", "Gear", "gears");
 
 const NODE = "kc-node";
 
-/** An owner that never was. */
+/** An owner that never existed. */
 const GHOST: OwnerReference = { apiVersion: "v1", kind: "ConfigMap", name: "ghost", uid: "9c1f2d6e-0000-4000-8000-000000000009" };
 
 type Side = { readonly name: "ours" | "real"; readonly client: KubeClient };
@@ -67,14 +67,14 @@ beforeAll(async () => {
 afterAll(async () => {
   await running.close();
   for (const { client } of sides) {
-    // nobody runs it, and for a minute nothing about it says so: Pods of the next story would be sent there
+    // no kubelet runs it, and for a minute it does not count as unreachable: Pods of the next story would be scheduled there
     await client.delete(nodes, { name: NODE });
     await client.close();
   }
   await ownPlane.stop();
 }, 60_000);
 
-/** The same on both sides, at the same time; what comes out must be the same. */
+/** Runs the same on both sides concurrently; the results must be equal. */
 async function both<T>(act: (side: Side) => Promise<T>): Promise<T> {
   const [ours, real] = await Promise.all(sides.map(act));
   expect(ours).toEqual(real);
@@ -88,7 +88,7 @@ async function make(client: KubeClient, kind: Resource, metadata: KubeObject["me
   );
 }
 
-/** Once a namespace has these, whoever is in charge has seen it. */
+/** When a namespace has these objects, the controllers have observed it. */
 async function makeNamespace({ client }: Side, name: string): Promise<void> {
   await make(client, namespaces, { name });
   await eventually(`${name} is set up`, async () => {
@@ -113,8 +113,8 @@ const gone = (client: KubeClient, kind: Resource, key: ObjectKey) =>
   eventually(`${kind.kind} ${key.name} is gone`, async () => !(await client.get(kind, key)).ok || undefined, { withinMs: 90_000 });
 
 /**
- * Whoever collects garbage has seen all objects of the kind that were made so far: changes of a kind are noticed in their order, and this
- * one, whose owner never was, is collected as soon as it is noticed.
+ * Resolves when the garbage collector has observed all objects of the kind created so far: it observes changes of a kind in order, and
+ * collects this object, whose owner never existed, as soon as it observes it.
  */
 async function collectorCaughtUp(client: KubeClient, kind: Resource, namespace: string): Promise<void> {
   const [owner, canary] = [
@@ -125,7 +125,7 @@ async function collectorCaughtUp(client: KubeClient, kind: Resource, namespace: 
   await gone(client, kind, canary);
 }
 
-/** What differs from server to server and from run to run is taken out. */
+/** Removes values that differ between servers and runs. */
 const VOLATILE = new Set(["uid", "resourceVersion", "creationTimestamp", "deletionTimestamp", "managedFields", "lastTransitionTime"]);
 const TRIGGER_TIME = "endpoints.kubernetes.io/last-change-trigger-time";
 
@@ -150,7 +150,7 @@ describe("garbage collection", () => {
   const key = (name: string) => ({ namespace, name });
   beforeAll(() => both((side) => makeNamespace(side, namespace)), 60_000);
 
-  test("in the background: dependents follow, through custom resources too", async () => {
+  test("in the background: dependents are deleted, also custom resources", async () => {
     await both(async ({ client }) => {
       const owner = await make(client, configMaps, { ...key("bg-owner") });
       const child = await make(client, gears, { ...key("bg-child"), ownerReferences: [ownedBy(owner)] });
@@ -161,7 +161,7 @@ describe("garbage collection", () => {
     });
   }, 120_000);
 
-  test("in the foreground: a blocker with a finalizer holds the owner; then all go", async () => {
+  test("in the foreground: a blocking dependent with a finalizer delays the owner; then all are deleted", async () => {
     await both(async ({ client }) => {
       const owner = await make(client, configMaps, key("fg-owner"));
       const blocks = ownedBy(owner, { blockOwnerDeletion: true });
@@ -178,12 +178,12 @@ describe("garbage collection", () => {
     });
   }, 120_000);
 
-  test("as orphans: dependents of both sorts stay, without their owner", async () => {
+  test("as orphans: dependents of both kinds stay, without the owner reference", async () => {
     await both(async ({ client }) => {
       const [owner, other] = [await make(client, configMaps, key("o-owner")), await make(client, configMaps, key("o-other"))];
       await make(client, configMaps, { ...key("o-child"), ownerReferences: [ownedBy(owner), ownedBy(other)] });
       await make(client, gears, { ...key("o-gear"), ownerReferences: [ownedBy(owner)] });
-      // nobody can orphan what nobody has seen yet
+      // dependents that the garbage collector has not observed are not orphaned
       for (const kind of [configMaps, gears]) await collectorCaughtUp(client, kind, namespace);
       await client.delete(configMaps, key("o-owner"), { propagation: "Orphan" });
       await gone(client, configMaps, key("o-owner"));
@@ -191,7 +191,7 @@ describe("garbage collection", () => {
     });
   }, 120_000);
 
-  test("absent owners: what hangs on them goes, what has another owner loses the reference", async () => {
+  test("absent owners: dependents are deleted, and those with another owner lose the reference", async () => {
     await both(async ({ client }) => {
       const owner = await make(client, configMaps, key("a-owner"));
       await make(client, configMaps, { ...key("a-kept"), ownerReferences: [GHOST, ownedBy(owner)] });
@@ -206,7 +206,7 @@ describe("garbage collection", () => {
     });
   }, 120_000);
 
-  test("owners in another namespace are none, and an event says so", async () => {
+  test("an owner in another namespace counts as absent, and an event reports it", async () => {
     await both(async (side) => {
       const { client } = side;
       await makeNamespace(side, "kc-gc-2");
@@ -215,15 +215,15 @@ describe("garbage collection", () => {
       await make(client, configMaps, { namespace: "kc-gc-2", name: "x-child", ownerReferences: [ownedBy(owner)] });
       await gone(client, configMaps, { namespace: "kc-gc-2", name: "x-child" });
       return eventually("the event", async () => {
-        const told = expectOk(await client.list(events, { namespace: "kc-gc-2" })).items;
-        const found = told.find((event) => event["reason"] === "OwnerRefInvalidNamespace");
+        const reported = expectOk(await client.list(events, { namespace: "kc-gc-2" })).items;
+        const found = reported.find((event) => event["reason"] === "OwnerRefInvalidNamespace");
         return found === undefined ? undefined : [found["type"], String(found["message"]).replace(owner.metadata.uid ?? "", "UID")];
       });
     });
   }, 120_000);
 });
 
-test("namespaces end: what holds them up is in their conditions, word for word", async () => {
+test("a terminating namespace reports remaining content in its conditions, with the same messages", async () => {
   await both(async (side) => {
     const { client } = side;
     const namespace = "kc-ending";
@@ -253,7 +253,7 @@ test("namespaces end: what holds them up is in their conditions, word for word",
   });
 }, 180_000);
 
-test("Services lead to their Pods: slices and Endpoints are the same", async () => {
+test("Services have the same EndpointSlices and Endpoints", async () => {
   await both(async (side) => {
     const { client } = side;
     const namespace = "kc-services";
@@ -282,7 +282,7 @@ test("Services lead to their Pods: slices and Endpoints are the same", async () 
     await serve("headless", { clusterIP: "None", publishNotReadyAddresses: true, ports: [{ port: 80, targetPort: 8080 }] });
     await serve("no-ports", { clusterIP: "None" });
     await serve("close", { trafficDistribution: "PreferClose", ports: [{ port: 80, targetPort: 8080 }] });
-    await serve("nobody", { selector: { app: "nobody" }, ports: [{ port: 80 }] });
+    await serve("empty", { selector: { app: "empty" }, ports: [{ port: 80 }] });
     await client.delete(pods, { name: "c", namespace }, { gracePeriodSeconds: 300 });
     const count = async () => {
       const listed = expectOk(await client.list(slices, { namespace })).items;
@@ -291,15 +291,15 @@ test("Services lead to their Pods: slices and Endpoints are the same", async () 
     };
     await eventually(`all endpoints, ${side.name}`, async () => (expect(await count()).toEqual([12, 4]), true), { withinMs: 60_000 });
     await eventually("the old Endpoints", async () => {
-      const told = expectOk(await client.get(endpoints, { name: "by-name", namespace }));
-      return JSON.stringify(told).includes("10.1.0.3") ? undefined : true;
+      const found = expectOk(await client.get(endpoints, { name: "by-name", namespace }));
+      return JSON.stringify(found).includes("10.1.0.3") ? undefined : true;
     });
     const state = await Promise.all(
       [slices, endpoints].map(async (kind) => normal(expectOk(await client.list(kind, { namespace })).items)),
     );
     await client.delete(services, { name: "by-name", namespace });
     await gone(client, endpoints, { name: "by-name", namespace });
-    await eventually("its slices are gone", async () => {
+    await eventually("its slices are deleted", async () => {
       const left = expectOk(await client.list(slices, { namespace, labelSelector: "kubernetes.io/service-name=by-name" })).items;
       return left.length === 0 || undefined;
     });
@@ -307,7 +307,7 @@ test("Services lead to their Pods: slices and Endpoints are the same", async () 
   });
 }, 180_000);
 
-test("budgets and gathered roles come to the same", async () => {
+test("disruption budgets and aggregated roles have the same state", async () => {
   await both(async (side) => {
     const { client } = side;
     const namespace = "kc-budgets";
@@ -332,7 +332,7 @@ test("budgets and gathered roles come to the same", async () => {
     );
     await make(client, roles, { name: "kc-b", labels: { kc: "yes" } }, { rules: [rule("pods"), rule("nodes")] });
     await make(client, roles, { name: "kc-a", labels: { kc: "yes" } }, { rules: [rule("nodes")] });
-    // two rules are there before kc-a is seen as well, in the order of kc-b
+    // before kc-a is observed there are two rules in the order of kc-b
     const gathered = await eventually("the rules, in the order of the roles' names", async () => {
       const { rules } = expectOk(await client.get(roles, { name: "kc-all" }));
       const resources = (Array.isArray(rules) ? rules : []).map((one) => field(one, "resources"));
@@ -342,7 +342,7 @@ test("budgets and gathered roles come to the same", async () => {
   });
 }, 120_000);
 
-test("our controllers go on after the API server was away, and write nothing when there is nothing to do", async () => {
+test("the controllers continue after a restart of the API server, and do not write without a change", async () => {
   const [ours] = sides;
   const client = ours?.client ?? expect.fail("no side");
   await ownPlane.restartApiServer();

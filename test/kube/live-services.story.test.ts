@@ -1,6 +1,6 @@
 /**
  * `lattice diff`, `why` and `graph` against a real API server with the published CRDs of Cilium, Istio and the others, where a real operator
- * process has brought the shop up: what the server fills in is no difference, and the answers follow what the cluster really has.
+ * process runs the shop: defaults of the server are no differences, and the results follow the objects in the cluster.
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -42,7 +42,7 @@ beforeAll(async () => {
   await plane.kubectlOk(["create", "namespace", "shop"]);
   await plane.kubectlOk(["create", "secret", "generic", "postgres-products", "-n", "shop", "--from-literal=password=made-up"]);
   await plane.kubectlOk(["create", "secret", "generic", "stripe", "-n", "shop", "--from-literal=api-key=made-up"]);
-  // the services are written in namespace default
+  // the services are in namespace default
   for (const name of ["postgres-products", "stripe"])
     await plane.kubectlOk(["label", "secret", name, "-n", "shop", "lattice.dev/shareable=default"]);
   await plane.kubectlOk(["apply", "-f", join(cwd, "shop")]);
@@ -57,7 +57,7 @@ afterAll(async () => {
   rmSync(cwd, { recursive: true, force: true });
 });
 
-/** There are no nodes here: a service that was applied waits for its pods. */
+/** There are no nodes: an applied service waits for its pods. */
 async function isApplied(): Promise<true | undefined> {
   const ready = '{range .items[*]}{.status.conditions[?(@.type=="Ready")].reason} {end}';
   const reasons = (await plane.kubectlOk(["get", "ls,les,lenv", "-A", "-o", `jsonpath=${ready}`])).trim().split(" ");
@@ -77,14 +77,14 @@ function rewrite(file: string, change: (text: string) => string): void {
 }
 
 describe("on a real API server", () => {
-  test("diff finds nothing between the files and what was made from them: defaults of the server are no difference, nor is the namespace that kubectl took", async ({
+  test("diff reports no difference between the files and their objects: neither defaults of the server nor the default namespace count", async ({
     skip,
   }) => {
     if (unavailable !== undefined) skip(unavailable);
     expect(await lattice("diff", "-f", "shop")).toMatchObject({ code: 0, stdout: "no differences\n" });
   });
 
-  test("graph draws what is declared there", async ({ skip }) => {
+  test("graph shows the declared edges", async ({ skip }) => {
     if (unavailable !== undefined) skip(unavailable);
     const { code, stdout } = await lattice("graph");
     expect(code).toBe(0);
@@ -92,7 +92,7 @@ describe("on a real API server", () => {
     expect(stdout).toContain("shop/payments    ->  shop/stripe                  open to the outside\n");
   });
 
-  test("why says whose word is missing, and reads the policies that are there", async ({ skip }) => {
+  test("why names the missing declaration, and reads the policies in the cluster", async ({ skip }) => {
     if (unavailable !== undefined) skip(unavailable);
     const { code, stdout } = await lattice("why", "cart", "catalog:http");
     expect(code).toBe(1);
@@ -100,7 +100,7 @@ describe("on a real API server", () => {
     expect((await lattice("why", "storefront", "catalog:http")).code).toBe(0);
   });
 
-  test("diff tells what a change would do before it is made", async ({ skip }) => {
+  test("diff reports the effects of a change before it is applied", async ({ skip }) => {
     if (unavailable !== undefined) skip(unavailable);
     rewrite("catalog.yaml", (text) =>
       text.replace("storefront: { direction: inbound }", "storefront: { direction: inbound }\n    cart: { direction: inbound }"),
@@ -112,14 +112,14 @@ describe("on a real API server", () => {
     expect(stdout).toMatch(/\n0 added, [1-9]\d* changed, 0 removed\n$/);
   });
 
-  test("and when it is made, the door opens and nothing is left to differ", async ({ skip }) => {
+  test("when the change is applied, the edge opens and there is no difference left", async ({ skip }) => {
     if (unavailable !== undefined) skip(unavailable);
     await plane.kubectlOk(["apply", "-f", join(cwd, "shop/catalog.yaml")]);
-    await eventually("the door opens", async () => ((await lattice("why", "cart", "catalog:http")).code === 0 ? true : undefined));
+    await eventually("the edge opens", async () => ((await lattice("why", "cart", "catalog:http")).code === 0 ? true : undefined));
     expect(await lattice("diff", "-f", "shop")).toMatchObject({ code: 0, stdout: "no differences\n" });
   });
 
-  test("a policy that somebody takes away closes the door, whatever was declared", async ({ skip }) => {
+  test("deleting a policy closes the edge, whatever is declared", async ({ skip }) => {
     if (unavailable !== undefined) skip(unavailable);
     operator?.kill("SIGKILL");
     await plane.kubectlOk(["delete", "authorizationpolicy", "catalog", "-n", "shop"]);
@@ -129,7 +129,7 @@ describe("on a real API server", () => {
     expect((await lattice("diff", "-f", "shop")).stdout).toContain("  + AuthorizationPolicy shop/catalog\n");
   });
 
-  test("who may not read says so and answers for nothing it has not seen", async ({ skip }) => {
+  test("without read access the commands report it and give no result", async ({ skip }) => {
     if (unavailable !== undefined) skip(unavailable);
     const stranger = join(cwd, "stranger");
     writeFileSync(stranger, plane.kubeconfigFor("stranger"), { mode: 0o600 });

@@ -1,6 +1,6 @@
 /**
- * The OpenAPI documents of our server, decoded by the types of k8s.io/kube-openapi: what kubectl, client-go and every Go operator read them
- * with. The program is decode-openapi/; the kinds beside the built-in ones are Lattice's, Cluster API's and those of the mesh.
+ * The OpenAPI documents of the embedded server, decoded with the types of k8s.io/kube-openapi, which kubectl, client-go and Go operators use.
+ * The program is decode-openapi/; besides the built-in kinds there are those of Lattice, Cluster API and the mesh.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -38,13 +38,13 @@ async function define(crd: KubeObject): Promise<void> {
   expect([answer.status, crd.metadata.name], await answer.text()).toEqual([201, crd.metadata.name]);
 }
 
-test("the types of k8s.io/kube-openapi decode every OpenAPI document, and lose nothing", { timeout: 600_000 }, async ({ skip }) => {
+test("the types of k8s.io/kube-openapi decode every OpenAPI document without loss", { timeout: 600_000 }, async ({ skip }) => {
   const go = (args: readonly string[], limitMs = 300_000) =>
     runProgram("go", ["-C", folder, ...args], { env: { ...process.env, GOWORK: "off", GOFLAGS: "", TOKEN }, limitMs });
   if ((await go(["version"])).code !== 0) skip("there is no Go on this machine");
   if ((await go(["mod", "download"])).code !== 0) skip("the Go modules cannot be fetched from here");
   const published = await publishedCrds([...CLUSTER_API_CRDS, ...MESH_CRDS]);
-  if (!published.ok) console.log(`only Lattice's own kinds are looked at: ${published.error}`);
+  if (!published.ok) console.log(`only Lattice's own kinds are checked: ${published.error}`);
   const crds = [...latticeKinds.map((kind) => kind.crd()), ...(published.ok ? published.value : [])];
   for (const crd of crds) await define(crd);
   const ran = await go(["run", ".", url]);

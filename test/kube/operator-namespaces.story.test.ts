@@ -1,6 +1,6 @@
 /**
- * The operator for some namespaces on a real API server, as its ServiceAccount with exactly the roles of `lattice rbac --namespaces`: real RBAC is
- * the judge of what is enough, and of what is refused.
+ * The operator for some namespaces on a real API server, as its ServiceAccount with exactly the roles of `lattice rbac --namespaces`, under
+ * real RBAC.
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -18,7 +18,7 @@ const project = fileURLToPath(new URL("../..", import.meta.url));
 const [home, team, shop, payroll] = ["home", "team", "shop", "payroll"].map(uniqueName) as [string, string, string, string];
 const user = `system:serviceaccount:${home}:${OPERATOR_NAME}`;
 
-/** Of its own: another story needs a plane without the kinds of the mesh. */
+/** A separate plane: another story needs a plane without the kinds of the mesh. */
 let plane: RealPlane;
 let folder: string;
 let operator: ChildProcess;
@@ -69,7 +69,7 @@ const environment = (name: string) => ({ ...lattice, kind: "LatticeEnvironment",
 const ready = (name: string) =>
   plane.kubectlOk(["get", "ls", name, "-n", team, "-o", 'jsonpath={.status.conditions[?(@.type=="Ready")].reason}']);
 
-test("a service of one namespace runs in the other and is deleted again, and RBAC refuses the operator nothing", async () => {
+test("a service of one namespace runs in the other and is deleted again, and RBAC denies the operator nothing", async () => {
   await apply(
     {
       apiVersion: "v1",
@@ -98,9 +98,11 @@ test("a service of one namespace runs in the other and is deleted again, and RBA
   expect(output).not.toContain("hunter2");
 });
 
-test("a service in a namespace out of reach says so, and RBAC keeps the operator's account out of it", async () => {
+test("a service in a namespace that the operator does not manage reports it, and RBAC denies the operator access", async () => {
   await apply(environment(payroll), service("spy", payroll));
-  await eventually("it says so", async () => ((await ready("spy")) === "NamespaceOutOfReach" ? true : undefined), { withinMs: 40_000 });
+  await eventually("its condition reports it", async () => ((await ready("spy")) === "NamespaceOutOfReach" ? true : undefined), {
+    withinMs: 40_000,
+  });
   const as = (...args: readonly string[]) => plane.kubectl(["--as", user, "--as-group", "system:serviceaccounts", ...args]);
   for (const attempt of [
     ["get", "secret", "salaries", "-n", payroll],

@@ -1,6 +1,6 @@
 /**
- * The operator on a real API server, as two real processes that run as their own ServiceAccount with the roles we ship: is what
- * RBAC grants enough, does the status arrive, and does a standby take over when the leader is killed?
+ * The operator on a real API server, as two processes with its ServiceAccount and the shipped roles: the roles are sufficient, the status is
+ * written, and a standby takes over when the leader is killed.
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -14,7 +14,7 @@ import { OPERATOR_NAME, operatorRbac } from "#operator";
 import { eventually, installLatticeCrds, sharedPlane, uniqueName, type PlaneAccess } from "./harness/index.ts";
 
 const project = fileURLToPath(new URL("../..", import.meta.url));
-/** Every Lease is the story's own: another story's operator must not lead here. */
+/** The story has its own Lease: an operator of another story must not lead here. */
 const namespace = uniqueName("operator");
 
 type Process = { readonly child: ChildProcess; readonly healthUrl: string; output(): string };
@@ -43,7 +43,7 @@ async function startOperator(): Promise<Process> {
   started.push(child);
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
-  const healthUrl = await eventually("the operator says where its health is", async () =>
+  const healthUrl = await eventually("the operator prints its health URL", async () =>
     Promise.resolve(/http:\/\/127\.0\.0\.1:\d+/.exec(output)?.[0]),
   );
   return { child, healthUrl, output: () => output };
@@ -67,7 +67,7 @@ async function verdictOn(name: string): Promise<string | undefined> {
 }
 
 describe("the operator", () => {
-  test("says what is missing on a cluster without our kinds, and ends", async () => {
+  test("reports the missing kinds on a cluster without Lattice's CRDs, and exits", async () => {
     const empty = join(folder, "empty");
     writeFileSync(empty, plane.kubeconfigText.replaceAll(plane.url, `${plane.url}/nowhere`), { mode: 0o600 });
     const ran = spawn(process.execPath, [join(project, "src/bin/lattice.ts"), "operator", "--kubeconfig", empty]);
@@ -78,7 +78,7 @@ describe("the operator", () => {
     expect(complaint).toContain("lattice crds | kubectl apply --server-side -f -");
   });
 
-  test("with the roles we ship: one of two leads, writes status, and the other takes over when it is killed", async () => {
+  test("with the shipped roles, one of two leads and writes status, and the other takes over when it is killed", async () => {
     const processes = [await startOperator(), await startOperator()] as const;
     const leader = await eventually("one of them leads", async () => {
       for (const candidate of processes) if (await leads(candidate)) return candidate;
@@ -92,22 +92,26 @@ describe("the operator", () => {
     await plane.kubectlOk(["apply", "-f", "-"], registry(name, "registry.example.com"));
     expect(await eventually("the leader accepts it", () => verdictOn(name))).toBe("True/1");
 
-    await eventually("an event tells of it", async () => {
-      const told = await plane.kubectlOk(["get", "events", "-A", "-o", "jsonpath={.items[*].involvedObject.name}"]);
-      return told.split(" ").includes(name) || undefined;
+    await eventually("an event reports it", async () => {
+      const names = await plane.kubectlOk(["get", "events", "-A", "-o", "jsonpath={.items[*].involvedObject.name}"]);
+      return names.split(" ").includes(name) || undefined;
     });
 
     leader.child.kill("SIGKILL");
     await plane.kubectlOk(["apply", "-f", "-"], registry(name, "other.example.com"));
-    await eventually("the standby takes over and sees the change", async () => ((await verdictOn(name)) === "True/2" ? true : undefined), {
-      withinMs: 40_000,
-    });
+    await eventually(
+      "the standby takes over and observes the change",
+      async () => ((await verdictOn(name)) === "True/2" ? true : undefined),
+      {
+        withinMs: 40_000,
+      },
+    );
     expect(await leads(standby)).toBe(true);
 
     for (const each of processes) expect(each.output()).not.toMatch(/forbidden/i);
   });
 
-  test("a service becomes its objects with the roles we ship, says which kinds are missing, and follows when they come", async () => {
+  test("with the shipped roles, a service is compiled to its objects, reports missing kinds, and gets its policies when they are installed", async () => {
     const operator = await startOperator();
     const shop = uniqueName("shop");
     const apply = (...objects: readonly object[]) =>
@@ -133,9 +137,13 @@ describe("the operator", () => {
         },
       },
     );
-    await eventually("it says what is missing", async () => ((await condition("PoliciesApplied")) === "CRDsMissing" ? true : undefined), {
-      withinMs: 40_000,
-    });
+    await eventually(
+      "its condition reports the missing kinds",
+      async () => ((await condition("PoliciesApplied")) === "CRDsMissing" ? true : undefined),
+      {
+        withinMs: 40_000,
+      },
+    );
     expect(await read("resourcequota lattice-isolation", ".spec.hard.pods")).toBe("20");
     // nothing would enforce its policies
     expect(await read("deployments", ".items[*].metadata.name")).toBe("");
@@ -145,7 +153,7 @@ describe("the operator", () => {
       withinMs: 60_000,
     });
     await eventually("its workload follows", async () => ((await condition("Ready")) === "RollingOut" ? true : undefined));
-    // there are no nodes: the story is the kubelet
+    // there are no nodes: the story acts as the kubelet
     const early = await plane.kubectl(["wait", "--for=condition=Ready", "ls/api", "-n", shop, "--timeout=2s"]);
     expect(early.code).not.toBe(0);
     const pods = await eventually("its pods are created", async () => {
@@ -159,12 +167,12 @@ describe("the operator", () => {
     expect(await read("configmap api-env", ".data.NAME")).toBe("api");
     expect(await read("secret api-secrets", ".data.PASSWORD")).toBe(btoa("hunter2"));
     expect(await read("deployment api", ".spec.replicas")).toBe("2");
-    // as an autoscaler does: the number of replicas is not taken back
+    // as an autoscaler does: the number of replicas is not reverted
     await plane.kubectlOk(["scale", "deployment", "api", "-n", shop, "--replicas=3"]);
     expect(await read("ciliumnetworkpolicies.cilium.io lattice-default-deny", ".spec")).toBe(
       '{"egress":[{}],"endpointSelector":{},"ingress":[{}]}',
     );
-    // what another client adds to what closes the namespace does not stay
+    // additions of another client to the default deny policies are removed
     const add = (kind: string, patch: object) =>
       plane.kubectlOk(["patch", kind, "lattice-default-deny", "-n", shop, "--type=merge", "-p", JSON.stringify(patch)]);
     await add("authorizationpolicies.security.istio.io", {
@@ -173,7 +181,7 @@ describe("the operator", () => {
     });
     await add("ciliumnetworkpolicies.cilium.io", { spec: { enableDefaultDeny: { ingress: false } } });
     await plane.kubectlOk(["label", "namespace", shop, "--overwrite", "istio.io/dataplane-mode=none"]);
-    await eventually("it is as it was", async () => {
+    await eventually("the objects are restored", async () => {
       const found = [
         await read("authorizationpolicies.security.istio.io lattice-default-deny", ".spec"),
         await read("authorizationpolicies.security.istio.io lattice-default-deny", ".metadata.annotations.istio\\.io/dry-run"),
@@ -188,7 +196,7 @@ describe("the operator", () => {
 
     await plane.kubectlOk(["delete", "ls", "api", "-n", shop, "--wait=true"]);
     await eventually(
-      "what was made is gone",
+      "its objects are deleted",
       async () =>
         (await read("deployments,configmaps,ciliumnetworkpolicies.cilium.io -l app.kubernetes.io/name=api", ".items[*].metadata.name")) ===
         ""
@@ -201,9 +209,9 @@ describe("the operator", () => {
     operator.child.kill("SIGTERM");
   });
 
-  test("ends in good order on SIGTERM and gives the lease back", async () => {
+  test("stops gracefully on SIGTERM and releases the lease", async () => {
     const operator = await startOperator();
-    await eventually("somebody leads", async () => (await holder()) !== "" || undefined);
+    await eventually("the lease has a holder", async () => (await holder()) !== "" || undefined);
     for (const child of started) child.kill("SIGTERM");
     await eventually("it has ended", async () => Promise.resolve(operator.child.exitCode ?? undefined));
     expect(operator.child.exitCode).toBe(0);

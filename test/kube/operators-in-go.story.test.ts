@@ -1,6 +1,6 @@
 /**
- * docs/guides/test-your-operator/go: a test as kubebuilder writes it, on `lattice api-server` instead of etcd and kube-apiserver. It is not
- * changed for that: envtest takes the cluster that the environment names.
+ * docs/guides/test-your-operator/go: a test as kubebuilder generates it, on `lattice api-server` instead of etcd and kube-apiserver. It needs
+ * no change: envtest uses the cluster that the environment names.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-/** The plane itself: the ground on which every other story stands. */
+/** The real plane, which every other story uses. */
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
@@ -12,14 +12,14 @@ import { fieldAt, parseJson } from "#kube";
 import { eventually, realPlane, runProgram, sharedPlane, startPlane } from "./harness/index.ts";
 
 describe("a real plane", () => {
-  test("answers kubectl with the version of its own binary", async () => {
+  test("reports the version of its own binary to kubectl", async () => {
     const plane = sharedPlane();
     const binary = await runProgram(join(plane.binaries, "kube-apiserver"), ["--version"]);
     const answer = expectOk(parseJson(await plane.kubectlOk(["version", "-o", "json"])));
     expect(fieldAt(answer, "serverVersion", "gitVersion")).toBe(binary.stdout.trim().replace("Kubernetes ", ""));
   });
 
-  test("has a controller manager at work: a new namespace gets its default ServiceAccount, a deleted one goes", async () => {
+  test("has a working controller manager: a new namespace gets its default ServiceAccount, a deleted one is removed", async () => {
     const plane = sharedPlane();
     const namespace = await plane.makeNamespace("plane");
     const account = `/api/v1/namespaces/${namespace}/serviceaccounts/default`;
@@ -28,7 +28,7 @@ describe("a real plane", () => {
     expect((await plane.request({ path: `/api/v1/namespaces/${namespace}` })).code).toBe(404);
   });
 
-  test("knows the holder of a client certificate by name and groups", async () => {
+  test("authenticates a client certificate with user name and groups", async () => {
     const plane = sharedPlane();
     const folder = await mkdtemp(join(tmpdir(), "lattice-story-"));
     try {
@@ -65,7 +65,7 @@ describe("a plane that cannot start", () => {
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  test("says which component, how it ended and what it logged, and leaves nothing behind but the logs it was told to keep", async () => {
+  test("reports which component failed, how it ended and what it logged, and leaves nothing behind but the requested logs", async () => {
     await writeFile(join(folder, "etcd"), '#!/bin/sh\necho "no such flag: --data-dir"\nexit 3\n', { mode: 0o700 });
     const started = await startPlane({ binaries: folder, under: folder, logs: join(folder, "logs") });
     expect(started).toMatchObject({ ok: false, error: { kind: "not-started" } });
@@ -75,13 +75,13 @@ describe("a plane that cannot start", () => {
     expect(await readdir(folder)).toEqual(["etcd", "logs"]);
   });
 
-  test("says which component did not answer in time, and ends what had been started", async () => {
+  test("reports which component did not respond in time, and ends the others", async () => {
     const started = await startPlane({ under: folder, startLimitMs: 0 });
-    expect(started).toMatchObject({ ok: false, error: { message: expect.stringContaining("etcd did not answer within 0 s") } });
+    expect(started).toMatchObject({ ok: false, error: { message: expect.stringContaining("etcd did not respond within 0 s") } });
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test("tries other ports when another program was faster, and gives up in the end", async () => {
+  test("retries with other ports when they are in use, and fails after some attempts", async () => {
     await writeFile(join(folder, "etcd"), '#!/bin/sh\necho "listen tcp $*: bind: address already in use"\nexit 1\n', { mode: 0o700 });
     const started = await startPlane({ binaries: folder, under: folder, logs: join(folder, "logs") });
     expect(started).toMatchObject({ ok: false, error: { kind: "port-taken" } });
@@ -93,17 +93,17 @@ describe("a plane that cannot start", () => {
 describe("npm run test:kube -- --up", () => {
   const endings = [
     { name: "Ctrl-C", given: "SIGINT" },
-    { name: "kill -9, when nobody is left to clean up", given: "SIGKILL" },
+    { name: "kill -9, without any clean-up", given: "SIGKILL" },
   ] as const;
 
-  test.each(endings)("gives a kubeconfig that works, and leaves nothing after $name", async ({ given }) => {
-    // forked and not spawned: should this very runner be killed, the closed channel ends the program
+  test.each(endings)("prints a working kubeconfig, and leaves nothing after $name", async ({ given }) => {
+    // forked and not spawned: if this runner is killed, the closed channel ends the program
     const up = fork(fileURLToPath(new URL("../../scripts/test-kube.ts", import.meta.url)), ["--up"], { silent: true, execArgv: [] });
-    let said = "";
-    up.stdout?.on("data", (chunk: Buffer) => (said += chunk.toString()));
-    await eventually("a plane that is up", async () => said.includes("Ctrl-C ends it") || undefined, { withinMs: 120_000 });
-    const kubeconfig = /KUBECONFIG=(\S+)/.exec(said)?.[1] ?? "";
-    const processes = /processes: ([\d ]+)/.exec(said)?.[1]?.split(" ").map(Number) ?? [];
+    let output = "";
+    up.stdout?.on("data", (chunk: Buffer) => (output += chunk.toString()));
+    await eventually("the plane is ready", async () => output.includes("Ctrl-C ends it") || undefined, { withinMs: 120_000 });
+    const kubeconfig = /KUBECONFIG=(\S+)/.exec(output)?.[1] ?? "";
+    const processes = /processes: ([\d ]+)/.exec(output)?.[1]?.split(" ").map(Number) ?? [];
     const kubectl = join(sharedPlane().binaries, "kubectl");
     const answer = await runProgram(kubectl, [`--kubeconfig=${kubeconfig}`, "get", "--raw", "/readyz"], { env: {} });
     expect(answer).toMatchObject({ code: 0, stdout: "ok" });

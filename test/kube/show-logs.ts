@@ -1,4 +1,4 @@
-/** When a story fails, what the components of the shared plane logged last: once a file, because one cause fails many. */
+/** Prints the last log lines of the shared plane's components when a story fails: once per file, because one cause fails many stories. */
 import { afterEach } from "vitest";
 import { sharedPlane } from "./harness/shared-plane.ts";
 

@@ -1,8 +1,8 @@
 /**
- * The lane against real Kubernetes; `npm run test:kube` runs it.
+ * The tests against real Kubernetes; `npm run test:kube` runs them.
  *
- * One plane for all files, one file after the other: stories that share an API server may then say "and nothing else
- * changed". Threads, not processes: whatever ends the runner ends every story with it.
+ * One plane for all files, one file after the other: a story may then check that nothing else changed. Threads, not
+ * processes: they end with the runner.
  */
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";

@@ -1,4 +1,4 @@
-/** Unmodified kubectl against the embedded cluster with workloads and simulated nodes: what it waits for must tell the truth. */
+/** Unmodified kubectl against the embedded cluster with workloads and simulated nodes: its waits and reports must be correct. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -39,7 +39,7 @@ test("rollout status, history and undo follow a Deployment", async () => {
   expect((await kubectl("wait", "--for=condition=Available", "deployment/web", "--timeout=30s")).stdout).toContain("condition met");
 });
 
-test("rollout status ends with the deadline when an image cannot be pulled, and get pods says why", async () => {
+test("rollout status ends with the deadline when an image cannot be pulled, and get pods shows why", async () => {
   await kubectl("create", "deployment", "broken", "--image=web:1", "--replicas=2");
   await kubectl("patch", "deployment", "broken", "-p", '{"spec":{"progressDeadlineSeconds":2}}');
   await kubectl("rollout", "status", "deployment/broken", "--timeout=30s");
@@ -49,7 +49,7 @@ test("rollout status ends with the deadline when an image cannot be pulled, and 
   expect((await kubectl("get", "pods", "-l", "app=broken")).stdout).toContain("ImagePullBackOff");
 });
 
-test("Jobs, StatefulSets and DaemonSets are waited for as well", async () => {
+test("kubectl can wait for Jobs, StatefulSets and DaemonSets", async () => {
   await kubectl("create", "job", "work", "--image=work:1");
   expect((await kubectl("wait", "--for=condition=Complete", "job/work", "--timeout=30s")).stdout).toContain("condition met");
   const template = { metadata: { labels: { app: "x" } }, spec: { containers: [{ name: "x", image: "x:1" }] } };

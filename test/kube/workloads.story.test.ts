@@ -27,11 +27,11 @@ async function makeEmbeddedNamespace(name: string): Promise<void> {
 
 type State = { readonly ours: Json; readonly theirs: Json };
 
-/** The states when they no longer change: counters come a moment after what they count. Until then they may well differ. */
+/** Compares the states until they are equal and stable: counters are updated later than the objects that they count. */
 async function agreed(states: () => Promise<State>): Promise<void> {
   let before = "";
   await eventually(
-    "both come to the same state, and stay there",
+    "both reach the same state, and stay there",
     async () => {
       const { ours, theirs } = await states();
       expect(ours).toEqual(theirs);
@@ -43,7 +43,7 @@ async function agreed(states: () => Promise<State>): Promise<void> {
   );
 }
 
-describe("workloads end as with the real controller manager", () => {
+describe("workloads reach the same state as with the real controller manager", () => {
   for (const story of STORIES) {
     test(story.name, async () => {
       const namespace = await sharedPlane().makeNamespace("workloads");

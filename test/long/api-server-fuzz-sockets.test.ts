@@ -1,4 +1,4 @@
-/** Hundreds of clients at once that hold on to a connection and do not use it: every one of them is cut off, and others are answered meanwhile. */
+/** Hundreds of concurrent clients that keep a connection open without using it: all of them are disconnected, and others get responses meanwhile. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectOk, seededRandom, silentLogger, systemClock } from "#base";
 import { builtinKinds, certificateFor, createApiServer, createMemoryStore, serveHttp } from "#kube-server";
@@ -6,10 +6,10 @@ import { heapAfterCollection } from "../builders/api-server/fuzz.ts";
 import { SLOW_CLIENTS, startRelay, type SlowClientPorts } from "../builders/api-server/slow-clients.ts";
 import { rounds } from "./settings.ts";
 
-/** Of each kind at once; there are fifteen kinds. */
+/** Concurrent clients of each of the fifteen kinds. */
 const EACH = 40;
 const waves = Math.max(3, Math.floor(rounds / 100));
-/** Fractions of the real ones, far apart enough for a busy machine. */
+/** Shorter than the default limits, but long enough for a busy machine. */
 const limits = { headersMs: 400, requestMs: 600, checkMs: 50, idleMs: 400, lingerMs: 50, pingMs: 400 };
 
 const closing: (() => Promise<void> | void)[] = [];
@@ -38,7 +38,7 @@ afterAll(async () => {
 });
 
 test(
-  `${EACH * SLOW_CLIENTS.size} slow clients at a time, ${waves} times, are all cut off, and leave no memory behind`,
+  `${EACH * SLOW_CLIENTS.size} slow clients at a time, ${waves} times, are all disconnected, and leave no memory in use`,
   { timeout: waves * 120_000 },
   async () => {
     await wave();
@@ -51,7 +51,7 @@ test(
   },
 );
 
-/** How many honest requests were answered while the others were there. Who is not cut off keeps the test waiting. */
+/** The number of responses to a well-behaved client meanwhile. A client that is not disconnected blocks the test until its time limit. */
 async function wave(): Promise<number> {
   const present = new Set<string>();
   const clients = [...SLOW_CLIENTS].flatMap(([name, client]) =>

@@ -4,15 +4,15 @@ import { shrink } from "../builders/api-server/fuzz-shrink.ts";
 import { fuzz, HANG_MS, type FuzzReport } from "../builders/api-server/fuzz.ts";
 import { rounds, seed } from "./settings.ts";
 
-/** A round is a thousand requests: a million in all unless told otherwise. */
+/** A round is a thousand requests: by default a million in all. */
 const requests = Math.max(2, rounds) * 1_000;
-/** So many of what it finds are told as short as possible; all are shown whole, as they come. */
+/** The number of findings that are reduced to few requests; all findings are printed as they occur. */
 const SHRUNK = 3;
 const MB = 2 ** 20;
-/** What may be in use after a forced collection, in a tidy world: a world that has seen nothing yet takes about 55. */
+/** Limit of the heap after a forced collection in a restored world: a new world uses about 55. */
 const MAX_HEAP_MB = 160;
 
-test(`${requests} hostile requests are all answered, and leave no memory behind`, { timeout: requests * 20 }, async () => {
+test(`${requests} hostile requests all get a response, and leave no memory in use`, { timeout: requests * 20 }, async () => {
   const report = await fuzz({ seed, requests, onChapter: show });
   for (const finding of report.findings.slice(0, SHRUNK)) console.log(JSON.stringify({ finding, story: await shrink(finding) }));
   expect(report.findings, `LATTICE_SEED=${seed}`).toEqual([]);

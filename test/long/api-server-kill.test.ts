@@ -6,7 +6,7 @@ import { rounds, seed } from "./settings.ts";
 const kills = Math.max(200, Math.floor(rounds / 5));
 
 test(
-  `an API server that is killed ${kills} times has every acknowledged write, whole, and its watchers see time go forward only`,
+  `an API server that is killed ${kills} times keeps every acknowledged write, and the versions that its watchers see only increase`,
   { timeout: kills * 15_000 },
   async () => {
     const report = await killServerRounds({ seed, rounds: kills });

@@ -1,6 +1,5 @@
 /**
- * A clone of this project as a newcomer has it: the files that git would hand out, nothing beside them, no node_modules,
- * an empty npm cache and an empty cache of ours.
+ * A fresh clone of this project: only the files in git, no node_modules, an empty npm cache and an empty cache of Lattice.
  */
 import { copyFile, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -21,7 +20,7 @@ export async function freshClone(): Promise<Clone> {
   return { root, env, remove: () => rm(home, { recursive: true, force: true }) };
 }
 
-/** Under `npm run` the environment is full of what npm means for this project; the clone must not see it. */
+/** `npm run` sets environment variables for this project, which the clone must not inherit. */
 function withoutNpm(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const ours = /^(npm_(lifecycle|package|node|execpath|command)|INIT_CWD|NODE_OPTIONS|VITEST|LATTICE_)/;
   return Object.fromEntries(Object.entries(env).filter(([name]) => !ours.test(name)));

@@ -12,7 +12,7 @@ afterAll(() => clone.remove());
 
 const run = (...args: readonly string[]) => runProgram(join(clone.root, "lattice"), args, { cwd: clone.root, env: clone.env });
 
-it("makes itself ready on the first command, and says so on stderr only", async () => {
+it("installs itself on the first command, and reports it on stderr only", async () => {
   const first = await run("version");
   expect(first).toMatchObject({ code: 0 });
   expect(first.stdout).toContain(PROGRAM_VERSION);
@@ -20,7 +20,7 @@ it("makes itself ready on the first command, and says so on stderr only", async 
   expect(first.stderr).toContain("installing dependencies from package-lock.json (once)");
 });
 
-it("has nothing more to say on the second", async () => {
+it("prints nothing more on the second", async () => {
   const second = await run("version");
   expect(second).toMatchObject({ code: 0, stderr: "" });
   expect(second.stdout).toContain(PROGRAM_VERSION);

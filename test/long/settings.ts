@@ -1,4 +1,4 @@
-/** How long tests are steered from outside: the seed of what is random, and how many rounds of it. */
+/** Settings of the long tests from the environment: the random seed and the number of rounds. */
 import { seededRandom } from "#base";
 
 export const seed = wholeNumber("LATTICE_SEED", 1);

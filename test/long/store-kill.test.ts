@@ -6,7 +6,7 @@ import { rounds, seed } from "./settings.ts";
 const kills = Math.max(200, Math.floor(rounds / 5));
 
 test(
-  `a store whose process is killed ${kills} times has every acknowledged write, whole, and no revision twice`,
+  `a store whose process is killed ${kills} times keeps every acknowledged write, and uses no revision twice`,
   { timeout: kills * 5_000 },
   async () => {
     const report = await killRounds({ seed, rounds: kills });

@@ -10,6 +10,6 @@ export default defineConfig({
     include: ["test/long/**/*.test.ts", ...sampledFiles(root)],
     testTimeout: 600_000,
     hookTimeout: 600_000,
-    fileParallelism: false, // each may fill the machine
+    fileParallelism: false, // each may use the whole machine
   },
 });

@@ -1,4 +1,4 @@
-/** Who is asked about in each case, and in which order the answers stand. */
+/** The peers and the traffic of each case, in the order of the recorded verdicts. */
 import type { Outside, Peer, PodIdentity } from "#mesh-compiler";
 
 export const NAMESPACES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -35,7 +35,7 @@ const TRAFFIC = [
 
 export type Question = { readonly from: number; readonly to: number; readonly port: number; readonly protocol: string };
 
-/** Between all pairs with at least one pod. */
+/** Traffic between all pairs with at least one pod. */
 export const QUESTIONS: readonly Question[] = PEERS.flatMap((sender, from) =>
   PEERS.flatMap((receiver, to) =>
     sender.kind === "outside" && receiver.kind === "outside" ? [] : TRAFFIC.map((traffic) => ({ from, to, ...traffic })),
@@ -44,9 +44,9 @@ export const QUESTIONS: readonly Question[] = PEERS.flatMap((sender, from) =>
 
 export type Case = {
   readonly policies: readonly object[];
-  /** Policies that the agent refuses, by `namespace/name`. */
+  /** Policies that the agent rejects, by `namespace/name`. */
   readonly refused: readonly string[];
-  /** One digit for each question; 1 is allowed. What a peer outside does itself is nobody's business. */
+  /** One digit for each question; 1 is allowed. Policies do not apply to peers outside the cluster. */
   readonly egress: string;
   readonly ingress: string;
 };

@@ -1,4 +1,4 @@
-/** Asks the recorder (README.md) about the policies in answers.json, and writes down what it says. */
+/** Runs the recorder (README.md) for the policies in answers.json, and writes its verdicts. */
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { NAMESPACES, PEERS, QUESTIONS, type Answers } from "./questions.ts";

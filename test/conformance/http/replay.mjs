@@ -12,7 +12,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
-/** Folder with tls.crt, tls.key and ca.crt for the webhook server; whoever runs this makes them (http.test.ts does). */
+/** Folder with tls.crt, tls.key and ca.crt for the webhook server; the caller creates them (see http.test.ts). */
 export function pkiDir() { if (!process.env.ORACLE_PKI) throw new Error('set ORACLE_PKI to a folder with ca.crt, tls.crt and tls.key'); return process.env.ORACLE_PKI; }
 export const USER_AGENT = 'lattice-oracle/1.0';
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;

@@ -1,6 +1,6 @@
 /**
- * Kubernetes' own end-to-end suite on `lattice api-server`, as it is published: the specs that need no container that runs. It is built when
- * this story runs, and only `npm run test:kube -- --all` runs it.
+ * Kubernetes' own end-to-end suite on `lattice api-server`: the specs that need no running container. It is built when this story runs;
+ * only `npm run test:kube -- --all` runs it.
  */
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,10 +1,10 @@
-// Decodes the OpenAPI documents of an API server with the types that Go clients of Kubernetes use, and says what those
-// types cannot take.
+// Decodes the OpenAPI documents of an API server with the types that Go clients of Kubernetes use, and reports values that
+// those types cannot represent.
 //
 //	TOKEN=... decode-openapi http://127.0.0.1:8080
 //
-// Every document must decode, encode again to the same JSON (what a type does not know is lost on the way), and give
-// models whose references all lead somewhere.
+// Every document must decode, encode again to the same JSON (a field that a type does not have would be lost), and have
+// models without dangling references.
 package main
 
 import (
@@ -167,7 +167,7 @@ func roundTrip(bytes []byte, document any) error {
 	return difference("", want, got)
 }
 
-// difference says where two JSON values differ first.
+// difference returns the path of the first difference between two JSON values.
 func difference(path string, want, got any) error {
 	if reflect.DeepEqual(want, got) {
 		return nil

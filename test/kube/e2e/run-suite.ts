@@ -8,20 +8,20 @@ import { E2eProgress, readE2eReport, type E2eReport } from "../../../scripts/kub
 import type { E2eSuite } from "./suites.ts";
 
 export type E2eRun = {
-  /** Where e2e.test is, and where kubectl is. */
+  /** Folders of e2e.test and kubectl. */
   readonly suite: string;
   readonly kubectl: string;
   readonly kubeconfig: string;
-  /** Gets the report and the log. */
+  /** Folder for the report and the log. */
   readonly folder: string;
   readonly say: (line: string) => void;
 };
 
-/** The limit that is given to the suite itself. */
+/** The time limit of the suite. */
 export const E2E_MINUTES = 30;
 const SAY_EVERY = 10;
 
-/** The error holds the last lines of the log, when there is no report. */
+/** Without a report the error has the last lines of the log. */
 export async function runSuite({ focus, skips, beside }: E2eSuite, run: E2eRun): Promise<Result<E2eReport, string>> {
   const patterns = skips.map(({ pattern }) => pattern);
   const parts = [
@@ -82,7 +82,7 @@ class ProgressPrinter {
     const completed = sum(this.#parts.map((part) => part.completed));
     if (completed < this.#completed + SAY_EVERY) return;
     this.#completed = completed;
-    this.#say(`${completed} of ${sum(this.#parts.map((part) => part.total))} specs are over`);
+    this.#say(`${completed} of ${sum(this.#parts.map((part) => part.total))} specs have ended`);
   }
 }
 

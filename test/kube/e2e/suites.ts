@@ -5,11 +5,11 @@ export type E2eSuite = {
   /** A regular expression over the names of specs, as Ginkgo has them. */
   readonly focus: string;
   readonly skips: readonly { readonly pattern: string; readonly why: string }[];
-  /** A spec that waits for minutes and does nothing meanwhile runs beside the others. */
+  /** A spec that only waits for minutes runs in parallel with the others. */
   readonly beside?: string;
 };
 
-const container = "needs a container that runs";
+const container = "needs a running container";
 
 export const API_MACHINERY: E2eSuite = {
   name: "conformance of API machinery",
@@ -21,5 +21,5 @@ export const API_MACHINERY: E2eSuite = {
     { pattern: "CustomResourceFieldSelectors", why: `${container}: its conversion webhook` },
     { pattern: "compacted away", why: "waits for etcd to compact its history" },
   ],
-  beside: "should apply changes to a resourcequota status", // until the controller counts all quotas anew: 5 minutes
+  beside: "should apply changes to a resourcequota status", // until the controller recalculates all quotas: 5 minutes
 };

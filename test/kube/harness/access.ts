@@ -1,6 +1,5 @@
 /**
- * What a story does with a plane, wherever the plane was started. `PlaneData` is the part that can be handed to another
- * thread; the functions are made from it on arrival.
+ * A story's access to a plane. `PlaneData` can be sent to another thread, which creates the functions from it.
  */
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -8,7 +7,7 @@ import { join } from "node:path";
 import { sensitive, type Sensitive } from "#base";
 import { COMPONENTS, filesIn, logFile, type Component } from "./components.ts";
 import { kubeconfigFor } from "./credentials.ts";
-import { send, type HttpAnswer, type HttpRequest } from "./http.ts";
+import { send, type HttpResponse, type HttpRequest } from "./http.ts";
 import { runProgram, type Ran } from "./run-program.ts";
 
 export type PlaneData = {
@@ -26,20 +25,20 @@ export type PlaneAccess = {
   /** https://127.0.0.1:PORT */
   readonly url: string;
   readonly caPem: string;
-  /** Of a user in system:masters. */
+  /** The token of a user in system:masters. */
   readonly adminToken: Sensitive<string>;
   readonly kubeconfigPath: string;
-  /** Holds the administrator's token: not for logs. */
+  /** Contains the administrator's token: must not be logged. */
   readonly kubeconfigText: string;
-  /** Where the plane keeps its files; goes with the plane. */
+  /** The folder of the plane; removed with the plane. */
   readonly folder: string;
   readonly binaries: string;
-  /** kubectl as the administrator, with a discovery cache and a HOME of its own. */
+  /** kubectl as the administrator, with a separate discovery cache and HOME. */
   kubectl(args: readonly string[], options?: KubectlOptions): Promise<Ran>;
-  /** The same, for steps that must succeed: gives stdout, throws what kubectl said otherwise. */
+  /** The same for steps that must succeed: returns stdout, throws kubectl's stderr otherwise. */
   kubectlOk(args: readonly string[], options?: KubectlOptions): Promise<string>;
-  request(request: HttpRequest): Promise<HttpAnswer>;
-  /** A kubeconfig for somebody else, by client certificate: for stories about permissions. */
+  request(request: HttpRequest): Promise<HttpResponse>;
+  /** A kubeconfig for another user, with a client certificate: for stories about permissions. */
   kubeconfigFor(user: string, groups?: readonly string[]): string;
   /** A new namespace that no other story uses; its name. */
   makeNamespace(prefix: string): Promise<string>;
@@ -82,7 +81,7 @@ export function accessTo(data: PlaneData): PlaneAccess {
   };
 }
 
-/** For cluster-scoped objects: two stories on one plane must not meet. */
+/** For cluster-scoped objects: the names of two stories on one plane must differ. */
 export function uniqueName(prefix: string): string {
   return `${prefix}-${randomBytes(4).toString("hex")}`;
 }

@@ -1,5 +1,5 @@
 /**
- * The command lines of the three components of a control plane, and where their files lie. Pure: nothing is started here.
+ * The command lines of the three components of a control plane, and the paths of their files. Pure: nothing is started here.
  *
  * There is no scheduler and no kubelet: Pods stay Pending, and everything else behaves as on any cluster.
  */
@@ -52,7 +52,7 @@ export function etcd(place: Place): Program {
     "listen-peer-urls": peer,
     "initial-advertise-peer-urls": peer,
     "initial-cluster": `default=${peer}`,
-    // the data dies with the test; waiting for the disk would only make stories slower
+    // the data is not needed after the test, and fsync would make stories slower
     "unsafe-no-fsync": "true",
     "log-level": "warn",
   });
@@ -65,7 +65,7 @@ export function apiServer(place: Place): Program {
     "bind-address": "127.0.0.1",
     "secure-port": String(place.ports.apiServer),
     "advertise-address": "127.0.0.1",
-    // a loopback address is no valid endpoint, and the default reconciler would try to write one
+    // a loopback address is not a valid endpoint, and the default reconciler would try to write one
     "endpoint-reconciler-type": "none",
     "service-cluster-ip-range": "10.0.0.0/24",
     "authorization-mode": "RBAC",

@@ -1,8 +1,8 @@
 /**
  * Keys, certificates and tokens of one plane, new for every plane. One authority signs everything: the serving certificate,
- * client certificates, and what the controller manager signs for CertificateSigningRequests.
+ * client certificates, and certificates for CertificateSigningRequests.
  *
- * The service-account key is RSA and not from #pki, because it signs JSON web tokens and no certificate.
+ * The service-account key is RSA and not from #pki, because it signs JSON web tokens, not certificates.
  */
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -14,10 +14,10 @@ import { filesIn } from "./components.ts";
 type Server = { readonly url: string; readonly caPem: string };
 
 const HOUR_MS = 3_600_000;
-/** A plane lives for minutes, or as long as somebody pokes at it. */
+/** A plane runs for minutes, or longer when it is used by hand. */
 const LIFE_MS = 7 * 24 * HOUR_MS;
 
-/** Writes what the components read. Gives back what a client needs. */
+/** Writes the files of the components. Returns the data that a client needs. */
 export function writeCredentials(folder: string, url: string): { readonly caPem: string; readonly adminToken: string } {
   const files = filesIn(folder);
   const authority = expectOk(
@@ -89,7 +89,7 @@ function kubeconfig({ url, caPem }: Server, user: Readonly<Record<string, string
   });
 }
 
-/** So that a clock that is set while the plane starts does no harm. */
+/** Certificates stay valid if the clock is set back while the plane starts. */
 function anHourAgo(): Date {
   return new Date(Date.now() - HOUR_MS);
 }

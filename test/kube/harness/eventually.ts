@@ -1,13 +1,13 @@
-/** Waits for what a controller will do in its own time. Looks again and again; a time limit is a failure that says what was awaited. */
+/** Polls until a condition holds that a controller establishes later. After the time limit the error names the condition. */
 import { setTimeout as delay } from "node:timers/promises";
 
-export type Patience = { readonly withinMs?: number; readonly everyMs?: number };
+export type PollOptions = { readonly withinMs?: number; readonly everyMs?: number };
 
-/** The first answer of `look` that is not undefined. `look` may throw (an expectation that does not hold yet): the last error is shown. */
+/** The first result of `look` that is not undefined. `look` may throw (an expectation that does not hold yet): the last error is the cause. */
 export async function eventually<T>(
   what: string,
   look: () => Promise<T | undefined>,
-  { withinMs = 30_000, everyMs = 100 }: Patience = {},
+  { withinMs = 30_000, everyMs = 100 }: PollOptions = {},
 ): Promise<T> {
   const deadline = performance.now() + withinMs;
   for (;;) {

@@ -1,9 +1,9 @@
 /**
- * Loopback ports that nobody listens on.
+ * Loopback ports without a listener.
  *
- * They are taken from below the range that systems hand out for outgoing connections (32768 and up on Linux, 49152 and up
- * elsewhere): a port from that range can be taken by any passing connection while a server that had it restarts.
- * Between looking and listening another program can still be faster; whoever starts servers tries again then.
+ * They are below the range for outgoing connections (32768 and up on Linux, 49152 and up elsewhere): any connection can take a
+ * port from that range while a server restarts. Another program can still take a port before it is used; the caller then
+ * retries with other ports.
  */
 import { randomInt } from "node:crypto";
 import { createServer } from "node:net";

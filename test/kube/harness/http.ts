@@ -1,7 +1,7 @@
 /**
- * One HTTPS request to the API server, with its answer as it came: stories look at codes, Warning headers and Status bodies,
- * which a client library would have turned into something else. Every request has a connection of its own, so that a
- * restart of the server leaves no half-dead ones behind.
+ * One HTTPS request to the API server, with the raw response: stories check status codes, Warning headers and Status bodies,
+ * which a client library would convert. Every request has its own connection, so that no connection is broken after a
+ * restart of the server.
  */
 import { request } from "node:https";
 import { text } from "node:stream/consumers";
@@ -10,19 +10,19 @@ import { parseJson, type Json } from "#kube";
 
 export type HttpRequest = {
   readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** With its query string; begins with "/". */
+  /** With the query string; starts with "/". */
   readonly path: string;
   readonly body?: unknown;
   readonly contentType?: string;
   readonly accept?: string;
 };
 
-export type HttpAnswer = {
+export type HttpResponse = {
   readonly code: number;
-  /** What the server put into Warning headers, without code and agent. */
+  /** The texts of Warning headers, without code and agent. */
   readonly warnings: readonly string[];
   readonly text: string;
-  /** The body as JSON; throws when it is not. */
+  /** The body as JSON; throws when it is not JSON. */
   json(): Json;
 };
 
@@ -34,7 +34,7 @@ const JSON_TYPE = "application/json";
 export function send(
   endpoint: Endpoint,
   { method = "GET", path, body, contentType = JSON_TYPE, accept = JSON_TYPE }: HttpRequest,
-): Promise<HttpAnswer> {
+): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
     const outgoing = request(new URL(path, endpoint.url), {
       method,

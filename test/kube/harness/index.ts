@@ -1,7 +1,7 @@
 export { uniqueName, type KubectlOptions, type PlaneAccess, type PlaneData } from "./access.ts";
 export { COMPONENTS, type Component } from "./components.ts";
-export { eventually, type Patience } from "./eventually.ts";
-export type { HttpAnswer, HttpRequest } from "./http.ts";
+export { eventually, type PollOptions } from "./eventually.ts";
+export type { HttpResponse, HttpRequest } from "./http.ts";
 export { installCrds, installLatticeCrds } from "./install-crds.ts";
 export { CLUSTER_API_CRDS, MESH_CRDS, publishedCrds, type CrdSource } from "./published-crds.ts";
 export { realPlane, startPlane, type PlaneError, type PlaneOptions, type RealPlane } from "./real-plane.ts";

@@ -1,6 +1,6 @@
 /**
- * Puts CRDs into a plane and waits until objects of their kinds can be written. `Established` is not enough: discovery, which
- * kubectl asks, lists a new kind a moment later, and until its storage is set up the server answers 429.
+ * Installs CRDs and waits until objects of their kinds can be written. `Established` is not enough: discovery, which kubectl
+ * uses, lists a new kind later, and the server responds with 429 until its storage is ready.
  */
 import { latticeKinds } from "#crds";
 import { formatYamlDocuments, type KubeObject } from "#kube";
@@ -8,10 +8,10 @@ import type { PlaneAccess } from "./access.ts";
 import { eventually } from "./eventually.ts";
 import type { Ran } from "./run-program.ts";
 
-/** What `kubectl apply` said, for stories that look at it. Applying again changes nothing, so every story may call this. */
+/** Returns the output of `kubectl apply`. Applying again changes nothing, so every story may call this. */
 export async function installCrds(plane: PlaneAccess, crds: readonly KubeObject[]): Promise<Ran> {
   const applied = await plane.kubectl(["apply", "--server-side", "-f", "-"], { stdin: formatYamlDocuments(crds) });
-  if (applied.code !== 0) throw new Error(`the CRDs were refused: ${applied.stderr}`);
+  if (applied.code !== 0) throw new Error(`the CRDs were rejected: ${applied.stderr}`);
   const names = crds.map((crd) => crd.metadata.name);
   await plane.kubectlOk(["wait", "--for=condition=Established", "--timeout=60s", ...names.map((name) => `crd/${name}`)]);
   await eventually("discovery of the new kinds", async () => {

@@ -1,7 +1,7 @@
 /**
- * The test process' side of the supervisor: start and stop named programs, see how they ended, and end them all.
+ * The client of the supervisor in the test process: starts and stops named programs, reports how they ended, and ends them all.
  *
- * `close` resolves when the supervisor is gone, and it goes last: after its children were reaped and the folder removed.
+ * `close` resolves when the supervisor has ended, which happens after its children have ended and the folder is removed.
  */
 import { fork, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -24,14 +24,14 @@ export class ProcessGroup {
     supervisor.on("message", (report: Report) => this.#hear(report));
   }
 
-  /** Makes the folder, which must not exist, and the process that will remove it. */
+  /** Creates the folder, which must not exist, and the process that will remove it. */
   static async open(folder: string): Promise<Result<ProcessGroup, string>> {
     const supervisor = fork(fileURLToPath(new URL("supervisor.ts", import.meta.url)), [folder], {
-      // a session of its own: Ctrl-C at the terminal reaches the test process only, and through it, in order, the rest
+      // a separate session: Ctrl-C at the terminal reaches only the test process, which then stops the rest in order
       detached: true,
       stdio: ["ignore", "ignore", "inherit", "ipc"],
       execArgv: [],
-      // Go programs and kubectl look for settings in HOME; the caller's must not change what a story sees
+      // Go programs and kubectl read settings from HOME; the caller's settings must not affect a story
       env: { PATH: process.env["PATH"], HOME: folder },
     });
     return new Promise((resolve) => {
@@ -41,12 +41,12 @@ export class ProcessGroup {
     });
   }
 
-  /** Ids of the programs that run now, by name. */
+  /** Process ids of the running programs, by name. */
   get pids(): ReadonlyMap<string, number> {
     return this.#pids;
   }
 
-  /** How the program ended, in words, or undefined while it runs. */
+  /** A description of how the program ended, or undefined while it runs. */
   endingOf(name: string): string | undefined {
     return this.#endings.get(name);
   }
@@ -57,7 +57,7 @@ export class ProcessGroup {
     await this.#until(() => this.#pids.has(program.name) || this.#endings.has(program.name));
   }
 
-  /** Asks with SIGTERM, insists after `graceMs`; resolves when the program has ended. */
+  /** Sends SIGTERM, and SIGKILL after `graceMs`; resolves when the program has ended. */
   async stop(name: string, graceMs: number): Promise<void> {
     this.#order({ kind: "stop", name, graceMs });
     await this.#until(() => this.#endings.has(name));

@@ -1,5 +1,5 @@
 /**
- * The CRDs of the projects whose objects Lattice compiles, as those projects publish them. They travel in Go modules, so Go fetches them, into
+ * The CRDs of the projects whose objects Lattice compiles, as those projects publish them. They are part of Go modules, so Go fetches them into
  * its own cache; none of them is in this repository.
  */
 import { readdir, readFile, stat } from "node:fs/promises";
@@ -12,16 +12,16 @@ import { runProgram } from "./run-program.ts";
 export type CrdSource = {
   readonly module: string;
   readonly version: string;
-  /** A file, or a folder whose files are taken. */
+  /** A file, or a folder of files. */
   readonly path: string;
-  /** Names of the CRDs that are wanted from there. */
+  /** Names of the CRDs to read. */
   readonly names: readonly string[];
 };
 
 const CILIUM = { module: "github.com/cilium/cilium", version: "v1.20.2" };
 const CILIUM_CRDS = "pkg/k8s/apis/cilium.io/client/crds/v2";
 
-/** What compiled services and meshes are made of. */
+/** Kinds of compiled services and meshes. */
 export const MESH_CRDS: readonly CrdSource[] = [
   { ...CILIUM, path: `${CILIUM_CRDS}/ciliumnetworkpolicies.yaml`, names: ["ciliumnetworkpolicies.cilium.io"] },
   { ...CILIUM, path: `${CILIUM_CRDS}/ciliumclusterwidenetworkpolicies.yaml`, names: ["ciliumclusterwidenetworkpolicies.cilium.io"] },
@@ -48,7 +48,7 @@ export const MESH_CRDS: readonly CrdSource[] = [
 
 const CLUSTER_API = { module: "sigs.k8s.io/cluster-api", version: "v1.14.2" };
 
-/** What compiled clusters are made of. */
+/** Kinds of compiled clusters. */
 export const CLUSTER_API_CRDS: readonly CrdSource[] = [
   {
     ...CLUSTER_API,
@@ -64,7 +64,7 @@ export const CLUSTER_API_CRDS: readonly CrdSource[] = [
 
 const FETCH_LIMIT_MS = 300_000;
 
-/** The error is one line: this machine has no Go, or cannot reach what Go fetches from. */
+/** The error is one line: this machine has no Go, or cannot reach the module proxy. */
 export async function publishedCrds(sources: readonly CrdSource[]): Promise<Result<readonly KubeObject[], string>> {
   const crds: KubeObject[] = [];
   for (const source of sources) {
@@ -84,8 +84,8 @@ async function moduleFolder({ module, version }: CrdSource): Promise<Result<stri
   const answer = parseJson(ran.stdout);
   const folder = answer.ok ? fieldAt(answer.value, "Dir") : undefined;
   if (ran.code === 0 && typeof folder === "string") return ok(folder);
-  const told = answer.ok ? fieldAt(answer.value, "Error") : undefined;
-  const [why = ""] = (typeof told === "string" ? told : ran.stderr).trim().split("\n");
+  const reported = answer.ok ? fieldAt(answer.value, "Error") : undefined;
+  const [why = ""] = (typeof reported === "string" ? reported : ran.stderr).trim().split("\n");
   return err(`${module}@${version} cannot be fetched: ${why}`);
 }
 

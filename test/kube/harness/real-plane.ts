@@ -1,9 +1,8 @@
 /**
- * A real control plane (etcd, kube-apiserver, kube-controller-manager) as plain processes on loopback, for as long as a
- * story needs it.
+ * A real control plane (etcd, kube-apiserver, kube-controller-manager) as processes on loopback.
  *
- * `realPlane` gives it back only when the controller manager has done something (the first ServiceAccount is there): before
- * that, a Pod or a finalizer in a story would depend on who is faster.
+ * `realPlane` resolves when the controller manager works (the first ServiceAccount exists): before that, a Pod or a
+ * finalizer in a story would be a race.
  */
 import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
@@ -21,24 +20,24 @@ import { ProcessGroup } from "./process-group.ts";
 export type PlaneOptions = {
   /** Folder with etcd, kube-apiserver, kube-controller-manager, kubectl. Without it: `LATTICE_KUBE_BIN`, which `npm run test:kube` sets. */
   readonly binaries?: string | undefined;
-  /** Folder for the logs, kept after `stop`. Without it: inside the plane's own folder, which goes. */
+  /** Folder for the logs, kept after `stop`. Without it: inside the plane's own folder, which is removed. */
   readonly logs?: string | undefined;
-  /** Folder in which the plane makes its own. Without it: the system's folder for temporary files. */
+  /** Parent folder of the plane's own folder. Without it: the system's folder for temporary files. */
   readonly under?: string | undefined;
-  /** How long each component may take until it answers. */
+  /** Time limit for each component to respond. */
   readonly startLimitMs?: number;
-  /** "absent": nobody but the story acts on the plane; not even ServiceAccounts are made. */
+  /** "absent": only the story changes objects; not even ServiceAccounts are created. */
   readonly controllerManager?: "absent" | undefined;
 };
 
 export type RealPlane = PlaneAccess & {
-  /** The part that can be handed to another thread. */
+  /** The part that can be sent to another thread. */
   readonly data: PlaneData;
-  /** Ids of the three components that run now. */
+  /** Process ids of the three components. */
   processIds(): readonly number[];
-  /** Ends the API server and starts it again on the same port and the same etcd; resolves when it answers. */
+  /** Ends the API server and starts it again on the same port and the same etcd; resolves when it responds. */
   restartApiServer(): Promise<void>;
-  /** Resolves when every process is gone and the folder is removed. */
+  /** Resolves when every process has ended and the folder is removed. */
   stop(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 };
@@ -46,7 +45,7 @@ export type RealPlane = PlaneAccess & {
 export type PlaneError = { readonly kind: "no-binaries" | "port-taken" | "not-started"; readonly message: string };
 
 const START_LIMIT_MS = 120_000;
-/** Not the full minute that a server with open watches takes to drain: what was answered is in etcd, and the rest may fail. */
+/** Less than the minute that a server with open watches takes to drain: acknowledged writes are in etcd, and the rest may fail. */
 const STOP_GRACE_MS = 2_000;
 const TRIES = 3;
 
@@ -56,7 +55,7 @@ export async function realPlane(options: PlaneOptions = {}): Promise<RealPlane> 
   return started.value;
 }
 
-/** The same for callers that show the error to a person themselves. */
+/** The same for callers that handle the error. */
 export async function startPlane(options: PlaneOptions = {}): Promise<Result<RealPlane, PlaneError>> {
   const binaries = options.binaries ?? process.env["LATTICE_KUBE_BIN"];
   if (binaries === undefined) {
@@ -140,7 +139,7 @@ class Plane {
       if (await isUp()) return ok(undefined);
       await delay(50);
     }
-    return err(this.#failure(name, `did not answer within ${this.#limitMs / 1_000} s`));
+    return err(this.#failure(name, `did not respond within ${this.#limitMs / 1_000} s`));
   }
 
   #failure(name: Component, how: string): PlaneError {
@@ -150,7 +149,7 @@ class Plane {
   }
 }
 
-/** A server that does not answer yet refuses the connection, and that is all these want to know. */
+/** A server that is not ready yet refuses the connection. */
 async function answers(url: string): Promise<boolean> {
   try {
     return (await fetch(url, { signal: AbortSignal.timeout(2_000) })).ok;

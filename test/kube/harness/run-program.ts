@@ -1,4 +1,4 @@
-/** Runs a program to its end with text in and text out. A non-zero code is an answer, not an error: stories look at it. */
+/** Runs a program to its end with text input and output. A non-zero exit code is a result, not an error: stories check it. */
 import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
 
@@ -11,7 +11,7 @@ export type RunOptions = {
   readonly limitMs?: number | undefined;
 };
 
-/** The code that a shell gives for a program that was not found, and the one that timeout(1) gives. */
+/** The exit code of a shell for a missing program, and that of timeout(1). */
 const NOT_STARTED = 127;
 const TOO_LONG = 124;
 
@@ -26,7 +26,7 @@ export async function runProgram(path: string, args: readonly string[], options:
       resolve(overdue ? { code: TOO_LONG, note: `no end after ${limitMs} ms` } : { code: code ?? 1, note: "" }),
     );
   });
-  // a program that ends without reading its input breaks the pipe; its code says what happened
+  // a program that ends without reading its input breaks the pipe; its exit code is the result
   child.stdin.on("error", () => {});
   child.stdin.end(stdin ?? "");
   const [{ code, note }, stdout, stderr] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);

@@ -1,4 +1,4 @@
-/** The plane that all story files share. `global-setup.ts` starts it once, before any story, and this hands it to a story. */
+/** The plane that all story files share. `global-setup.ts` starts it once, before any story. */
 import { inject } from "vitest";
 import { accessTo, type PlaneAccess, type PlaneData } from "./access.ts";
 
@@ -8,7 +8,7 @@ declare module "vitest" {
   }
 }
 
-/** Without `stop` and `restartApiServer`: the plane is not the story's alone. A story that needs those calls `realPlane()`. */
+/** Without `stop` and `restartApiServer`: the plane is shared. A story that needs those calls `realPlane()`. */
 export function sharedPlane(): PlaneAccess {
   return accessTo(inject("kubePlane"));
 }

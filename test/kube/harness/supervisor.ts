@@ -1,8 +1,8 @@
 /**
- * A program of its own: it owns the processes and the folder of one plane, so that nothing outlives the test that asked for them.
+ * A separate program that owns the processes and the folder of one plane, so that nothing outlives the test that started them.
  *
  * It ends everything when its channel to the test process closes, and the channel closes however that process ends: `stop()`,
- * Ctrl-C, a crash, `kill -9`. No exit handler in the test process could promise the last one.
+ * Ctrl-C, a crash, `kill -9`. No exit handler in the test process could handle the last one.
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { closeSync, mkdirSync, openSync, rmSync } from "node:fs";
@@ -51,7 +51,7 @@ function stop({ name, graceMs }: Extract<Order, { kind: "stop" }>): void {
   child.once("exit", () => clearTimeout(impatient));
 }
 
-/** Everything here is thrown away, so nothing is asked politely. */
+/** No data is needed any more, so all programs get SIGKILL. */
 function end(): void {
   if (ending) return;
   ending = true;
@@ -64,7 +64,7 @@ function leave(): void {
   process.exit(0);
 }
 
-/** The other end may be gone already; then there is nobody to tell. */
+/** The test process may have ended already; then the report is dropped. */
 function report(message: Report): void {
   if (process.connected) process.send?.(message, undefined, undefined, () => {});
 }

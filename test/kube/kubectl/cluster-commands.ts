@@ -1,11 +1,11 @@
-/** Everything that people do with kubectl on a cluster with controllers, in this order: each command stands on what the ones before have left. */
+/** Common kubectl commands on a cluster with controllers. The order matters: each command depends on the commands before it. */
 import type { Command } from "./compare.ts";
-import { moreCommands } from "./more-commands.ts";
+import { rareKindsAndInvalidCommands } from "./rare-kinds-and-invalid-commands.ts";
 
-const controllers = "controllers write events when they get to it";
+const controllers = "controllers write events at any time";
 const events = { lines: /^(Events:|\s+(Type\b|----|Normal\b|Warning\b)|\s*(Normal|Warning)\s)/, why: controllers };
-/** What is left are kinds, fields, types and enumerations. */
-const prose = { lines: /^(?!KIND|VERSION|GROUP|FIELD|.*\t<|.*enum:)/, why: "our schemas have no descriptions" };
+/** Compares only kinds, fields, types and enums. */
+const prose = { lines: /^(?!KIND|VERSION|GROUP|FIELD|.*\t<|.*enum:)/, why: "the embedded schemas have no descriptions" };
 
 export const DEPLOYMENT = `apiVersion: apps/v1
 kind: Deployment
@@ -37,7 +37,7 @@ export const FILES: readonly (readonly [string, string])[] = [
   ["editor.sh", '#!/bin/sh\nsed -i "s/key: .*/key: edited/" "$1"\n'],
 ];
 
-/** `own`: a name for what the cluster shares. */
+/** `own`: a name for cluster-scoped objects. */
 export function clusterCommands(own: string, namespace: string): readonly Command[] {
   const revision = (number: number) => [
     "wait",
@@ -76,7 +76,7 @@ export function clusterCommands(own: string, namespace: string): readonly Comman
     { args: ["create", "clusterrolebinding", own, `--clusterrole=${own}`, "--user=alice"] },
     { args: ["create", "serviceaccount", "robot"] },
     { args: ["create", "token", "robot", "--duration=10m"] },
-    { args: ["create", "token", "nobody"] },
+    { args: ["create", "token", "missing"] },
     { args: ["create", "secret", "generic", "plain", "--from-literal=a=1", "--from-env-file=@/settings.env"] },
     { args: ["create", "secret", "generic", "plain", "--from-literal=a=1"] },
     { args: ["create", "secret", "tls", "cert", "--cert=@/tls.crt", "--key=@/tls.key"] },
@@ -270,17 +270,17 @@ export function clusterCommands(own: string, namespace: string): readonly Comman
       without: {
         lines:
           /^(Events:|\s+(Type\b|----|Normal\b|Warning\b)|Annotations:|Taints:|\s+node\.kubernetes|Lease:|\s+(HolderIdentity|AcquireTime|RenewTime)|Unschedulable|Conditions:|\s+(MemoryPressure|DiskPressure|PIDPressure|Ready) )/,
-        why: "the node controller notices that nobody reports",
+        why: "the node controller notices that there are no heartbeats",
       },
     },
     { args: ["top", "nodes"] },
-    // who may do what
+    // authorization
     { args: ["auth", "whoami"] },
     { args: ["auth", "whoami", "--as=alice", "--as-group=devs"] },
     { args: ["auth", "can-i", "create", "pods"] },
     { args: ["auth", "can-i", "get", "deployments.apps/web", "--as=bob"] },
     { args: ["auth", "can-i", "delete", "secrets", "--as=bob"] },
-    { args: ["auth", "can-i", "get", "/healthz", "--as=nobody"] },
+    { args: ["auth", "can-i", "get", "/healthz", "--as=outsider"] },
     { args: ["auth", "can-i", "--list", "--as=bob"], unordered: true },
     { args: ["auth", "can-i", "fly", "planes", "--as=bob"] },
     {
@@ -300,7 +300,7 @@ export function clusterCommands(own: string, namespace: string): readonly Comman
     { args: ["cluster-info"] },
     {
       args: ["version", "-o", "json"],
-      without: { lines: /"(git|build|goVersion|compiler|platform|emulation|minCompat)/, why: "who built the server, and when" },
+      without: { lines: /"(git|build|goVersion|compiler|platform|emulation|minCompat)/, why: "build information" },
     },
     { args: ["get", "--raw", "/readyz"] },
     { args: ["get", "--raw", `/api/v1/namespaces/${namespace}/configmaps/filed?pretty=true`] },
@@ -312,7 +312,7 @@ export function clusterCommands(own: string, namespace: string): readonly Comman
     },
     { args: ["events", "--for=configmap/filed"] },
     { args: ["get", "events", "--field-selector=reason=Seen", "-o", "wide"] },
-    { args: ["certificate", "approve", "nobody"] },
+    { args: ["certificate", "approve", "missing"] },
     // waiting and deleting
     { args: ["wait", "configmap/filed", "--for=create", "--timeout=1s"] },
     { args: ["wait", "deployment/web", "--for=condition=Available=False", "--timeout=10s"] },
@@ -337,7 +337,7 @@ export function clusterCommands(own: string, namespace: string): readonly Comman
     { args: ["delete", "node", own] },
     { args: ["delete", "clusterrole,clusterrolebinding,priorityclass", own], unordered: true },
     { args: ["delete", "clusterrole", `${own}-sum`] },
-    ...moreCommands(own),
+    ...rareKindsAndInvalidCommands(own),
     { args: ["delete", "namespace", namespace, "--timeout=60s"] },
     { args: ["get", "namespace", namespace] },
   ];

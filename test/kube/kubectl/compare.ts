@@ -1,6 +1,6 @@
 /**
- * Unmodified kubectl on two servers: the same command on both, and what it said, with everything made equal that differs from one moment or
- * machine to the next (ages, uids, versions, addresses).
+ * Unmodified kubectl on two servers: runs the same command on both, and compares the output after normalizing values that differ between
+ * runs and machines (ages, uids, versions, addresses).
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,20 +11,20 @@ import { eventually, runProgram, type Ran } from "../harness/index.ts";
 export type Command = {
   readonly args: readonly string[];
   readonly stdin?: string;
-  /** What must be there on both sides before: controllers take their time. A command that succeeds. */
+  /** A command that must succeed on both sides before: controllers need time. */
   readonly after?: readonly string[];
-  /** Why our server may say something else; then only the code counts. */
+  /** Why the output of the embedded server may differ; then only the exit code is compared. */
   readonly differs?: string;
-  /** Lines of stdout that are left out on both sides, and why. */
+  /** Lines of stdout that are ignored on both sides, and why. */
   readonly without?: { readonly lines: RegExp; readonly why: string };
-  /** The order is not part of the promise: Go walks a map. */
+  /** Lines are compared in any order: Go iterates a map. */
   readonly unordered?: boolean;
 };
 
 export type Side = { readonly kubeconfig: string; readonly kubectl: string };
 
-/** A folder with the files of the commands, and kubectl in it. */
-export class Bench {
+/** Runs kubectl in a folder with the files of the commands. */
+export class KubectlComparison {
   readonly home: string;
   readonly #namespace: string;
 
@@ -47,7 +47,7 @@ export class Bench {
     return runProgram(side.kubectl, [cache, `--namespace=${this.#namespace}`, ...places], { env, stdin });
   }
 
-  /** Runs the command on both, and both must say the same. */
+  /** Runs the command on both; the outputs must be equal. */
   async compare(command: Command, ours: Side, real: Side): Promise<void> {
     const [here, there] = await Promise.all([this.#on(ours, command), this.#on(real, command)]);
     if (command.differs === undefined) expect(shown(here, command)).toEqual(shown(there, command));
@@ -78,14 +78,14 @@ const ONCE: readonly (readonly [RegExp, string])[] = [
   [/\b\d+(s|m\d+s|ms)\b/g, "AGE"],
   [/\beyJ[\w-]+\.[\w-]+\.[\w-]+/g, "TOKEN"],
   [/lattice-kubectl-[^/\s]+|LIVE-\d+|MERGED-\d+|kubectl-edit-\w+/g, "FOLDER"],
-  [/-[bcdfghjklmnpqrstvwxz2456789]{7,10}\b/g, "-HASH"], // of a template: Go hashes how it prints its structs
+  [/-[bcdfghjklmnpqrstvwxz2456789]{7,10}\b/g, "-HASH"], // the hash of a template depends on Go's printed structs
   [/-[bcdfghjklmnpqrstvwxz2456789]{5}\b/g, "-RANDOM"],
   [/ {2,}/g, "  "],
 ];
 
 function shown({ code, stdout, stderr }: Ran, { without, unordered }: Command) {
-  const said = equalised(stdout).filter((line) => without === undefined || !without.lines.test(line));
-  return { code, stdout: unordered === true ? said.toSorted() : said, stderr: equalised(stderr) };
+  const lines = equalised(stdout).filter((line) => without === undefined || !without.lines.test(line));
+  return { code, stdout: unordered === true ? lines.toSorted() : lines, stderr: equalised(stderr) };
 }
 
 function equalised(text: string): readonly string[] {

@@ -1,5 +1,5 @@
 /**
- * What a namespace looks like in the end, without what must differ: times, uids, random names, addresses. Hashes become revisions, so that
+ * The final state of a namespace, without values that differ: times, uids, random names, addresses. Hashes become revisions, so that
  * two clusters that hash differently compare equal, and two that roll out differently do not.
  */
 import { expectOk } from "#base";
@@ -77,14 +77,14 @@ function normalise(value: Json, names: readonly (readonly [string, string])[]): 
   );
 }
 
-/** Which events there are, not how often: folding differs. Those about Pods are the nodes', and those are ours in both worlds. */
+/** The distinct events without their counts, which depend on aggregation. Events about Pods are left out: simulated nodes write them in both worlds. */
 async function eventsOf(client: KubeClient, namespace: string, names: readonly (readonly [string, string])[]): Promise<Json> {
   const found = expectOk(await client.list(events, { namespace })).items;
-  const told = found
+  const lines = found
     .filter(({ regarding }) => regarding["kind"] !== "Pod")
     .map(
       ({ regarding, type, reason, note }) =>
         `${regarding["kind"]} ${type} ${reason}: ${rename(note ?? "", names).replaceAll(/-[bcdfghjklmnpqrstvwxz2456789]{5}\b/g, "-RANDOM")}`,
     );
-  return [...new Set(told)].toSorted();
+  return [...new Set(lines)].toSorted();
 }

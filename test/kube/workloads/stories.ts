@@ -1,4 +1,4 @@
-/** What is done to both worlds. Each story ends when its last `until` holds. */
+/** The actions in both worlds. Each story ends when its last `until` holds. */
 import { setTimeout as delay } from "node:timers/promises";
 import { expectOk } from "#base";
 import { fieldAt, type Json, type KubeObject, type Resource } from "#kube";
@@ -145,7 +145,7 @@ export const STORIES: readonly Story[] = [
     },
   },
   {
-    name: "a Deployment that recreates has no two versions at once",
+    name: "a Deployment with strategy Recreate never runs two versions at once",
     act: async ({ create, until, patch, count }) => {
       await create(deployments, "web", workload(2, "web:1", { strategy: { type: "Recreate" } }));
       await until("rolled out", deployments, "web", isRolledOut(2));
@@ -161,7 +161,7 @@ export const STORIES: readonly Story[] = [
       await until("ready", controllers, "old", (object) => at(object, "status", "availableReplicas") === 2);
       await patch(controllers, "old", { spec: { replicas: 1 } });
       await count("one is gone", pods, 1);
-      await until("told", controllers, "old", (object) => at(object, "status", "replicas") === 1);
+      await until("observed", controllers, "old", (object) => at(object, "status", "replicas") === 1);
     },
   },
   {
@@ -198,12 +198,12 @@ export const STORIES: readonly Story[] = [
       );
       await patch(statefulSets, "db", { spec: { replicas: 2 } });
       await count("one is gone", pods, 2);
-      await until("told", statefulSets, "db", (object) => at(object, "status", "replicas") === 2);
+      await until("observed", statefulSets, "db", (object) => at(object, "status", "replicas") === 2);
     },
   },
   {
-    name: "a StatefulSet with claims that go with their Pods",
-    ignoreEvents: "binding and ownership of a claim are written at the same time; whoever is second tells of a conflict",
+    name: "a StatefulSet with claims that are deleted with their Pods",
+    ignoreEvents: "binding and ownership of a claim are written at the same time; the second writer reports a conflict",
     act: async ({ create, until, patch, count }) => {
       const claim = {
         metadata: { name: "data" },
@@ -215,11 +215,11 @@ export const STORIES: readonly Story[] = [
       await until("created", statefulSets, "db", isSetRolledOut(2));
       await patch(statefulSets, "db", { spec: { replicas: 1 } });
       await count("a Pod is gone", pods, 1);
-      await until("told", statefulSets, "db", (object) => at(object, "status", "replicas") === 1);
+      await until("observed", statefulSets, "db", (object) => at(object, "status", "replicas") === 1);
     },
   },
   {
-    name: "a ReplicaSet adopts a Pod that its selector matches, and lets one go that it does not",
+    name: "a ReplicaSet adopts a Pod that its selector matches, and releases one that it does not",
     act: async ({ create, until, patch, count }) => {
       await create(pods, "stray", {
         metadata: { name: "stray", labels },
@@ -260,7 +260,7 @@ export const STORIES: readonly Story[] = [
     },
   },
   {
-    name: "a Job retries inside its Pod, and gives up",
+    name: "a Job retries inside its Pod, and fails after its limit",
     act: async ({ create, until }) => {
       const failing = template("work:1", { restartPolicy: "OnFailure" }, { "simulation.lattice.dev/exit-code": "1" });
       await create(jobs, "work", { spec: { backoffLimit: 1, template: failing } });

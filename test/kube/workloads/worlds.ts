@@ -1,6 +1,6 @@
 /**
- * The same workloads in two worlds: on a real plane, where the real controller manager works and our nodes run its Pods, and on the embedded
- * server, where everything is ours. Whatever differs in the end is a fault of ours.
+ * The same workloads in two worlds: on a real plane with the real controller manager and simulated nodes, and on the embedded server with
+ * Lattice's controllers and simulated nodes. Any difference in the final state is a bug in Lattice.
  */
 import { expectOk, seededRandom, silentLogger, systemClock } from "#base";
 import { createKubeClient, httpTransport, loadKubeconfig, type KubeClient } from "#kube-client";
@@ -14,7 +14,7 @@ export type World = {
   readonly close: () => Promise<void>;
 };
 
-/** Two nodes, quick to stop. The rest is as users get it. */
+/** Two nodes that stop quickly. Otherwise the defaults. */
 const simulate = () => createSimulation({ nodes: 2, speeds: { runMs: 30 } });
 
 async function run(client: KubeClient, controllers: readonly KubeController[], simulation: Simulation): Promise<() => Promise<void>> {

@@ -1,4 +1,4 @@
-// Reads a list of {"namespaces", "pods", "policies", "queries"} and prints what Cilium's own policy code says about each.
+// Reads a list of {"namespaces", "pods", "policies", "queries"} and prints the verdicts of Cilium's own policy code.
 package main
 
 import (
@@ -146,7 +146,7 @@ func judge(w input) output {
 			repo.MustAddList(rules)
 		}
 	}
-	// all identities must be known to the caches
+	// all identities must be in the caches
 	for _, id := range ids {
 		mgr.Add(id)
 	}

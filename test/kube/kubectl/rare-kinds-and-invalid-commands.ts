@@ -1,4 +1,4 @@
-/** More of what kubectl can say: kinds that few people look at, every `create` as the server would answer it, and the ways in which a command is wrong. */
+/** kubectl with less common kinds, `create --dry-run=server` for every kind that it can create, and invalid commands. */
 import type { Command } from "./compare.ts";
 
 const template = { metadata: { labels: { app: "more" } }, spec: { containers: [{ name: "c", image: "example.test/c:1" }] } };
@@ -21,7 +21,7 @@ const NAMESPACED: readonly (readonly [apiVersion: string, kind: string, body: ob
   ["networking.k8s.io/v1", "NetworkPolicy", { spec: { podSelector: {}, policyTypes: ["Ingress"] } }],
 ];
 
-const EVERYWHERE: readonly (readonly [apiVersion: string, kind: string, body: object])[] = [
+const CLUSTER_SCOPED: readonly (readonly [apiVersion: string, kind: string, body: object])[] = [
   ["networking.k8s.io/v1", "IngressClass", { spec: { controller: "a.test/b" } }],
   ["storage.k8s.io/v1", "StorageClass", { provisioner: "a.test/p" }],
   ["storage.k8s.io/v1", "VolumeAttributesClass", { driverName: "d.test", parameters: { a: "b" } }],
@@ -54,7 +54,7 @@ const CREATES: readonly string[] = [
   "serviceaccount dry -o yaml",
 ];
 
-const WRONG: readonly string[] = [
+const INVALID: readonly string[] = [
   "create deployment dry --image=a --replicas=-2",
   "create configmap dry --from-literal=a",
   "create service clusterip dry --tcp=80 --clusterip=1.2.3.4",
@@ -91,16 +91,16 @@ const WRONG: readonly string[] = [
   "explain pod.spec.nonsense",
 ];
 
-const words = (text: string) => text.replaceAll("'", '"').split(" ");
+const argsOf = (text: string) => text.replaceAll("'", '"').split(" ");
 
-export function moreCommands(own: string): readonly Command[] {
+export function rareKindsAndInvalidCommands(own: string): readonly Command[] {
   const items = [
     ...NAMESPACED.map(([apiVersion, kind, body]) => ({ apiVersion, kind, metadata: { name: "more", labels: { own } }, ...body })),
-    ...EVERYWHERE.map(([apiVersion, kind, body]) => ({ apiVersion, kind, metadata: { name: own, labels: { own } }, ...body })),
+    ...CLUSTER_SCOPED.map(([apiVersion, kind, body]) => ({ apiVersion, kind, metadata: { name: own, labels: { own } }, ...body })),
   ];
   const stdin = JSON.stringify({ apiVersion: "v1", kind: "List", items });
   const seen = ["validatingadmissionpolicy", own, "-o", "jsonpath={.status.observedGeneration}"];
-  const named = [...NAMESPACED.map(([, kind]) => [kind, "more"] as const), ...EVERYWHERE.map(([, kind]) => [kind, own] as const)];
+  const named = [...NAMESPACED.map(([, kind]) => [kind, "more"] as const), ...CLUSTER_SCOPED.map(([, kind]) => [kind, own] as const)];
   return [
     { args: ["apply", "-f", "-"], stdin },
     { args: ["apply", "-f", "-"], stdin },
@@ -108,11 +108,11 @@ export function moreCommands(own: string): readonly Command[] {
     { args: ["get", ...seen] },
     ...named.map(([kind, name]) => ({
       args: ["describe", kind.toLowerCase(), name],
-      without: { lines: /Created on:|Resource Version:/, why: "when it was made, and how much else" },
+      without: { lines: /Created on:|Resource Version:/, why: "creation time and version differ" },
     })),
     ...named.map(([kind]) => ({ args: ["get", kind.toLowerCase(), "-l", `own=${own}`, "-o", "wide", "--show-labels"] })),
-    ...CREATES.map((line) => ({ args: ["create", ...words(line), "--dry-run=server"] })),
-    ...WRONG.map((line) => ({ args: words(line) })),
+    ...CREATES.map((line) => ({ args: ["create", ...argsOf(line), "--dry-run=server"] })),
+    ...INVALID.map((line) => ({ args: argsOf(line) })),
     { args: ["rollout", "history", "statefulset/more"], after: ["get", "controllerrevisions", "-l", "app=more"] },
     { args: ["delete", "-f", "-", "--timeout=30s"], stdin },
   ];
