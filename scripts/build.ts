@@ -1,8 +1,7 @@
 /**
- * `npm run build`: dist/lattice.js (the program), one file per public entry point, and dist/types (declarations).
- * `npm pack` runs it first.
+ * `npm run build`: dist/lattice.js (the program), one file per public entry point, and dist/types (declarations). `npm pack` runs it first.
  *
- * Everything is said on stderr: npm pack's own stdout is the name of the tarball, and scripts read it.
+ * All messages are on stderr: scripts read the stdout of npm pack, the name of the tarball.
  */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";

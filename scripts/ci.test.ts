@@ -1,4 +1,4 @@
-/** .ci/run with an npm that only says what a lane would say: what it runs, what it adds up, and how it ends. */
+/** .ci/run with an npm that only prints the output of a lane: which lanes run, their sum, and the exit code. */
 import { chmod, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -8,7 +8,7 @@ import { runProgram, type Ran } from "./process/run-program.ts";
 
 type Lane = { readonly says: string; readonly code?: number };
 
-/** The fake npm tells lanes apart by its first word after `run`, and `npm test` has none. */
+/** The fake npm distinguishes lanes by its arguments. */
 async function runCi(lanes: { tests: Lane; check: Lane; kube: Lane; fips: Lane }): Promise<Ran> {
   const say = ({ says, code }: Lane) => `printf '%b' '${says}'; exit ${code ?? 0}`;
   const root = await fileTree({
@@ -36,7 +36,7 @@ const good = {
 };
 
 describe(".ci/run", () => {
-  it("adds the lanes up and passes when all of them do", async () => {
+  it("adds up the lanes and passes when all of them pass", async () => {
     const ran = await runCi(good);
     expect(ran).toMatchObject({ code: 0, stderr: "" });
     expect(lastLine(ran)).toBe("412 passed, 0 failed, 1 skipped");
@@ -57,7 +57,7 @@ describe(".ci/run", () => {
     expect(lastLine(ran)).toBe("411 passed, 1 failed, 1 skipped");
   });
 
-  it("names the tests that failed again at the end, where a log that was cut still has them", async () => {
+  it("repeats the failed tests at the end, where a truncated log still has them", async () => {
     const says =
       "\\033[31m FAIL \\033[39m a.test.ts > one\\nAssertionError: no\\n  stack\\n FAIL  a.test.ts > two\\nError: late\\n7 passed, 2 failed\\n";
     const ran = await runCi({ ...good, kube: { says, code: 1 } });

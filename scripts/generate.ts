@@ -4,7 +4,7 @@ import { generatePatchTables } from "./generate/patch-tables.ts";
 import { writeFiles } from "./generate/write-files.ts";
 import { projectRoot } from "./process/project.ts";
 
-// the kinds that Kubernetes has come from a server's own description; without one the committed tables stay
+// the tables of built-in kinds need the OpenAPI documents of a server; without them the committed tables are kept
 await generatePatchTables();
 const files = generatedFiles();
 const written = await writeFiles(projectRoot, files);

@@ -1,9 +1,8 @@
 /**
- * The door in for every npm script and for ./lattice: makes the clone ready, then runs what was asked.
+ * The entry point of every npm script and of ./lattice: prepares the clone, then runs the script.
  *
- * Plain CommonJS that any Node since 14 can read, because on a fresh machine it is the *old* Node that runs it:
- * a Node below 24 fetches a private one and starts over. Everything it says goes to stderr, so that
- * `./lattice crds > crds.yaml` stays clean.
+ * CommonJS in syntax of Node 14, because on a new machine an *old* Node may run it: a Node below 24 fetches a private one and starts over.
+ * All messages are on stderr, so that `./lattice crds > crds.yaml` has only the output.
  */
 "use strict";
 const { spawn, spawnSync } = require("child_process");
@@ -16,13 +15,13 @@ const { pathToFileURL } = require("url");
 const root = path.dirname(__dirname);
 const NODE_VERSION = "24.21.0"; // the version that this project is tested with
 const NODE_MAJOR = 24;
-/** The sha512 of the packages that are unpacked, by architecture: whichever registry or mirror npm asks, only these bytes are run. */
+/** The sha512 of the packages that are unpacked, by architecture: with any registry or mirror, only these bytes are run. */
 const NODE_PACKAGES = {
   x64: "sha512-3nULszZ5X0fciYpG0t6TrdApJzAn8+FlINP6OiMX7V8HrvpATPN936U1LlReOJriLRa4e8yEqQBYCnLyPNAs7Q==",
   arm64: "sha512-FpJRPEz2OvvTLfjIOlNGFY9JLPMKgl5m+d4oGYBLg24kJ1mmvN1Zl/HPJgF4HDaJ51ISev1l1cRZ/DM+keXW5g==",
 };
 
-/** What each npm script runs once the clone is ready. */
+/** The program of each npm script. */
 const PROGRAMS = {
   cli: ["src/bin/lattice.ts"],
   start: ["src/bin/lattice.ts", "up"],
@@ -64,12 +63,12 @@ function runWith(node, argv) {
   child.on("exit", (code, signal) => process.exit(code === null ? 128 + os.constants.signals[signal] : code));
 }
 
-/** Programs started further down (npm, vitest) must find the same Node, and hooks must find npm's own path unchanged. */
+/** Child processes (npm, vitest) must find the same Node, and hooks must find npm's own path unchanged. */
 function environmentFor(node) {
   return Object.assign({}, process.env, { PATH: path.dirname(node) + path.delimiter + process.env.PATH });
 }
 
-/** npm keeps compiled code; in the shared temporary folder, unless it is given another. */
+/** npm caches compiled code, by default in the shared temporary folder. */
 function npmEnvironment(node) {
   const folder = path.join(privateFolder(cacheFolder()), "compiled");
   return Object.assign(environmentFor(node), { NODE_COMPILE_CACHE: folder });
@@ -96,7 +95,7 @@ function suitableNode() {
   return node;
 }
 
-/** Unpacks beside the target and renames, so that a run that was cut off leaves nothing that looks finished. */
+/** Unpacks beside the target and renames, so that an interrupted run leaves no incomplete target. */
 function fetchPackage(spec, integrity, home) {
   const scratch = fs.mkdtempSync(`${home}.`);
   try {
@@ -108,7 +107,7 @@ function fetchPackage(spec, integrity, home) {
     const actual = integrityOf(path.join(scratch, archive));
     if (actual !== integrity) {
       throw new Error(
-        `${spec} from npm is not the package that Lattice was tried with, and was not unpacked: its integrity is ${actual}, expected ${integrity}. ` +
+        `${spec} from npm is not the package that Lattice was tested with, and was not unpacked: its integrity is ${actual}, expected ${integrity}. ` +
           `Check the registry that npm uses, or install Node ${NODE_MAJOR} yourself.`,
       );
     }
@@ -151,7 +150,7 @@ function installDependencies(node) {
       env: npmEnvironment(node),
       stdio: ["ignore", 2, 2],
     });
-    if (result.status !== 0) fail("npm ci failed; what it said stands above. Is the npm registry within reach?");
+    if (result.status !== 0) fail("npm ci failed; its output is above. Is the npm registry reachable?");
     fs.writeFileSync(stamp, wanted);
   } finally {
     release();
@@ -167,8 +166,8 @@ function installed(stamp) {
 }
 
 /**
- * Two scripts started at once in a fresh clone must not install over each other. The lock appears with its owner's pid already
- * in it (a link to a finished file), and one whose owner died is moved away before it is removed: never by two at once.
+ * Two scripts started at once in a fresh clone must not install over each other. The lock appears with its owner's pid already in it (a
+ * link to a finished file), and one whose owner died is renamed before it is removed, so that only one run removes it.
  */
 function takeLock() {
   const folder = privateFolder(path.join(privateFolder(cacheFolder()), "setup"));
@@ -196,9 +195,9 @@ function removeStale(lock, owner) {
   const moved = `${lock}.stale.${process.pid}`;
   try {
     fs.renameSync(lock, moved);
-    if (installed(moved) !== owner) fs.linkSync(moved, lock); // somebody had taken it meanwhile: it is theirs
+    if (installed(moved) !== owner) fs.linkSync(moved, lock); // another run has taken it meanwhile
   } catch (error) {
-    if (error.code !== "ENOENT" && error.code !== "EEXIST") throw error; // otherwise another was faster
+    if (error.code !== "ENOENT" && error.code !== "EEXIST") throw error; // otherwise another run was faster
   }
   fs.rmSync(moved, { force: true });
 }
@@ -214,15 +213,15 @@ function isAlive(pid) {
 }
 
 /**
- * A folder that only this user can write to: programs that are run and locks are in it. In a shared temporary folder another user could put
- * a link or a program there first.
+ * A folder that only this user can write to: it contains programs that are run, and locks. In a shared temporary folder another user could
+ * create a link or a program first.
  */
 function privateFolder(folder) {
   const advice = "set LATTICE_CACHE to a folder of your own";
   try {
     fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
     if (process.getuid === undefined) return folder; // Windows: the profile of a user is private
-    // a link of one's own may lead elsewhere, to a folder of one's own
+    // a link of the user may lead to another folder of the user
     const [link, found] = [fs.lstatSync(folder), fs.statSync(folder)];
     const foreign = [link, found].find(({ uid }) => uid !== process.getuid());
     if (foreign !== undefined) return fail(`${folder} belongs to the user with id ${foreign.uid}, not to you; ${advice}`);

@@ -1,4 +1,4 @@
-/** scripts/run.cjs as a child process, in a small project of its own, with real npm and nothing to fetch. */
+/** scripts/run.cjs as a child process, in a small project, with real npm and without downloads. */
 import { createHash } from "node:crypto";
 import { chmod, lchown, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -16,7 +16,7 @@ type Project = {
   readonly run: (...args: readonly string[]) => Promise<Ran>;
 };
 
-/** One dependency, in a folder beside it: `npm ci` has something to do and no registry to ask. */
+/** One dependency, in a local folder: `npm ci` needs no registry. */
 async function project(more: NodeJS.ProcessEnv = {}): Promise<Project> {
   const root = await fileTree({
     "scripts/run.cjs": await readFile(join(projectRoot, "scripts/run.cjs"), "utf8"),
@@ -47,19 +47,19 @@ const lockOf = ({ root, cache }: Project) => join(cache, "setup", createHash("sh
 const SETUP = "lattice: installing dependencies from package-lock.json (once)\n";
 
 describe("run.cjs", () => {
-  it("names the scripts there are when asked for one there is not", async () => {
+  it("lists the scripts when the script is unknown", async () => {
     const { run } = await project();
     const ran = await run("tset");
     expect(ran).toMatchObject({ code: 1, stdout: "" });
     expect(ran.stderr).toMatch(/^lattice: unknown script "tset"; known: cli, start, test, .*\n$/);
   });
 
-  it("does not take what every object has for a script", async () => {
+  it("does not treat properties of every object as scripts", async () => {
     const { run } = await project();
     expect(await run("constructor")).toMatchObject({ code: 1, stdout: "" });
   });
 
-  it("installs once, hands the arguments on, and keeps stdout to the program", async () => {
+  it("installs once, passes the arguments on, and leaves stdout to the program", async () => {
     const { run } = await project();
     const first = await run("check", "--only", "a b");
     expect(first).toMatchObject({ code: 0, stdout: `["--only","a b"]\n` });
@@ -85,7 +85,7 @@ describe("run.cjs", () => {
     expect(both.filter(({ stderr }) => stderr.includes(SETUP))).toHaveLength(1);
   });
 
-  it("takes over the lock of a run that died, and leaves none behind", async () => {
+  it("takes over the lock of a run that died, and removes it", async () => {
     const made = await project();
     await mkdir(dirname(lockOf(made)), { recursive: true, mode: 0o700 });
     await writeFile(lockOf(made), "4194304999"); // no process can have this number
@@ -103,7 +103,7 @@ describe("run.cjs", () => {
     expect(modes).toEqual([0o755, 0o700]);
   });
 
-  it("follows a link of the user's own to a folder of the user's own", async () => {
+  it("follows a link of the user to a folder of the user", async () => {
     const { root, cache, run } = await project();
     await mkdir(join(root, "elsewhere"));
     await symlink(join(root, "elsewhere"), cache);
@@ -111,7 +111,7 @@ describe("run.cjs", () => {
     expect(await readdir(join(root, "elsewhere"))).toContain("setup");
   });
 
-  it("says what to do when the folder cannot be used", async () => {
+  it("explains what to do when the folder cannot be used", async () => {
     const { cache, run } = await project();
     await writeFile(cache, "a file");
     const ran = await run("check");
@@ -119,7 +119,7 @@ describe("run.cjs", () => {
     expect(ran.stderr).toMatch(/^lattice: cannot use the folder .*; set LATTICE_CACHE to a folder of your own\n$/);
   });
 
-  it.runIf(process.getuid?.() === 0)("refuses a folder, or a link, that another user has put there", async () => {
+  it.runIf(process.getuid?.() === 0)("refuses a folder, or a link, of another user", async () => {
     const made = await project();
     await mkdir(join(made.root, "planted"));
     await symlink(join(made.root, "planted"), made.cache);
@@ -132,7 +132,7 @@ describe("run.cjs", () => {
     expect(await readdir(join(made.root, "planted"))).toEqual([]);
   });
 
-  it("says what to do when npm ci fails, and tries again the next time", async () => {
+  it("explains what to do when npm ci fails, and retries the next time", async () => {
     const { root, run } = await project();
     await writeFile(join(root, "package-lock.json"), "{}");
     for (const _ of ["first", "second"]) {
@@ -182,11 +182,11 @@ describe.runIf(process.platform === "linux" && (process.arch === "x64" || proces
     expect(await run("check", "--fast")).toEqual({ code: 0, stdout: "private check.ts --fast\n", stderr: "" });
   });
 
-  it("does not unpack a package with other bytes, and says so", async () => {
+  it("does not unpack a package with other bytes, and reports it", async () => {
     const { cache, run, integrity } = await oldProject();
     const ran = await run("check");
     expect(ran).toMatchObject({ code: 1, stdout: "" });
-    expect(ran.stderr).toContain(`is not the package that Lattice was tried with, and was not unpacked: its integrity is ${integrity}`);
+    expect(ran.stderr).toContain(`is not the package that Lattice was tested with, and was not unpacked: its integrity is ${integrity}`);
     expect(ran.stderr).not.toContain("    at ");
     expect(await readdir(cache)).toEqual([]);
   });

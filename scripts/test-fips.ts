@@ -1,8 +1,7 @@
 /**
  * `npm run test:fips`: the suite of `npm test` under the OpenSSL FIPS provider; arguments narrow it.
  *
- * Debian's provider is FIPS-capable, not certified. Where none can be had the lane says so in one line and passes: it
- * prints no counts then, because nothing was counted.
+ * Debian's provider is FIPS-capable, not certified. Without one the lane prints the reason in one line and passes, without counts.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

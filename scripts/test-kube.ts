@@ -1,9 +1,9 @@
 /**
- * `npm run test:kube`: the stories of test/kube against a real etcd, kube-apiserver and kube-controller-manager.
- * `--help` and docs/guides/real-kubernetes.md say how to use it.
+ * `npm run test:kube`: the stories of test/kube against a real etcd, kube-apiserver and kube-controller-manager. See `--help` and
+ * docs/guides/real-kubernetes.md.
  *
- * The very last line is read by programs: see vitest/counts.ts. A machine that cannot build Kubernetes skips the lane in one
- * line and ends with code 0.
+ * The last line is read by programs: see vitest/counts.ts. On a machine that cannot build Kubernetes the lane is skipped with one line and
+ * exit code 0.
  */
 import { HELP, parseArguments } from "./kube/arguments.ts";
 import { keepPlaneUp } from "./kube/keep-plane-up.ts";

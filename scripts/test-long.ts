@@ -1,8 +1,8 @@
 /**
- * `npm run test:long`: what takes too long for every change: fresh clones, packages, many rounds of random input.
+ * `npm run test:long`: tests that take too long for every change: fresh clones, packages, many rounds of random input.
  *
- * LATTICE_SEED and LATTICE_ROUNDS steer the random ones. Without a seed each run has a new one and prints it, so that a
- * failure can be repeated.
+ * LATTICE_SEED and LATTICE_ROUNDS configure the random ones. Without a seed each run has a new one and prints it, so that a failure can be
+ * repeated.
  */
 import { join } from "node:path";
 import { projectRoot } from "./process/project.ts";

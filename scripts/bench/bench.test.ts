@@ -13,15 +13,15 @@ it("finds the benches of a tree, and none where there is no folder", async () =>
 
 describe("chooseBenches", () => {
   const rows: { name: string; known: string[]; asked: string[]; want: object }[] = [
-    { name: "no name means all", known: ["a", "b"], asked: [], want: { ok: true, value: ["a", "b"] } },
-    { name: "a name means that one", known: ["a", "b"], asked: ["b"], want: { ok: true, value: ["b"] } },
+    { name: "without a name: all", known: ["a", "b"], asked: [], want: { ok: true, value: ["a", "b"] } },
+    { name: "with a name: that one", known: ["a", "b"], asked: ["b"], want: { ok: true, value: ["b"] } },
     {
       name: "an unknown name gets the list",
       known: ["a", "b"],
       asked: ["c"],
       want: { ok: false, error: "there is no bench c; there are: a, b" },
     },
-    { name: "an empty list is said", known: [], asked: ["c"], want: { ok: false, error: "there is no bench c; there are: none yet" } },
+    { name: "an empty list is reported", known: [], asked: ["c"], want: { ok: false, error: "there is no bench c; there are: none yet" } },
   ];
   it.each(rows)("$name", ({ known, asked, want }) => {
     expect(chooseBenches(known, asked)).toEqual(want);

@@ -1,14 +1,14 @@
 /**
  * The contract of a bench, and how its results are printed.
  *
- * A bench is a file bench/NAME.ts that exports `run`. It reports ratios: absolute figures say more about the machine than
- * about the code, so each value stands beside what it is compared with.
+ * A bench is a file bench/NAME.ts that exports `run`. It reports ratios: absolute figures depend on the machine, so each value is compared
+ * with another one of the same run.
  */
 export type BenchResult = {
   readonly name: string;
   readonly value: number;
   readonly unit: string;
-  /** How many times `against`; what is compared, and which way is better, belongs into `note`. */
+  /** The ratio to `against`; `note` explains what is compared, and whether more is better. */
   readonly ratio: number;
   readonly against: string;
   readonly note?: string;
@@ -21,7 +21,7 @@ export function formatResult(bench: string, result: BenchResult): string {
   return `${bench}: ${result.name}  ${roundToThree(result.value)} ${result.unit}  ${roundToThree(result.ratio)}× ${result.against}${note}`;
 }
 
-/** Three significant digits: more would be noise. */
+/** Three significant digits: more are not reproducible. */
 function roundToThree(value: number): string {
   return Number(value.toPrecision(3)).toLocaleString("en-GB", { maximumSignificantDigits: 3 });
 }

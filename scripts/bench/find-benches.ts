@@ -1,4 +1,4 @@
-/** Which benches there are, and which of them were asked for. */
+/** Lists the benches, and selects those of the arguments. */
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { err, ok, type Result } from "#base";
@@ -9,7 +9,7 @@ export async function findBenches(root: string): Promise<readonly string[]> {
   return sources.map((file) => file.slice(0, -".ts".length)).toSorted();
 }
 
-/** No name means all of them. */
+/** Without names: all of them. */
 export function chooseBenches(known: readonly string[], asked: readonly string[]): Result<readonly string[], string> {
   const unknown = asked.filter((name) => !known.includes(name));
   if (unknown.length === 0) return ok(asked.length === 0 ? known : asked);

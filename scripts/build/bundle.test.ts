@@ -6,7 +6,7 @@ import { projectRoot } from "../process/project.ts";
 import { runNode } from "../process/run-program.ts";
 import { bundle } from "./bundle.ts";
 
-/** CommonJS packages that require Node's modules are what breaks in an ESM bundle: pino does. */
+/** CommonJS packages that require Node's modules can break in an ESM bundle; pino is one. */
 const PROGRAM = `#!/usr/bin/env node
 import { pino } from "pino";
 import { Command } from "commander";
@@ -14,7 +14,7 @@ const log = pino({ base: null, timestamp: false });
 new Command("x").argument("<name>").action((name) => log.info(name)).parse();
 `;
 
-it("makes one file that runs by itself, with nothing beside it", async () => {
+it("writes one file that runs without other files", async () => {
   const root = await fileTree({ "main.ts": PROGRAM });
   await symlink(join(projectRoot, "node_modules"), join(root, "node_modules"));
   const alone = await fileTree({});
@@ -23,14 +23,14 @@ it("makes one file that runs by itself, with nothing beside it", async () => {
   expect(await runNode(program, ["hello"], { cwd: alone })).toEqual({ code: 0, stdout: `{"level":30,"msg":"hello"}\n`, stderr: "" });
 });
 
-it("makes CommonJS when the name says so", async () => {
+it("writes CommonJS for .cjs", async () => {
   const root = await fileTree({ "main.ts": `export const answer: number = 42;\n` });
   expect(await bundle(join(root, "main.ts"), join(root, "out.cjs"))).toMatchObject({ ok: true });
   const ran = await runNode("--eval", [`console.log(require("./out.cjs").answer)`], { cwd: root });
   expect(ran).toEqual({ code: 0, stdout: "42\n", stderr: "" });
 });
 
-it("puts what is imported later into files of its own", async () => {
+it("writes dynamic imports into separate files", async () => {
   const root = await fileTree({
     "main.ts": `console.log((await import("./later.ts")).later());\n`,
     "later.ts": `import { request } from "node:https";\nexport const later = () => typeof request;\n`,
@@ -40,7 +40,7 @@ it("puts what is imported later into files of its own", async () => {
   expect(await runNode(join(root, "dist/out.js"), [], { cwd: root })).toMatchObject({ code: 0, stdout: "function\n" });
 });
 
-it("loads a later part when something of it is used, and only then", async () => {
+it("loads a later part on first use", async () => {
   const root = await fileTree({
     "main.ts": `import { say } from "./shared.ts";\nimport { answer } from "./later/answer.ts";
       say("main");\nif (process.argv[2] !== undefined) say(String(answer()));\n`,
@@ -65,7 +65,7 @@ it("loads a later part when something of it is used, and only then", async () =>
   ]);
 });
 
-it("loads Node's heavy modules when something of them is used", async () => {
+it("loads Node's heavy modules on first use", async () => {
   const root = await fileTree({
     "main.ts": `import { createHash } from "node:crypto";\nimport tls, * as all from "node:tls";\nimport { request } from "node:http";
       const loaded = () => process.moduleLoadList.filter((name) => /NativeModule (crypto|tls|http|internal.deps.undici.undici)$/.test(name)).length;
@@ -78,7 +78,7 @@ it("loads Node's heavy modules when something of them is used", async () => {
   expect(ran).toEqual({ code: 0, stdout: "0\nca978112 1\nfunction function TLSv1.3\n", stderr: "" });
 });
 
-it("says what is wrong with a program that cannot be bundled", async () => {
+it("returns the error of a program that cannot be bundled", async () => {
   const root = await fileTree({ "main.ts": `import "./not-there.ts";\n` });
   const built = await bundle(join(root, "main.ts"), join(root, "out.js"));
   expect(built).toMatchObject({ ok: false, error: expect.stringContaining("not-there.ts") as string });

@@ -1,12 +1,12 @@
 /**
- * A published file (the program, an entry point): with every dependency inside, so that it starts quickly and nothing can go missing. ESM, or
- * CommonJS when its name ends with .cjs.
+ * Bundles a published file (the program, an entry point) with every dependency, so that it starts quickly and needs no other package. ESM,
+ * or CommonJS when its name ends with .cjs.
  *
- * Dependencies written in CommonJS call `require` for Node's own modules, and so do parts that are read later; ESM has none, so the banner makes
- * one. Its name is the one that esbuild's shim looks for. It stands in every file, and most never call it.
+ * Dependencies written in CommonJS call `require` for Node's own modules, and so do parts that are loaded later; ESM has none, so the
+ * banner defines one, with the name that esbuild's shim uses.
  *
- * Before that, each file checks the version of Node: nothing but this check runs on an older one. So that an older Node can read the file up to
- * the check, newer syntax is lowered (`target`) and Node's modules are not imported by names that it does not have (node-modules.ts).
+ * Before that, each file checks the version of Node: nothing but this check runs on an older one. So that an older Node can parse the file,
+ * newer syntax is lowered (`target`) and Node's modules are not imported by names that it does not have (node-modules.ts).
  */
 import { mkdir, writeFile } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
@@ -21,11 +21,11 @@ const REQUIRE = `const require = (id) =>
 
 export type BundleOptions = {
   /**
-   * What is imported when it is needed becomes a file of its own, in a folder beside, so that it is also read when it is needed. ESM only. A
-   * `program` stays where its own path tells it where it is; of a `library` everything is in the folder, and the file only points there.
+   * Dynamic imports become separate files in a folder beside the bundle, and are read on demand. ESM only. A `program` keeps its path,
+   * because it finds its files relative to it; a `library` is completely in the folder, and the file only re-exports it.
    */
   readonly split?: "program" | "library" | undefined;
-  /** Read when they are first used, though they are imported as usual; only with `split`. */
+  /** Parts that are loaded on first use, though they are imported statically; only with `split`. */
   readonly later?: readonly LaterPart[];
 };
 
@@ -57,9 +57,9 @@ function optionsFor(outfile: string, onOldNode: "exit" | "throw"): BuildOptions 
   return {
     bundle: true,
     platform: "node",
-    target: "node20", // the oldest that can read the check of its version
+    target: "node20", // the oldest Node that can parse the check of its version
     format: esm ? "esm" : "cjs",
-    // less to read is faster to start: half of the text is names and spaces, and the map beside it has them
+    // minified, because a smaller file starts faster; the source map has the names
     minify: true,
     sourcemap: "linked",
     banner: { js: `${checkNodeVersion(onOldNode)}${esm ? REQUIRE : ""}` },

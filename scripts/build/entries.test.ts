@@ -8,7 +8,7 @@ import { projectRoot } from "../process/project.ts";
 import { runNode } from "../process/run-program.ts";
 import { buildEntries, ENTRIES } from "./entries.ts";
 
-/** A project that has the package as npm would put it there, and nothing else: no dependency, no source. */
+/** A project with the package as npm installs it, without dependencies and sources. */
 let project = "";
 
 beforeAll(async () => {
@@ -22,7 +22,7 @@ afterAll(() => rm(project, { recursive: true, force: true }));
 
 type Manifest = { readonly bin: Record<string, string>; readonly exports: Record<string, string | Readonly<Record<string, string>>> };
 
-it("are what package.json names", async () => {
+it("are the files of package.json", async () => {
   const { bin, exports } = JSON.parse(await readFile(join(projectRoot, "package.json"), "utf8")) as Manifest;
   const conditions = Object.values(exports).flatMap((target) => (typeof target === "string" ? [] : Object.entries(target)));
   const published = conditions.flatMap(([condition, path]) => (condition === "default" || condition === "require" ? [path] : []));
@@ -99,8 +99,8 @@ it.each(USES)("$name", async ({ script, want }) => {
 it.each([
   { name: "compiles", args: ["compile", "-f", "web.yaml", "--workloads-only"], want: /^---\napiVersion: v1\nkind: ServiceAccount\n/ },
   { name: "prints definitions", args: ["crds", "LatticeService"], want: /name: latticeservices\.lattice\.dev/ },
-  { name: "says its version", args: ["version"], want: /^lattice [0-9.]+ \(Node / },
-])("the program $name, also where nothing can be kept", async ({ args, want }) => {
+  { name: "prints its version", args: ["version"], want: /^lattice [0-9.]+ \(Node / },
+])("the program $name, also without a usable cache", async ({ args, want }) => {
   const service =
     "apiVersion: lattice.dev/v1alpha1\nkind: LatticeService\nmetadata: {name: web}\nspec: {containers: {main: {image: 'web:1'}}}\n";
   const cwd = await fileTree({ "web.yaml": service, "cache is a file": "" });
@@ -110,7 +110,7 @@ it.each([
   expect(ran.stdout).toMatch(want);
 });
 
-/** The version that the file sees is the only thing that is changed: everything else is this Node. */
+/** Only the reported version is changed: the code runs in this Node. */
 const OLD_NODE = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.20.2" } });`;
 
 it.each([

@@ -1,4 +1,4 @@
-/** The published files: what package.json's `bin` and `exports` name, and from what each is made. */
+/** The published files of package.json's `bin` and `exports`, with their sources. */
 import { chmod } from "node:fs/promises";
 import { join } from "node:path";
 import { collect, err, ok, type Result } from "#base";
@@ -8,19 +8,20 @@ import type { LaterPart } from "./later-modules.ts";
 
 export type Entry = { readonly file: string; readonly source: string; readonly split?: BundleOptions["split"] };
 
-/** `split`: most runs need a part of it: a command, or an API server without its controllers. */
+/** `split`: most runs need only a part of it: a command, or an API server without its controllers. */
 export const ENTRIES: readonly Entry[] = [
   { file: "lattice.js", source: "src/bin/lattice.ts", split: "program" },
   { file: "patch.js", source: "src/patch/index.ts" },
   { file: "compile.js", source: "src/compile/index.ts" },
   { file: "kube-server.js", source: "src/embedded-cluster/index.ts", split: "library" },
-  // Jest runs tests as CommonJS and cannot load anything else from there
+  // Jest runs tests as CommonJS and cannot load ESM there
   { file: "kube-server.cjs", source: "src/embedded-cluster/index.ts" },
 ];
 
 /**
- * What many servers never use: YAML, regular expressions of CRDs, custom resources with their rules, sockets and the disk, tables for kubectl.
- * Half of a start would be reading it. Nothing on the way of an ordinary request is here: a property that loads is slower to read.
+ * Code that many servers never use: YAML, regular expressions of CRDs, custom resources with their rules, sockets and the disk, tables for
+ * kubectl. Reading it would take half of the start. Code of ordinary requests is not in the list: access through a loading property is
+ * slower.
  */
 const LATER: readonly LaterPart[] = [
   { name: "yaml", holds: /\/node_modules\/js-yaml\// },
@@ -37,7 +38,7 @@ const LATER: readonly LaterPart[] = [
   { name: "columns", holds: /\/builtin-kinds\/(?:generated\/)?columns\.ts$/ },
 ];
 
-/** What is wrong, one line per file that was not built. */
+/** The errors, one line per file that was not built. */
 export async function buildEntries(dist: string, entries: readonly Entry[] = ENTRIES): Promise<Result<void, readonly string[]>> {
   const built = collect(await Promise.all(entries.map((entry) => buildEntry(dist, entry))));
   return built.ok ? ok(undefined) : built;

@@ -1,15 +1,16 @@
 /**
- * How a bundle takes Node's own modules: each is loaded when something in it is first used, and only that is read.
+ * Loads Node's own modules in a bundle on first use, and reads only the exports that are used.
  *
- * It matters more than one would think. An `import` of node:http reads every export once, and the getter of `WebSocket` among them loads
- * undici: 30 ms of a start. node:tls costs 12 ms and node:crypto 5, and most commands need neither.
+ * An `import` of node:http reads every export once, and the getter of `WebSocket` among them loads undici: 30 ms of a start. node:tls costs
+ * 12 ms and node:crypto 5, and most commands need neither.
  */
 import type { Plugin } from "esbuild";
 
 const LATER = "node-later";
 /**
- * Modules that are slow to load, as a whole or when all of it is read. The others are loaded before a program begins, or nearly. node:module is
- * here because an older Node has not all of its exports: an `import` of a missing one would fail before the version is checked.
+ * Modules that are slow to load, as a whole or when all exports are read. Node loads most of the others before a program starts.
+ * node:module is in the list because an older Node does not have all of its exports: an `import` of a missing one would fail before the
+ * version is checked.
  */
 const HEAVY = new Set(
   ["child_process", "crypto", "fs", "fs/promises", "http", "http2", "https", "module", "net", "stream/consumers", "tls", "zlib"].map(
@@ -17,7 +18,7 @@ const HEAVY = new Set(
   ),
 );
 
-/** An `import` of it reads every property of the process, and opens all three of its streams for that. Everybody has it anyway. */
+/** An `import` of it reads every property of the process, which opens its three streams. It is a global anyway. */
 const PROCESS = "node:process";
 
 export const nodeModules: Plugin = {
@@ -34,7 +35,7 @@ export const nodeModules: Plugin = {
   },
 };
 
-/** CommonJS, because of its exports only the bundler makes reads that happen where they are written. */
+/** CommonJS, because only for its exports the bundler keeps each property access where it is written. */
 function loadLater(path: string, names: readonly string[]): string {
   const getters = names.map((name) => `${JSON.stringify(name)}: { enumerable: true, get: () => load()[${JSON.stringify(name)}] }`);
   return `let loaded;

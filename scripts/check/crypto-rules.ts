@@ -1,6 +1,6 @@
 /**
- * What the check `crypto` refuses, as data. All cryptography is OpenSSL's, through node:crypto, with SHA-2 and P-256/P-384:
- * a FIPS provider underneath covers it. Cryptography written in JavaScript is never covered.
+ * The rules of the check `crypto`, as data. All cryptography is OpenSSL's, through node:crypto, with SHA-2 and P-256/P-384: a FIPS provider
+ * underneath covers it. Cryptography written in JavaScript is never covered.
  */
 export type BannedPackage = { readonly name: string; readonly why: string };
 export type Exception = { readonly file: string; readonly why: string };
@@ -40,7 +40,7 @@ export const BANNED_PACKAGES: readonly BannedPackage[] = [
   { name: "ts-md5", why: "a broken hash" },
   { name: "sha1", why: "a broken hash" },
   { name: "js-sha1", why: "a broken hash" },
-  { name: "object-hash", why: "uses SHA-1 unless told otherwise" },
+  { name: "object-hash", why: "uses SHA-1 by default" },
   { name: "create-hash", why: "hashes in JavaScript" },
   { name: "create-hmac", why: "HMAC in JavaScript" },
   { name: "pbkdf2", why: "PBKDF2 in JavaScript" },
@@ -49,12 +49,12 @@ export const BANNED_PACKAGES: readonly BannedPackage[] = [
 ];
 
 /**
- * The two broken hashes by name: as a word ("rsa-sha1", "sha1WithRSAEncryption") or inside a camel-cased one
- * ("hmacSha1"). Not just anywhere: base64 in test data would hit it by chance.
+ * The two broken hashes by name: as a token ("rsa-sha1", "sha1WithRSAEncryption") or inside a camel-cased one ("hmacSha1"). Not within
+ * other text: base64 in test data can contain the letters.
  */
 export const BROKEN_HASH = /(?:(?<![A-Za-z0-9])(?:[Mm][Dd]5|[Ss][Hh][Aa]-?1)|(?<=[a-z]{2})(?:MD5|Md5|SHA1|Sha1))(?![0-9])/g;
 
-/** Files that must name what is refused. An entry that is no longer needed is a finding itself. */
+/** Files that may contain refused names. An entry that is no longer needed is a finding itself. */
 export const CRYPTO_EXCEPTIONS: readonly Exception[] = [
   { file: "scripts/check/crypto-rules.ts", why: "is the list" },
   { file: "scripts/check/crypto.test.ts", why: "proves that the check refuses them" },

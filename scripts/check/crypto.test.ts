@@ -21,7 +21,7 @@ describe("checkCrypto refuses", () => {
     expect(await checkCrypto(root, [])).toEqual([{ file, line: 2, message: `${hit} is not allowed; use SHA-2 (#base has sha256Hex)` }]);
   });
 
-  it("packages that do cryptography in JavaScript, direct or far down", async () => {
+  it("packages with cryptography in JavaScript, direct or transitive", async () => {
     const found = await messages({
       "package.json": JSON.stringify({ devDependencies: { "node-forge": "1.0.0", zod: "1.0.0" } }),
       "package-lock.json": JSON.stringify({ packages: { "": {}, "node_modules/a/node_modules/@noble/curves": { integrity: "sha512-x" } } }),
@@ -37,18 +37,18 @@ describe("checkCrypto refuses", () => {
     expect(await messages({ "package-lock.json": lock })).toEqual(["node_modules/a is not pinned by SHA-512"]);
   });
 
-  it("an exception that is not needed any more", async () => {
+  it("an exception that is no longer needed", async () => {
     const root = await fileTree({ "a.ts": "const a = 1;" });
     expect(await checkCrypto(root, [{ file: "a.ts", why: "was needed once" }])).toMatchObject([{ file: "a.ts" }]);
   });
 });
 
-describe("checkCrypto lets pass", () => {
+describe("checkCrypto allows", () => {
   const rows: { name: string; files: Record<string, string> }[] = [
     { name: "SHA-2", files: { "a.ts": `createHash("sha256"); createHash("sha512"); "sha-128x";` } },
-    { name: "comments, which may say what is refused", files: { "a.ts": "// no md5, no sha1\n/* SHA-1 */ const a = 1;" } },
+    { name: "comments, which may explain what is refused", files: { "a.ts": "// no md5, no sha1\n/* SHA-1 */ const a = 1;" } },
     { name: "documentation", files: { "docs/fips.md": "md5 and SHA-1 are refused" } },
-    { name: "digests and keys that hold the letters by chance", files: { "a.pem": "xMD5+0sha1AAmd5q\n" } },
+    { name: "digests and keys that contain the letters", files: { "a.pem": "xMD5+0sha1AAmd5q\n" } },
     { name: "the digests of Go modules", files: { "a/go.sum": "a.test/b v1.0.0 h1:kCBKHpjveMD5hXqHToW7xuIMsTqU=\n" } },
   ];
   it.each(rows)("$name", async ({ files }) => {

@@ -4,7 +4,7 @@ import type { Finding } from "./finding.ts";
 import { withoutComments } from "./scan-source.ts";
 import { lineAt, listFiles, readText, readTexts } from "./tree.ts";
 
-const LOCKFILE = "package-lock.json"; // holds digests, which are random text; its own rules stand below
+const LOCKFILE = "package-lock.json"; // contains digests, which are random text; its own rules are below
 
 export async function checkCrypto(root: string, exceptions: readonly Exception[] = CRYPTO_EXCEPTIONS): Promise<readonly Finding[]> {
   const files = (await listFiles(root)).filter((path) => !path.endsWith(".md") && path !== LOCKFILE);
@@ -13,13 +13,12 @@ export async function checkCrypto(root: string, exceptions: readonly Exception[]
   for (const [file, text] of await readTexts(root, files)) {
     const named = namedIn(file, text);
     if (!excused.has(file)) findings.push(...named);
-    else if (named.length === 0)
-      findings.push({ file, message: "needs no exception any more; take it out of scripts/check/crypto-rules.ts" });
+    else if (named.length === 0) findings.push({ file, message: "needs no exception; remove it from scripts/check/crypto-rules.ts" });
   }
   return [...findings, ...(await packageFindings(root))];
 }
 
-/** Comments may name them: saying why something is refused is no use of it. The digests of a go.sum are random text. */
+/** Comments may name them, to explain why they are refused. The digests of a go.sum are random text. */
 function namedIn(file: string, text: string): readonly Finding[] {
   const code = /\.[cm]?[jt]s$/.test(file)
     ? withoutComments(file, text)

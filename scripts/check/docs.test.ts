@@ -8,7 +8,7 @@ const lines = (count: number) => "x\n".repeat(count);
 
 describe("checkDocs", () => {
   const rows: { name: string; files: Record<string, string>; want: string[] }[] = [
-    { name: "a folder that introduces itself passes", files: folder, want: [] },
+    { name: "a folder with README and index passes", files: folder, want: [] },
     {
       name: "a folder without README and index is named",
       files: { "src/base/a.ts": "" },
@@ -31,7 +31,7 @@ describe("checkDocs", () => {
     },
     { name: "a file of 400 lines is not", files: { "scripts/a.ts": lines(400) }, want: [] },
     {
-      name: "links that lead somewhere pass",
+      name: "links to existing files pass",
       files: {
         "a.md": `[a](docs/b.md#part) [b](./docs/) [c](https://example.com/x) [d](#here) [e](/docs/b.md) ![f](docs/my%20pic.png "title")\n[g]: docs/b.md\n`,
         "docs/b.md": "[up](../a.md)",
@@ -40,9 +40,9 @@ describe("checkDocs", () => {
       want: [],
     },
     {
-      name: "links that lead nowhere are named with their line",
+      name: "broken links are named with their line",
       files: { "docs/a.md": "text\n\n[a](b.md)\n[c]: ./d.md\n" },
-      want: ["docs/a.md:3  links to b.md, which is not there", "docs/a.md:4  links to ./d.md, which is not there"],
+      want: ["docs/a.md:3  links to b.md, which does not exist", "docs/a.md:4  links to ./d.md, which does not exist"],
     },
     { name: "links in code are examples", files: { "a.md": "```text\n[a](b.md)\n```\n`[c](d.md)`\n" }, want: [] },
     {
@@ -93,7 +93,7 @@ describe("checkDocs", () => {
   });
   const documented = "/** B */\nexport type B = 1;\n/**\n * A.\n * @example a()\n */\nexport async function a() {}\n";
   const publicRows: { name: string; files: Record<string, string>; want: string[] }[] = [
-    { name: "what is public and documented passes", files: entry(documented), want: [] },
+    { name: "documented public exports pass", files: entry(documented), want: [] },
     {
       name: "a public type may go without an example, a function may not",
       files: entry("/** a */\nexport const a = 1;\n/** B */\nexport type B = 1;\n"),
@@ -133,7 +133,7 @@ describe("checkDocs", () => {
       want: ["src/other/c.ts:1  c is public and has no doc comment"],
     },
     {
-      name: "an export that nobody declares is named",
+      name: "an export without a declaration is named",
       files: entry("", 'export type { A as B } from "./a.ts";\n'),
       want: ["src/base/a.ts  does not declare A, which a public entry point exports"],
     },

@@ -1,6 +1,6 @@
 /**
- * The check `docs`: relative links and cited files exist, code blocks are right (those in TypeScript: see types.ts), every folder of src has a
- * README, every ADR is in the index, what is public is documented, and a file of more than 400 lines gets a warning.
+ * The check `docs`: relative links and cited files exist, code blocks are valid (those in TypeScript: see types.ts), every folder of src
+ * has a README, every ADR is in the index, public exports are documented, and a file of more than 400 lines gets a warning.
  */
 import { existsSync } from "node:fs";
 import { join, posix } from "node:path";
@@ -61,11 +61,11 @@ function brokenLinks(root: string, file: string, text: string): readonly Finding
     const path = decodeURI(target.replace(/[#?].*$/, ""));
     const found =
       path === "" || /^[a-z][a-z+.-]*:/i.test(path) || existsSync(join(root, path.startsWith("/") ? "" : posix.dirname(file), path));
-    return found ? [] : [{ file, line, message: `links to ${target}, which is not there` }];
+    return found ? [] : [{ file, line, message: `links to ${target}, which does not exist` }];
   });
 }
 
-/** Links as Markdown has them: inline and by reference. What stands in code is an example, not a link. */
+/** Markdown links: inline and by reference. Links in code are examples, and not checked. */
 function linksIn(text: string): readonly { readonly target: string; readonly line: number }[] {
   const prose = text.replace(/^( *)(```|~~~)[^]*?^\1\2/gm, blank).replace(/`[^`\n]*`/g, blank);
   const inline = prose.matchAll(/\]\(\s*<?([^)\s>]+)>?(?:\s+"[^"]*")?\s*\)/g);

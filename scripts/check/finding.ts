@@ -1,4 +1,4 @@
-/** What a check has to say. A check that finds no error has passed; warnings and notes are shown and fail nothing. */
+/** The result of a check. A check without errors has passed; warnings and notes are shown and do not fail it. */
 export type Finding = {
   readonly message: string;
   readonly file?: string;
@@ -6,7 +6,7 @@ export type Finding = {
   readonly level?: "error" | "warning" | "note";
 };
 
-/** A check looks at the tree under `root` and changes nothing in it. */
+/** A check reads the tree under `root` and does not change it. */
 export type Check = (root: string) => Promise<readonly Finding[]>;
 
 export function isError(finding: Finding): boolean {

@@ -1,7 +1,7 @@
 /**
- * The gate as people run it: the program, in a copy of this repository.
+ * The gate as a program, in a copy of this repository.
  *
- * Each mistake is planted in a file of its own, and all at once: that the gate names them one by one is the claim.
+ * Each mistake is in its own file, and all are present at once: the gate reports each of them.
  */
 import { appendFile, copyFile, mkdir, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";

@@ -1,4 +1,4 @@
-/** The check `generated`: what `npm run generate` would write is what stands in the tree, file by file. */
+/** The check `generated`: every generated file is as `npm run generate` writes it. */
 import { generatedFiles, isGenerated, type GeneratedFiles } from "../generate/generated-files.ts";
 import type { Finding } from "./finding.ts";
 import { listFiles, readText, readTexts } from "./tree.ts";
@@ -15,7 +15,7 @@ export async function checkGenerated(root: string, wanted: GeneratedFiles = gene
   return [...findings, ...(await leftOver(root, wanted))];
 }
 
-/** A file that says it is generated, beside others that are, and that no generator writes any more. */
+/** A file with the mark of generated files, in a folder of generated files, that no generator writes. */
 async function leftOver(root: string, wanted: GeneratedFiles): Promise<readonly Finding[]> {
   const folders = new Set([...wanted.keys()].map((file) => file.slice(0, file.lastIndexOf("/") + 1)));
   const beside = (await listFiles(root)).filter((file) => folders.has(file.slice(0, file.lastIndexOf("/") + 1)) && !wanted.has(file));

@@ -3,10 +3,10 @@
  *
  * - across folders only by `#folder`, and only folders that layers.json allows;
  * - inside src nothing of test/ or scripts/, and only packages that users of the published package get;
- * - PURE folders touch no node:*, clock, network or randomness;
+ * - PURE folders use no node:*, clock, network or randomness;
  * - process.exit, process.env, process.argv and console only in src/bin.
  *
- * Tests, benches and scripts may import any folder, but by the same door.
+ * Tests, benches and scripts may import any folder, also by `#folder`.
  */
 import { isBuiltin } from "node:module";
 import { posix } from "node:path";
@@ -87,7 +87,7 @@ function outside(path: string, specifier: string, packages: Packages): string | 
 
 function relativeImport(path: string, specifier: string, open: readonly string[]): string | undefined {
   const target = posix.normalize(posix.join(posix.dirname(path), specifier));
-  // a generator writes the format that one module inside a folder reads; nobody else should know it
+  // a generator writes the format that one module inside a folder reads; the format is internal
   if (path.startsWith("scripts/generate/")) return undefined;
   const [from, to] = [folderOf(path), folderOf(target)];
   if (from === to || open.some((prefix) => target.startsWith(prefix))) return undefined;

@@ -1,13 +1,13 @@
 /**
- * layers.json: who may import whom. Read strictly, because a misspelt key ("pur") would quietly switch a rule off.
+ * layers.json: which folder may import which. Read strictly, because a misspelt key ("pur") would disable a rule.
  *
- * The order of the folders is part of the rule: a folder may only name folders above it, so there can be no circle.
+ * The order of the folders is part of the rule: a folder may only name folders above it, so there can be no cycle.
  */
 import { err, ok, type Result } from "#base";
 
 export type Layer = {
   readonly may: readonly string[];
-  /** No input or output of its own: no node:*, no clock, no randomness. */
+  /** No input or output: no node:*, no clock, no randomness. */
   readonly pure: boolean;
   /** The node:* modules it may use; undefined means any (none, if pure). */
   readonly node: readonly string[] | undefined;

@@ -31,7 +31,7 @@ describe("checkLayers", () => {
       want: { file: "src/loose.ts", message: "stands directly in src; every file belongs to a folder" },
     },
     {
-      name: "a door that leads nowhere",
+      name: "an alias without a file",
       add: { "package.json": JSON.stringify({ imports: { "#gone": { default: "./src/gone/index.ts" } }, dependencies: { zod: "1.0.0" } }) },
       want: { file: "package.json", message: "imports #gone: ./src/gone/index.ts does not exist" },
     },

@@ -18,10 +18,10 @@ export async function checkLayers(root: string): Promise<readonly Finding[]> {
   const layers = parseLayers((await readText(root, "layers.json")) ?? "{}");
   if (!layers.ok) return layers.error.map((message) => ({ file: "layers.json", message }));
   const manifest = JSON.parse((await readText(root, "package.json")) ?? "{}") as Manifest;
-  // projects in docs/ are other people's: they have their own dependencies, and this package is one of them
+  // projects in docs/ are examples for users: they have their own dependencies, and this package is one of them
   const sources = (await listFiles(root)).filter((path) => /\.[cm]?ts$/.test(path) && !path.startsWith("docs/"));
   const packages = packagesOf(manifest);
-  const findings = [...folderFindings(sources, layers.value), ...doorFindings(root, manifest)];
+  const findings = [...folderFindings(sources, layers.value), ...aliasFindings(root, manifest)];
   const imports = new Map<string, readonly Use[]>();
   for (const [file, text] of await readTexts(root, sources)) {
     const facts = scanSource(file, text);
@@ -46,8 +46,8 @@ function folderFindings(sources: readonly string[], layers: Layers): readonly Fi
   ];
 }
 
-/** A `#folder` that leads nowhere would only be noticed by whoever imports it first. */
-function doorFindings(root: string, manifest: Manifest): readonly Finding[] {
+/** An alias `#folder` without a file would fail only at its first import. */
+function aliasFindings(root: string, manifest: Manifest): readonly Finding[] {
   return Object.entries(manifest.imports ?? {}).flatMap(([name, conditions]) => {
     const target = conditions["default"] ?? "";
     return existsSync(join(root, target)) ? [] : [{ file: "package.json", message: `imports ${name}: ${target} does not exist` }];

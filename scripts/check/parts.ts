@@ -1,4 +1,4 @@
-/** The parts of the gate, in the order in which they are run: the quick and telling ones first. */
+/** The parts of the gate, in the order in which they run: the quick ones first. */
 import { checkCrypto } from "./crypto.ts";
 import { checkDocs } from "./docs.ts";
 import { checkExports } from "./exports.ts";

@@ -34,10 +34,10 @@ describe("checkPins", () => {
     {
       name: "a registry's name is refused anywhere",
       files: { "docs/a.md": "see https://registry.npmjs.org/x" },
-      want: ["names the registry registry.npmjs.org; whoever installs chooses their own"],
+      want: ["names the registry registry.npmjs.org; remove it, so that npm's configuration decides"],
     },
     {
-      name: "a lockfile that says where packages come from is refused, whatever the server",
+      name: "a lockfile with the servers of packages is refused",
       files: { "package-lock.json": `{"a": {"resolved": "https://npm.example.com/a.tgz"}}` },
       want: ["says where packages come from; .npmrc has omit-lockfile-registry-resolved: write it again with npm install"],
     },

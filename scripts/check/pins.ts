@@ -1,7 +1,7 @@
 /**
- * The check `pins`: exact versions only, and nothing in the repository says from which server packages come.
+ * The check `pins`: exact versions only, and no file names the server of packages.
  *
- * A registry's name in a lockfile sends everybody there, also people behind a mirror or without internet access.
+ * A registry's name in a lockfile is used by every npm, also behind a mirror or without internet access.
  */
 import type { Finding } from "./finding.ts";
 import { REGISTRY_EXCEPTIONS, REGISTRY_HOSTS } from "./registry-hosts.ts";
@@ -33,7 +33,7 @@ async function hostFindings(root: string): Promise<readonly Finding[]> {
       findings.push({
         file,
         line: lineAt(text, match.index),
-        message: `names the registry ${match[0]}; whoever installs chooses their own`,
+        message: `names the registry ${match[0]}; remove it, so that npm's configuration decides`,
       });
     }
     if (file === "package-lock.json" && /"resolved": "https?:/.test(text)) findings.push({ file, message: RESOLVED });

@@ -1,6 +1,6 @@
 /**
- * Part of the check `docs`: what other people's code may import is documented where it is declared. Functions, classes and values carry a
- * doc comment with an `@example`; types carry a doc comment.
+ * Part of the check `docs`: public exports are documented at their declaration. Functions, classes and values have a doc comment with an
+ * `@example`; types have a doc comment.
  *
  * Entry points are read from package.json's `exports`; an export is followed through index files and `#aliases` to its declaration. The
  * compiler has no API for this (TypeScript 7), so declarations are found by how this project writes them: `export function name`.

@@ -1,4 +1,4 @@
-/** Servers of packages whose names must not be committed. Container registries are not meant: image names are product data. */
+/** Servers of packages whose names must not be committed. Container registries are not included: image names are product data. */
 import type { Exception } from "./crypto-rules.ts";
 
 export const REGISTRY_HOSTS =

@@ -8,7 +8,7 @@ const parts = new Map<string, Check>([
   ["types", passes],
   ["layers", () => Promise.resolve([{ file: "src/a.ts", line: 3, message: "no" }])],
   ["docs", () => Promise.resolve([{ file: "a.ts", message: "long", level: "warning" as const }])],
-  ["pins", () => Promise.reject(new Error("package.json is no JSON"))],
+  ["pins", () => Promise.reject(new Error("package.json is not JSON"))],
 ]);
 
 describe("chooseParts", () => {
@@ -40,6 +40,6 @@ it("runParts runs every part, prints a line for each, and names those that faile
     "ok    docs       0.0 s",
     "        warning: a.ts  long",
     "FAIL  pins       0.0 s",
-    "        package.json is no JSON",
+    "        package.json is not JSON",
   ]);
 });

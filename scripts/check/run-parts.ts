@@ -1,4 +1,4 @@
-/** Runs parts of the gate one after the other and prints a line for each. All of them run: people fix a tree once, not once per part. */
+/** Runs parts of the gate one after the other and prints a line for each. All of them run, so that all findings are reported at once. */
 import { describeThrown, err, ok, type Clock, type Result } from "#base";
 import { formatFinding, isError, type Check, type Finding } from "./finding.ts";
 
@@ -37,7 +37,7 @@ export async function runParts(parts: Parts, root: string, clock: Clock, print: 
   return failed;
 }
 
-/** A check that throws (package.json is no JSON) has failed; the other parts still run. */
+/** A check that throws (package.json is not JSON) has failed; the other parts still run. */
 async function runCheck(check: Check, root: string): Promise<readonly Finding[]> {
   try {
     return await check(root);

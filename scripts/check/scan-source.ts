@@ -1,9 +1,8 @@
 /**
- * What a source file imports and which globals it uses, read from its syntax tree: text in comments and strings cannot
- * deceive it.
+ * What a source file imports and which globals it uses, read from its syntax tree: text in comments and strings does not count.
  *
- * Scopes are not followed. A name that is bound anywhere in the file (a parameter called `process`) counts as local in
- * the whole file: simple, and wrong only where somebody works at it.
+ * Scopes are not followed. A name that is bound anywhere in the file (a parameter called `process`) counts as local in the whole file:
+ * simple, and wrong only in code that is written to evade the check.
  */
 import { parseSync } from "vite";
 import { lineAt } from "./tree.ts";
@@ -11,7 +10,7 @@ import { lineAt } from "./tree.ts";
 export type Use = { readonly name: string; readonly line: number };
 export type SourceFacts = { readonly imports: readonly Use[]; readonly globals: readonly Use[] };
 
-/** Stands for the specifier of an `import(expression)`, which nobody can check. */
+/** The specifier of an `import(expression)`, which cannot be checked. */
 export const COMPUTED_IMPORT = "(computed)";
 
 type Node = { readonly type: string; readonly start: number; readonly [field: string]: unknown };

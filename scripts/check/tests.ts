@@ -1,4 +1,4 @@
-/** The check `tests`: `npm test` as it is, in a process of its own. On success only its figures are shown. */
+/** The check `tests`: `npm test` in a separate process. On success only its figures are shown. */
 import { join } from "node:path";
 import { runNode } from "../process/run-program.ts";
 import type { Finding } from "./finding.ts";

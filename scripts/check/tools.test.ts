@@ -24,18 +24,18 @@ describe("each tool finds its own kind of mistake and passes the rest", () => {
     expect(found).toEqual([{ file: "a.ts", message: "is not formatted; npm run format does it" }]);
   });
 
-  it("a tool that cannot work is a failure, not a pass", async () => {
+  it("a tool that cannot run is a failure", async () => {
     expect(await checkTypes(await tree({ "tsconfig.json": `{ "include": ["nothing-here"] }` }))).toMatchObject([{ message: /TS18003/ }]);
     expect(await checkLint(await tree({ ".oxlintrc.json": "{ broken" }))).toMatchObject([{ message: /exit code/ }]);
   });
 });
 
-it("reads lines of tsc, with and without a place, and passes over explanations", () => {
+it("reads lines of tsc, with and without a position, and skips continuation lines", () => {
   expect(readTscLine("src/a.ts(3,5): error TS2322: No.")).toEqual({ file: "src/a.ts", line: 3, message: "TS2322: No." });
   expect(readTscLine("error TS5083: Cannot read file.")).toEqual({ message: "TS5083: Cannot read file." });
   expect(readTscLine("  Type 'string' is not assignable.")).toBeUndefined();
 });
 
-it("passes over lines of oxlint that name no place", () => {
+it("skips lines of oxlint without a position", () => {
   expect(readOxlintLine("2 problems")).toBeUndefined();
 });

@@ -14,7 +14,7 @@ export async function checkFormat(root: string): Promise<readonly Finding[]> {
   return findingsOf(ran, (file) => ({ file, message: "is not formatted; npm run format does it" }));
 }
 
-/** Undefined: a line that says nothing by itself, such as the lines that explain a type error further. */
+/** Undefined: a continuation line, which explains the type error above. */
 export function readTscLine(line: string): Finding | undefined {
   const parts = /^(.+?)\((\d+),\d+\): error (TS\d+: .*)$/.exec(line);
   if (parts?.[1] !== undefined && parts[3] !== undefined) return { file: parts[1], line: Number(parts[2]), message: parts[3] };
@@ -27,7 +27,7 @@ export function readOxlintLine(line: string): Finding | undefined {
   return parts?.[1] === undefined || parts[3] === undefined ? undefined : { file: parts[1], line: Number(parts[2]), message: parts[3] };
 }
 
-/** A tool that failed without a line that we can read still failed: then its whole output is the finding. */
+/** A tool that failed without a line that can be parsed has failed too: then its whole output is the finding. */
 export function findingsOf(ran: Ran, read: (line: string) => Finding | undefined): readonly Finding[] {
   if (ran.code === 0) return [];
   const lines = ran.stdout.split("\n").map((line) => line.trimEnd());

@@ -16,19 +16,19 @@ describe("listFiles", () => {
     expect(await listFiles(root)).toEqual([".ci/run", "a/c.ts", "b.ts"]);
   });
 
-  it("finds nothing in a folder that is not there", async () => {
+  it("finds nothing in a missing folder", async () => {
     expect(await listFiles(await fileTree({}), "nowhere")).toEqual([]);
   });
 });
 
 describe("readTexts", () => {
-  it("passes over files that are not text", async () => {
+  it("skips files that are not text", async () => {
     const root = await fileTree({ "a.txt": "text", "b.png": "\u0089PNG\0" });
     expect(await readTexts(root, ["a.txt", "b.png"])).toEqual(new Map([["a.txt", "text"]]));
   });
 });
 
-it("readText has no text for a file that is not there, and does not hide other errors", async () => {
+it("readText is undefined for a missing file, and does not hide other errors", async () => {
   const root = await fileTree({ "folder/file": "" });
   expect(await readText(root, "nowhere")).toBeUndefined();
   await expect(readText(root, "folder")).rejects.toThrow("EISDIR");

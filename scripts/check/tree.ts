@@ -1,8 +1,8 @@
 /**
  * The files of a tree, as paths with forward slashes relative to its root, sorted.
  *
- * It walks and does not ask git: the checks must give the same answer in an unpacked tarball, and see a file before it is
- * added. What is skipped is what .gitignore names.
+ * It reads folders without git: the checks must have the same result in an unpacked tarball, and include files that are not added yet.
+ * Folders of .gitignore are skipped.
  */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ export async function listFiles(root: string, under = ""): Promise<readonly stri
   return found;
 }
 
-/** The text of a file, or undefined when it is not there. */
+/** The text of a file, or undefined if it does not exist. */
 export async function readText(root: string, path: string): Promise<string | undefined> {
   return readFile(join(root, path), "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined;
@@ -28,7 +28,7 @@ export async function readText(root: string, path: string): Promise<string | und
   });
 }
 
-/** The text of every file that is text. A zero byte in the first few thousand tells the others, as git does it. */
+/** The text of every text file. A file with a zero byte in its first few thousand bytes is binary, as in git. */
 export async function readTexts(root: string, paths: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const texts = new Map<string, string>();
   for (const path of paths) {

@@ -1,7 +1,7 @@
 /**
  * The check `words`: comments, texts, names and documents are written in the nouns of the field (word-rules.ts).
  *
- * It reads the syntax tree, so that `password` or a part of a URL is not taken for a word. Test data of other programs is not read.
+ * It reads the syntax tree, so that `password` or a part of a URL is not a finding. Test data of other programs is not read.
  */
 import { posix } from "node:path";
 import { parseSync } from "vite";

@@ -1,4 +1,4 @@
-/** Fetching with an apt-get and a dpkg that only do as if: what they are asked, and what becomes of their answers. */
+/** Fetching with stubs of apt-get and dpkg: their arguments, and the use of their output. */
 import { chmod, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -25,7 +25,7 @@ async function machine(files: Record<string, string>) {
 }
 
 describe("fetchModule", () => {
-  it("asks the machine's own mirror for the newer release and keeps the module", async () => {
+  it("requests the newer release from the machine's own mirror and stores the module", async () => {
     const { root, target, fetch } = await machine({ "bin/apt-get": APT, "bin/dpkg": DPKG });
     expect(await fetch()).toEqual({ ok: true, value: target });
     expect(await readFile(target, "utf8")).toBe("module\n");
@@ -44,7 +44,7 @@ describe("fetchModule", () => {
       want: "no apt sources of Debian were found in /etc/apt",
     },
     {
-      name: "a mirror out of reach",
+      name: "an unreachable mirror",
       files: { "bin/apt-get": "#!/bin/sh\necho 'W: slow' >&2; echo 'E: no route' >&2; exit 100\n" },
       want: "apt-get update failed: E: no route",
     },
@@ -55,13 +55,13 @@ describe("fetchModule", () => {
       want: "openssl-provider-fips_1_amd64.deb holds no fips.so",
     },
   ];
-  it.each(rows)("says in one line what is wrong with $name", async ({ files, want }) => {
+  it.each(rows)("reports $name in one line", async ({ files, want }) => {
     expect(await (await machine(files)).fetch()).toEqual({ ok: false, error: want });
   });
 });
 
 describe("Debian's releases", () => {
-  it("are known by code name, and other systems are not taken for Debian", () => {
+  it("are recognized by code name, and other systems are not Debian", () => {
     expect(releaseOf(`NAME="Debian GNU/Linux"\n${DEBIAN}`)).toBe("bookworm");
     expect(releaseOf("ID=ubuntu\nID_LIKE=debian\nVERSION_CODENAME=noble\n")).toBeUndefined();
   });

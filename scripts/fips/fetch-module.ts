@@ -1,8 +1,8 @@
 /**
  * Fetches fips.so from Debian, without installing anything: the package is downloaded and unpacked in a scratch folder.
  *
- * Debian has it since release 13. On an older one the machine's own list of servers is copied with the release's name
- * replaced, so that mirrors and proxies stay in force and no server's name stands here.
+ * Debian has it since release 13. On an older one the machine's own list of servers is copied with the release's name replaced, so that
+ * mirrors and proxies are used and no server's name is needed here.
  */
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ const PACKAGE = "openssl-provider-fips";
 const RELEASE = "trixie";
 const OLDER_RELEASES = ["bookworm", "bullseye"];
 
-/** What a test replaces: the folder that describes the machine, and the environment in which apt-get is found. */
+/** For tests: the folder that describes the machine, and the environment in which apt-get is found. */
 export type Machine = { readonly etc: string; readonly env: NodeJS.ProcessEnv };
 
 export async function fetchModule(target: string, machine: Machine = { etc: "/etc", env: process.env }): Promise<Result<string, string>> {
@@ -61,7 +61,7 @@ async function downloadInto({ scratch, sources, target, env }: Download): Promis
     "Dir::Etc::sourceparts=-",
     `Dir::State::lists=${join(scratch, "lists")}`,
     `Dir::Cache=${join(scratch, "cache")}`,
-    "APT::Sandbox::User=root", // _apt cannot read a scratch folder of ours
+    "APT::Sandbox::User=root", // the user _apt cannot read the scratch folder
     "Acquire::Languages=none",
     "Acquire::http::Timeout=20",
     "Acquire::Retries=1",
@@ -77,7 +77,7 @@ async function downloadInto({ scratch, sources, target, env }: Download): Promis
   if (unpacked.code !== 0 || module === undefined) return err(`${archive} holds no fips.so`);
   await mkdir(dirname(target), { recursive: true });
   await copyFile(join(scratch, module), `${target}.${process.pid}`);
-  await rename(`${target}.${process.pid}`, target); // whole or not at all, also when two runs fetch at once
+  await rename(`${target}.${process.pid}`, target); // renamed, so that it is complete also when two runs fetch at once
   return ok(target);
 }
 

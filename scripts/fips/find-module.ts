@@ -1,7 +1,6 @@
 /**
- * Looks for a FIPS module that works with this Node: LATTICE_FIPS_MODULE, the cache, the system's OpenSSL, and last a
- * download. A module found by us that does not load is passed over; one that was named is an error, because whoever
- * named it wants exactly that one tested.
+ * Looks for a FIPS module that works with this Node: LATTICE_FIPS_MODULE, the cache, the system's OpenSSL, and last a download. A found
+ * module that does not load is skipped; LATTICE_FIPS_MODULE that does not load is an error, because the user wants to test that module.
  */
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";

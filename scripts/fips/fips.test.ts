@@ -14,7 +14,7 @@ describe("opensslConfig", () => {
     expect(config).toMatch(/^module-mac = ([0-9A-F]{2}:){31}[0-9A-F]{2}$/m);
   });
 
-  it("leaves the openssl command alone: it has no section for it", () => {
+  it("does not configure the openssl command: it has no section for it", () => {
     expect(opensslConfig({ path: "/x/fips.so", bytes: new Uint8Array() })).not.toContain("openssl_conf");
   });
 });
@@ -34,7 +34,7 @@ describe("fipsEnvironment", () => {
 });
 
 describe("findModule", () => {
-  /** NODE_OPTIONS stays out: in the FIPS lane it would switch FIPS on before the module is tried. */
+  /** Without NODE_OPTIONS: in the FIPS lane it would enable FIPS before the module is tested. */
   async function search(files: Record<string, string>, fetch: Search["fetch"], env: NodeJS.ProcessEnv = {}): Promise<[Search, string]> {
     const root = await fileTree({ "scratch/keep": "", ...files });
     const [scratch, cached] = [join(root, "scratch"), join(root, "cached.so")];
@@ -42,12 +42,12 @@ describe("findModule", () => {
   }
   const noFetch = (): Promise<Result<string, string>> => Promise.resolve(err("no network"));
 
-  it("passes over files that are no provider, and says why it has none", async () => {
+  it("skips files that are not a provider, and reports why there is none", async () => {
     const [given] = await search({ "cached.so": "damaged", "system.so": "not a library" }, noFetch);
     expect(await findModule(given)).toEqual({ ok: false, error: { kind: "unavailable", message: "no network" } });
   });
 
-  it("does not trust what it fetched either", async () => {
+  it("checks the fetched module too", async () => {
     const fetch = async (target: string) => {
       await addFiles(join(target, ".."), { "cached.so": "not a library" });
       return ok(target);
@@ -56,7 +56,7 @@ describe("findModule", () => {
     expect(await findModule(given)).toMatchObject({ ok: false, error: { kind: "unavailable" } });
   });
 
-  it.each(["/no/such/fips.so", "/etc/hostname"])("takes LATTICE_FIPS_MODULE=%s at its word and fails", async (LATTICE_FIPS_MODULE) => {
+  it.each(["/no/such/fips.so", "/etc/hostname"])("fails for LATTICE_FIPS_MODULE=%s without a fallback", async (LATTICE_FIPS_MODULE) => {
     const [given] = await search({}, noFetch, { LATTICE_FIPS_MODULE });
     expect(await findModule(given)).toMatchObject({ ok: false, error: { kind: "broken" } });
   });

@@ -1,9 +1,9 @@
 /**
- * The OpenSSL configuration that switches the FIPS provider on for Node, and only for Node.
+ * The OpenSSL configuration that enables the FIPS provider for Node, and only for Node.
  *
- * It has a `nodejs_conf` section and nothing else, so that an `openssl` command which a test starts stays as it is.
- * `module-mac` is what `openssl fipsinstall` would write: an integrity code under a key that is a public constant of
- * OpenSSL. It guards against a damaged file, not against an attacker, and a wrong one keeps the provider from loading.
+ * It has a `nodejs_conf` section and nothing else, so that an `openssl` command which a test starts is not affected. `module-mac` is what
+ * `openssl fipsinstall` would write: an integrity code under a key that is a public constant of OpenSSL. It detects a damaged file, not an
+ * attack; with a wrong one the provider does not load.
  */
 import { createHmac } from "node:crypto";
 

@@ -1,9 +1,8 @@
 /**
- * Is FIPS really on in this process? Asked of what it does, not of how it was started: a hash that FIPS forbids must fail
- * and one that it allows must work.
+ * Checks that FIPS is enabled in this process by its behaviour: a hash that FIPS forbids must fail and one that it allows must work.
  *
- * As a program it exits with 0 or 1; as a module it is vitest's setup file of the FIPS lane, so that no test file can run
- * in a worker that lost the setting on the way.
+ * As a program it exits with 0 or 1; as a module it is vitest's setup file of the FIPS lane, so that no test file can run in a worker
+ * without the setting.
  */
 import { createHash, getFips } from "node:crypto";
 
@@ -14,6 +13,6 @@ function refuses(algorithm: string): boolean {
     createHash(algorithm).update("probe").digest();
     return false;
   } catch {
-    return true; // the error differs between OpenSSL versions; that there is one is the answer
+    return true; // the error differs between OpenSSL versions; any error counts
   }
 }

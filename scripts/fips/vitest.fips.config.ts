@@ -1,4 +1,4 @@
-/** The suite of vitest.config.ts, in workers that each prove first that FIPS is on. */
+/** The suite of vitest.config.ts, in workers that check first that FIPS is enabled. */
 import { join } from "node:path";
 import { defineConfig, mergeConfig } from "vitest/config";
 import suite from "../../vitest.config.ts";

@@ -1,6 +1,6 @@
 /**
- * Writes the Roles and bindings with which a cluster begins, as a real kube-apiserver has made them. Run by hand for a new version of
- * Kubernetes, on a fresh server without controllers (they add to some of the roles):
+ * Writes the initial Roles and bindings of a cluster, as a real kube-apiserver creates them. Run by hand for a new version of Kubernetes,
+ * on a fresh server without controllers (they add to some of the roles):
  *
  *     kubectl get clusterroles,clusterrolebindings,roles,rolebindings -A -o json | node scripts/generate/bootstrap-rbac.ts
  */

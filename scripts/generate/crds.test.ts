@@ -26,7 +26,7 @@ describe("generateCrdFiles", () => {
     }
   });
 
-  it("marks every file, so that what is left over can be found", () => {
+  it("marks every file, so that obsolete files can be found", () => {
     for (const [path, content] of files) expect(isGenerated(content), path).toBe(true);
   });
 
@@ -42,7 +42,7 @@ describe("fillPage", () => {
   const page = (what: string) =>
     `before\n<!-- generated: fields -->\n<!-- end -->\nbetween\n<!-- generated: ${what} -->\nold\n<!-- end -->\nafter\n`;
 
-  it("leaves what stands outside the markers as it was", () => {
+  it("keeps the text outside the markers", () => {
     const filled = fillPage("page.md", page("example a.yaml"), kind, () => "kind: A\n");
     expect(filled).toMatch(/^before\n<!-- generated: fields -->\n\| field \|/);
     expect(filled).toContain("<!-- end -->\nbetween\n<!-- generated: example a.yaml -->\n```yaml\nkind: A\n```\n<!-- end -->\nafter\n");
@@ -53,11 +53,11 @@ describe("fillPage", () => {
     expect(fillPage("page.md", page("example a.yaml"), kind, () => "a: ${b} $& $1\n")).toContain("a: ${b} $& $1\n");
   });
 
-  it("refuses a page without a place for the fields", () => {
+  it("refuses a page without a marker for the fields", () => {
     expect(() => fillPage("page.md", "nothing", kind)).toThrow('page.md has no line "<!-- generated: fields -->"');
   });
 
-  it("refuses a marker that it does not know", () => {
+  it("refuses an unknown marker", () => {
     expect(() => fillPage("page.md", page("example ../../secret"), kind)).toThrow('page.md asks for "example ../../secret"');
   });
 });

@@ -1,8 +1,8 @@
 /**
  * What is generated from src/crds: CRD manifests, JSON Schemas for editors, and the tables and examples in the docs.
  *
- * A page in docs/resources is written by hand except between two markers, so the page itself is an input here: what stands
- * outside the markers comes back as it was.
+ * A page in docs/resources is written by hand except between two markers, so the page itself is an input here: text outside the markers is
+ * kept.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

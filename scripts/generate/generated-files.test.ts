@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { generatedFiles, isGenerated } from "./generated-files.ts";
 
 describe("generatedFiles", () => {
-  it("gathers what all generators write", () => {
+  it("collects the files of all generators", () => {
     expect(generatedFiles([() => new Map([["a", "1"]]), () => new Map([["b", "2"]])])).toEqual(
       new Map([
         ["a", "1"],
@@ -16,7 +16,7 @@ describe("generatedFiles", () => {
     expect(() => generatedFiles([generate, generate])).toThrow("two generators write a");
   });
 
-  it("marks everything it writes, so that what is left over can be found", () => {
+  it("marks every file, so that obsolete files can be found", () => {
     for (const [path, content] of generatedFiles()) expect(isGenerated(content), path).toBe(true);
   });
 });

@@ -1,9 +1,8 @@
 /**
- * Everything that is generated, as a map from path to content. Nothing here writes: `npm run generate` does, and
- * `npm run check` compares.
+ * Everything that is generated, as a map from path to content. Nothing here writes: `npm run generate` does, and `npm run check` compares.
  *
- * A generator is a pure function of the source. Add yours to GENERATORS, and let the content say in its first lines
- * that `npm run generate` writes it: that is how a file nobody generates any more is found.
+ * A generator is a pure function of the source. Add a new one to GENERATORS, and name `npm run generate` in the first lines of its files:
+ * by that, files that no generator writes are found.
  */
 import { generateArchitecture } from "./architecture.ts";
 import { generateConditionFiles } from "./conditions.ts";

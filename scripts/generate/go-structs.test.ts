@@ -32,7 +32,7 @@ writeFileSync(
 );
 afterAll(() => rmSync(cache, { recursive: true }));
 
-it("tells order, pointers, what is always written, inlined structs and named types", () => {
+it("lists order, pointers, fields that are always written, inlined structs and named types", () => {
   const names = [
     "io.k8s.api.core.v1.Thing",
     "io.k8s.api.core.v1.Part",

@@ -1,8 +1,8 @@
 /**
- * Reads Kubernetes' Go API types far enough to say what OpenAPI cannot: the order of fields, which are pointers, which are written
- * even when empty, and the Go names that stand in error messages.
+ * Reads the parts of Kubernetes' Go API types that OpenAPI does not have: the order of fields, which are pointers, which are written even
+ * when empty, and the Go names in error messages.
  *
- * Not a Go parser: gofmt puts every field on a line of its own, and that is all it relies on.
+ * Not a Go parser: it relies only on gofmt, which writes every field on its own line.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ const FIELD = /^\t(?:(\w+)\s+)?([\w.*[\]]+)\s+`[^`]*?json:"([^"]*)"/;
 const STRUCT = /^type (\w+) struct \{/;
 const NAMED = /^type (\w+) ([\w.*[\]]+)(?:\s*\/\/.*)?$/;
 
-/** Where the packages of an OpenAPI definition live in the module cache. */
+/** The folders of the packages of OpenAPI definitions in the module cache. */
 export type GoModules = { readonly cache: string; readonly version: string };
 
 /** One line per struct: "core.v1.Container name! image command …"; see go-structs.ts in builtin-kinds for the marks. */
@@ -65,7 +65,7 @@ function readFile(into: GoPackage, text: string): void {
   }
 }
 
-/** Inlined structs give their fields to the one that holds them; those of TypeMeta come from another package. */
+/** Fields of inlined structs belong to the containing struct; those of TypeMeta are from another package. */
 function flatten(from: GoPackage, fields: readonly GoField[]): readonly GoField[] {
   return fields.flatMap((field) => {
     if (field.json !== "") return [field];

@@ -1,10 +1,10 @@
 /**
- * Writes src/kube-server/builtin-kinds/generated: what Kubernetes says of its kinds beyond their schemas (those are #patch's table).
+ * Writes src/kube-server/builtin-kinds/generated: discovery and Go types of the built-in kinds (their schemas are the table of #patch).
  *
  *   node scripts/generate/kube-tables.ts                          discovery recorded beside the clone, if available
  *   node scripts/generate/kube-tables.ts http://127.0.0.1:8001    discovery and table columns of a running server (`kubectl proxy`)
  *
- * Go's view of the types is read from the module cache, when k8s.io/api is in it. What has no source is left as it was committed.
+ * The Go types are read from the module cache, if k8s.io/api is in it. Tables without a source are kept as committed.
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
@@ -88,7 +88,7 @@ function rowsOf({ api, apis }: Discovery): readonly Row[] {
   );
 }
 
-/** A line per resource, and below it, indented, one per subresource. "-" stands for nothing. */
+/** A line per resource, and below it, indented, one per subresource. "-" is an empty value. */
 function encodeDiscovery(discovery: Discovery): readonly string[] {
   return rowsOf(discovery).flatMap(({ apiVersion, found }) => [
     [
@@ -128,7 +128,7 @@ async function readColumns(server: string, discovery: Discovery): Promise<readon
 
 const MODULES = ["api", "apimachinery", "apiextensions-apiserver", "kube-aggregator"];
 
-/** From the newest version that is there whole: a cache often holds parts of others. */
+/** From the newest complete version: a cache often has parts of others. */
 function readGoStructs(): readonly string[] | undefined {
   const cache = join(homedir(), "go/pkg/mod");
   const folder = join(cache, "k8s.io");

@@ -4,8 +4,8 @@
  *   node scripts/generate/protobuf-tables.ts FOLDER      a folder with k8s.io/api, apimachinery, apiextensions-apiserver and kube-aggregator,
  *                                                        e.g. $(go env GOMODCACHE)/k8s.io
  *
- * Without a folder the committed table is left alone. A message field that JSON does not have is one that Go embeds ("inline"): the OpenAPI
- * definitions tell.
+ * Without a folder the committed table is kept. A message field without a JSON name is one that Go embeds ("inline"), as the OpenAPI
+ * definitions show.
  */
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
@@ -54,7 +54,10 @@ function messagesOf(text: string): [string, string][] {
   });
 }
 
-/** What OpenAPI knows, the envelope, and all that these mention. A bare list of strings is left out: the decoder takes it for granted. */
+/**
+ * The messages of OpenAPI definitions, the envelope, and all messages that these refer to. A message with only a list of strings is left
+ * out: the decoder has it built in.
+ */
 function neededOf(messages: ReadonlyMap<string, string>): ReadonlySet<string> {
   const lines = new Set<string>();
   const add = (name: string): void => {

@@ -1,4 +1,4 @@
-/** What the operator is allowed to do, as its controllers declare it: in the whole cluster, and in some namespaces. */
+/** The RBAC of the operator, from the declarations of its controllers: for the whole cluster, and for some namespaces. */
 import { formatYamlDocuments } from "#kube";
 import { OPERATOR_NAMESPACE, operatorRbac } from "#operator";
 

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { fileTree } from "../../test/builders/file-tree.ts";
 import { writeFiles } from "./write-files.ts";
 
-it("writes what differs, folders included, and says which", async () => {
+it("writes files that differ, with their folders, and returns their paths", async () => {
   const root = await fileTree({ "same.yaml": "a", "old.yaml": "b" });
   const files = new Map([
     ["same.yaml", "a"],

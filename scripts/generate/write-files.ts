@@ -1,4 +1,4 @@
-/** Writes generated files that differ from what is there, and says which. Untouched files keep their time stamps. */
+/** Writes generated files that differ, and returns their paths. Unchanged files keep their time stamps. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { readText } from "../check/tree.ts";

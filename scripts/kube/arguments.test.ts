@@ -5,8 +5,8 @@ import { HELP, parseArguments, type Arguments } from "./arguments.ts";
 const given = (some: Partial<Arguments>) => ok({ help: false, up: false, all: false, bin: undefined, vitest: [], ...some });
 
 const rows = [
-  { name: "nothing is the short lane", args: [], want: given({}) },
-  { name: "filters go to vitest", args: ["crds", "-t", "short names"], want: given({ vitest: ["crds", "-t", "short names"] }) },
+  { name: "without arguments: the short lane", args: [], want: given({}) },
+  { name: "filters are passed to vitest", args: ["crds", "-t", "short names"], want: given({ vitest: ["crds", "-t", "short names"] }) },
   { name: "--all takes the long stories too", args: ["--all"], want: given({ all: true }) },
   { name: "--all with a filter", args: ["--all", "conformance"], want: given({ all: true, vitest: ["conformance"] }) },
   { name: "--bin takes the next argument", args: ["--bin", "/b", "crds"], want: given({ bin: "/b", vitest: ["crds"] }) },

@@ -1,4 +1,4 @@
-/** The arguments of `npm run test:kube`: a few are its own, all others go to vitest as they are. */
+/** The arguments of `npm run test:kube`: a few are its own, all others are passed to vitest. */
 import { err, ok, type Result } from "#base";
 
 export type Arguments = {

@@ -1,4 +1,4 @@
-/** With a `go` that is a shell script: what is under test is what stays behind when a build ends well, badly, or not at all. */
+/** With a `go` that is a shell script: the files that remain when a build succeeds, fails, or is interrupted. */
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,16 +13,16 @@ const BUILT = `printf '#!/bin/sh\\necho 3.6.16 1.36.3\\n' > "$out"; chmod +x "$o
 
 let root = "";
 let folder = "";
-let said: string[] = [];
+let messages: string[] = [];
 
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), "lattice-build-"));
   folder = join(root, "kube-1.36.3", "bin");
-  said = [];
+  messages = [];
 });
 afterEach(() => rm(root, { recursive: true }));
 
-/** A `go` that answers like a new one, notes which packages it builds, and does `build` for each, with the output file in $out. */
+/** A `go` that prints a new version, records the packages it builds, and runs `build` for each, with the output file in $out. */
 async function fakeGo(build: string): Promise<NodeJS.ProcessEnv> {
   const bin = join(root, "go", "bin");
   await mkdir(bin, { recursive: true });
@@ -40,7 +40,7 @@ async function builds(): Promise<readonly string[]> {
   return (await readFile(join(root, "builds"), "utf8")).trimEnd().split("\n");
 }
 
-const say = (line: string) => void said.push(line);
+const say = (line: string) => void messages.push(line);
 
 test("all four are built, each under its name, and a second run builds nothing", async () => {
   const environment = await fakeGo(BUILT);
@@ -48,7 +48,7 @@ test("all four are built, each under its name, and a second run builds nothing",
   expect(await obtainBinaries({ named: undefined, environment, say })).toEqual({ kind: "binaries", folder });
   expect((await readdir(folder)).toSorted()).toEqual(ALL);
   expect(await builds()).toHaveLength(4);
-  expect(said).toContain("building kube-apiserver 1.36.3 (2 of 4, about 5 min)");
+  expect(messages).toContain("building kube-apiserver 1.36.3 (2 of 4, about 5 min)");
 });
 
 test("two runs at once build once", async () => {
@@ -56,10 +56,10 @@ test("two runs at once build once", async () => {
   const both = await Promise.all([1, 2].map(() => buildBinaries({ folder, environment, say })));
   expect(both).toEqual([ok(undefined), ok(undefined)]);
   expect(await builds()).toHaveLength(4);
-  expect(said).toContain("another run is building the same binaries; waiting for it");
+  expect(messages).toContain("another run is building the same binaries; waiting for it");
 });
 
-test("a build that fails says what Go said, leaves no half binary under a name, and the next run goes on from there", async () => {
+test("a build that fails reports the output of Go and leaves no incomplete binary, and the next run continues from there", async () => {
   const failing = `case $package in *kubectl) echo half > "$out"; echo "cannot find module" >&2; exit 1;; esac; ${BUILT}`;
   const failed = await obtainBinaries({ named: undefined, environment: await fakeGo(failing), say });
   expect(failed).toEqual({ kind: "failed", why: "go could not build kubectl 1.36.3:\ncannot find module" });
@@ -69,45 +69,45 @@ test("a build that fails says what Go said, leaves no half binary under a name, 
   expect(await builds()).toHaveLength(5);
 });
 
-test("a binary that does not say its version is not kept", async () => {
+test("a binary that does not print its version is deleted", async () => {
   const environment = await fakeGo(`printf '#!/bin/sh\\necho wrong architecture >&2; exit 1\\n' > "$out"; chmod +x "$out"`);
   const built = await buildBinaries({ folder, environment, say });
   expect(built).toEqual({ ok: false, error: "etcd 3.6.16 was built but does not run here: wrong architecture" });
   expect(await readdir(folder)).not.toContain("etcd");
 });
 
-test("a build that takes long says so while it works", async () => {
+test("a long build reports its progress", async () => {
   await buildBinaries({ folder, environment: await fakeGo(`sleep 0.2; ${BUILT}`), say, everyMs: 10 });
-  expect(said.filter((line) => line.startsWith("still building etcd 3.6.16: 0 s of about 2 min"))).not.toEqual([]);
+  expect(messages.filter((line) => line.startsWith("still building etcd 3.6.16: 0 s of about 2 min"))).not.toEqual([]);
 });
 
-test("without Go the lane is skipped, and the line names the ways to give binaries", async () => {
+test("without Go the lane is skipped, and the message names the flags for binaries", async () => {
   const obtained = await obtainBinaries({ named: undefined, environment: { PATH: "/nonexistent", LATTICE_CACHE: root }, say });
   const why = "Go is not installed, and no binaries are given (--bin DIR, LATTICE_KUBE_BIN or KUBEBUILDER_ASSETS)";
   expect(obtained).toEqual({ kind: "skipped", why });
 });
 
-test("a named folder that lacks a program fails: it was meant", async () => {
+test("a given folder that lacks a program is an error", async () => {
   const obtained = await obtainBinaries({ named: root, environment: {}, say });
   expect(obtained).toMatchObject({ kind: "failed", why: expect.stringContaining("lacks etcd, kube-apiserver") });
 });
 
 describe("a program that only some stories need", () => {
-  test("is no part of what all stories need", async () => {
+  test("is not among the programs that all stories need", async () => {
     await buildBinaries({ folder, environment: await fakeGo(BUILT), say });
     expect(await readdir(folder)).not.toContain("e2e.test");
   });
 
-  test("is built into the cache when it is asked for, as the tests of its package, and once", async () => {
+  test("is built into the cache on demand, as the tests of its package, and once", async () => {
     const environment = await fakeGo(BUILT);
     for (const _ of [1, 2]) {
       expect(await obtainProgram(E2E_SUITE, { beside: "/nonexistent", environment, say })).toEqual({ kind: "binaries", folder });
     }
     expect(await builds()).toEqual(["test k8s.io/kubernetes/test/e2e"]);
-    expect(said[0]).toMatch(/^building 1 program into .*: about \d+ minutes on 2 cores, and only once$/);
+    expect(messages[0]).toMatch(/^building 1 program into .*: about \d+ minutes on 2 cores, and only once$/);
   });
 
-  test("is taken from beside the others when it is there", async () => {
+  test("is taken from the folder of the others if it exists", async () => {
     const beside = join(root, "given");
     await mkdir(beside);
     await writeFile(join(beside, "e2e.test"), "#!/bin/sh\n", { mode: 0o755 });
@@ -115,7 +115,7 @@ describe("a program that only some stories need", () => {
     expect(await obtainProgram(E2E_SUITE, { beside, environment, say })).toEqual({ kind: "binaries", folder: beside });
   });
 
-  test("that cannot be built says why", async () => {
+  test("that cannot be built is an error with the reason", async () => {
     const failing = await fakeGo(`echo "cannot find module" >&2; exit 1`);
     const without = { PATH: "/nonexistent", LATTICE_CACHE: root };
     const ask = (environment: NodeJS.ProcessEnv) => obtainProgram(E2E_SUITE, { beside: "/b", environment, say });

@@ -1,8 +1,8 @@
 /**
  * Builds the missing binaries with Go into the cache, once.
  *
- * Each is built under another name, asked for its version, and only then renamed: what has its proper name is whole, however
- * the run ended, and a run that was cut off goes on where it stopped.
+ * Each is built under another name, run to print its version, and only then renamed: a file with its proper name is complete, and a run
+ * after an interrupted one continues where it stopped.
  */
 import { randomUUID } from "node:crypto";
 import { mkdir, readdir, rename, rm } from "node:fs/promises";
@@ -18,9 +18,9 @@ export type BuildOptions = {
   readonly folder: string;
   readonly environment: NodeJS.ProcessEnv;
   readonly say: (line: string) => void;
-  /** Which; without it those that every story needs. */
+  /** The programs; by default those that every story needs. */
   readonly binaries?: readonly Binary[];
-  /** How often a build that takes long says so. */
+  /** The interval of progress messages of a long build. */
   readonly everyMs?: number;
 };
 
@@ -66,7 +66,7 @@ async function buildOne(binary: Binary, position: string, options: BuildOptions)
   return ok(undefined);
 }
 
-/** Left by a run that was killed. Nobody else is building: we hold the lock. */
+/** Files of a run that was killed. No other run is building: this one holds the lock. */
 async function removeUnfinished(folder: string): Promise<void> {
   const files = (await readdir(folder)).filter((file) => file.startsWith(UNFINISHED));
   await Promise.all(files.map((file) => rm(join(folder, file), { force: true })));

@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-test("two never work at the same time, and who waits says so once", async () => {
+test("two never work at the same time, and the waiting one reports it once", async () => {
   let inside = 0;
   let most = 0;
   let waits = 0;
@@ -29,8 +29,8 @@ test("two never work at the same time, and who waits says so once", async () => 
   expect({ most, waits, left: existsSync(lock) }).toEqual({ most: 1, waits: 2, left: false });
 });
 
-test("a lock that nobody touches any more is taken over", async () => {
-  await writeFile(lock, "somebody who was killed");
+test("a lock that is no longer touched is taken over", async () => {
+  await writeFile(lock, "a run that was killed");
   const longAgo = new Date(Date.now() - 120_000);
   await utimes(lock, longAgo, longAgo);
   expect(
@@ -43,7 +43,7 @@ test("a lock that nobody touches any more is taken over", async () => {
   ).toBe("worked");
 });
 
-test("the lock goes when the work throws", async () => {
+test("the lock is released when the work throws", async () => {
   const failing = withLock(
     lock,
     () => {},
@@ -54,7 +54,7 @@ test("the lock goes when the work throws", async () => {
   expect(existsSync(lock)).toBe(false);
 });
 
-test("a lock that somebody else took over meanwhile is left to them", async () => {
+test("a lock that another run took over is not released", async () => {
   await withLock(
     lock,
     () => {},

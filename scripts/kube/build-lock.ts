@@ -1,9 +1,9 @@
 /**
  * A lock file, so that two runs that start together build once.
  *
- * Its owner touches it while it works, and a lock that nobody touched for a while is taken over: the owner's process id
- * would say nothing between containers that share a cache. Two waiters may take over at the same moment and both
- * build; that costs time and nothing else, because finished binaries are renamed into place.
+ * Its owner touches it regularly, and a lock that was not touched for a while is taken over: a process id has no meaning between containers
+ * that share a cache. Two waiters may take over at the same time and both build; that only costs time, because finished binaries are
+ * renamed into place.
  */
 import { randomUUID } from "node:crypto";
 import { readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
@@ -13,7 +13,7 @@ export type LockTimes = { readonly touchMs: number; readonly staleMs: number; re
 
 const TIMES: LockTimes = { touchMs: 5_000, staleMs: 30_000, lookMs: 500 };
 
-/** Runs `work` alone. `onWait` is called once, when somebody else has the lock. */
+/** Runs `work` with the lock. `onWait` is called once, if another run has the lock. */
 export async function withLock<T>(file: string, onWait: () => void, work: () => Promise<T>, times: LockTimes = TIMES): Promise<T> {
   const owner = randomUUID();
   for (let waited = false; !(await take(file, owner)); waited = true) {
@@ -50,7 +50,7 @@ async function touch(file: string): Promise<void> {
   await unlessGone(utimes(file, now, now));
 }
 
-/** Only our own: whoever took a stale lock over has written another name into it. */
+/** Only if it is still ours: a run that took over a stale lock has written another name into it. */
 async function release(file: string, owner: string): Promise<void> {
   if ((await unlessGone(readFile(file, "utf8"))) === owner) await rm(file, { force: true });
 }

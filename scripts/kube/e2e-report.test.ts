@@ -38,8 +38,8 @@ test("a suite that could not start has failed, under the name of the step", () =
   );
 });
 
-test.each(["", "{}", "[{"])("%j is no report", (text) => {
-  expect(readE2eReport(text)).toEqual(err("the report is no list of suites"));
+test.each(["", "{}", "[{"])("%j is not a report", (text) => {
+  expect(readE2eReport(text)).toEqual(err("the report is not a list of suites"));
 });
 
 const OUTPUT = `Random Seed: 1 - will randomize all specs
@@ -60,7 +60,7 @@ k8s.io/kubernetes@v1.36.3/test/e2e/a.go:124
 x.go:1
 `;
 
-test.each([1, 2, 7, 64, OUTPUT.length])("the output tells how far the suite is, in pieces of %i characters", (size) => {
+test.each([1, 2, 7, 64, OUTPUT.length])("progress is read from the output, in chunks of %i characters", (size) => {
   const progress = new E2eProgress();
   for (let at = 0; at < OUTPUT.length; at += size) progress.read(OUTPUT.slice(at, at + size));
   expect({ ...progress }).toEqual({

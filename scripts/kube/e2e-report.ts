@@ -11,7 +11,7 @@ const FAILED = new Set(["failed", "panicked", "aborted", "interrupted", "timedou
 /** Steps around the specs (set-up, reports) are listed only when they failed. */
 export function readE2eReport(text: string): Result<E2eReport, string> {
   const parsed = parseJson(text);
-  if (!parsed.ok || !Array.isArray(parsed.value)) return err("the report is no list of suites");
+  if (!parsed.ok || !Array.isArray(parsed.value)) return err("the report is not a list of suites");
   const specs = parsed.value.flatMap((suite) => listOf(field(suite, "SpecReports")));
   const isSpec = (spec: Json) => field(spec, "LeafNodeType") === "It";
   return ok({
@@ -23,7 +23,7 @@ export function readE2eReport(text: string): Result<E2eReport, string> {
 }
 
 /**
- * Progress, from the output: "Will run 71 of 7579 specs", a bullet for each that is over, and behind the bullet of one that failed
+ * Progress, from the output: "Will run 71 of 7579 specs", a bullet for each that has ended, and after the bullet of one that failed
  * `[FAILED] [32.876 seconds]` and its name in the next line.
  */
 export class E2eProgress {
@@ -32,7 +32,7 @@ export class E2eProgress {
   readonly failures: string[] = [];
   #rest = "";
 
-  /** Takes the next piece of output, cut anywhere. */
+  /** Reads the next chunk of output, which may end anywhere. */
   read(chunk: string): void {
     this.completed += [...chunk.matchAll(/\u2022/g)].length;
     const text = this.#rest + chunk;
@@ -42,7 +42,7 @@ export class E2eProgress {
       this.failures.push((match[1] ?? "").trim());
       read = match.index + match[0].length;
     }
-    // the last two lines may belong to a failure that is not whole yet; bullets in one line with it are counted already
+    // the last two lines may belong to an incomplete failure; bullets in the same line are already counted
     this.#rest = text.slice(read).split("\n").slice(-3).join("\n");
   }
 }

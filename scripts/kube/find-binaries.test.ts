@@ -22,7 +22,7 @@ async function folderWith(name: string, names: readonly string[], says = "v1.36.
 const ALL = BINARIES.map(({ name }) => name);
 const ENVTEST = ["etcd", "kube-apiserver", "kubectl"];
 
-test("the folder that --bin names comes before the one of LATTICE_KUBE_BIN, and that before KUBEBUILDER_ASSETS", async () => {
+test("--bin overrides LATTICE_KUBE_BIN, which overrides KUBEBUILDER_ASSETS", async () => {
   const [a, b, c] = [await folderWith("a", ALL), await folderWith("b", ALL), await folderWith("c", ALL)];
   const environment = { LATTICE_KUBE_BIN: b, KUBEBUILDER_ASSETS: c };
   expect(await findBinaries(a, environment)).toEqual({ kind: "given", folder: a, by: "--bin" });
@@ -30,26 +30,26 @@ test("the folder that --bin names comes before the one of LATTICE_KUBE_BIN, and 
   expect(await findBinaries(undefined, { ...environment, LATTICE_KUBE_BIN: "" })).toMatchObject({ folder: c, by: "KUBEBUILDER_ASSETS" });
 });
 
-test("a named folder that lacks a program is an error that names it", async () => {
+test("a given folder that lacks a program is an error that names it", async () => {
   const folder = await folderWith("a", ENVTEST);
   const want = { kind: "incomplete", folder, by: "LATTICE_KUBE_BIN", missing: ["kube-controller-manager"] };
   expect(await findBinaries(undefined, { LATTICE_KUBE_BIN: folder })).toEqual(want);
 });
 
-test("a file that cannot be executed is no program", async () => {
+test("a file that is not executable is not a program", async () => {
   const folder = await folderWith("a", ENVTEST);
-  await writeFile(join(folder, "kube-controller-manager"), "half a download", { mode: 0o644 });
+  await writeFile(join(folder, "kube-controller-manager"), "an incomplete download", { mode: 0o644 });
   expect(await findBinaries(folder, {})).toMatchObject({ missing: ["kube-controller-manager"] });
 });
 
-test("envtest's folder, which has no controller manager, is passed over with a note", async () => {
+test("envtest's folder, which has no controller manager, is skipped with a note", async () => {
   const assets = await folderWith("envtest", ENVTEST);
   const found = await findBinaries(undefined, { KUBEBUILDER_ASSETS: assets, LATTICE_CACHE: root });
   const note = `KUBEBUILDER_ASSETS (${assets}) lacks kube-controller-manager and is not used`;
   expect(found).toEqual({ kind: "cache", folder: join(root, "kube-1.36.3/bin"), complete: false, note });
 });
 
-test("the cache is complete when all four programs are there", async () => {
+test("the cache is complete with all four programs", async () => {
   await folderWith("kube-1.36.3/bin", ALL);
   expect(await findBinaries(undefined, { LATTICE_CACHE: root })).toMatchObject({ kind: "cache", complete: true });
 });

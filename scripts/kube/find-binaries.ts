@@ -1,8 +1,8 @@
 /**
- * Where the binaries come from: a folder that somebody names, or the cache that a build fills.
+ * Finds the binaries: in a folder that the user names, or in the cache of builds.
  *
- * A named folder that lacks something is an error, because the person meant it. `KUBEBUILDER_ASSETS` is different: envtest
- * sets it for other projects and brings no controller manager, so an incomplete one is passed over with a note.
+ * A folder of the user that lacks a program is an error. `KUBEBUILDER_ASSETS` is different: envtest sets it for other projects and has no
+ * controller manager, so an incomplete one is skipped with a note.
  */
 import { constants } from "node:fs";
 import { access } from "node:fs/promises";
@@ -45,13 +45,13 @@ export async function missingBinaries(folder: string, binaries = BINARIES): Prom
   return binaries.filter((_, index) => !present[index]);
 }
 
-/** What somebody should know before reading the results: binaries of other versions than the lane was written for. */
+/** Notes for readers of the results: binaries of other versions than the lane was written for. */
 export async function otherVersions(folder: string): Promise<readonly string[]> {
   const notes = await Promise.all(
     BINARIES.map(async ({ name, version, versionArgs }) => {
       const { stdout } = await runProgram(join(folder, name), versionArgs, { cwd: folder });
-      const said = /\d+\.\d+\.\d+/.exec(stdout)?.[0];
-      return said === version ? [] : [`${name} is ${said ?? "of an unknown version"}; the stories were written for ${version}`];
+      const actual = /\d+\.\d+\.\d+/.exec(stdout)?.[0];
+      return actual === version ? [] : [`${name} is ${actual ?? "of an unknown version"}; the stories were written for ${version}`];
     }),
   );
   return notes.flat();
@@ -70,7 +70,7 @@ async function isExecutable(file: string): Promise<boolean> {
   }
 }
 
-/** A variable that is set to nothing counts as not set, as in every shell script. */
+/** An empty variable counts as not set, as in shell scripts. */
 function isSet(value: string | undefined): value is string {
   return value !== undefined && value !== "";
 }

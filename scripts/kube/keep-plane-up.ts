@@ -1,10 +1,10 @@
-/** `npm run test:kube -- --up`: a plane to poke at, until Ctrl-C. */
+/** `npm run test:kube -- --up`: runs a control plane until Ctrl-C. */
 import { join } from "node:path";
 import { startPlane } from "../../test/kube/harness/real-plane.ts";
 
-/** Resolves with the exit code when the plane is gone again. */
+/** Resolves with the exit code when the plane has stopped. */
 export async function keepPlaneUp(binaries: string): Promise<number> {
-  // a program that started us with a channel, as a story does, ends us by ending; the plane goes when we do
+  // a parent process with an IPC channel, such as a story, stops this process by its exit, and with it the plane
   process.once("disconnect", () => process.exit(1));
   console.log("starting etcd, kube-apiserver and kube-controller-manager (about 10 s)");
   const started = await startPlane({ binaries });
@@ -23,7 +23,7 @@ ${plane.url} is up; processes: ${plane.processIds().join(" ")}; logs: ${join(pla
 Ctrl-C ends it and removes everything.`);
   await untilSignalled();
   await plane.stop();
-  console.log("stopped; nothing is left of it");
+  console.log("stopped; all its files are removed");
   return 0;
 }
 

@@ -1,4 +1,4 @@
-/** From "somebody wants real Kubernetes" to a folder with its binaries, or the one line that says why not. */
+/** Obtains a folder with the binaries of Kubernetes, or the reason why there is none, in one line. */
 import { buildBinaries } from "./build-binaries.ts";
 import { binaryCache, findBinaries, missingBinaries, otherVersions } from "./find-binaries.ts";
 import { findGo } from "./go.ts";
@@ -6,7 +6,7 @@ import type { Binary } from "./versions.ts";
 
 export type Obtained =
   | { readonly kind: "binaries"; readonly folder: string }
-  /** This machine cannot build them, and that is nobody's fault. */
+  /** This machine cannot build them; the lane is skipped. */
   | { readonly kind: "skipped"; readonly why: string }
   | { readonly kind: "failed"; readonly why: string };
 
@@ -41,13 +41,13 @@ async function buildInto(folder: string, environment: NodeJS.ProcessEnv, say: (l
 }
 
 export type ProgramOptions = {
-  /** Where the others are: it may be there, too. */
+  /** The folder of the other programs, which may have it too. */
   readonly beside: string;
   readonly environment: NodeJS.ProcessEnv;
   readonly say: (line: string) => void;
 };
 
-/** The folder of a program that only some stories need: beside the others, or in the cache, where it is built when it is missing. */
+/** The folder of a program that only some stories need: that of the others, or the cache, where it is built if missing. */
 export async function obtainProgram(program: Binary, { beside, environment, say }: ProgramOptions): Promise<Obtained> {
   const cache = binaryCache(environment);
   for (const folder of [beside, cache]) {

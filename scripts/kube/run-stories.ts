@@ -1,6 +1,6 @@
 /**
- * Runs the stories with vitest in this very process: whatever ends this process then ends the stories, and with them the
- * planes, even `kill -9`. A vitest of its own would go on without us.
+ * Runs the stories with vitest in this process: the end of this process, even by `kill -9`, then ends the stories and their control planes.
+ * A vitest in its own process would continue.
  */
 import { join } from "node:path";
 import { parseCLI, startVitest, type Reporter, type TestModule } from "vitest/node";
@@ -11,7 +11,7 @@ import { countTests, readCounts, type Counts, type FileOutcome } from "../vitest
 /** `vitest`: filters and options. */
 export type Stories = { readonly all: boolean; readonly vitest: readonly string[] };
 
-/** Stories that take long. */
+/** Long stories. */
 const ONLY_WITH_ALL = "test/kube/all/**";
 
 export async function runStories({ all, vitest }: Stories): Promise<Counts> {

@@ -7,7 +7,7 @@
 export const KUBE_VERSION = "1.36.3";
 export const ETCD_VERSION = "3.6.16";
 
-/** What Kubernetes' own go.mod asks for. */
+/** The Go version of Kubernetes' go.mod. */
 export const GO_MINIMUM = { major: 1, minor: 26 } as const;
 
 export type BinaryName = "etcd" | "kube-apiserver" | "kube-controller-manager" | "kubectl" | "e2e.test";
@@ -18,18 +18,18 @@ export type Binary = {
   /** Folder below modules/ whose go.mod and go.sum pin it. */
   readonly module: "etcd" | "kube" | "e2e";
   readonly package: string;
-  /** Of most packages the program is built, of some the tests. */
+  /** Most packages are built as programs, some as tests. */
   readonly build: "program" | "tests";
   readonly ldflags: string;
-  /** What makes it print its version. */
+  /** The arguments that print its version. */
   readonly versionArgs: readonly string[];
-  /** A first build on 2 cores, after the ones before it in this list. */
+  /** Minutes of a first build on 2 cores, after the earlier ones of this list. */
   readonly minutes: number;
 };
 
 const [kubeMajor, kubeMinor] = KUBE_VERSION.split(".");
 
-/** The published module says v0.0.0-master; kubectl and the servers read two packages. */
+/** The published module has the version v0.0.0-master; kubectl and the servers read two packages. */
 const kubeFlags = ["k8s.io/component-base/version", "k8s.io/client-go/pkg/version"]
   .flatMap((pkg) => [
     `-X ${pkg}.gitVersion=v${KUBE_VERSION}`,
@@ -45,7 +45,7 @@ function kubeBinary(name: BinaryName, minutes: number, versionArgs: readonly str
   return { name, version: KUBE_VERSION, ...from, ldflags, versionArgs, minutes };
 }
 
-/** What every story needs. */
+/** The programs that every story needs. */
 export const BINARIES: readonly Binary[] = [
   {
     name: "etcd",

@@ -8,7 +8,7 @@ describe("parseDiff", () => {
     { name: "nothing changed", diff: "", want: {} },
     { name: "one changed line", diff: `${header("src/a.ts")}@@ -3 +3 @@ f()\n-old\n+new\n`, want: { "src/a.ts": [3] } },
     { name: "added lines", diff: `${header("src/a.ts")}@@ -3,0 +4,2 @@\n+one\n+two\n`, want: { "src/a.ts": [4, 5] } },
-    { name: "removed lines leave none to cover", diff: `${header("src/a.ts")}@@ -3,2 +2,0 @@\n-one\n-two\n`, want: { "src/a.ts": [] } },
+    { name: "removed lines need no coverage", diff: `${header("src/a.ts")}@@ -3,2 +2,0 @@\n-one\n-two\n`, want: { "src/a.ts": [] } },
     {
       name: "two hunks and two files",
       diff: `${header("src/a.ts")}@@ -1 +1 @@\n-a\n+b\n@@ -9 +9 @@\n-a\n+b\n${header("src/b.ts")}@@ -0,0 +1 @@\n+x\n`,
@@ -21,7 +21,7 @@ describe("parseDiff", () => {
       want: { "src/a.ts": [1, 2, 6] },
     },
     {
-      name: "a missing newline at the end is no line",
+      name: "a missing newline at the end is not a line",
       diff: `${header("src/a.ts")}@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+b\n\\ No newline at end of file\n${header("src/b.ts")}@@ -1 +1 @@\n-a\n+b\n`,
       want: { "src/a.ts": [1], "src/b.ts": [1] },
     },

@@ -5,8 +5,8 @@ const NEW_FILE = /^\+\+\+ b\/(.+?)\t?$/;
 const HUNK = /^@@ -\S+ \+(\d+)(?:,(\d+))? @@/;
 
 /**
- * Lines of the diff's body are counted off, not looked at: a removed SQL comment ("-- b/x", shown as "--- b/x") or an
- * added "++ b/x" would otherwise read as a file header.
+ * Lines of the diff's body are counted, not parsed: a removed SQL comment ("-- b/x", shown as "--- b/x") or an added "++ b/x" would
+ * otherwise be a file header.
  */
 export function parseDiff(diff: string): ChangedLines {
   const files = new Map<string, Set<number>>();

@@ -11,7 +11,7 @@ const summary = (figures: readonly Figure[]) =>
   figures.map((figure) => `${figure.name} ${figure.covered}/${figure.total} of ${figure.required}`);
 
 describe("coverageFigures", () => {
-  it("asks 90 % of all and 95 % of the critical folders that exist", () => {
+  it("requires 90 % of all and 95 % of the critical folders that exist", () => {
     const hits: LineHits = new Map([
       ["src/base/a.ts", file(9, 10)],
       ["src/pki/a.ts", file(10, 10)],
@@ -26,7 +26,7 @@ describe("coverageFigures", () => {
     ]);
   });
 
-  it("measures changed lines alone: a good rest does not hide them", () => {
+  it("measures changed lines separately from the rest", () => {
     const hits: LineHits = new Map([
       ["src/base/a.ts", file(1_000, 1_000)],
       ["src/base/b.ts", file(0, 4)],

@@ -1,6 +1,6 @@
 /**
- * The coverage gate: 90 % of all lines, 95 % of the folders where a mistake costs a cluster or a key, and
- * 90 % of the lines that a change touches, so that a small change cannot hide behind a large well-tested rest.
+ * The coverage gate: 90 % of all lines, 95 % of the critical folders, where a mistake can lose a cluster or a key, and 90 % of the lines
+ * that a change touches, so that a small change without tests fails too.
  */
 import type { ChangedLines } from "./changed-lines.ts";
 import type { LineHits } from "./lcov.ts";
@@ -24,11 +24,11 @@ export type Figure = {
   readonly covered: number;
   readonly total: number;
   readonly required: number;
-  /** Lines that did not run, as "FILE:3-5"; what a person needs in order to fix the figure. */
+  /** Lines that did not run, as "FILE:3-5". */
   readonly missed: readonly string[];
 };
 
-/** `changed` is undefined when nobody can say what changed. */
+/** `changed` is undefined if the changes are unknown. */
 export function coverageFigures(hits: LineHits, changed: ChangedLines | undefined): readonly Figure[] {
   const figures = [measure("all of src", REQUIRED_OVERALL, hits)];
   for (const folder of CRITICAL_FOLDERS) {
@@ -43,7 +43,7 @@ export function passes(figure: Figure): boolean {
   return figure.covered * 100 >= figure.required * figure.total;
 }
 
-/** Rounded down: 89.96 % must not be shown as the 90.0 % that it is not. */
+/** Rounded down: 89.96 % must not be shown as 90.0 %. */
 export function formatFigure(figure: Figure): string {
   const verdict = passes(figure) ? "" : `  too low: ${figure.required} % is required`;
   if (figure.total === 0) return `${figure.name}: no lines to cover`;

@@ -31,7 +31,7 @@ describe("chooseBase", () => {
     expect(await chooseBase(await fileTree({}), undefined)).toMatchObject({ ok: true, value: { kind: "no-git" } });
   });
 
-  it("does not take a repository further up for its own", async () => {
+  it("does not use a repository of a parent folder", async () => {
     const root = await repository();
     await addFiles(root, { "unpacked/package.json": "{}" });
     expect(await chooseBase(join(root, "unpacked"), undefined)).toMatchObject({ ok: true, value: { kind: "no-git" } });
@@ -62,7 +62,7 @@ describe("chooseBase", () => {
     expect(await chooseBase(root, undefined)).toMatchObject({ value: { commit: first, name: "the merge base with origin/main" } });
   });
 
-  it("obeys LATTICE_BASE, and refuses one that is not there", async () => {
+  it("uses LATTICE_BASE, and refuses one that does not exist", async () => {
     const root = await repository();
     const first = await commit(root, "one");
     await commit(root, "two");
@@ -74,7 +74,7 @@ describe("chooseBase", () => {
 });
 
 describe("changedSince", () => {
-  it("sees what is committed, what is not yet, and files that git does not know", async () => {
+  it("includes committed, uncommitted and untracked files", async () => {
     const root = await repository();
     const first = await commit(root, "one\ntwo\nthree\n");
     await commit(root, "one\nTWO\nthree\n");
@@ -90,7 +90,7 @@ describe("changedSince", () => {
     });
   });
 
-  it("is not misled by the user's settings for diffs", async () => {
+  it("ignores the user's settings for diffs", async () => {
     const root = await repository();
     const first = await commit(root, "one\n");
     for (const setting of ["diff.noprefix", "diff.mnemonicPrefix"]) await git(root, "config", setting, "true");
@@ -99,7 +99,7 @@ describe("changedSince", () => {
     expect(await changedSince(root, first)).toEqual({ ok: true, value: new Map([["src/a.ts", new Set([1])]]) });
   });
 
-  it("says so when git cannot compare", async () => {
+  it("reports that git cannot compare", async () => {
     expect(await changedSince(await repository(), "0".repeat(40))).toMatchObject({ ok: false });
   });
 });

@@ -1,8 +1,7 @@
 /**
- * What changed, asked of git: which commit to compare with, and which lines differ from it.
+ * Determines the changed lines with git: the commit to compare with, and the lines that differ from it.
  *
- * The comparison is with the working tree, not with HEAD: the gate is run before the commit, and it must see what the
- * commit will hold, files that git does not know yet included.
+ * The comparison is with the working tree, not with HEAD: the gate runs before the commit, and must include untracked files.
  */
 import { readFile, realpath } from "node:fs/promises";
 import { join } from "node:path";
@@ -15,15 +14,15 @@ export type Base =
   | { readonly kind: "everything"; readonly why: string }
   | { readonly kind: "no-git"; readonly why: string };
 
-/** `wanted` is LATTICE_BASE: whoever sets it means it, so a base that is not there is an error and not a fallback. */
+/** `wanted` is LATTICE_BASE: a base that does not exist is an error, without a fallback. */
 export async function chooseBase(root: string, wanted: string | undefined): Promise<Result<Base, string>> {
   const top = await git(root, "rev-parse", "--show-toplevel");
   if (top === undefined || (await realpath(top)) !== (await realpath(root))) {
-    return ok({ kind: "no-git", why: "this is no git clone" });
+    return ok({ kind: "no-git", why: "this is not a git clone" });
   }
   if (wanted !== undefined && wanted !== "") {
     const commit = await commitOf(root, wanted);
-    return commit === undefined ? err(`LATTICE_BASE is ${wanted}, and git knows no such commit`) : ok(commitBase(commit, wanted));
+    return commit === undefined ? err(`LATTICE_BASE is ${wanted}, which is not a commit`) : ok(commitBase(commit, wanted));
   }
   const head = await commitOf(root, "HEAD");
   if (head === undefined) return ok({ kind: "everything", why: "there is no commit yet" });
@@ -37,9 +36,9 @@ function commitBase(commit: string, name: string): Base {
   return { kind: "commit", commit, name };
 }
 
-/** Lines of `src` that differ from the commit; files unknown to git count whole. */
+/** Lines of `src` that differ from the commit; all lines of untracked files. */
 export async function changedSince(root: string, commit: string): Promise<Result<ChangedLines, string>> {
-  // prefixes and quoting are settings of the user's that would change the output
+  // prefixes and quoting are settings of the user that would change the output
   const fixed = ["-c", "core.quotePath=false", "diff", "-U0", "--no-color", "--no-ext-diff", "--no-renames"];
   const diff = await git(root, ...fixed, "--src-prefix=a/", "--dst-prefix=b/", commit, "--", "src");
   const unknown = await git(root, "ls-files", "-z", "--others", "--exclude-standard", "--", "src");

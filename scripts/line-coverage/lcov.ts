@@ -1,4 +1,4 @@
-/** lcov.info as data: which lines can run, and how often each did. Everything else in the format is left unread. */
+/** lcov.info as data: which lines can run, and how often each did. Other records are ignored. */
 export type LineHits = ReadonlyMap<string, ReadonlyMap<number, number>>;
 
 export function parseLcov(text: string): LineHits {

@@ -7,19 +7,19 @@ import { reportCoverage } from "./report.ts";
 const lcov = (lines: readonly string[]) => `SF:src/base/a.ts\n${lines.map((line) => `DA:${line}\n`).join("")}end_of_record\n`;
 
 describe("reportCoverage", () => {
-  it("passes a covered tree and says where the report is and what could not be measured", async () => {
+  it("passes a covered tree, with the path of the report and what was not measured", async () => {
     const root = await fileTree({ "coverage/lcov.info": lcov(["1,1", "2,1"]) });
     expect(await reportCoverage(root, undefined)).toEqual({
       enough: true,
       lines: [
         "coverage of all of src: 100.0 % of 2 lines",
-        "coverage of changed lines was not measured: this is no git clone",
+        "coverage of changed lines was not measured: this is not a git clone",
         "coverage report: coverage/index.html",
       ],
     });
   });
 
-  it("fails below the limit, names lines to cover, and not all of a thousand", async () => {
+  it("fails below the limit and names some of the lines to cover", async () => {
     const lines = Array.from({ length: 100 }, (_, index) => `${index + 1},${index % 2}`);
     const report = await reportCoverage(await fileTree({ "coverage/lcov.info": lcov(lines) }), undefined);
     expect(report.enough).toBe(false);
@@ -28,11 +28,11 @@ describe("reportCoverage", () => {
     expect(report.lines).toContain("  and 30 more");
   });
 
-  it("fails where vitest left no figures", async () => {
+  it("fails without the figures of vitest", async () => {
     expect(await reportCoverage(await fileTree({}), undefined)).toMatchObject({ enough: false });
   });
 
-  it("says which lines count as changed, and fails when those are not covered", async () => {
+  it("states which lines count as changed, and fails when those are not covered", async () => {
     const root = await fileTree({
       "coverage/lcov.info": lcov(["1,1", "2,0", ...Array.from({ length: 20 }, (_, index) => `${index + 3},1`)]),
     });

@@ -1,4 +1,4 @@
-/** What `npm test` says about coverage, and whether it is enough. */
+/** The coverage report of `npm test`, and whether coverage is sufficient. */
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** Where what was fetched is kept between runs. scripts/run.cjs has the same rule, in a form that old Nodes can read. */
+/** The folder for downloads, kept between runs. scripts/run.cjs has the same rule, in syntax for old Nodes. */
 import { homedir } from "node:os";
 import { join } from "node:path";
 

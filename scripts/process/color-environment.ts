@@ -1,5 +1,5 @@
 /**
- * The environment for a program whose output is ours: colors only for a terminal.
+ * The environment for a program that shares our output: colors only for a terminal.
  *
  * Many tools also color their output in CI, and the escape codes then end up in log files.
  */

@@ -1,4 +1,4 @@
-/** Where this project is on disk, and where its tools are. Tools run under the Node that runs us, never under one found in PATH. */
+/** The folder of this project, and its tools. Tools run with the Node of this process, never with one found in PATH. */
 import { join, resolve } from "node:path";
 
 export const projectRoot = resolve(import.meta.dirname, "../..");

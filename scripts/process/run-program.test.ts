@@ -5,7 +5,7 @@ import { runProgram } from "./run-program.ts";
 const cwd = tmpdir();
 
 describe("runProgram", () => {
-  it("brings back what was printed on both sides, and the exit code", async () => {
+  it("returns stdout, stderr and the exit code", async () => {
     expect(await runProgram("sh", ["-c", "echo out; echo err >&2; exit 3"], { cwd })).toEqual({
       code: 3,
       stdout: "out\n",
@@ -13,7 +13,7 @@ describe("runProgram", () => {
     });
   });
 
-  it("answers 127 for a program that is not there, as a shell does", async () => {
+  it("returns 127 for a missing program, as a shell does", async () => {
     expect(await runProgram("no-such-program-anywhere", [], { cwd })).toMatchObject({ code: 127 });
   });
 

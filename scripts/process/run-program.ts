@@ -1,8 +1,8 @@
 /**
  * Starts another program and waits for it.
  *
- * A program that cannot be started is an answer like any other (code 127, as in a shell): most of ours may be absent,
- * git in an unpacked tarball or apt-get outside Debian, and the caller has something to say about it.
+ * A program that cannot be started is not an exception (code 127, as in a shell): many programs may be absent, such as apt-get outside
+ * Debian, and the caller reports it.
  */
 import { spawn } from "node:child_process";
 
@@ -11,7 +11,7 @@ export type Ran = { readonly code: number; readonly stdout: string; readonly std
 export type RunOptions = {
   readonly cwd: string;
   readonly env?: NodeJS.ProcessEnv;
-  /** `show` hands our own output over, so that progress and colours reach the person; nothing is captured then. */
+  /** `show`: the program inherits our output, so that progress and colours are visible; nothing is captured then. */
   readonly output?: "capture" | "show";
 };
 
@@ -30,7 +30,7 @@ export function runProgram(command: string, args: readonly string[], options: Ru
   });
 }
 
-/** A program written in JavaScript or TypeScript, under this very Node. */
+/** Runs a program in JavaScript or TypeScript, with the Node of this process. */
 export function runNode(program: string, args: readonly string[], options: RunOptions): Promise<Ran> {
   return runProgram(process.execPath, [program, ...args], options);
 }

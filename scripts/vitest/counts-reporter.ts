@@ -1,8 +1,7 @@
 /**
  * A vitest reporter that writes the counts to the file named by LATTICE_TEST_COUNTS.
  *
- * vitest's own JSON report would nearly do, but it says nothing of errors outside tests. The default export is how
- * vitest finds a reporter.
+ * The JSON report of vitest lacks errors outside tests. vitest loads a reporter by its default export.
  */
 import { writeFileSync } from "node:fs";
 import type { Reporter, TestModule } from "vitest/node";

@@ -1,13 +1,13 @@
 /**
  * How many tests passed and failed, in one vitest run.
  *
- * A test file that does not load holds no tests, and an error outside any test fails none: each counts as one failure
- * here, because "12 passed, 0 failed" must never stand under a run that went wrong.
+ * A test file that does not load has no tests, and an error outside any test fails none: each counts as one failure, so that a failed run
+ * never ends with "12 passed, 0 failed".
  */
 export type Counts = { readonly passed: number; readonly failed: number; readonly skipped: number };
 
 export type TestState = "passed" | "failed" | "skipped" | "pending";
-/** One test file as vitest ended it. `failed` without a failed test means that it did not load, or that a hook threw. */
+/** The result of one test file. `failed` without a failed test means that it did not load, or that a hook threw. */
 export type FileOutcome = { readonly failed: boolean; readonly tests: readonly TestState[] };
 
 export function countTests(files: readonly FileOutcome[], errorsOutside: number): Counts {
@@ -20,7 +20,7 @@ export function countTests(files: readonly FileOutcome[], errorsOutside: number)
   };
 }
 
-/** `written` is what the reporter left; a run that died leaves nothing. The exit code has the last word. */
+/** `written` is the file of the reporter; a run that died writes none. An exit code other than 0 is always a failure. */
 export function readCounts(written: string | undefined, exitCode: number): Counts {
   const counts = written === undefined ? { passed: 0, failed: 0, skipped: 0 } : (JSON.parse(written) as Counts);
   return exitCode !== 0 && counts.failed === 0 ? { ...counts, failed: 1 } : counts;

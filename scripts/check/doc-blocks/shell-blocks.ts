@@ -29,7 +29,7 @@ function commandLines({ language, text }: DocBlock): readonly { readonly line: n
   });
 }
 
-/** The words of each command of a pipeline or list; quoted text is one word that means nothing here. */
+/** The arguments of each command of a pipeline or list; quoted text is one argument, which is not checked. */
 function simpleCommands(line: string): readonly (readonly string[])[] {
   const plain = line
     .replace(/'[^']*'|"[^"]*"/g, "QUOTED")
@@ -69,7 +69,7 @@ function latticeProblems(args: readonly string[]): readonly string[] {
 
 let parser: ReturnType<typeof createProgram> | undefined;
 
-/** The parser is only read. No command runs, so nothing uses what `io` gives. */
+/** Only the declarations of the parser are read. No command runs, so `io` is not used. */
 function program(): ReturnType<typeof createProgram> {
   const io: CliIo = {
     env: {},
