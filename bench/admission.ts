@@ -1,6 +1,6 @@
 /**
- * What admission costs: the same create with a webhook, a policy, a quota, or a limit in its way, and without. Webhooks are a real HTTPS server
- * on loopback in this process: what they need to answer is part of the figure, as it is for who waits for them.
+ * The cost of admission: the same create with and without a webhook, a policy, a quota, or a limit. Webhooks are a real HTTPS server on
+ * loopback in this process: their response time is part of the figure, as it is for a client.
  */
 import { expectOk } from "#base";
 import type { Resource } from "#kube";
@@ -22,7 +22,7 @@ export async function run(): Promise<readonly BenchResult[]> {
 }
 
 function guards(webhook: BenchWebhook): readonly Guard[] {
-  const slow = { requests: 60, note: "; the webhook's own work is in it" };
+  const slow = { requests: 60, note: "; includes the work of the webhook" };
   return [
     { name: "a mutating webhook that adds a label", prepare: (admin) => hook(admin, webhook, "Mutating"), ...slow },
     { name: "a validating webhook", prepare: (admin) => hook(admin, webhook, "Validating"), ...slow },

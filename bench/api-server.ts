@@ -1,11 +1,11 @@
 /**
- * The API server beside etcd + kube-apiserver, in one run and with one client: start-up, memory, requests per second on 1 and on 16
- * connections, a change that a thousand watch, and what 100,000 objects change. `LATTICE_KUBE_BIN` names the folder of the binaries; without
- * it there is only a bare HTTP echo to stand beside.
+ * The API server compared with etcd + kube-apiserver, in one run and with one client: start-up, memory, requests per second on 1 and on 16
+ * connections, a change with a thousand watchers, and the effect of 100,000 objects. `LATTICE_KUBE_BIN` names the folder of the binaries;
+ * without it the comparison is with a bare HTTP echo server.
  *
- * Both sides speak HTTPS/1.1 with keep-alive to the same client (support/api-load.ts) in this process, and take turns. Both are warm: the
- * code of a real server is compiled before it starts, that of this one after it has been used for a while. The client needs its share of the
- * machine: the faster the server, the more it is the client that is measured.
+ * Both sides serve HTTPS/1.1 with keep-alive to the same client (support/api-load.ts) in this process, and take turns. Both are warm: the
+ * code of a real server is compiled before it starts, that of this one after some use. The client uses the same machine: the faster the
+ * server, the larger the share of the client in the figures.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { BenchResult } from "../scripts/bench/bench.ts";
@@ -20,7 +20,7 @@ import { median } from "./support/measure.ts";
 import { BUNDLE, SOURCE, startKubernetes, startLattice, type Running } from "./support/running-servers.ts";
 
 const ROUNDS = 3;
-/** How many times as many requests as are counted go first: our code is compiled while it runs, that of the peer was before. */
+/** The warm-up, as a multiple of the measured requests: our code is compiled while it runs, that of the peer was compiled before. */
 const WARM_UP = { ours: 6, theirs: 1 };
 const CONNECTIONS = [1, 16];
 const IDLE_MS = 3_000;
@@ -120,7 +120,7 @@ async function sideBySide(operation: ApiOperation, connections: number, ours: Ta
 
 type Round = { readonly run: string; readonly times: number };
 
-/** What an operation leaves behind is removed, and what it needs is made, outside the clock. */
+/** Objects of an operation are created before and removed after the measured time. */
 async function rateOf(operation: ApiOperation, connections: number, target: Target, round: Round): Promise<number> {
   const count = (connections === 1 ? operation.count : operation.count * 2) * round.times;
   const run = `${connections}-${round.run}`;

@@ -1,6 +1,6 @@
 /**
- * What it costs to ask who may do what: the same create with RBAC and without it, with 10,000 bindings of other people in the store, and a
- * user who gets the right from one of them.
+ * The cost of authorization: the same create with and without RBAC, with 10,000 bindings of other users in the store, and a user who is
+ * authorized by one of them.
  */
 import { expectOk } from "#base";
 import type { KubeObject } from "#kube";
@@ -21,13 +21,13 @@ export async function run(): Promise<readonly BenchResult[]> {
 }
 
 const clusterRoles = inGroup(RBAC, "ClusterRole", "clusterroles");
-/** About as many rules as the role "edit" has; the one that counts comes last. */
+/** About as many rules as the role "edit" has; the matching one is last. */
 const rules = [
   ...Array.from({ length: 20 }, (_, at) => ({ apiGroups: [`group-${at}.test`], resources: ["things"], verbs: ["get", "list", "watch"] })),
   { apiGroups: [""], resources: ["secrets", "services", "configmaps", "pods"], verbs: ["get", "update", "create", "delete"] },
 ];
 
-/** Nine in ten are of namespaces, as in most clusters; one in ten names groups. The user's own come last. */
+/** Nine in ten are of namespaces, as in most clusters; one in ten names groups. The user's bindings are last. */
 async function bindings(admin: KubeClient, count: number): Promise<void> {
   const role = { apiVersion: `${RBAC}/v1`, kind: "ClusterRole", metadata: { name: "developer" }, rules } as KubeObject;
   expectOk(await admin.create(clusterRoles, role));

@@ -1,6 +1,6 @@
 /**
- * What one cached object costs in memory, beside a bare Map of the same objects and beside their JSON. Measured in child
- * processes with a garbage collector that can be called: heaps of different measurements must not meet.
+ * The memory of one cached object, compared with a bare Map of the same objects and with their JSON. Measured in child processes with an
+ * explicit garbage collection, so that measurements do not share a heap.
  */
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";

@@ -1,7 +1,7 @@
 /**
- * `lattice compile` of Score files, as a person runs it: one process from its start to its end, with a file for what it makes. Where a score-k8s
- * lies in PATH it does the same files in the same run, and writes such a file too; elsewhere the ratio is to what it was measured at. The
- * published program is dist/lattice.js; in a clone, people run the sources.
+ * `lattice compile` of Score files as a whole process, with its output in a file. If score-k8s is in PATH, it converts the same files in
+ * the same run, and writes such a file too; otherwise the ratio is to its earlier measurement. The published program is dist/lattice.js; in
+ * a clone, users run the sources.
  */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -28,7 +28,7 @@ export async function run(): Promise<readonly BenchResult[]> {
   try {
     const program = join(await freshDist(), "lattice.js");
     const peer = await hasPeer();
-    if (!peer) console.log("compile: no score-k8s in PATH; comparing with what it was measured at");
+    if (!peer) console.log("compile: no score-k8s in PATH; comparing with its earlier measurement");
     const results: BenchResult[] = [];
     for (const count of MEASURED.keys()) results.push(await measure({ home, program, peer }, count));
     const fromSource = await measure({ home, program: join(projectRoot, "src/bin/lattice.ts"), peer }, 100);

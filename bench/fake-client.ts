@@ -1,9 +1,9 @@
 /**
- * The API server in this process as a test double: what one operation costs with 1,000 ConfigMaps and 1,000 Deployments in it, beside the
- * fake client of controller-runtime and kube-fake-client in Rust. Where Go, Rust and the sources of these peers are available, they run in the same
- * invocation; elsewhere their published figures are named as such. The ratio says how many times faster this is.
+ * The API server in this process as a test double: the cost of one operation with 1,000 ConfigMaps and 1,000 Deployments, compared with the
+ * fake client of controller-runtime and kube-fake-client in Rust. Where Go, Rust and the sources of these peers are available, they run in
+ * the same invocation; otherwise their published figures are used, and marked as such. The ratio is how many times faster this one is.
  *
- * Both do the same for the caller: a typed object goes in, one of its own comes out. This one also defaults, validates and keeps owners.
+ * All have the same interface: they take a typed object and return a copy. This one also defaults, validates and tracks field owners.
  */
 import { expectOk, silentLogger, systemClock, type Result } from "#base";
 import { apiVersionOf, type Json, type KubeObject, type Resource } from "#kube";
@@ -15,9 +15,9 @@ import { measureGoFakeClient, measureRustFakeClient, PUBLISHED_GO, PUBLISHED_RUS
 
 const COUNT = 1_000;
 const ROUNDS = 7;
-/** Reading the clock of the CPU takes a tenth of the quickest operation. */
+/** Reading the CPU clock takes a tenth of the fastest operation. */
 const CHECKED_EVERY = 50;
-/** Of CPU: on a busy machine time passes while nothing is done, and code that was hardly run is not compiled yet. */
+/** CPU time: on a busy machine wall time passes without progress, and code that ran only a few times is not compiled yet. */
 const [WARM_UP_MS, ROUND_MS] = [1_000, 60];
 
 /** `name` is also the peer's. */

@@ -1,6 +1,6 @@
 /**
- * The mesh as it grows: building it, changing one service and remaking what its edges touch beside remaking everything, and what it weighs.
- * Where the ratio is to Lattice in Rust, it is to figures that were measured on such a machine.
+ * The mesh by size: building it, changing one service and recompiling its neighbours compared with recompiling everything, and memory.
+ * Ratios to Lattice in Rust use figures that were measured on such a machine.
  */
 import { execFile } from "node:child_process";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ export async function run(): Promise<readonly BenchResult[]> {
   return [...asRust(narrow), flat(narrow), ...incremental(), ...(await memory())];
 }
 
-/** What the mesh knows of services, taken from a world: parsing them is not measured here. */
+/** The mesh nodes of services, from a loaded world: parsing is not measured here. */
 function nodesOf(count: number, degree: number): readonly MeshNode[] {
   const world = new World(worldSettings());
   for (const service of ringServices({ count, degree, full: false })) world.put(service);
@@ -72,7 +72,7 @@ function asRust(nodes: readonly MeshNode[]): readonly BenchResult[] {
   ];
 }
 
-/** Putting one costs the same however many there are. */
+/** The cost of one put does not depend on the number of services. */
 function flat(many: readonly MeshNode[]): BenchResult {
   const putUs = (nodes: readonly MeshNode[]) => {
     const mesh = meshOf(nodes);
@@ -112,11 +112,11 @@ function incremental(): readonly BenchResult[] {
   const note = `speed, more is better; ${MANY.toLocaleString("en-GB")} services, ${edges} agreed edges; ${1 + 2 * WIDE} services are touched`;
   return [
     {
-      name: "change one, and remake what its edges touch",
+      name: "change one, and recompile its neighbours",
       value: oneMs * 1_000,
       unit: "µs",
       ratio: fullMs / oneMs,
-      against: "remaking everything",
+      against: "recompiling everything",
       note,
     },
     {

@@ -1,6 +1,6 @@
 /**
- * What a pass costs when nothing has to be done, which is what nearly all passes are: queue, cache, drift check of two objects,
- * status comparison, metrics and trace. Beside it, a bare loop that plans and compares the same objects.
+ * The cost of a pass without changes, as most passes are: queue, cache, drift check of two objects, status comparison, metrics and trace.
+ * Compared with a bare loop that plans and compares the same objects.
  */
 import { expectOk, MetricsRegistry, noTracing, ok, seededRandom, silentLogger, systemClock } from "#base";
 import { bindController, createManager, defineController, watch, type Plan } from "#controller-runtime";
@@ -72,7 +72,7 @@ async function ring(cluster: EmbeddedCluster, passes: Countdown): Promise<void> 
   await done;
 }
 
-/** Until a whole round has cost no request: the first ones write objects and statuses, which come back as changes. */
+/** Until a whole round has sent no request: the first ones write objects and statuses, which cause further changes. */
 async function settled(cluster: EmbeddedCluster, passes: Countdown): Promise<void> {
   const sent = () => cluster.actions.filter({ user: OPERATOR.name }).at(-1)?.number;
   for (let last: number | undefined = -1; last !== sent();) {

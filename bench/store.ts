@@ -1,6 +1,6 @@
 /**
- * The storage of the API server: what its operations cost with 1,000 and with 100,000 objects (flat is 1), what an object
- * weighs, and what it costs to keep writes on disk.
+ * The storage of the API server: the cost of its operations with 1,000 and with 100,000 objects (flat is 1), the memory of an object, and
+ * the cost of writes to disk.
  */
 import { execFile } from "node:child_process";
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
@@ -36,8 +36,8 @@ export async function run(): Promise<readonly BenchResult[]> {
 }
 
 /**
- * Always a thousand different keys, spread over all there are: with more, it is the caches of the processor that are measured,
- * and a Map has the same trouble. `getAny` shows that.
+ * Always a thousand different keys, spread over all: with more, the bench would measure the caches of the processor, also for a Map.
+ * `getAny` shows that.
  */
 const get: Operation = {
   name: "get",
@@ -50,7 +50,7 @@ const get: Operation = {
   },
 };
 
-/** New keys come between the old ones, not after them; they are deleted again, so that the store stays as large as it is. */
+/** New keys are between the old ones, not after them; they are deleted again, so that the size of the store does not change. */
 const create: Operation = {
   name: "create and delete",
   count: OPERATIONS,
@@ -161,7 +161,7 @@ function watch(store: Store): () => void {
   const watches = Array.from({ length: WATCHERS }, () => expectOk(store.watch({ collection: COLLECTION, from: store.revision, onEvent })));
   return () => {
     for (const { end } of watches) end();
-    if (seen === 0) throw new Error("nobody was told anything");
+    if (seen === 0) throw new Error("no watcher got the event");
   };
 }
 
@@ -190,7 +190,7 @@ async function getAny(store: Store): Promise<BenchResult> {
   };
 }
 
-/** As little as can be: it is the store that is measured. */
+/** Minimal objects: only the store is measured. */
 function light(key: string, group: number): KubeObject {
   return { apiVersion: "v1", kind: "Pod", metadata: { name: key, labels: { group: `group-${group}` } } };
 }

@@ -1,11 +1,11 @@
 /**
- * The end of many namespaces at once: how many objects a second the controllers of a cluster in this process delete, beside
+ * The deletion of many namespaces at once: how many objects a second the controllers of a cluster in this process delete, compared with
  * kube-controller-manager on etcd and kube-apiserver. `LATTICE_KUBE_BIN` names the folder of the binaries.
  *
- * kube-controller-manager runs as it ships, with its limits on requests per second (20, and 400 for its namespace controller), and once with
- * fifty times as many; both times ten namespaces at once (`--concurrent-namespace-syncs`, 10 unless told). It leaves a namespace alone for five
- * seconds first; ours does not. It gets a fifth of the namespaces, or this would take a quarter of an hour; the more there are, the less those
- * five seconds count. LATTICE_SWEEP_NAMESPACES and LATTICE_SWEEP_THEIRS change how many each gets.
+ * kube-controller-manager runs with its default limits on requests per second (20, and 400 for its namespace controller), and once with
+ * fifty times as many; both times ten namespaces at once (`--concurrent-namespace-syncs`, 10 by default). It waits five seconds before it
+ * empties a namespace; ours does not. It gets a fifth of the namespaces, or this would take a quarter of an hour; the more there are, the
+ * smaller the effect of those five seconds. LATTICE_SWEEP_NAMESPACES and LATTICE_SWEEP_THEIRS change how many each gets.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Result } from "#base";
@@ -77,7 +77,7 @@ async function fill(client: KubeClient, namespace: string): Promise<void> {
   }
 }
 
-/** A busy server breaks off a call now and then; whether it has done what it was asked for, the next call says. */
+/** A busy server may interrupt a call; the next call shows whether the first took effect. */
 async function surely(ask: () => Promise<Result<unknown, KubeError>>): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     const answer = await ask();

@@ -1,4 +1,4 @@
-/** How many keys go through a work queue in a second, beside a bare array, and how many delays, beside sorting them. */
+/** How many keys a work queue processes in a second, compared with a bare array, and how many delays, compared with sorting them. */
 import { MetricsRegistry, systemClock, type Clock } from "#base";
 import { WorkQueue } from "#controller-runtime";
 import type { BenchResult } from "../scripts/bench/bench.ts";

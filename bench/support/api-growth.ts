@@ -1,4 +1,4 @@
-/** What 100,000 objects change, asked through the API: get, create and selective lists (flat is 1), and what an object weighs. */
+/** The effect of 100,000 objects on requests: get, create and selective lists (flat is 1), and the memory of an object. */
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";

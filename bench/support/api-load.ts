@@ -1,8 +1,8 @@
 /**
- * One client for every API server: HTTP/1.1 over TLS with keep-alive, as many connections as asked for, one request at a time on each.
+ * One client for every API server: HTTP/1.1 over TLS with keep-alive, with a given number of connections, one request at a time on each.
  *
- * What is measured must be the server. So requests are written out before the clock starts, the client speaks to node:tls itself
- * (node:https takes longer for a request than a fast server does), and of an answer it reads the status and where it ends.
+ * The server must dominate the measured time. So requests are encoded before the measurement, the client uses node:tls directly (node:https
+ * takes longer for a request than a fast server), and of a response it reads only the status and the end.
  */
 import { once } from "node:events";
 import { connect, type TLSSocket } from "node:tls";
@@ -25,7 +25,7 @@ export class LoadClient {
     return new LoadClient(target, await Promise.all(Array.from({ length: connections }, () => Connection.open(target))));
   }
 
-  /** The body of the answer. Anything but a success is a failure of the bench. */
+  /** The body of the response. Any other status than success fails the bench. */
   async ask(ask: Ask): Promise<string> {
     return (await this.send(written(this.#target, ask))).toString();
   }
@@ -52,7 +52,7 @@ function written({ token }: Target, { method, path, body = "", type = "applicati
   return Buffer.from(`${head}${content}\r\n${body}`);
 }
 
-/** What came of an answer behind its head. It becomes text only for who wants to read it. */
+/** The body of a response so far. It is decoded only on demand. */
 class Body {
   readonly #pieces: readonly Buffer[];
   readonly #chunked: boolean;
@@ -124,7 +124,7 @@ class Connection {
     this.#received += piece.byteLength;
   }
 
-  /** JSON has no bare line breaks of this kind in it, so the last chunk is known by its look. */
+  /** JSON contains no such line breaks, so the last chunk can be recognized by its text. */
   #isWhole({ length }: Head): boolean {
     if (length !== undefined) return this.#received >= length;
     const last = this.#pieces.at(-1) ?? Buffer.alloc(0);
@@ -138,7 +138,7 @@ class Connection {
   }
 }
 
-/** Requests per second, with `connections` of them under way at any time. */
+/** Requests per second, with `connections` concurrent requests. */
 export async function throughput(target: Target, connections: number, askFor: (at: number) => Ask, total: number): Promise<number> {
   const requests = Array.from({ length: total }, (_, at) => written(target, askFor(at)));
   const client = await LoadClient.open(target, connections);

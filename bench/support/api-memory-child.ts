@@ -1,4 +1,4 @@
-/** Run by api-growth.ts in a process of its own: fills a server through its API and prints what an object in it weighs. */
+/** Run by api-growth.ts in its own process: fills a server through its API and prints the memory of one object. */
 import { expectOk, silentLogger, systemClock as clock } from "#base";
 import { builtinKinds, createApiServer, createMemoryStore, inProcessClient } from "#kube-server";
 import { configMaps } from "./anchor-objects.ts";

@@ -1,4 +1,4 @@
-/** What is asked of both servers. `run` makes names unique, so that rounds do not meet each other's objects. */
+/** The requests to both servers. `run` makes names unique, so that rounds do not share objects. */
 import { pathOf, type KubeObject, type Resource } from "#kube";
 import type { Ask } from "./api-load.ts";
 import { configMap, configMaps, deployment, deployments, withImage } from "./anchor-objects.ts";
@@ -7,7 +7,7 @@ export type ApiOperation = {
   readonly name: string;
   readonly count: number;
   readonly ask: (at: number, run: string) => Ask;
-  /** Asked as often, before and after, outside the clock. */
+  /** Sent as often, before and after, outside the measured time. */
   readonly before?: (at: number, run: string) => Ask;
   readonly after?: (at: number, run: string) => Ask;
 };

@@ -61,7 +61,7 @@ export async function fanOut(
   return { eventsPerSecond: (watchers * changes) / (lastMs / 1_000), lastMs };
 }
 
-/** Resolves when the server has answered that it watches. Each event is one line. */
+/** Resolves when the server has opened the watch. Each event is one line. */
 function openWatch(session: ClientHttp2Session, target: Target, path: string, onLines: (count: number) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     const stream = session.request({ ":path": path, authorization: `Bearer ${target.token}`, accept: "application/json" });

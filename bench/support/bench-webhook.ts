@@ -1,4 +1,4 @@
-/** A webhook as small as one can be, over HTTPS: it reads the review and says yes, or adds a label. */
+/** A minimal webhook over HTTPS: it reads the review and allows it, or adds a label. */
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";

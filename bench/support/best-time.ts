@@ -1,7 +1,4 @@
-/**
- * The best of several rounds, in time of this thread's own: on a shared machine all that is above it, and all that passes while others have
- * the processor, is somebody else's work.
- */
+/** The best of several rounds, in CPU time of this thread: on a shared machine the rest is the work of other processes. */
 export function bestMs(rounds: number, round: () => number): number {
   let best = Number.POSITIVE_INFINITY;
   for (let at = 0; at < rounds; at += 1) best = Math.min(best, round());

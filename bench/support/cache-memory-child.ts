@@ -1,4 +1,4 @@
-/** Run by bench/cache-memory.ts in a process of its own: fills one kind of cache and prints what it weighs. */
+/** Run by bench/cache-memory.ts in its own process: fills one kind of cache and prints its memory. */
 import { MetricsRegistry, ok, silentLogger, systemClock } from "#base";
 import { Informer } from "#controller-runtime";
 import { keyOf, keyText, type KubeObject } from "#kube";
@@ -13,11 +13,11 @@ const PAGE = 500;
 const [kind] = process.argv.slice(2);
 const whole = kind === "informer-whole";
 const fill = (count: number) => (kind === "map" ? fillMap(count) : fillInformer(count, whole ? (object) => object : undefined));
-const warm = await fill(PAGE); // what is loaded and compiled on first use is not the cache's weight
+const warm = await fill(PAGE); // code that is loaded and compiled on first use is not counted
 const before = await heapUsed();
 const cache = await fill(OBJECTS);
 const bytes = ((await heapUsed()) - before) / OBJECTS;
-if (cache.size() !== OBJECTS || warm.size() !== PAGE) throw new Error("the cache does not hold what it should");
+if (cache.size() !== OBJECTS || warm.size() !== PAGE) throw new Error("the cache does not have the expected objects");
 const jsonBytes = Buffer.byteLength(JSON.stringify(pod(1, 1)));
 console.log(JSON.stringify({ bytes, jsonBytes, objects: OBJECTS } satisfies CacheMemory));
 
@@ -39,7 +39,7 @@ async function fillMap(count: number): Promise<Cache> {
 async function fillInformer(count: number, transform?: (object: KubeObject) => KubeObject): Promise<Cache> {
   const stop = new AbortController();
   const client = {
-    get: () => Promise.reject(new Error("not asked for")),
+    get: () => Promise.reject(new Error("not supported")),
     async list(_resource: unknown, query: { continue?: string | undefined } = {}) {
       const start = Number(query.continue ?? 0);
       const next = start + PAGE < count ? { continue: String(start + PAGE) } : {};

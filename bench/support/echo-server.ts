@@ -1,4 +1,4 @@
-/** An HTTPS server that sends back what it got: what node itself can do, where there is no Kubernetes to compare with. */
+/** An HTTPS server that returns the request body: the baseline of Node, where there is no Kubernetes to compare with. */
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { expectOk, reveal } from "#base";

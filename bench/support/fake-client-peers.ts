@@ -1,4 +1,4 @@
-/** What other fake clients take, in microseconds of CPU: controller-runtime measured now if possible, else the figure that was measured before. */
+/** Figures of other fake clients, in microseconds of CPU: measured now if possible, else published ones. */
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync } from "node:fs";
 import { homedir } from "node:os";
@@ -8,7 +8,7 @@ import { describeThrown } from "#base";
 
 export type Figures = ReadonlyMap<string, number>;
 
-/** controller-runtime 0.25.2 with a small scheme, the best that it can do. */
+/** controller-runtime 0.25.2 with a small scheme, its best case. */
 export const PUBLISHED_GO: Figures = new Map([
   ["create configmap", 211],
   ["create deployment", 655],

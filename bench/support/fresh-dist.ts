@@ -1,11 +1,11 @@
-/** dist/ as the sources are now: built when it is older than the newest of them, so that nobody measures what the code was this morning. */
+/** Builds dist/ if it is older than the newest source, so that a bench never measures an old build. */
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { buildEntries, ENTRIES } from "../../scripts/build/entries.ts";
 import { projectRoot } from "../../scripts/process/project.ts";
 
 const DIST = join(projectRoot, "dist");
-/** A bundle is made of these: ours, those of others, and how it is bundled. */
+/** The inputs of a bundle: sources, dependencies, and build scripts. */
 const SOURCES = ["src", "scripts/build", "package-lock.json"];
 
 export async function freshDist(dist: string = DIST): Promise<string> {

@@ -1,6 +1,6 @@
 /**
- * A server in this process that can be asked by a call and over HTTPS, and what stands in the way of a request: a guard that a server has or
- * has not. The same request to both, turn by turn, says what the guard costs.
+ * A server in this process, called directly and over HTTPS, with or without a guard (authorization, admission). The same request to both,
+ * in turn, measures the cost of the guard.
  */
 import { expectOk, silentLogger, systemClock } from "#base";
 import { defineResource, pathOf, type KubeObject, type Resource } from "#kube";
@@ -22,24 +22,24 @@ import { LoadClient, type Ask } from "./api-load.ts";
 import { pods } from "./pods.ts";
 
 export type GuardedServer = {
-  /** May do everything: to prepare the server with. */
+  /** An administrator, to prepare the server. */
   readonly admin: KubeClient;
-  /** Who asks when it is measured, by a call and over HTTPS. */
+  /** The user of the measured requests, direct and over HTTPS. */
   readonly client: KubeClient;
   readonly load: LoadClient;
   readonly close: () => Promise<void>;
 };
 
-/** Nobody in particular: RBAC has to look for what they may do. */
+/** A user without special groups: RBAC has to evaluate the bindings. */
 export const BENCH_USER = "bench";
 
 export type Guard = {
   readonly name: string;
   readonly rbac?: boolean;
   readonly prepare: (admin: KubeClient) => Promise<void>;
-  /** Of a round: fewer for what takes long. */
+  /** Requests per round: fewer for slow ones. */
   readonly requests?: number;
-  /** What else the figure holds. */
+  /** What else is included in the figure. */
   readonly note?: string;
 };
 
@@ -89,7 +89,7 @@ const ROUNDS = 15;
 const REQUESTS = 150;
 let made = 0;
 
-/** What a create costs with the guard, beside the same without it: each kind, by a call and over HTTPS. */
+/** The cost of a create with the guard, compared with the same without it: each kind, direct and over HTTPS. */
 export async function costOf(guard: Guard): Promise<readonly BenchResult[]> {
   const [guarded, bare] = [await startGuarded(guard), await startGuarded({ prepare: async () => {} })];
   const results: BenchResult[] = [];

@@ -1,10 +1,10 @@
-/** Run by in-process-starts.ts in a process of its own, because modules are loaded once. Its argument is the entry point to import. */
+/** Run by in-process-starts.ts in its own process, because modules are loaded once. Its argument is the entry point to import. */
 import type { InProcessStarts } from "./in-process-starts.ts";
 
 const LATER = 5;
 const entry = process.argv[2] ?? "";
 
-/** Nothing else is imported before the clock starts: what the entry shares with it would be loaded already. */
+/** Nothing else is imported before the measurement: shared modules would already be loaded. */
 async function startOne(): Promise<number> {
   const start = performance.now();
   const { startEmbeddedCluster, resources } = (await import(entry)) as typeof import("#embedded-cluster");

@@ -1,7 +1,7 @@
 /**
- * How long a cluster in one's own process takes until it has answered its first request: the first time with its modules, later without.
+ * The time until a cluster in the same process has handled its first request: the first time with loading its modules, later without.
  *
- * `entry` is what a test imports: the sources, or the published file. Each first time needs a process of its own.
+ * `entry` is the module that a test imports: the sources, or the published file. Each first time needs a new process.
  */
 import { execFile } from "node:child_process";
 import { join } from "node:path";

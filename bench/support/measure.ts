@@ -1,6 +1,6 @@
 /**
- * How benches measure: both sides take turns in every round, after a warm-up, and the median counts. Taking turns matters more
- * than the number of rounds: what else the machine does at the time then slows both sides down.
+ * How benches measure: both sides take turns in every round, after a warm-up, and the median counts. Taking turns matters more than the
+ * number of rounds: other load of the machine then affects both sides.
  */
 export type Timed = { readonly measuredMs: number; readonly againstMs: number };
 

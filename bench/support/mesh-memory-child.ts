@@ -1,4 +1,4 @@
-/** Run by bench/mesh.ts in a process of its own: fills a mesh and prints what it weighs, without and with its policies. */
+/** Run by bench/mesh.ts in its own process: fills a mesh and prints its memory, without and with its policies. */
 import { World, worldSettings } from "#compile";
 import { Mesh } from "#mesh-compiler";
 import { ringServices } from "./ring-services.ts";
@@ -8,7 +8,7 @@ export type MeshMemory = { readonly graphBytes: number; readonly allBytes: numbe
 const [count = 0, degree = 0] = process.argv.slice(2).map(Number);
 const gateway = { namespace: "istio-ingress", name: "gateway", serviceAccount: "gateway-istio" };
 
-/** Services are made and let go a few at a time: what stays is what the mesh keeps. */
+/** Services are created a few at a time and released: only the data of the mesh remains. */
 function fill(size: number): Mesh {
   const mesh = new Mesh({ trustDomain: () => "cluster.local", gateway: () => gateway, waypointWanted: () => false });
   const world = new World(worldSettings());
@@ -17,14 +17,14 @@ function fill(size: number): Mesh {
   return mesh;
 }
 
-const warm = fill(50); // what is loaded on first use is not the mesh's weight
+const warm = fill(50); // code that is loaded on first use is not counted
 const before = await heapUsed();
 const mesh = fill(count);
 const graph = await heapUsed();
 let jsonBytes = 0;
 for (const { id } of mesh.graph.nodes()) jsonBytes += Buffer.byteLength(JSON.stringify(mesh.policiesOf(id)));
 const all = await heapUsed();
-if (mesh.graph.size !== count || warm.graph.size !== 50) throw new Error("the mesh does not hold what it should");
+if (mesh.graph.size !== count || warm.graph.size !== 50) throw new Error("the mesh does not have the expected services");
 console.log(JSON.stringify({ graphBytes: graph - before, allBytes: all - before, jsonBytes } satisfies MeshMemory));
 
 async function heapUsed(): Promise<number> {

@@ -21,7 +21,7 @@ import type { Target } from "./api-load.ts";
 
 export type Running = {
   readonly target: Target;
-  /** From the start of the first process until /readyz says yes. */
+  /** From the start of the first process until /readyz returns 200. */
   readonly readyMs: number;
   readonly residentBytes: () => number;
   readonly stop: () => Promise<void>;
@@ -79,7 +79,7 @@ function firstLine(stream: NodeJS.ReadableStream): Promise<string> {
   return new Promise((resolve, reject) => {
     const lines = createInterface({ input: stream });
     lines.once("line", (line) => resolve(line.trim()));
-    lines.once("close", () => reject(new Error("the server ended before it said where it listens")));
+    lines.once("close", () => reject(new Error("the server ended before it printed its URL")));
   });
 }
 

@@ -1,4 +1,4 @@
-/** Run by bench/store.ts in a process of its own: fills a store and prints what an object in it weighs. */
+/** Run by bench/store.ts in its own process: fills a store and prints the memory of one object. */
 import { expectOk } from "#base";
 import { keyOf, keyText, type KubeObject } from "#kube";
 import { createMemoryStore } from "#kube-server";
@@ -17,13 +17,13 @@ const OBJECTS = 20_000;
 /** From text, as an API server gets them: objects made by JSON.parse are laid out differently from literals. */
 const parsed = (at: number) => JSON.parse(JSON.stringify(pod(at, at))) as KubeObject;
 
-fill(createMemoryStore(), [parsed(1)]); // what is loaded on first use is not the store's weight
+fill(createMemoryStore(), [parsed(1)]); // code that is loaded on first use is not counted
 const before = await heapUsed();
 const objects = Array.from({ length: OBJECTS }, (_, at) => parsed(at));
 const bare = await heapUsed();
 const store = fill(createMemoryStore(), objects);
 const after = await heapUsed();
-if (store.count("/pods") !== OBJECTS) throw new Error("the store does not hold what it should");
+if (store.count("/pods") !== OBJECTS) throw new Error("the store does not have the expected objects");
 const jsonBytes = Buffer.byteLength(JSON.stringify(pod(1, 1)));
 console.log(JSON.stringify({ bytes: (after - before) / OBJECTS, ownBytes: (after - bare) / OBJECTS, jsonBytes } satisfies StoreMemory));
 
