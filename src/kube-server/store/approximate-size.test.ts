@@ -17,7 +17,7 @@ describe("approximateSize", () => {
 });
 
 describe("sizeBeside", () => {
-  it("counts what only this one has", () => {
+  it("counts only parts that are not shared", () => {
     const shared = { big: "x".repeat(1_000) };
     const [old, next] = [
       { shared, list: [shared, 1], a: "1" },
@@ -28,7 +28,7 @@ describe("sizeBeside", () => {
     expect(sizeBeside(old, old)).toBe(0);
   });
 
-  it("is never more than the whole, and the whole when nothing is shared", () => {
+  it("is at most the whole size, and equal to it when nothing is shared", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (value, other) => {
         expect(sizeBeside(value, other)).toBeLessThanOrEqual(approximateSize(value));

@@ -1,7 +1,7 @@
 /**
  * Roughly how many bytes of memory a JSON value takes: for limits. A value of many small parts takes ten times as much memory as text.
  *
- * Every update pays for it, so it is written for speed: `for in` makes no array of the fields, and JSON inherits none.
+ * Called for every update, so it must be fast: `for in` creates no array of the fields, and JSON objects inherit none.
  */
 import { isJsonObject } from "#kube";
 
@@ -24,7 +24,7 @@ export function approximateSize(value: unknown): number {
   return size;
 }
 
-/** What of `value` is not also a part of `other`, in the same place: what it costs to keep both. */
+/** The size of the parts of `value` that are not shared with `other` at the same path: the cost of keeping both. */
 export function sizeBeside(value: unknown, other: unknown): number {
   if (value === other || typeof value !== "object" || value === null) return value === other ? 0 : approximateSize(value);
   if (Array.isArray(value) && Array.isArray(other)) {

@@ -1,8 +1,8 @@
 /**
- * The objects of one kind, as they are now, and lists of them as they are now or were.
+ * The current objects of one kind, with lists of current and past revisions.
  *
- * There is one sorted index and none per namespace: keys are "namespace/name", so a namespace is a stretch of it. A list of the
- * past is the present with the changes since then taken back; it costs what it returns plus what has changed since.
+ * There is one sorted index and none per namespace: keys are "namespace/name", so a namespace is a range of keys. A past list is the current
+ * list with later changes reverted; its cost is the size of the result plus the number of later changes.
  */
 import { FieldIndexes, matchesField } from "./field-indexes.ts";
 import type { HistoryEntry } from "./history.ts";
@@ -48,7 +48,7 @@ export class Collection {
     this.#slots.delete(key);
   }
 
-  /** `since`: what happened after the wanted revision, oldest first; empty for the present. */
+  /** `since`: the events after the requested revision, oldest first; empty for the current state. */
   list(request: ListRequest, since: readonly HistoryEntry[]): Page {
     const range = rangeOf(request);
     const limit = request.limit === undefined || request.limit <= 0 ? Number.POSITIVE_INFINITY : request.limit;
@@ -88,7 +88,7 @@ function rangeOf({ namespace, after }: ListRequest): KeyRange {
   return { from: afterKey > prefix ? afterKey : prefix, to: `${namespace}0` };
 }
 
-/** What each changed key was before the first of these changes; undefined: not there. */
+/** The state of each changed key before the first of these changes; undefined: absent. */
 function statesBefore(since: readonly HistoryEntry[]): Map<StoreKey, Stored | undefined> {
   const then = new Map<StoreKey, Stored | undefined>();
   for (const { event, before } of since) if (!then.has(event.key)) then.set(event.key, before);

@@ -1,4 +1,4 @@
-/** Entries in the order of their revisions: added at one end, dropped at the other, found in the middle by binary search. */
+/** Entries in the order of their revisions: added at the end, dropped at the front, found by binary search. */
 type HasRevision = { readonly event: { readonly revision: number } };
 
 /** Dropped entries leave a gap at the front of the array; closing it seldom keeps dropping cheap. */
@@ -22,7 +22,7 @@ export class EventQueue<T extends HasRevision> {
 
   dropFirst(): void {
     if (this.size === 0) return;
-    this.#entries[this.#head] = undefined; // or the gap would keep objects alive
+    this.#entries[this.#head] = undefined; // otherwise the gap would keep objects alive
     this.#head += 1;
     if (this.#head < GAP || this.#head < this.#entries.length / 2) return;
     this.#entries = this.#entries.slice(this.#head);

@@ -1,5 +1,5 @@
 /**
- * Indexes of one collection by the value of a field, such as a label: built when first asked for, kept up to date by writes.
+ * Indexes of one collection by the value of a field, such as a label: built on first use, updated by writes.
  *
  * Only the few last used are kept: a client that may list could otherwise fill the memory with an index per label.
  */
@@ -32,7 +32,7 @@ export class FieldIndexes {
     return index.byValue.get(match.value) ?? NOTHING;
   }
 
-  /** Must be called while the slot still holds `before`'s key: undefined is "was not there" or "is gone". */
+  /** Must be called while the slot still has `before`'s key. undefined: created or deleted. */
   change(slot: IndexSlot, before: KubeObject | undefined, after: KubeObject | undefined): void {
     for (const index of this.#indexes.values()) {
       const from = valueIn(index, before);

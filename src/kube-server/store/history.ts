@@ -1,8 +1,8 @@
 /**
- * What happened lately, for watches that come back and for pages of a list: bounded by a number of events and by memory.
+ * Recent events, for resumed watches and for pages of a list: bounded by a number of events and by memory.
  *
- * Only replaced and deleted objects count as memory: the newest state of an object is kept by its collection anyway. So a
- * million creations cost little more than the objects themselves.
+ * Only replaced and deleted objects count as memory: the newest state of an object is in its collection anyway. So a
+ * million creations need little more memory than the objects themselves.
  */
 import { EventQueue } from "./event-queue.ts";
 import type { CollectionName, StoreEvent, Stored } from "./port.ts";
@@ -14,9 +14,9 @@ export type HistoryEntry = {
 };
 
 export type HistoryLimit = {
-  /** How many events are kept at most. */
+  /** Largest number of events. */
   readonly events: number;
-  /** How many bytes of objects that are no longer current are kept at most, roughly. */
+  /** Approximate limit of bytes of replaced and deleted objects. */
   readonly bytes: number;
 };
 
@@ -35,7 +35,7 @@ export class History {
     this.#limit = { ...DEFAULT_HISTORY, ...limit };
   }
 
-  /** The oldest revision from which nothing is missing. */
+  /** The oldest revision after which all events are present. */
   get oldest(): number {
     return this.#oldest;
   }
@@ -61,7 +61,7 @@ export class History {
     this.#oldest = Math.max(this.#oldest, upTo);
   }
 
-  /** As long as a revision is pinned the limits do not reach past it: a client is reading the state at it, page by page. */
+  /** Events after a pinned revision are kept despite the limits: the state at this revision is being read page by page. */
   pin(revision: number | undefined): void {
     this.#pinned = revision ?? Number.POSITIVE_INFINITY;
     this.#keepWithinLimit();
@@ -75,7 +75,7 @@ export class History {
     }
   }
 
-  /** The first of all is the first of its collection, too. */
+  /** The first event of all is also the first of its collection. */
   #forgetFirst({ event }: HistoryEntry): void {
     const own = this.#byCollection.get(event.collection);
     this.#all.dropFirst();

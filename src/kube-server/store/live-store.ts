@@ -1,8 +1,8 @@
 /**
- * The Store that everybody uses: state, watchers, and a journal that may refuse a write.
+ * The Store implementation: state, watchers, and a journal that may reject a write.
  *
- * The journal comes first. A change is on disk before it is in memory, and in memory before any watcher hears of it, so
- * no client ever sees what a restart could take back.
+ * The journal is written first. A change is on disk before it is in memory, and in memory before any watcher receives it, so no client sees a
+ * change that a restart could lose.
  */
 import { err, ok, map, type Result } from "#base";
 import type {
@@ -22,9 +22,9 @@ import type { ChangeRecord, StoreState } from "./store-state.ts";
 import { WatchHub } from "./watch-hub.ts";
 
 export interface Journal {
-  /** Kept for good when this returns; on an error it must be as if it had never been asked. */
+  /** The change is durable when this returns; on an error nothing must have been written. */
   append(record: ChangeRecord): Result<void, StorageError>;
-  /** After each write, when all have heard of it: the time for housekeeping. */
+  /** Called after each write, when all watchers have received it: for snapshots. */
   settled(): void;
   close(): void;
 }

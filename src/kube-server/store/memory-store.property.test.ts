@@ -9,7 +9,7 @@ import type { ListRequest, Store, StoreEvent } from "./port.ts";
 const COLLECTIONS = ["/configmaps", "apps/deployments"];
 const VALUES = ["red", "green", "blue"];
 
-// "a-b" and "a.b" sort around "a/": a namespace must not run into its neighbours
+// "a-b" and "a.b" sort next to "a/": a namespace must not include others
 const namespace = fc.constantFrom("a", "a-b", "a.b", "b", "__proto__");
 const key = fc.oneof(
   fc.tuple(namespace, fc.constantFrom("x", "y", "z", "constructor")).map(([space, name]) => `${space}/${name}`),
@@ -100,7 +100,7 @@ class Pair {
   }
 
   settle(): void {
-    this.model.oldest = 1; // what a watch has begun it may finish, however much was compacted since
+    this.model.oldest = 1; // a running watch is not affected by compaction
     for (const { collection, from, events } of this.watches) {
       expect(events.map(withoutMemory)).toEqual(expectOk(this.model.eventsAfter(collection, from)));
     }
@@ -108,7 +108,7 @@ class Pair {
   }
 }
 
-it("get, list, pages of the past, watches and compaction answer as the naive model does", () => {
+it("get, list, past pages, watches and compaction agree with a naive model", () => {
   fc.assert(
     fc.property(fc.array(action, { maxLength: 120, size: "max" }), (actions) => {
       const pair = new Pair();
@@ -119,7 +119,7 @@ it("get, list, pages of the past, watches and compaction answer as the naive mod
   );
 });
 
-it("a list at any revision and the events after it make the list of now, also when watchers write themselves", () => {
+it("a list at any revision plus later events is the current list, also when watchers write", () => {
   fc.assert(
     fc.property(
       fc.array(fc.tuple(key, fc.option(value, { nil: undefined })), { minLength: 1, maxLength: 60 }),

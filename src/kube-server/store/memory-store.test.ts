@@ -19,7 +19,7 @@ describe("a write", () => {
     expect(store.collections()).toEqual([MAPS, "/nodes"]);
   });
 
-  it("hands the object its own revision, and hands out the very object that came in", () => {
+  it("passes its revision to the object, and returns the same object", () => {
     const store = createMemoryStore();
     const stored = put(store, "a/x", "1");
     expect(stored.object.metadata.resourceVersion).toBe("2");
@@ -27,11 +27,11 @@ describe("a write", () => {
   });
 
   const rows: { name: string; expected: number | undefined; key: string; current: number | undefined }[] = [
-    { name: "creating what is there", key: "a/x", expected: undefined, current: 2 },
+    { name: "creating an existing object", key: "a/x", expected: undefined, current: 2 },
     { name: "an update of an older state", key: "a/x", expected: 1, current: 2 },
-    { name: "an update of what is not there", key: "a/y", expected: 2, current: undefined },
+    { name: "an update of a missing object", key: "a/y", expected: 2, current: undefined },
   ];
-  it.each(rows)("$name is a conflict that names the current state and takes no revision", ({ key, expected, current }) => {
+  it.each(rows)("$name is a conflict with the current state, and uses no revision", ({ key, expected, current }) => {
     const store = createMemoryStore();
     put(store, "a/x", "1");
     const written = store.write({ collection: MAPS, key, expected, object: () => configMap(key, "2") });
@@ -39,14 +39,14 @@ describe("a write", () => {
     expect(store.revision).toBe(2);
   });
 
-  it("that deletes what is not there, as expected, is nothing", () => {
+  it("that deletes a missing object, as expected, has no effect", () => {
     const store = createMemoryStore();
     const { seen } = follow(store);
     expect(store.write({ collection: MAPS, key: "a/x", expected: undefined, object: undefined })).toEqual({ ok: true, value: undefined });
     expect([store.revision, seen]).toEqual([1, []]);
   });
 
-  it("inside the object of another write is a bug and says so", () => {
+  it("inside the object function of another write throws", () => {
     const store = createMemoryStore();
     const object = () => put(store, "a/y", "1").object;
     expect(() => store.write({ collection: MAPS, key: "a/x", expected: undefined, object })).toThrow(/inside the object of another write/);
@@ -54,7 +54,7 @@ describe("a write", () => {
 });
 
 describe("a list", () => {
-  it("of the past stays what it was, page by page, while objects come, change and go", () => {
+  it("of a past revision does not change, page by page, while objects are created, changed and deleted", () => {
     const store = createMemoryStore();
     for (const name of ["b", "d", "f", "h"]) put(store, `a/${name}`, "old");
     const first = expectOk(store.list(MAPS, { limit: 2 }));
@@ -74,13 +74,13 @@ describe("a list", () => {
     expect(second.items.map(({ object }) => valueOf(object))).toEqual(["old", "old"]);
   });
 
-  it("of a namespace does not run into namespaces whose names begin alike", () => {
+  it("of a namespace does not include namespaces with the same prefix", () => {
     const store = createMemoryStore();
     for (const key of ["team/x", "team-a/x", "team.b/x", "team0/x", "tea/x", "team"]) put(store, key, "1");
     expect(keys(store, { namespace: "team" })).toEqual(["team/x"]);
   });
 
-  it("by a field follows the field, also into the past", () => {
+  it("by a field uses the value at the requested revision", () => {
     const store = createMemoryStore();
     const where = { path: ["metadata", "labels", "value"], value: "red" };
     for (const [key, value] of [
@@ -100,7 +100,7 @@ describe("a list", () => {
     ]);
   });
 
-  it("by more fields than are indexed at a time is still right", () => {
+  it("by more fields than can be indexed is still correct", () => {
     const store = createMemoryStore();
     put(store, "a/1", "red");
     const found = Array.from({ length: 20 }, (_, at) => keys(store, { where: { path: ["data", `field-${at}`], value: "red" } }));
@@ -110,7 +110,7 @@ describe("a list", () => {
 });
 
 describe("history", () => {
-  it("answers the oldest revision it reaches, and refuses the one before with its number", () => {
+  it("serves its oldest revision, and rejects earlier ones with that number", () => {
     const store = createMemoryStore();
     for (const value of ["1", "2", "3"]) put(store, "a/x", value);
     store.compact(3);
@@ -120,7 +120,7 @@ describe("history", () => {
     expect([store.list(MAPS, { revision: 2 }), store.watch({ collection: MAPS, from: 2, onEvent: () => {} })]).toEqual([refused, refused]);
   });
 
-  it("does not know the future", () => {
+  it("rejects future revisions", () => {
     const store = createMemoryStore();
     const refused = { ok: false, error: { kind: "future", current: 1 } };
     expect([store.list(MAPS, { revision: 2 }), store.watch({ collection: MAPS, from: 2, onEvent: () => {} })]).toEqual([refused, refused]);
@@ -135,14 +135,14 @@ describe("history", () => {
     expect(keys(store, { revision: 2 })).toEqual(["a/x"]);
   });
 
-  it("keeps as many events as it may", () => {
+  it("keeps events up to its limit", () => {
     const store = createMemoryStore({ historyLimit: { events: 3 } });
     for (let at = 0; at < 10; at += 1) put(store, "a/x", String(at));
     expect(follow(store, 8).seen).toHaveLength(3);
     expect(store.list(MAPS, { revision: 7 })).toEqual({ ok: false, error: { kind: "compacted", oldest: 8 } });
   });
 
-  it("keeps as many bytes of replaced objects as it may; objects that still stand cost nothing", () => {
+  it("keeps bytes of replaced objects up to its limit; current objects do not count", () => {
     const store = createMemoryStore({ historyLimit: { bytes: 10_000 } });
     for (let at = 0; at < 100; at += 1) put(store, `a/${at}`, "x".repeat(1_000));
     expect(keys(store, { revision: 1 })).toEqual([]);
@@ -151,7 +151,7 @@ describe("history", () => {
     expect(follow(store, 198).seen).toHaveLength(3);
   });
 
-  it("forgets thousands of events of a busy collection without losing those of a quiet one", () => {
+  it("drops thousands of events of a busy collection without losing those of another", () => {
     const store = createMemoryStore({ historyLimit: { events: 5_000 } });
     for (let at = 0; at < 20_000; at += 1) {
       put(store, "a/x", String(at));
@@ -163,7 +163,7 @@ describe("history", () => {
 });
 
 describe("a watch", () => {
-  it("tells the past first, then the present, with what was before", () => {
+  it("sends past events first, then new ones, with previous objects", () => {
     const store = createMemoryStore();
     put(store, "a/x", "1");
     const events: StoreEvent[] = [];
@@ -178,7 +178,7 @@ describe("a watch", () => {
     ]);
   });
 
-  it("hears nothing after its end, also when the end comes from inside", () => {
+  it("receives nothing after its end, also when it ends itself in a callback", () => {
     const store = createMemoryStore();
     const { seen, end } = follow(store);
     const inside: number[] = [];
@@ -200,7 +200,7 @@ describe("a watch", () => {
     expect([seen, inside, late.seen]).toEqual([["2 ADDED a/x=1"], [2], ["2 ADDED a/x=1", "3 MODIFIED a/x=2"]]);
   });
 
-  it("sees the order of revisions, also when a watcher before it writes", () => {
+  it("receives events in the order of revisions, also when an earlier watcher writes", () => {
     const store = createMemoryStore();
     const echo = ({ key, revision }: StoreEvent) => key === "a/x" && put(store, "a/echo", String(revision));
     expectOk(store.watch({ collection: MAPS, from: 1, onEvent: echo }));
@@ -234,7 +234,7 @@ describe("a watch", () => {
     expect(seen).toEqual(["2 a/x", "3 a/y", "4 a/echo"]);
   });
 
-  it("that throws does not silence the others for good", () => {
+  it("that throws does not stop the others permanently", () => {
     const store = createMemoryStore();
     const onEvent = () => {
       throw new Error("a bug");
@@ -248,7 +248,7 @@ describe("a watch", () => {
   });
 });
 
-it("a closed store refuses writes, ends its watches, and can still be read", () => {
+it("a closed store rejects writes, ends its watches, and can still be read", () => {
   const store = createMemoryStore();
   put(store, "a/x", "1");
   const { seen, end } = follow(store);

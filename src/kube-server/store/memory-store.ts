@@ -1,11 +1,11 @@
-/** A Store that forgets everything with the process: for tests, and for clusters that live as long as a terminal. */
+/** A Store in memory: for tests, and for clusters that exist only as long as their process. */
 import type { HistoryLimit } from "./history.ts";
 import { LiveStore, noJournal } from "./live-store.ts";
 import type { Store } from "./port.ts";
 import { StoreState } from "./store-state.ts";
 
 export type MemoryStoreOptions = {
-  /** How far back watches and pages of a list can reach. */
+  /** Limits of the history for watches and pages of a list. */
   readonly historyLimit?: Partial<HistoryLimit> | undefined;
 };
 

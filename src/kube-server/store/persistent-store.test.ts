@@ -21,7 +21,7 @@ const revisionsAfter = (store: Store, from: number) => {
 };
 
 describe("a store on disk", () => {
-  it("has after a restart what it had before, and goes on with the next revision", () => {
+  it("has the same content after a restart, and continues with the next revision", () => {
     const dataDir = dataFolder();
     const { store, recovered } = expectOk(openStore(dataDir));
     expect(recovered).toEqual({
@@ -48,7 +48,7 @@ describe("a store on disk", () => {
     again.store.close();
   });
 
-  it("answers watches from before the restart, because the log is history", () => {
+  it("serves watches from revisions before the restart, because the log is history", () => {
     const dataDir = dataFolder();
     const first = expectOk(openStore(dataDir)).store;
     for (const value of ["1", "2", "3"]) put(first, "a/x", value);
@@ -60,7 +60,7 @@ describe("a store on disk", () => {
     store.close();
   });
 
-  it("says `compacted` for what lies before its snapshot", () => {
+  it("returns `compacted` for revisions before its snapshot", () => {
     const dataDir = dataFolder();
     const first = expectOk(openStore(dataDir, { snapshotAfterBytes: 1_000 })).store;
     for (let at = 0; at < 40; at += 1) put(first, `a/${at % 5}`, String(at));
@@ -76,7 +76,7 @@ describe("a store on disk", () => {
     store.close();
   });
 
-  it("keeps objects that are nested deeper than the API would read", () => {
+  it("keeps objects that are nested deeper than the API allows", () => {
     const dataDir = dataFolder();
     let deep: unknown = "bottom";
     for (let level = 0; level < 150; level += 1) deep = { deep };
@@ -89,7 +89,7 @@ describe("a store on disk", () => {
     again.close();
   });
 
-  it("is closed to other users of the machine: Secrets are in it", () => {
+  it("is not readable by other users of the machine", () => {
     const dataDir = join(dataFolder(), "made", "by-us");
     const { store } = expectOk(openStore(dataDir, { snapshotAfterBytes: 1 }));
     for (let at = 0; at < 5; at += 1) put(store, "a/x", String(at));
@@ -113,7 +113,7 @@ describe("a store on disk", () => {
 });
 
 describe("snapshots", () => {
-  it("keep the folder in proportion to what is in it", () => {
+  it("keep the size of the folder proportional to its content", () => {
     const dataDir = dataFolder();
     const { store } = expectOk(openStore(dataDir, { snapshotAfterBytes: 10_000 }));
     for (let at = 0; at < 3_000; at += 1) put(store, `a/${at % 7}`, String(at));
@@ -122,7 +122,7 @@ describe("snapshots", () => {
     store.close();
   });
 
-  it("are of one revision, though they grow while writes go on", () => {
+  it("have one revision, although writes continue during their creation", () => {
     const dataDir = dataFolder();
     const { store } = expectOk(openStore(dataDir, { snapshotAfterBytes: 1_000_000, historyLimit: { events: 10 } }));
     for (let at = 0; at < 3_000; at += 1) put(store, `a/${at}`, "x".repeat(200));
@@ -136,7 +136,7 @@ describe("snapshots", () => {
     again.store.close();
   });
 
-  it("start over when history is compacted under them", () => {
+  it("start over when their revision is compacted", () => {
     const dataDir = dataFolder();
     const { store } = expectOk(openStore(dataDir, { snapshotAfterBytes: 100_000 }));
     const parts = () => readdirSync(dataDir).filter((name) => name.endsWith(".part"));
@@ -156,7 +156,7 @@ describe("snapshots", () => {
 
 describe("a disk that fails", () => {
   const rows: { name: string; call: "writeSync" | "fsyncSync"; code: string; recovers: boolean }[] = [
-    { name: "is full half-way through a write", call: "writeSync", code: "ENOSPC", recovers: true },
+    { name: "becomes full during a write", call: "writeSync", code: "ENOSPC", recovers: true },
     { name: "cannot be written", call: "writeSync", code: "EIO", recovers: true },
     { name: "cannot be synced", call: "fsyncSync", code: "EIO", recovers: false },
   ];
@@ -180,7 +180,7 @@ describe("a disk that fails", () => {
     expect(disk.open).toBe(0);
   });
 
-  it("and cannot even be cut back refuses all writes until it is opened anew", () => {
+  it("and cannot be truncated rejects all writes until it is reopened", () => {
     const dataDir = dataFolder();
     const disk = new FaultyFiles();
     const { store } = expectOk(openStore(dataDir, { files: disk.files }));
@@ -199,7 +199,7 @@ describe("a disk that fails", () => {
   });
 
   const steps = ["openSync", "renameSync", "rmSync"] as const;
-  it.each(steps)("in %s of a snapshot fails no write; the snapshot is tried again later", (step) => {
+  it.each(steps)("in %s of a snapshot fails no write; the snapshot is retried later", (step) => {
     const dataDir = dataFolder();
     const disk = new FaultyFiles();
     const warnings: string[] = [];
@@ -219,7 +219,7 @@ describe("a disk that fails", () => {
     expect(disk.open).toBe(0);
   });
 
-  it("and cannot be synced when a new log begins refuses writes from then on: earlier ones may be lost with the power", () => {
+  it("and cannot be synced when a new log begins rejects later writes: earlier ones may be lost after a power failure", () => {
     const dataDir = dataFolder();
     const disk = new FaultyFiles();
     const { store } = expectOk(openStore(dataDir, { files: disk.files, snapshotAfterBytes: 1 }));
@@ -233,7 +233,7 @@ describe("a disk that fails", () => {
     again.close();
   });
 
-  it("while the store is opened is an error, and the lock is given back", () => {
+  it("while the store is opened is an error, and the lock is released", () => {
     const dataDir = dataFolder();
     const refused = (call: "mkdirSync" | "writeFileSync" | "readdirSync" | "openSync", path = dataDir) => {
       const disk = new FaultyFiles();
@@ -252,7 +252,7 @@ describe("a disk that fails", () => {
 });
 
 describe("opening a folder", () => {
-  it("names a torn end in the log, cuts it, and keeps the bytes aside", () => {
+  it("reports a torn end of the log, removes it, and keeps the bytes in another file", () => {
     const dataDir = dataFolder();
     const first = expectOk(openStore(dataDir)).store;
     put(first, "a/x", "1");
@@ -287,7 +287,7 @@ describe("opening a folder", () => {
     const first = expectOk(openStore(dataDir)).store;
     put(first, "a/x", "1");
     first.close();
-    writeFileSync(join(dataDir, "service-account.key"), ""); // a server leaves it there
+    writeFileSync(join(dataDir, "service-account.key"), ""); // created by a server
     spoil(join(dataDir, LOG));
     const lines: string[] = [];
     const logger = createLogger((level, message) => level !== "info" && lines.push(message));
@@ -297,7 +297,7 @@ describe("opening a folder", () => {
     store.close();
   });
 
-  it("says of an empty log behind a snapshot that its changes are lost", () => {
+  it("reports that changes of an empty log after a snapshot are lost", () => {
     const dataDir = dataFolder();
     const first = expectOk(openStore(dataDir, { snapshotAfterBytes: 1_000 })).store;
     for (let at = 0; at < 40; at += 1) put(first, `a/${at}`, "x".repeat(100));
@@ -310,7 +310,7 @@ describe("opening a folder", () => {
     store.close();
   });
 
-  it("says nothing of the kind about a new folder, or one in which everything was deleted", () => {
+  it("reports no loss for a new folder, or if all objects were deleted", () => {
     const dataDir = dataFolder();
     expectOk(openStore(dataDir)).store.close();
     const { store, recovered } = expectOk(openStore(dataDir));
@@ -324,7 +324,7 @@ describe("opening a folder", () => {
     again.store.close();
   });
 
-  it("takes from others the right to read its files", () => {
+  it("removes read permissions of other users", () => {
     const dataDir = dataFolder();
     const first = expectOk(openStore(dataDir)).store;
     put(first, "a/x", "1");
@@ -334,7 +334,7 @@ describe("opening a folder", () => {
     expect(statSync(join(dataDir, LOG)).mode & 0o777).toBe(0o600);
   });
 
-  it("never overwrites what was set aside before", () => {
+  it("never overwrites files that were set aside", () => {
     const dataDir = dataFolder();
     const first = expectOk(openStore(dataDir)).store;
     put(first, "a/x", "1");

@@ -1,8 +1,8 @@
 /**
  * A Store that survives `kill -9`: opens a folder, reads it back, and keeps it up to date.
  *
- * A write returns when the operating system has it, so the death of this process loses nothing. A power cut can lose the last
- * seconds, unless `fsync` is "always"; that makes each write wait for the disk.
+ * A write returns when the operating system has received it, so killing the process loses nothing. A power failure can lose the last seconds,
+ * unless `fsync` is "always", which makes each write wait for the disk.
  */
 import { andThen, map, mapErr, nodeProcesses, ok, type Clock, type Logger, type ProcessTable, type Result } from "#base";
 import { createFolder } from "#pki";
@@ -19,16 +19,16 @@ import { LiveStore } from "./live-store.ts";
 import type { StorageError, Store } from "./port.ts";
 
 export type PersistentStoreOptions = {
-  /** Made when it is not there; readable by this user only, because Secrets are in it. */
+  /** Created if missing; readable only by this user, because it contains Secrets. */
   readonly dataDir: string;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly historyLimit?: Partial<HistoryLimit> | undefined;
-  /** "never" (the default) survives kill -9; "always" also survives a power cut, and is slower by what the disk needs. */
+  /** "never" (the default) survives kill -9; "always" also survives a power failure, but waits for the disk. */
   readonly fsync?: "always" | "never" | undefined;
-  /** Go on with what is whole when files are damaged in the middle. The damaged files are kept under other names. */
+  /** Continue with the intact records when files are damaged in the middle. The damaged files are kept under other names. */
   readonly repair?: boolean | undefined;
-  /** How long the logs get before a snapshot replaces them; default 16 MiB. */
+  /** The size of the logs at which a snapshot replaces them; default 16 MiB. */
   readonly snapshotAfterBytes?: number | undefined;
   readonly files?: StoreFiles | undefined;
   readonly processes?: ProcessTable | undefined;
@@ -37,24 +37,24 @@ export type PersistentStoreOptions = {
 export type RecoveryReport = {
   readonly revision: number;
   readonly objects: number;
-  /** The snapshot that was read; undefined: there was none. */
+  /** The snapshot that was read; undefined: none. */
   readonly snapshotRevision: number | undefined;
   /** Changes that were read from logs. */
   readonly replayed: number;
-  /** What was no record: the torn end of a log, or what a repair has left out. Copies are in `keptIn`. */
+  /** Bytes that are not a record: the torn end of a log, or bytes that a repair omitted. Copies are in `keptIn`. */
   readonly cut: readonly KeptDamage[];
-  /** Logs without even their head: whatever they held is gone. */
+  /** Logs without their head: their content is lost. */
   readonly emptied: readonly string[];
-  /** A server has worked in the folder before, and nothing of its objects is left. */
+  /** A server has used the folder before, and no objects are left. */
   readonly lost: boolean;
-  /** The dead process whose lock was taken over. */
+  /** The terminated process whose lock was taken over. */
   readonly takenOverFrom: number | undefined;
   readonly tookMs: number;
 };
 
 export type OpenedStore = { readonly store: Store; readonly recovered: RecoveryReport };
 
-/** The options with everything decided. */
+/** The options with defaults. */
 type Settings = {
   readonly [name in Exclude<keyof PersistentStoreOptions, "historyLimit">]-?: Exclude<PersistentStoreOptions[name], undefined>;
 } & {
@@ -90,7 +90,7 @@ function openLocked(settings: Settings, lock: Lock): Result<OpenedStore, StoreOp
   const began = clock.monotonic();
   return andThen(readAndMend(settings), ({ recovered, cut }) => {
     keepPrivate(settings);
-    // before there is a new log: an unused one of its name is among them. What cannot be removed is tried again by the next start
+    // before the new log is created, because an unused log of the same name may exist. A failed removal is retried at the next start
     for (const path of recovered.obsolete) attempt("", () => files.rmSync(path));
     return map(liveLog(settings, recovered), (log) => {
       const report = { ...countsOf(recovered), cut, takenOverFrom: lock.takenOverFrom, tookMs: clock.monotonic() - began };
@@ -100,7 +100,7 @@ function openLocked(settings: Settings, lock: Lock): Result<OpenedStore, StoreOp
   });
 }
 
-/** Files that were copied here may have lost their mode. Files of another user are left alone: their owner decides who reads them. */
+/** Copied files may have lost their mode. Files of another user are not changed. */
 function keepPrivate({ files, dataDir }: Settings): void {
   const content = attempt("", () => readFolder(files, dataDir));
   for (const { path } of content.ok ? [...content.value.logs, ...content.value.snapshots] : []) {
@@ -108,7 +108,7 @@ function keepPrivate({ files, dataDir }: Settings): void {
   }
 }
 
-/** What was mended is read again: the state in memory is never anything but what the files say. */
+/** Repaired files are read again, so that the state in memory always equals the files. */
 function readAndMend(settings: Settings): Result<Mended, StoreOpenError> {
   return andThen(read(settings), (first) =>
     andThen(mend(settings.files, settings.dataDir, first), (cut) => {

@@ -1,9 +1,8 @@
 /**
- * What the API server needs of its storage: one sequence of revisions over everything, as etcd has it.
+ * The storage interface of the API server: one sequence of revisions for all objects, as in etcd.
  *
- * Synchronous on purpose: a write that returned is on its way to disk in order (the process may be killed at once and it is
- * there after restart), and no reader ever sees a state that a restart could take back. Objects handed in and out are never
- * changed by anyone: they are shared, not copied.
+ * Synchronous on purpose: a completed write survives a kill of the process, and no reader sees a state that a restart could lose. Objects are
+ * shared, not copied: they must never be changed.
  */
 import type { Result } from "#base";
 import type { KubeObject } from "#kube";
@@ -22,16 +21,16 @@ export type Stored = {
 export type StoreChange = {
   readonly collection: CollectionName;
   readonly key: StoreKey;
-  /** The revision this change is based on; undefined: there must be none yet. */
+  /** The revision that this change is based on; undefined: the object must not exist. */
   readonly expected: number | undefined;
-  /** Given the revision it will have (for metadata.resourceVersion); undefined deletes. */
+  /** Creates the object from its revision (for metadata.resourceVersion); undefined deletes. */
   readonly object: ((revision: number) => KubeObject) | undefined;
 };
 
-/** The storage itself failed (disk full, I/O error, closed). Nothing was written, and nothing was visible. */
+/** The storage failed (disk full, I/O error, closed). Nothing was written or visible. */
 export type StorageError = { readonly kind: "storage"; readonly message: string };
 export type StoreConflict = { readonly kind: "conflict"; readonly current: Stored | undefined };
-/** `oldest` is the oldest revision that list and watch still answer. */
+/** `oldest` is the oldest revision that list and watch still serve. */
 export type RevisionError = { readonly kind: "compacted"; readonly oldest: number } | { readonly kind: "future"; readonly current: number };
 
 export type StoreEvent = {
@@ -41,7 +40,7 @@ export type StoreEvent = {
   readonly revision: number;
   /** For DELETED: the last state. */
   readonly object: KubeObject;
-  /** What it was before; absent for ADDED. Selectors need it to tell who leaves. */
+  /** The previous object; absent for ADDED. Selectors need it to detect objects that no longer match. */
   readonly previous: KubeObject | undefined;
   /** How many bytes of `previous` are not part of the new state, roughly: the memory that is kept only for readers of this event. */
   readonly replacedBytes: number;
@@ -49,15 +48,15 @@ export type StoreEvent = {
 
 export type ListRequest = {
   readonly namespace?: string | undefined;
-  /** Undefined: now. Older revisions are served as long as history reaches back. */
+  /** Undefined: the current revision. Past revisions are served as long as they are in the history. */
   readonly revision?: number | undefined;
   /** Begins after this key (exclusive): pages. */
   readonly after?: StoreKey | undefined;
   /** Undefined or 0: all. */
   readonly limit?: number | undefined;
   /**
-   * Only objects whose field at this path is this very string: a label (["metadata", "labels", "app"]) or a field. The first
-   * such list of a collection builds an index, later ones cost what they return.
+   * Only objects with this string at this path: a label (["metadata", "labels", "app"]) or a field. The first such list of a collection builds
+   * an index; the cost of later ones is the size of the result.
    */
   readonly where?: FieldMatch | undefined;
 };
@@ -67,7 +66,7 @@ export type FieldMatch = { readonly path: readonly string[]; readonly value: str
 export type Listed = {
   readonly revision: number;
   /** Sorted by key, as etcd does. */ readonly items: readonly Stored[];
-  /** How many more there are after the last item. */ readonly remaining: number;
+  /** The number of objects after the last item. */ readonly remaining: number;
 };
 
 export interface Store {
@@ -75,21 +74,21 @@ export interface Store {
   get(collection: CollectionName, key: StoreKey): Stored | undefined;
   list(collection: CollectionName, request?: ListRequest): Result<Listed, RevisionError>;
   count(collection: CollectionName): number;
-  /** Those that hold an object now, sorted. */
+  /** Collections with at least one object, sorted. */
   collections(): readonly CollectionName[];
-  /** What was written; undefined for a deletion (its revision is the event's). Deleting what is not there, as expected, is nothing. */
+  /** Returns the stored object; undefined for a deletion (its revision is in the event). Deleting a missing object, as expected, has no effect. */
   write(change: StoreChange): Result<Stored | undefined, StoreConflict | StorageError>;
   /**
-   * Events after `from` in order, first the past, then the present; `end` stops it. Calls back synchronously with the write; a
-   * write made inside a callback is delivered after the event that is being delivered, so everybody sees one order.
+   * Events after `from` in order, first past ones, then new ones; `end` stops it. Callbacks are synchronous with the write; a write inside a
+   * callback is delivered after the current event, so that all watchers receive the same order.
    */
   watch(request: {
     readonly collection: CollectionName;
     readonly from: number;
     readonly onEvent: (event: StoreEvent) => void;
   }): Result<{ readonly end: () => void }, RevisionError>;
-  /** Forgets history up to and including this revision; the state at it can still be listed. */
+  /** Drops the history up to and including this revision; the state at it can still be listed. */
   compact(revision: number): void;
-  /** Ends all watches and refuses further writes; what is in memory can still be read. */
+  /** Ends all watches and rejects further writes; objects in memory can still be read. */
   close(): void;
 }

@@ -13,7 +13,7 @@ describe("SortedIndex", () => {
     { name: "descending", next: (at) => 4_999 - at },
     { name: "shuffled", next: (at) => (at * 1_237) % 5_000 },
   ];
-  it.each(orders)("holds keys that arrive $name, and gives them back sorted", ({ next }) => {
+  it.each(orders)("sorts keys that arrive $name", ({ next }) => {
     const index = new SortedIndex();
     for (let at = 0; at < 5_000; at += 1) index.insert(slot(keyNumber(next(at))));
     const all = Array.from({ length: 5_000 }, (_, number) => keyNumber(number));
@@ -21,7 +21,7 @@ describe("SortedIndex", () => {
     expect([...index.slots({ from: keyNumber(17), to: keyNumber(1_003) })].map(({ stored }) => stored.key)).toEqual(all.slice(17, 1_003));
   });
 
-  it("answers ranges as a sorted array does, through thousands of insertions and removals", () => {
+  it("returns the same ranges as a sorted array, through thousands of insertions and removals", () => {
     const index = new SortedIndex();
     const known = new Set<string>();
     const random = seededRandom(7);
@@ -48,7 +48,7 @@ describe("SortedIndex", () => {
     );
   });
 
-  it.each([1_100, 1_500, 2_000, 2_600])("has nothing left, and misses nothing on the way, when %i keys go one by one", (many) => {
+  it.each([1_100, 1_500, 2_000, 2_600])("stays correct while %i keys are removed one by one", (many) => {
     const index = new SortedIndex();
     const all = Array.from({ length: many }, (_, number) => `default/cm-${number}`);
     for (const key of all) index.insert(slot(key));
@@ -61,7 +61,7 @@ describe("SortedIndex", () => {
     expect([index.size, index.count({ from: "", to: undefined })]).toEqual([0, 0]);
   });
 
-  it("ignores the removal of what it does not have, and is empty when all is gone", () => {
+  it("ignores the removal of missing keys, and is empty after all removals", () => {
     const index = new SortedIndex();
     index.remove("none");
     for (const key of ["a", "b", "c"]) index.insert(slot(key));

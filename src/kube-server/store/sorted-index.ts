@@ -1,15 +1,15 @@
 /**
- * Objects in the order of their keys: a list of short sorted arrays.
+ * Objects sorted by key, in a list of short sorted arrays (chunks).
  *
- * One big sorted array would move half of it on every insert, and a tree in JavaScript pays a pointer chase per level. With
- * chunks of at most 256 an insert is two binary searches and one small move, and a list copies runs of an array. Counting a
- * range adds up the lengths of the chunks inside it: at 100,000 objects a few hundred additions.
+ * A single sorted array would move half of its items on every insert, and a tree needs a pointer access per level. With chunks of at most 256
+ * an insert is two binary searches and one small move, and a list copies parts of arrays. Counting a range adds the lengths of its chunks: at
+ * 100,000 objects a few hundred additions.
  *
  * Keys compare as JavaScript strings. That is etcd's order for everything but characters outside the basic plane.
  */
 import type { Stored, StoreKey } from "./port.ts";
 
-/** Where an object lives. Shared by all indexes, so that an update that moves nothing touches none of them. */
+/** The slot of an object. Shared by all indexes, so that an update without a changed key changes no index. */
 export type IndexSlot = { stored: Stored };
 
 /** From `from` (inclusive) up to `to` (exclusive; undefined: the end). */
@@ -17,7 +17,7 @@ export type KeyRange = { readonly from: StoreKey; readonly to: StoreKey | undefi
 
 type Position = { readonly chunk: number; readonly at: number };
 
-/** The keys stand beside the slots: a search then looks at keys only, and not at objects all over the memory. */
+/** Keys are in an array of their own, so that a search does not access the objects. */
 type Chunk = { readonly keys: StoreKey[]; readonly slots: IndexSlot[] };
 
 const CHUNK = 256;
@@ -30,7 +30,7 @@ export class SortedIndex {
     return this.#size;
   }
 
-  /** The key must not be there yet. */
+  /** The key must be new. */
   insert(slot: IndexSlot): void {
     this.#size += 1;
     const { key } = slot.stored;
@@ -86,7 +86,7 @@ export class SortedIndex {
     return taken;
   }
 
-  /** The first place whose key is not smaller; past the last chunk when all are smaller. */
+  /** The first position whose key is not smaller; past the last chunk if all are smaller. */
   #lowerBound(key: StoreKey): Position {
     const chunks = this.#chunks;
     let low = 0;
@@ -105,7 +105,7 @@ export class SortedIndex {
     return { chunk: last, at: this.#chunks[last]?.keys.length ?? 0 };
   }
 
-  /** Keys that arrive in ascending order leave full chunks behind; others leave halves, as a B-tree does. */
+  /** Keys in ascending order fill chunks completely; others split them in halves, as in a B-tree. */
   #split(number: number, insertedAt: number): void {
     const chunk = this.#chunks[number];
     if (chunk === undefined) return;
@@ -117,7 +117,7 @@ export class SortedIndex {
   /** Deletions must not leave a long list of nearly empty chunks. */
   #joinWithNext(number: number): void {
     const chunk = this.#chunks[number];
-    // an empty one would end the search by halves in the wrong place
+    // an empty chunk would break the binary search
     if (chunk?.keys.length === 0) {
       this.#chunks.splice(number, 1);
       return;

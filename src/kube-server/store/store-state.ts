@@ -1,8 +1,8 @@
 /**
- * Everything a store knows, without watchers and without a disk: the revision, the objects, the history.
+ * The state of a store, without watchers and without a disk: the revision, the objects, the history.
  *
- * `apply` is the only way anything changes, for live writes and for the ones read back after a restart: there is no second
- * code path in which recovery could differ.
+ * `apply` is the only function that changes it, both for live writes and for recovery after a restart: there is no second code path in which
+ * recovery could differ.
  */
 import { err, ok, type Result } from "#base";
 import type { KubeObject } from "#kube";
@@ -63,7 +63,7 @@ export class StoreState {
     return ok(revision === this.#revision ? [] : this.history.after(name, revision));
   }
 
-  /** The revision must be greater than all before. Undefined: a deletion of what is not there, which is no event. */
+  /** The revision must be greater than all earlier ones. Undefined: a deletion of a missing object, which is not an event. */
   apply({ revision, collection: name, key, object }: ChangeRecord): StoreEvent | undefined {
     const collection = this.#collection(name);
     const before = collection.get(key);
@@ -76,7 +76,7 @@ export class StoreState {
     return event;
   }
 
-  /** An object of a snapshot: older than everything that is applied, and no event. */
+  /** Adds an object of a snapshot: older than all applied changes, and not an event. */
   load(name: CollectionName, stored: Stored): void {
     this.#collection(name).put(stored);
   }
@@ -100,7 +100,7 @@ function eventOf({ object, ...rest }: ChangeRecord, before: Stored | undefined):
     if (previous === undefined) return undefined;
     return { type: "DELETED", ...rest, object: previous, previous, replacedBytes: approximateSize(previous) };
   }
-  // a state shares with the next one what did not change
+  // unchanged parts are shared with the next state
   const replacedBytes = previous === undefined ? 0 : sizeBeside(previous, object);
   return { type: previous === undefined ? "ADDED" : "MODIFIED", ...rest, object, previous, replacedBytes };
 }

@@ -1,14 +1,14 @@
 /**
- * Brings events to watchers, in one order for all of them.
+ * Delivers events to watchers, in the same order for all of them.
  *
- * A callback may write, and so make an event while one is being delivered. Delivered at once, it would overtake the first one
- * for every watcher whose turn has not come yet. It waits in line instead, and goes out before the outer write returns.
+ * A callback may write and so create an event during a delivery. Delivered at once, it would reach later watchers before the first event. It
+ * is queued instead, and delivered before the outer write returns.
  */
 import type { CollectionName, StoreEvent } from "./port.ts";
 
 type Watcher = {
   readonly onEvent: (event: StoreEvent) => void;
-  /** The last revision it has seen or will not see; Infinity once it has ended. */
+  /** The last revision that was delivered or skipped; Infinity after its end. */
   seen: number;
 };
 
@@ -17,7 +17,7 @@ export type NewWatch = {
   readonly onEvent: (event: StoreEvent) => void;
   /** Delivered first. */
   readonly past: readonly StoreEvent[];
-  /** The revision that `past` leads up to. */
+  /** The last revision of `past`. */
   readonly upTo: number;
 };
 
@@ -62,7 +62,7 @@ export class WatchHub {
       for (let at = 0; at < this.#waiting.length; at += 1) this.#deliverToAll(this.#waiting[at]);
       this.#waiting = [];
     } finally {
-      this.#delivering = false; // a callback that throws is a bug, and must not silence all the others for ever
+      this.#delivering = false; // a callback that throws is a bug, and must not block all others permanently
     }
   }
 
@@ -72,7 +72,7 @@ export class WatchHub {
   }
 }
 
-/** `seen` also keeps a watcher that began in the middle of a delivery from getting twice what its past already held. */
+/** `seen` also prevents duplicates for a watcher that began during a delivery: its past events may include the current one. */
 function deliverTo(watcher: Watcher, event: StoreEvent): void {
   if (event.revision <= watcher.seen) return;
   watcher.seen = event.revision;

@@ -1,4 +1,4 @@
-/** Kills and damage at every place there is. What was acknowledged is there afterwards, or its loss is named. */
+/** Kills and damage at every position. Every acknowledged write is present afterwards, or its loss is reported. */
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -21,7 +21,7 @@ function attemptWrite(store: Store, { key, value }: Write): boolean {
   return store.write({ collection: MAPS, key, expected: store.get(MAPS, key)?.revision, object }).ok;
 }
 
-/** Content after each number of writes, from a store that nothing happens to. */
+/** Content after each number of writes, from an undisturbed store. */
 function contentsOf(writes: readonly Write[]): readonly (readonly string[])[] {
   const dataDir = dataFolder();
   const { store } = expectOk(openStore(dataDir));
@@ -34,7 +34,7 @@ function contentsOf(writes: readonly Write[]): readonly (readonly string[])[] {
   return contents;
 }
 
-/** Writes until the process dies; how many were acknowledged. */
+/** Writes until the process is killed; returns the number of acknowledged writes. */
 function writeUntilDeath(disk: FaultyFiles, dataDir: string, writes: readonly Write[]): number {
   const opened = openStore(dataDir, { files: disk.files, snapshotAfterBytes: 600 });
   if (!opened.ok) return 0;
@@ -43,7 +43,7 @@ function writeUntilDeath(disk: FaultyFiles, dataDir: string, writes: readonly Wr
   return failed < 0 ? writes.length : failed;
 }
 
-/** Creations, updates, and now and then a deletion of what was written just before. */
+/** Creations, updates, and some deletions of recently written objects. */
 const WRITES: readonly Write[] = Array.from({ length: 40 }, (_, at) =>
   at % 7 === 6 ? { key: `a/${((at - 1) * 5) % 8}`, value: undefined } : { key: `a/${(at * 5) % 8}`, value: `value-${at}` },
 );
@@ -63,7 +63,7 @@ describe("a process that is killed", () => {
       const acknowledged = writeUntilDeath(disk, dataDir, WRITES);
       const { store } = expectOk(openStore(dataDir));
       const found = JSON.stringify(contentOf(store));
-      // the write that was under way when it died may be there or not, but whole
+      // the interrupted write is either complete or absent
       expect([JSON.stringify(contents[acknowledged]), JSON.stringify(contents[acknowledged + 1])], `killed at call ${calls}`).toContain(
         found,
       );
@@ -77,7 +77,7 @@ describe("a process that is killed", () => {
     }
   });
 
-  it("again and again, at random calls, even while it recovers, loses nothing", () => {
+  it("repeatedly, at random calls, even during recovery, loses nothing", () => {
     const write = fc.record({
       key: fc.constantFrom("a/1", "a/2", "b/1"),
       value: fc.option(fc.string({ maxLength: 30 }), { nil: undefined }),
@@ -111,7 +111,7 @@ describe("a process that is killed", () => {
   });
 });
 
-/** One write that was never acknowledged may have come through; then it is one revision further, and no less. */
+/** One unacknowledged write may be present; then the revision is higher by one. */
 function expectKnown(
   store: Store,
   { known, revision }: { known: readonly string[]; revision: number },
@@ -129,7 +129,7 @@ describe("a log", () => {
   let dataDir: string;
   let bytes: Buffer;
   let contents: readonly (readonly string[])[];
-  /** Where each record ends, the head of the log first. */
+  /** The end of each record, beginning with the head of the log. */
   let ends: number[];
 
   beforeEach(() => {
@@ -150,7 +150,7 @@ describe("a log", () => {
     writeFileSync(join(dataDir, LOG), content);
   };
 
-  it("that ends at any byte opens with every whole record, and says what it has cut", () => {
+  it("that ends at any byte opens with every complete record, and reports the removed bytes", () => {
     for (let length = 0; length <= bytes.length; length += 1) {
       restore(bytes.subarray(0, length));
       const whole = Math.max(
@@ -159,7 +159,7 @@ describe("a log", () => {
       );
       const { store, recovered } = expectOk(openStore(dataDir));
       expect(contentOf(store), `cut at ${length}`).toEqual(contents[whole]);
-      expect(store.revision).toBe(whole + 1); // what was torn was never acknowledged: its revision is free
+      expect(store.revision).toBe(whole + 1); // a torn record was never acknowledged: its revision is free
       const offset = ends[whole] ?? 0;
       const left = length > offset ? [{ file: join(dataDir, LOG), offset, bytes: length - offset }] : [];
       expect(recovered.cut).toMatchObject(left);
@@ -168,7 +168,7 @@ describe("a log", () => {
     }
   });
 
-  it("with any byte flipped is refused with the place of the damage, or cut if it is the last record; no revision comes twice", () => {
+  it("with any byte flipped is an error with the position, or is truncated at the last record; no revision is reused", () => {
     for (let at = 0; at < bytes.length; at += 1) {
       const damaged = Buffer.from(bytes);
       damaged[at] = (damaged[at] ?? 0) ^ (1 << (at % 8));
@@ -197,7 +197,7 @@ describe("a log", () => {
     }
   });
 
-  it("with any byte flipped is repaired on request: all other records stay, the file is kept, revisions go on", () => {
+  it("with any byte flipped is repaired on request: other records stay, the file is kept, revisions continue", () => {
     for (let at = 0; at < bytes.length; at += 7) {
       const damaged = Buffer.from(bytes);
       damaged[at] = (damaged[at] ?? 0) ^ 0x10;
@@ -219,7 +219,7 @@ describe("a log", () => {
     }
   });
 
-  it("with zeros at its end, as a power cut leaves them, is cut there", () => {
+  it("with zeros at its end, as after a power failure, is truncated there", () => {
     restore(Buffer.concat([bytes, Buffer.alloc(4_096)]));
     const { store, recovered } = expectOk(openStore(dataDir));
     expect(recovered.cut).toMatchObject([{ offset: bytes.length, bytes: 4_096, problem: "no record begins here" }]);
@@ -227,7 +227,7 @@ describe("a log", () => {
     store.close();
   });
 
-  it("that lost its only record, head and all, begins anew and gives no revision twice", () => {
+  it("that lost its only record and its head starts over without reusing a revision", () => {
     restore(Buffer.alloc(ends[1] ?? 0, 7));
     const { store, recovered } = expectOk(openStore(dataDir));
     expect(recovered.cut).toMatchObject([{ offset: 0, bytes: ends[1] }]);
@@ -240,7 +240,7 @@ describe("a log", () => {
     again.close();
   });
 
-  it("larger than one look into it is read whole, and damage far apart is found", () => {
+  it("larger than the read window is read completely, and all damage is found", () => {
     const big = dataFolder();
     const { store } = expectOk(openStore(big));
     for (let at = 0; at < 40; at += 1) attemptWrite(store, { key: `a/${at}`, value: "x".repeat(100_000) });

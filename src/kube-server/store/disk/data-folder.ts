@@ -1,8 +1,8 @@
-/** The names in the folder of a store. Revisions are padded, so that `ls` shows the files in order. */
+/** The file names in the folder of a store. Revisions are padded, so that `ls` sorts the files. */
 import { join } from "node:path";
 import type { StoreFiles } from "./store-files.ts";
 
-const DIGITS = 16; // the largest revision that a number can hold
+const DIGITS = 16; // enough for the largest safe integer
 const NUMBERED = /^(log|snapshot)-(\d{16})$/;
 const PART = ".part";
 const MARK = /^(cut|damaged)-|\.key$/;
@@ -14,13 +14,13 @@ export type FolderContent = {
   readonly snapshots: readonly NumberedFile[];
   /** Snapshots that were never finished. */
   readonly parts: readonly string[];
-  /** A server has worked here: its key, or what was cut off, is there. */
+  /** A server has used the folder: its key, or removed bytes of a log, are present. */
   readonly marked: boolean;
 };
 
 export const logPath = (folder: string, base: number): string => join(folder, `log-${padded(base)}`);
 export const snapshotPath = (folder: string, revision: number): string => join(folder, `snapshot-${padded(revision)}`);
-/** What a file is called until it is whole. */
+/** The name of an incomplete file. */
 export const partPath = (path: string): string => `${path}${PART}`;
 export const lockPath = (folder: string): string => join(folder, "lock");
 
@@ -36,7 +36,7 @@ export function readFolder(files: StoreFiles, folder: string): FolderContent {
   return { logs: numbered("log"), snapshots: numbered("snapshot"), parts: parts.map((name) => join(folder, name)), marked };
 }
 
-/** A name that is not taken: what was set aside once is never overwritten. */
+/** An unused name: files that were set aside are never overwritten. */
 export function freePath(files: StoreFiles, folder: string, name: string): string {
   const taken = new Set(files.readdirSync(folder));
   let free = name;

@@ -1,9 +1,9 @@
 /**
- * Keeps a store on disk: every change goes to a log, and from time to time a snapshot replaces the logs before it.
+ * Persists a store: every change is appended to a log, and from time to time a snapshot replaces earlier logs.
  *
- * The order is what makes it safe. A new log begins first, so that all changes after the snapshot's revision are in it. The
- * snapshot grows a little with each write and gets its name when it is whole. Only then do the old files go. Whenever the
- * process dies, there is a whole snapshot (or none yet) and every log since.
+ * The order makes it safe. First a new log is started, so that it has all changes after the snapshot's revision. The snapshot is extended with
+ * each write and gets its final name when it is complete. Then the old files are removed. Whenever the process is killed, there is a complete
+ * snapshot (or none yet) and every later log.
  */
 import { dirname } from "node:path";
 import { andThen, map, type Logger, type Result } from "#base";
@@ -23,15 +23,15 @@ export type DiskJournalOptions = {
   readonly state: StoreState;
   readonly log: LogFile;
   readonly fsync: "always" | "never";
-  /** A snapshot is due when the logs are this long and as long as the last snapshot: so the work stays in proportion. */
+  /** A snapshot is due when the logs are this long and as long as the last snapshot: so the work is proportional to the changes. */
   readonly snapshotAfterBytes: number;
-  /** What the logs before this one, and the last snapshot, take up. */
+  /** The size of earlier logs, and of the last snapshot. */
   readonly olderLogBytes: number;
   readonly snapshotBytes: number;
   readonly onClose: () => void;
 };
 
-/** A snapshot grows by this many times what a write adds to the log: it ends long before the next one is due. */
+/** A snapshot is extended by this multiple of a write's log record, so that it is complete long before the next one is due. */
 const SNAPSHOT_PACE = 8;
 
 export class DiskJournal implements Journal {
@@ -72,7 +72,7 @@ export class DiskJournal implements Journal {
     const { files, state } = this.#options;
     const folder = dirname(this.#log.path);
     const old = this.#log;
-    // the old log first: should the power fail, a record of the new one must not outlive one of the old
+    // the old log first: after a power failure, a record of the new log must not exist without those of the old one
     const next = andThen(old.sync(), () => LogFile.create(files, logPath(folder, state.revision), state.revision));
     return andThen(next, (log) => {
       this.#olderLogBytes += old.bytes;
@@ -98,7 +98,7 @@ export class DiskJournal implements Journal {
     });
   }
 
-  /** Housekeeping that fails (disk full) fails no write: everything is still in the logs. It is tried again when they have grown. */
+  /** A failed snapshot (disk full) fails no write, because all changes are in the logs. It is retried when they have grown. */
   #report(done: Result<unknown, StorageError>): void {
     if (done.ok) return;
     this.#options.logger.warn("housekeeping of the store failed", { problem: done.error.message });

@@ -1,5 +1,5 @@
 /**
- * What stands in the files of a store: JSON, one value per record. This is the parser at the edge; nothing else trusts a file.
+ * The records in the files of a store: JSON, one value per record. All file content is validated here.
  *
  * A log: its head, then changes and skips. A snapshot: its head, the objects as changes, and the end with their number.
  */
@@ -14,13 +14,13 @@ export type DiskRecord =
   | { readonly kind: "log"; readonly base: number }
   | { readonly kind: "snapshot"; readonly revision: number }
   | { readonly kind: "change"; readonly change: ChangeRecord }
-  /** Revisions up to this one may have been given out and are lost: they must not be given out again. */
+  /** Revisions up to this one may have been assigned and are lost: they must not be reused. */
   | { readonly kind: "skip"; readonly to: number }
   | { readonly kind: "end"; readonly objects: number }
   /** The head of a file that a later version of this program wrote. */
   | { readonly kind: "newer"; readonly format: number };
 
-/** What this program writes. */
+/** Records that this program writes. */
 export type KnownRecord = Exclude<DiskRecord, { readonly kind: "newer" }>;
 
 export function encodeRecord(record: KnownRecord): string {
@@ -41,7 +41,7 @@ export function encodeRecord(record: KnownRecord): string {
 }
 
 export function decodeRecord(bytes: Buffer): Result<DiskRecord, string> {
-  // not parseJson: what was accepted once must come back, however deep it is
+  // not parseJson: an accepted object must be readable at any depth
   const parsed = fromThrowing(
     (): unknown => JSON.parse(bytes.toString("utf8")),
     (thrown) => `not JSON: ${describeThrown(thrown)}`,

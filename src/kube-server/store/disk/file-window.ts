@@ -1,4 +1,4 @@
-/** Reads a file of any size by looking at a part of it at a time: Node reads at most 2 GiB in one go. */
+/** Reads a file of any size in parts: Node reads at most 2 GiB at once. */
 import type { StoreFiles } from "./store-files.ts";
 
 const BLOCK = 1024 * 1024;
@@ -16,7 +16,7 @@ export class FileWindow {
     this.size = files.fstatSync(fd).size;
   }
 
-  /** The bytes stay valid: a new look reads into a new block. */
+  /** The returned bytes stay valid: each read uses a new buffer. */
   bytes(offset: number, length: number): Buffer {
     const from = offset - this.#start;
     if (from >= 0 && from + length <= this.#block.length) return this.#block.subarray(from, from + length);

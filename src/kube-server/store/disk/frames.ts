@@ -1,7 +1,7 @@
 /**
- * How a record stands in a file: a mark, the length, a checksum of the text, a checksum of this head, the text.
+ * The framing of a record in a file: a mark, the length, a checksum of the text, a checksum of this head, the text.
  *
- * The mark holds bytes that no UTF-8 text has. So it cannot stand inside a record, and after damage the next whole record can
+ * The mark has bytes that no UTF-8 text contains. So it cannot occur inside a record, and after damage the next complete record can
  * be found: that is how a torn end is distinguished from a hole in the middle. The head has a checksum of its own because a damaged
  * length would look like a record whose end is missing.
  */
@@ -47,7 +47,7 @@ export function readFrame(file: FileWindow, offset: number): FrameRead {
   return { kind: "whole", text, next: offset + length };
 }
 
-/** Where the next whole record begins; undefined when none follows. */
+/** The position of the next complete record; undefined if none follows. */
 export function findFrameAfter(file: FileWindow, offset: number): number | undefined {
   for (let at = file.indexOf(MARK, offset + 1); at !== undefined; at = file.indexOf(MARK, at + 1)) {
     if (readFrame(file, at).kind === "whole") return at;

@@ -16,7 +16,7 @@ const acquire = (folder: string, table: ProcessTable, files: StoreFiles = fs) =>
   acquireLock({ files, folder, clock: new FakeClock(), processes: table });
 
 describe("the lock of a folder", () => {
-  it("is refused to a second process while the first lives, and names it", () => {
+  it("cannot be acquired while the first process runs, and the error names that process", () => {
     const folder = dataFolder();
     expectOk(acquire(folder, processes(1, { 1: "one" })));
     const refused = acquire(folder, processes(2, { 1: "one", 2: "two" }));
@@ -27,7 +27,7 @@ describe("the lock of a folder", () => {
   });
 
   const stale: { name: string; text: string; from: number | undefined }[] = [
-    { name: "a process that is gone", text: `{"pid":7,"process":"seven","since":"x"}`, from: 7 },
+    { name: "a terminated process", text: `{"pid":7,"process":"seven","since":"x"}`, from: 7 },
     { name: "an earlier process with the same pid, as in a container", text: `{"pid":2,"process":"earlier","since":"x"}`, from: 2 },
     { name: "an unreadable owner", text: "garbage", from: undefined },
     { name: "a file with something else in it", text: `{"pid":"7"}`, from: undefined },
@@ -41,7 +41,7 @@ describe("the lock of a folder", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it("is left alone when it is released after another has taken it", () => {
+  it("is not removed by a release after another process has acquired it", () => {
     const folder = dataFolder();
     const first = expectOk(acquire(folder, processes(1, { 1: "one" })));
     const second = expectOk(acquire(folder, processes(2, { 2: "two" })));
@@ -50,13 +50,13 @@ describe("the lock of a folder", () => {
     second.release();
   });
 
-  it("goes to one of two that find a dead one at the same time", () => {
+  it("is acquired by one of two processes that find a stale lock at the same time", () => {
     const folder = dataFolder();
     const path = join(folder, "lock");
     writeFileSync(path, "dead");
     const winner = `${JSON.stringify({ pid: 3, process: "three", since: "now" })}\n`;
     const lateRename: StoreFiles["renameSync"] = (from, to) => {
-      writeFileSync(path, winner); // the other was quicker
+      writeFileSync(path, winner); // the other process was faster
       renameSync(from, to);
     };
     const refused = acquire(folder, processes(2, { 2: "two", 3: "three" }), { ...fs, renameSync: lateRename });
@@ -64,7 +64,7 @@ describe("the lock of a folder", () => {
     expect(readFileSync(path, "utf8")).toBe(winner);
   });
 
-  it("is given back when the store is closed, so that it can be opened again at once", () => {
+  it("is released when the store is closed, so that it can be reopened at once", () => {
     const folder = dataFolder();
     const one = processes(1, { 1: "one" });
     const { store } = expectOk(openStore(folder, { processes: one }));

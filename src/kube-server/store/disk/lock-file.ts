@@ -1,9 +1,9 @@
 /**
- * One process per folder. The lock names its holder; a lock whose holder is dead is taken over.
+ * One process per folder. The lock names its holder; the lock of a terminated process is taken over.
  *
- * A lock appears by `link`, so it is never seen empty, and a dead one is moved away before a new one is made: of two processes
- * that find it at the same time, one moves it and the other finds a lock that it did not expect, and gives way. It guards
- * against processes of this machine; a folder that two machines share is not guarded.
+ * A lock is created with `link`, so it is never empty, and a stale lock is renamed before a new one is created: of two processes that find it
+ * at the same time, one renames it and the other finds an unexpected lock and fails. It protects against processes of this machine, not
+ * against other machines that share the folder.
  */
 import { err, fromThrowing, ok, timestamp, type Clock, type ProcessTable, type Result } from "#base";
 import { field, parseJson } from "#kube";
@@ -19,7 +19,7 @@ export type LockRequest = {
 };
 
 export type Lock = {
-  /** The dead process that held it before. */
+  /** The terminated process that held it before. */
   readonly takenOverFrom: number | undefined;
   readonly release: () => void;
 };
@@ -35,10 +35,10 @@ export function acquireLock(request: LockRequest): Result<Lock, StoreOpenError> 
   const written = attempt(`cannot lock ${folder}`, () => files.writeFileSync(draft, text, { mode: FILE_MODE }));
   if (!written.ok) return written;
   const release = () => {
-    if (readLock(files, path) === text) attempt("", () => files.rmSync(path)); // a lock that stays is taken over: its holder is dead then
+    if (readLock(files, path) === text) attempt("", () => files.rmSync(path)); // a remaining lock is taken over later, because its holder has terminated
   };
   const taken = takeLock(request, draft);
-  attempt("", () => files.rmSync(draft)); // a draft that stays does no harm
+  attempt("", () => files.rmSync(draft)); // a remaining draft is harmless
   return taken.ok ? ok({ takenOverFrom: taken.value, release }) : taken;
 }
 
@@ -48,17 +48,17 @@ function takeLock({ files, folder, processes }: LockRequest, draft: string): Res
   const first = link();
   if (first.ok) return ok(undefined);
   const text = readLock(files, path);
-  if (text === undefined) return first; // not because there is one, then
+  if (text === undefined) return first; // the failure has another reason than an existing lock
   const holder = parseHolder(text);
   if (holder !== undefined && processes.identify(holder.pid) === holder.process) return locked(path, holder);
   const aside = `${draft}-dead`;
   const moved = attempt(`cannot take over ${path}`, () => files.renameSync(path, aside));
   const found = readLock(files, aside);
   if (!moved.ok || found !== text) {
-    attempt("", () => files.linkSync(aside, path)); // it is another's lock: back with it, if they have not made a new one
+    attempt("", () => files.linkSync(aside, path)); // the lock of another process: restored, unless there is a new one
     return locked(path, parseHolder(found ?? "") ?? { pid: 0, since: "just now" });
   }
-  attempt("", () => files.rmSync(aside)); // does no harm if it stays
+  attempt("", () => files.rmSync(aside)); // harmless if it remains
   const second = link();
   return second.ok ? ok(holder?.pid) : second;
 }

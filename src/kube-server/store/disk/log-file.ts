@@ -1,8 +1,8 @@
 /**
  * A log that is being written: records are added at the end, each with one write.
  *
- * Writes name their position instead of appending. When one fails half-way, the file is cut back to the last whole record; if
- * even that fails, or a sync does, the state on disk is unknown, and the log refuses everything until it is opened again.
+ * Writes have an explicit position instead of appending. After a failed write the file is truncated to the last complete record; if that or a
+ * sync fails, the state on disk is unknown, and the log rejects all writes until it is reopened.
  */
 import { andThen, err, ok, type Result } from "#base";
 import type { StorageError } from "../port.ts";
@@ -24,7 +24,7 @@ export class LogFile {
     this.#bytes = file.bytes;
   }
 
-  /** Replaces a file of this name: the caller knows that there is no record in it. */
+  /** Replaces a file of this name, which must not contain records. */
   static create(files: StoreFiles, path: string, base: number): Result<LogFile, StorageError> {
     const opened = attempt(`cannot create ${path}`, () => files.openSync(path, "w", FILE_MODE));
     return andThen(opened, (fd) => {
@@ -33,7 +33,7 @@ export class LogFile {
       const safe = andThen(begun, () => attempt(`cannot create ${path}`, () => syncFolderOf(files, path)));
       if (safe.ok) return ok(log);
       log.close();
-      attempt("", () => files.rmSync(path)); // a log without records does no harm if it stays
+      attempt("", () => files.rmSync(path)); // a log without records is harmless
       return safe;
     });
   }
@@ -45,7 +45,7 @@ export class LogFile {
     });
   }
 
-  /** Everything from `offset` on goes. */
+  /** Removes everything from `offset` on. */
   static cut(files: StoreFiles, path: string, offset: number): Result<LogFile, StorageError> {
     return andThen(LogFile.resume(files, path), (log) => {
       const cut = attempt(`cannot cut ${path}`, () => files.ftruncateSync(log.#fd, offset));
@@ -67,7 +67,7 @@ export class LogFile {
     return written;
   }
 
-  /** Takes the last record back when it cannot be made safe: it is not acknowledged, so it must not come back. */
+  /** Removes the last record if it cannot be synced: it is not acknowledged, so it must not appear after a restart. */
   appendSafely(frame: Buffer): Result<void, StorageError> {
     const before = this.#bytes;
     return andThen(this.append(frame), () => {
@@ -83,7 +83,7 @@ export class LogFile {
   sync(): Result<void, StorageError> {
     if (this.#broken !== undefined) return err(this.#broken);
     const synced = attempt(`cannot sync ${this.path}`, () => this.#files.fsyncSync(this.#fd));
-    if (!synced.ok) this.#broken = synced.error; // after a failed sync the system may have dropped what it could not write
+    if (!synced.ok) this.#broken = synced.error; // after a failed sync the operating system may have dropped unwritten data
     return synced;
   }
 

@@ -1,10 +1,9 @@
 /**
- * Repairs a folder after `recover` has reported what is wrong with it; it is then read again. Bytes that are no record are
- * copied aside before anything is cut: whatever a person may want to look at later is still there.
+ * Repairs a folder after `recover` has reported what is wrong with it; it is then read again. Bytes that are not a record are
+ * copied to another file before anything is removed, so that they can be inspected later.
  *
- * Revisions are never given out twice. A torn record was never acknowledged, so its revision is free; but a record that was
- * whole once and is damaged now had a revision that a client may know. Those are skipped, and a client that sends one of them
- * gets 410 and must list again.
+ * Revisions are never reused. A torn record was never acknowledged, so its revision is free; but a damaged record had a revision that a client
+ * may have received. Those are skipped, and a client that sends one of them gets 410 and must list again.
  */
 import { basename, dirname } from "node:path";
 import { andThen, map, ok, type Result } from "#base";
@@ -18,13 +17,13 @@ import type { Recovered } from "./recover.ts";
 import { SnapshotWriter } from "./snapshot-writer.ts";
 import { attempt, withFile, writeAll, type StoreFiles } from "./store-files.ts";
 
-/** What was no record, and where a copy of it is. */
+/** Bytes that are not a record, and the name of their copy. */
 export type KeptDamage = Damage & { readonly keptIn: string };
 
-/** No change is written in fewer bytes: a damaged stretch held at most one revision per so many. */
+/** The minimal size of a change: damaged bytes contained at most one revision per this number. */
 const SMALLEST_RECORD = 32;
 
-/** What was cut off, or set aside by a repair. Empty: there was nothing to mend. */
+/** Bytes that were removed or set aside. Empty: nothing was repaired. */
 export function mend(files: StoreFiles, folder: string, recovered: Recovered): Result<readonly KeptDamage[], StorageError> {
   const { tail, state } = recovered;
   const cut = tail === undefined ? ok([]) : map(cutTail(files, tail, state.revision), (kept) => [kept]);
@@ -46,7 +45,7 @@ function cutTail(files: StoreFiles, tail: NonNullable<Recovered["tail"]>, revisi
   });
 }
 
-/** Copies of the damaged files, then a fresh snapshot of what could be read: the old files are obsolete from then on. */
+/** Copies the damaged files, then writes a snapshot of the readable records: afterwards the old files are obsolete. */
 function rewrite(files: StoreFiles, folder: string, { state, damages, tail }: Recovered): Result<readonly KeptDamage[], StorageError> {
   if (damages.length === 0) return ok([]);
   const kept = attempt(`cannot set damaged files of ${folder} aside`, () => {

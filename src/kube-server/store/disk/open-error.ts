@@ -1,7 +1,7 @@
-/** Why a store on disk cannot be opened, and what a person can do about it. */
+/** Errors of opening a store on disk, and their remedies. */
 export type StoreOpenError =
   | { readonly kind: "locked"; readonly file: string; readonly pid: number; readonly since: string }
-  /** Records that are not whole stand before records that are: cutting would lose acknowledged writes. */
+  /** Damaged records before complete ones: truncation would lose acknowledged writes. */
   | { readonly kind: "corrupt"; readonly file: string; readonly offset: number; readonly problem: string }
   | { readonly kind: "storage"; readonly message: string };
 

@@ -28,7 +28,7 @@ const [log1, log3, snapshot3] = [numbered("log", 1), numbered("log", 3), numbere
 const goodSnapshot = file({ kind: "snapshot", revision: 3 }, change(2), change(3), { kind: "end", objects: 2 });
 const goodLog = file({ kind: "log", base: 3 }, change(4));
 
-describe("what stands in a folder", () => {
+describe("the content of a folder", () => {
   const rows: { name: string; files: Record<string, Uint8Array>; want: string[] }[] = [
     { name: "a snapshot and the log after it", files: { [snapshot3]: goodSnapshot, [log3]: goodLog }, want: ["a/2", "a/3", "a/4"] },
     { name: "a snapshot alone", files: { [snapshot3]: goodSnapshot }, want: ["a/2", "a/3"] },
@@ -43,7 +43,7 @@ describe("what stands in a folder", () => {
       want: ["a/2", "a/3", "a/4"],
     },
     {
-      name: "logs that were begun and never used",
+      name: "logs that were created and never used",
       files: {
         [log1]: file({ kind: "log", base: 1 }, change(2), change(3), change(4)),
         [log3]: Buffer.from([0xff]),
@@ -65,7 +65,7 @@ describe("what stands in a folder", () => {
   });
 });
 
-describe("a folder is refused, and nothing in it is changed, when", () => {
+describe("a folder cannot be opened, and is not changed, when", () => {
   const broken = Buffer.from(goodSnapshot).fill(0, 50, 60);
   const rows: { name: string; files: Record<string, Uint8Array>; at: string; problem: string; left: string[] }[] = [
     {
@@ -125,14 +125,14 @@ describe("a folder is refused, and nothing in it is changed, when", () => {
       left: ["a/2"],
     },
     {
-      name: "a log holds what belongs into a snapshot",
+      name: "a log has a record of a snapshot",
       files: { [log1]: file({ kind: "log", base: 1 }, change(2), { kind: "end", objects: 1 }) },
       at: log1,
       problem: "not a change",
       left: ["a/2"],
     },
     {
-      name: "a record is whole and makes no sense",
+      name: "a complete record is invalid",
       files: {
         [log1]: Buffer.concat([
           file({ kind: "log", base: 1 }, change(2)),
@@ -182,7 +182,7 @@ it("the message about a damaged folder names the file, the byte and the remedy",
   );
 });
 
-it("a repair gives no revision twice, also when the end of the log is damaged as well", () => {
+it("a repair reuses no revision, also when the end of the log is damaged as well", () => {
   const bytes = file({ kind: "log", base: 1 }, change(2), change(3), change(4), change(5), change(6));
   bytes.fill(0, 250, 260); // the record of revision 3
   bytes.fill(0, 700); // those of 5 and 6

@@ -1,9 +1,8 @@
 /**
- * From files to state: the newest snapshot, then the logs after it. It only reads; repairs are reported, not done.
+ * Reads the state from files: the newest snapshot, then the logs after it. It only reads; necessary repairs are reported.
  *
- * A file is damaged at its end or in the middle, and the difference is everything. A writer that is killed leaves the newest log
- * torn at its end: that can be cut. Anything else (a hole with whole records behind it, an older file that is not whole, a file
- * that is missing) has lost acknowledged writes, and only a person may decide to continue. `repair` is that decision.
+ * A killed writer leaves the newest log torn at its end: the torn record can be removed. Any other damage (before complete records, in an older
+ * file, or a missing file) has lost acknowledged writes, and only a person may decide to continue. `repair` is that decision.
  */
 import { err, ok, type Result } from "#base";
 import type { HistoryLimit } from "../history.ts";
@@ -26,22 +25,22 @@ export type RecoverRequest = {
 export type Recovered = {
   readonly state: StoreState;
   readonly snapshot: { readonly revision: number; readonly bytes: number } | undefined;
-  /** Oldest first; the last one is to be written on. */
+  /** Oldest first; new changes are appended to the last one. */
   readonly logs: readonly { readonly path: string; readonly bytes: number }[];
   readonly replayed: number;
-  /** The end of the last log that is no record. */
+  /** The end of the last log, if it is not a record. */
   readonly tail: (Damage & { readonly torn: boolean }) | undefined;
-  /** With `repair` only: everything else that is no record. */
+  /** With `repair` only: all other bytes that are not a record. */
   readonly damages: readonly Damage[];
   /** Files that a snapshot has replaced or that were never finished. */
   readonly obsolete: readonly string[];
-  /** Logs that end inside their head: emptied by something else, or the process died while it made them. */
+  /** Logs that end inside their head: truncated from outside, or the process was killed during their creation. */
   readonly emptied: readonly string[];
-  /** A server left something here, and no change of it is left. */
+  /** A server has used the folder, and no change is left. */
   readonly lost: boolean;
 };
 
-/** Says what is wrong with a record in this place, or undefined. */
+/** Returns the error of a record at this position, or undefined. */
 type Take = (record: KnownRecord, offset: number) => string | undefined;
 
 /** Throws as node:fs does. */
@@ -77,7 +76,7 @@ class Recovery {
     const snapshot = newest === undefined ? undefined : { revision: start, bytes: sizeOf(files, newest.path) };
     const found = { tail: this.#tail, damages: this.#damages, replayed: this.#replayed };
     const emptied = sized.filter(({ revision, bytes }) => revision >= start && bytes < headBytes(revision)).map(({ path }) => path);
-    // a log with its head and nothing else was made and not used: that alone is a first start that was ended
+    // a single log with only its head: the first start was interrupted
     const marked = emptied.length > 0 || content.marked;
     const lost = marked && newest === undefined && state.revision === FIRST_REVISION;
     return ok({ state, snapshot, logs, ...found, obsolete: [...gone, ...content.parts], emptied, lost });
@@ -130,7 +129,7 @@ class Recovery {
       const { revision } = record.change;
       const problem = `revision ${revision} after revision ${state.revision}`;
       if (revision <= state.revision) return problem;
-      // what is missing between them is noted once, by the damage that took it if there was one
+      // missing revisions are reported once, by the damage that caused them if there is one
       if (revision > state.revision + 1 && this.#damages.length === 0 && !this.#trouble(file, { offset, bytes: 0, problem }).ok)
         return problem;
       state.apply(record.change);
@@ -139,7 +138,7 @@ class Recovery {
     return undefined;
   }
 
-  /** `isTail` may take trouble at the end of the file on itself; all other trouble needs `repair`. */
+  /** `isTail`: damage at the end of the file is accepted; all other damage needs `repair`. */
   #read(file: NumberedFile, take: Take, isTail: (trouble: Trouble) => boolean): Result<void, StoreOpenError> {
     return withFile(this.#request.files, file.path, "r", (fd) => {
       const window = new FileWindow(this.#request.files, fd);
@@ -167,7 +166,7 @@ class Recovery {
   }
 }
 
-/** Nothing but its head, or a part of it: made and never used. Whether it is there or not makes no difference. */
+/** Only a head, or a part of it: created and never used, so it can be ignored. */
 function isBare(base: number, bytes: number): boolean {
   return bytes <= headBytes(base);
 }

@@ -1,8 +1,8 @@
 /**
- * Writes the whole state at one revision, a few objects at a time, while the store goes on.
+ * Writes the whole state at one revision, a few objects at a time, while the store continues.
  *
- * 100,000 objects take a second to write; requests must not wait for that. Each step lists the next page *as it was* at the
- * revision, which history can tell as long as it is pinned there. Under its final name the file is always whole.
+ * 100,000 objects take a second to write; requests must not wait for that. Each step lists the next page at the snapshot's revision, which is
+ * pinned in the history. Under its final name the file is always complete.
  */
 import { andThen, mapErr, ok, type Result } from "#base";
 import type { CollectionName, StorageError, Stored, StoreKey } from "../port.ts";
@@ -62,7 +62,7 @@ export class SnapshotWriter {
   }
 
   abandon(): void {
-    attempt("", () => this.#files.closeSync(this.#fd)); // a part that stays is removed by the next start
+    attempt("", () => this.#files.closeSync(this.#fd)); // a remaining part is removed at the next start
     attempt("", () => this.#files.rmSync(partPath(this.#path)));
   }
 

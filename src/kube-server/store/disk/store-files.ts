@@ -1,5 +1,5 @@
 /**
- * The part of node:fs that a store on disk uses, as a port: tests fill the disk, break it, and kill the process at every call.
+ * The part of node:fs that a store on disk uses, as a port: tests simulate full and failing disks, and kill the process at every call.
  *
  * Functions throw as node:fs does; `attempt` turns that into a Result.
  */
@@ -31,7 +31,7 @@ export type StoreFiles = Pick<
 
 export const nodeFiles: StoreFiles = fs;
 
-/** The folder holds Secrets in plain text: only the owner may read it. */
+/** The folder contains Secrets in plain text: only the owner may read it. */
 export const FILE_MODE = 0o600;
 export const FOLDER_MODE = 0o700;
 
@@ -49,12 +49,12 @@ export function withFile<T>(files: StoreFiles, path: string, flags: "r" | "r+" |
   }
 }
 
-/** The system may take a part of a write; what is not taken is offered again. */
+/** The operating system may write only a part; the rest is written again. */
 export function writeAll(files: StoreFiles, fd: number, bytes: Uint8Array, position: number): void {
   for (let done = 0; done < bytes.length;) done += files.writeSync(fd, bytes, done, bytes.length - done, position + done);
 }
 
-/** A new name, or a file that is gone, is only safe from a power cut once the folder is on disk. */
+/** New and removed names survive a power failure only after a sync of the folder. */
 export function syncFolderOf(files: StoreFiles, path: string): void {
   withFile(files, dirname(path), "r", (fd) => files.fsyncSync(fd));
 }
