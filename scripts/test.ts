@@ -1,6 +1,6 @@
 /**
- * `npm test`: the whole suite with the coverage gate. With arguments (`npm test -- src/pki`) they go to vitest as they are,
- * and coverage is left out: part of the suite says nothing about it.
+ * `npm test`: the whole suite with the coverage gate. With arguments (`npm test -- src/pki`) they are passed to vitest, and coverage is not
+ * measured: it needs the whole suite.
  *
  * The very last line is read by programs: see scripts/vitest/counts.ts.
  */

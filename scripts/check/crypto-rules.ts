@@ -5,7 +5,7 @@
 export type BannedPackage = { readonly name: string; readonly why: string };
 export type Exception = { readonly file: string; readonly why: string };
 
-/** `@scope/*` stands for the whole scope. */
+/** `@scope/*` is the whole scope. */
 export const BANNED_PACKAGES: readonly BannedPackage[] = [
   { name: "node-forge", why: "TLS, X.509 and ciphers in JavaScript" },
   { name: "crypto-js", why: "ciphers and hashes in JavaScript" },

@@ -60,7 +60,7 @@ describe("npm run check", () => {
       "docs/wrong-citation.md:1  cites src/base/not-there.ts, which is not in the repository",
       "src/base/weak-a.ts:3  md5 is not allowed",
       "src/base/weak-b.ts:3  sha1 is not allowed",
-      `${generated}  is not what its source says; npm run generate writes it`,
+      `${generated}  differs from its source; npm run generate writes it`,
     ]) {
       expect(stdout).toContain(found);
     }

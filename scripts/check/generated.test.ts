@@ -13,7 +13,7 @@ describe("checkGenerated", () => {
     {
       name: "names what was edited",
       files: { "deploy/crds/a.yaml": `${content}b: 2\n` },
-      want: ["deploy/crds/a.yaml  is not what its source says; npm run generate writes it"],
+      want: ["deploy/crds/a.yaml  differs from its source; npm run generate writes it"],
     },
     {
       name: "names what is left over",

@@ -10,7 +10,7 @@ export async function checkGenerated(root: string, wanted: GeneratedFiles = gene
   for (const [file, content] of wanted) {
     const present = await readText(root, file);
     if (present === undefined) findings.push({ file, message: `is missing; ${REMEDY}` });
-    else if (present !== content) findings.push({ file, message: `is not what its source says; ${REMEDY}` });
+    else if (present !== content) findings.push({ file, message: `differs from its source; ${REMEDY}` });
   }
   return [...findings, ...(await leftOver(root, wanted))];
 }

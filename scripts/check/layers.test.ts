@@ -28,7 +28,7 @@ describe("checkLayers", () => {
     {
       name: "a file without a folder",
       add: { "src/loose.ts": "" },
-      want: { file: "src/loose.ts", message: "stands directly in src; every file belongs to a folder" },
+      want: { file: "src/loose.ts", message: "is directly in src; move it to a folder" },
     },
     {
       name: "an alias without a file",

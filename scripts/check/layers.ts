@@ -41,7 +41,7 @@ function folderFindings(sources: readonly string[], layers: Layers): readonly Fi
   const homeless = inSrc.filter((path) => folderOf(path) === undefined);
   const folders = new Set(inSrc.flatMap((path) => folderOf(path) ?? []));
   return [
-    ...homeless.map((file) => ({ file, message: "stands directly in src; every file belongs to a folder" })),
+    ...homeless.map((file) => ({ file, message: "is directly in src; move it to a folder" })),
     ...[...folders].filter((folder) => !layers.has(folder)).map((folder) => ({ file: `src/${folder}`, message: "is not in layers.json" })),
   ];
 }

@@ -22,7 +22,7 @@ describe("checkModuleState refuses", () => {
     expect(await names({ "src/kube/a.ts": `\n${text}\n` })).toEqual([expect.stringMatching(/^src\/kube\/a\.ts:2 /)]);
   });
 
-  it("an exception that is not needed any more", async () => {
+  it("an exception that is no longer needed", async () => {
     const root = await fileTree({ "src/kube/a.ts": "const a = 1;" });
     expect(await checkModuleState(root, [{ file: "src/kube/a.ts", name: "known", why: "was needed" }])).toMatchObject([
       { file: "src/kube/a.ts" },

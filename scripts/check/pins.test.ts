@@ -39,7 +39,7 @@ describe("checkPins", () => {
     {
       name: "a lockfile with the servers of packages is refused",
       files: { "package-lock.json": `{"a": {"resolved": "https://npm.example.com/a.tgz"}}` },
-      want: ["says where packages come from; .npmrc has omit-lockfile-registry-resolved: write it again with npm install"],
+      want: ["names the servers of packages; .npmrc has omit-lockfile-registry-resolved: write it again with npm install"],
     },
     { name: "a registry in .npmrc is refused", files: { ".npmrc": "fund=false\n@a:registry = https://x\n" }, want: ["sets a registry"] },
     { name: "names of images pass", files: { "deploy/a.yaml": "image: ghcr.io/x/y:1\n" }, want: [] },

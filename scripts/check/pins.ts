@@ -42,4 +42,4 @@ async function hostFindings(root: string): Promise<readonly Finding[]> {
   return findings;
 }
 
-const RESOLVED = "says where packages come from; .npmrc has omit-lockfile-registry-resolved: write it again with npm install";
+const RESOLVED = "names the servers of packages; .npmrc has omit-lockfile-registry-resolved: write it again with npm install";

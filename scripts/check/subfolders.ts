@@ -1,8 +1,8 @@
 /**
  * Imports between the subfolders of one folder of src: in the order that layers.json gives, if it gives one, and never in a cycle.
  *
- * A file that stands directly in the folder is a node of its own, so a cycle through such a file is found as well; a cycle of such files alone
- * is not reported. Tests and their support do not count.
+ * A file directly in the folder is a separate node, so a cycle through such a file is found as well; a cycle of such files alone is not
+ * reported. Tests and their support do not count.
  */
 import { posix } from "node:path";
 import type { Finding } from "./finding.ts";
@@ -46,7 +46,7 @@ function subfoldersOf(files: readonly string[], folder: string): ReadonlySet<str
   );
 }
 
-/** The subfolder, or the file that stands directly in the folder. */
+/** The subfolder, or the file directly in the folder. */
 function nodeOf(path: string): string {
   return path.split("/")[2] ?? "";
 }

@@ -52,7 +52,7 @@ describe("fetchModule", () => {
     {
       name: "a package without the module",
       files: { "bin/apt-get": APT, "bin/dpkg": "#!/bin/sh\n" },
-      want: "openssl-provider-fips_1_amd64.deb holds no fips.so",
+      want: "openssl-provider-fips_1_amd64.deb contains no fips.so",
     },
   ];
   it.each(rows)("reports $name in one line", async ({ files, want }) => {

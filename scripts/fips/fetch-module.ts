@@ -74,7 +74,7 @@ async function downloadInto({ scratch, sources, target, env }: Download): Promis
   if (archive === undefined) return err(`apt-get downloaded no ${PACKAGE}`);
   const unpacked = await runProgram("dpkg", ["-x", archive, "unpacked"], { cwd: scratch, env });
   const module = (await listFiles(scratch, "unpacked")).find((path) => basename(path) === "fips.so");
-  if (unpacked.code !== 0 || module === undefined) return err(`${archive} holds no fips.so`);
+  if (unpacked.code !== 0 || module === undefined) return err(`${archive} contains no fips.so`);
   await mkdir(dirname(target), { recursive: true });
   await copyFile(join(scratch, module), `${target}.${process.pid}`);
   await rename(`${target}.${process.pid}`, target); // renamed, so that it is complete also when two runs fetch at once

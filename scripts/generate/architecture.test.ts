@@ -44,7 +44,7 @@ text
     { name: "all but a few", may: names.slice(1), want: "all above but a" },
     { name: "a few", may: ["a"], want: "a" },
   ];
-  it.each(rows)("says what the last of many folders may import: $name", ({ may, want }) => {
+  it.each(rows)("lists what the last of many folders may import: $name", ({ may, want }) => {
     const layers = Object.fromEntries([...names.map((name) => [name, { what: "w", may: [] }]), ["last", { what: "w", may }]]);
     expect(fill(PAGE, JSON.stringify({ layers }))).toContain(`| last | w | ${want} |`);
   });
@@ -56,7 +56,7 @@ text
   it("fails the check while it differs from layers.json", async () => {
     const root = await fileTree({ "layers.json": LAYERS, "ARCHITECTURE.md": PAGE, "src/base/README.md": "# base\n" });
     expect((await checkGenerated(root, generateArchitecture(root))).map(formatFinding)).toEqual([
-      "ARCHITECTURE.md  is not what its source says; npm run generate writes it",
+      "ARCHITECTURE.md  differs from its source; npm run generate writes it",
     ]);
   });
 });

@@ -12,7 +12,7 @@ const rows = [
   { name: "--bin takes the next argument", args: ["--bin", "/b", "crds"], want: given({ bin: "/b", vitest: ["crds"] }) },
   { name: "--bin= takes its own", args: ["--bin=/b"], want: given({ bin: "/b" }) },
   { name: "--up keeps a plane", args: ["--up"], want: given({ up: true }) },
-  { name: "--help asks for the text", args: ["--help"], want: given({ help: true }) },
+  { name: "--help prints the text", args: ["--help"], want: given({ help: true }) },
   { name: "-h does too", args: ["-h"], want: given({ help: true }) },
   { name: "--bin alone is a mistake", args: ["--bin"], want: err("--bin needs a folder") },
   { name: "--up with a filter is a mistake", args: ["--up", "crds"], want: err("--up runs no stories, so it takes no crds") },

@@ -27,7 +27,7 @@ async function repository(): Promise<string> {
 }
 
 describe("chooseBase", () => {
-  it("knows no base outside a clone", async () => {
+  it("has no base outside a clone", async () => {
     expect(await chooseBase(await fileTree({}), undefined)).toMatchObject({ ok: true, value: { kind: "no-git" } });
   });
 

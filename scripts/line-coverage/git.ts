@@ -63,7 +63,7 @@ async function git(root: string, ...args: readonly string[]): Promise<string | u
   return ran.code === 0 ? ran.stdout.trimEnd() : undefined;
 }
 
-/** Inside a git hook GIT_DIR and its like name the repository of the commit, whatever the folder says. */
+/** Inside a git hook GIT_DIR and its like name the repository of the commit, whatever the folder is. */
 export function withoutGit(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith("GIT_")));
 }

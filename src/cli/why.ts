@@ -50,7 +50,7 @@ function namesBehindFiles(
   return { names: last, flags: { ...flags, filename: files } };
 }
 
-/** `B:port`; a name holds no colon. */
+/** `B:port`; a name contains no colon. */
 function questionOf([from, to, ...rest]: readonly string[], { method, path }: WhyFlags): Result<WhyQuestion, string> {
   if (from === undefined || to === undefined || rest.length > 0)
     return err("give a caller and a callee: lattice why frontend api, or lattice why shop/frontend shop/api:8080");
