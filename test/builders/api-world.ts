@@ -54,7 +54,7 @@ export class ApiWorld implements AsyncDisposable {
     await this.cluster.close();
   }
 
-  /** The next requests of the client under test that match get this answer; one request unless `times` says otherwise. */
+  /** The next requests of the client under test that match get this response; `times`: how many, default one. */
   intercept(match: InterceptMatch, interceptor: Interceptor): Interception {
     return this.cluster.intercept({ times: 1, ...match, user: OPERATOR.name }, interceptor);
   }

@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runCli } from "./cli-io.ts";
 
-export type Step = {
+export type ConsoleStep = {
   readonly command: string;
   /** The text after a `#`. */
   readonly remark: string;
@@ -12,7 +12,7 @@ export type Step = {
 };
 
 /** `$ command` and the output shown below it. */
-export function consoleSteps(document: string): readonly Step[] {
+export function consoleSteps(document: string): readonly ConsoleStep[] {
   return blocksOf(document, "console").flatMap((block) =>
     block
       .split(/^\$ /m)
@@ -22,7 +22,7 @@ export function consoleSteps(document: string): readonly Step[] {
 }
 
 /** Lines of `sh` blocks, which show no output. */
-export function shellSteps(document: string): readonly Step[] {
+export function shellSteps(document: string): readonly ConsoleStep[] {
   const lines = blocksOf(document, "sh").flatMap((block) => block.split("\n").filter((line) => line.trim() !== ""));
   return lines.map((line) => ({ ...commandIn(line), shown: "" }));
 }
@@ -35,7 +35,7 @@ function blocksOf(document: string, language: string): readonly string[] {
   return [...document.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, "gm"))].map(([, block = ""]) => block);
 }
 
-function commandIn(line: string): Pick<Step, "command" | "remark"> {
+function commandIn(line: string): Pick<ConsoleStep, "command" | "remark"> {
   const [, command = "", remark = ""] = /^(.*?)(?:\s+# (.*))?$/.exec(line) ?? [];
   return { command: command.trim(), remark };
 }

@@ -197,7 +197,7 @@ export const invalidContainers: readonly InvalidResource[] = [
     serverMessage: "must be of type",
   },
   {
-    name: "a liveness probe that wants two successes",
+    name: "a liveness probe with successThreshold 2",
     given: rawContainer({ livenessProbe: { tcpSocket: { port: 80 }, successThreshold: 2 } }),
     wantPath: "spec.containers[main].livenessProbe.successThreshold",
     wantMessage: "must be at most 1, and is 2",

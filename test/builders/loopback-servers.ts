@@ -44,9 +44,9 @@ export async function stopAll(): Promise<void> {
 }
 
 /** Sockets that the server still has open. */
-export type Listening = { readonly port: number; readonly sockets: ReadonlySet<Socket>; connections: number };
+export type TestServer = { readonly port: number; readonly sockets: ReadonlySet<Socket>; connections: number };
 
-async function listen(server: Server): Promise<Listening> {
+async function listen(server: Server): Promise<TestServer> {
   const sockets = new Set<Socket>();
   const state = { port: 0, sockets, connections: 0 };
   server.on("connection", (socket: Socket) => {
@@ -87,11 +87,11 @@ export async function http2Server(handler: Http2Handler, options: Http2Options =
   return Object.assign(state, { sessions });
 }
 
-export function http1Server(handler: RequestListener): Promise<Listening> {
+export function http1Server(handler: RequestListener): Promise<TestServer> {
   return listen(createHttpsServer({ ...tls, ALPNProtocols: ["http/1.1"] }, handler));
 }
 
-export function plainServer(handler: RequestListener): Promise<Listening> {
+export function plainServer(handler: RequestListener): Promise<TestServer> {
   return listen(createHttpServer(handler));
 }
 
@@ -123,7 +123,9 @@ export function configFor(port: number, more: Partial<ClusterConfig> = {}): Clus
 }
 
 /** The whole response, or the received part and the error. */
-export async function readAnswer(answer: Result<TransportResponse, KubeError>): Promise<{ code: number; text: string; error?: KubeError }> {
+export async function readResponse(
+  answer: Result<TransportResponse, KubeError>,
+): Promise<{ code: number; text: string; error?: KubeError }> {
   if (!answer.ok) return { code: 0, text: "", error: answer.error };
   let text = "";
   for await (const piece of answer.value.body) {

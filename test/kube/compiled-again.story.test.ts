@@ -37,7 +37,7 @@ beforeAll(async () => {
   home = mkdtempSync(join(tmpdir(), "lattice-again-story-"));
   const kubeconfig = join(home, "kubeconfig");
   server = new ServerProcess(home, ["--kubeconfig-out", kubeconfig, "--no-controllers"]);
-  if ((await server.url()) === undefined) throw new Error(`our server did not start: ${server.complaints}`);
+  if ((await server.url()) === undefined) throw new Error(`the server did not start: ${server.stderr}`);
   const kubectl = join(sharedPlane().binaries, "kubectl");
   const env = { PATH: process.env["PATH"], HOME: home, KUBECONFIG: kubeconfig };
   servers.set("embedded", (args, stdin) => runProgram(kubectl, [`--cache-dir=${join(home, "cache")}`, ...args], { env, stdin }));

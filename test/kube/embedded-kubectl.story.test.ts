@@ -31,7 +31,7 @@ beforeAll(async () => {
   home = mkdtempSync(join(tmpdir(), "lattice-embedded-"));
   const kubeconfig = join(home, "kubeconfig");
   server = new ServerProcess(home, ["--kubeconfig-out", kubeconfig]); // with TLS: kubectl sends no token over plain HTTP
-  if ((await server.url()) === undefined) throw new Error(`our server did not start: ${server.complaints}`);
+  if ((await server.url()) === undefined) throw new Error(`the server did not start: ${server.stderr}`);
   const kubectl = join(sharedPlane().binaries, "kubectl");
   const env = { PATH: process.env["PATH"], HOME: home, KUBECONFIG: kubeconfig };
   ours = (args, stdin) => runProgram(kubectl, [`--cache-dir=${join(home, "cache")}`, ...args], { env, stdin });
@@ -221,7 +221,7 @@ describe("kubectl has the same output on the embedded server and on the real one
   });
 
   test("the embedded server logged no problem during all commands", () => {
-    expect(server?.complaints).toBe("");
+    expect(server?.stderr).toBe("");
   });
 });
 

@@ -21,7 +21,7 @@ beforeAll(async () => {
   home = mkdtempSync(join(tmpdir(), "lattice-openapi-"));
   server = new ServerProcess(home);
   const address = await server.url();
-  if (address === undefined) throw new Error(`our server did not start: ${server.complaints}`);
+  if (address === undefined) throw new Error(`the server did not start: ${server.stderr}`);
   url = address;
 });
 afterAll(async () => {

@@ -17,7 +17,7 @@ let server: ServerProcess | undefined;
 beforeAll(async () => {
   home = mkdtempSync(join(tmpdir(), "lattice-go-"));
   server = new ServerProcess(home, ["--kubeconfig-out", join(home, "kubeconfig")]);
-  if ((await server.url()) === undefined) throw new Error(`our server did not start: ${server.complaints}`);
+  if ((await server.url()) === undefined) throw new Error(`the server did not start: ${server.stderr}`);
 });
 afterAll(async () => {
   await server?.kill();

@@ -9,16 +9,16 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectOk } from "#base";
 import { parseYaml } from "#kube";
 import { runCli } from "../builders/cli-io.ts";
-import { consoleSteps, runStep, shellSteps, shownPattern, type Step } from "../builders/console-steps.ts";
+import { consoleSteps, runStep, shellSteps, shownPattern, type ConsoleStep } from "../builders/console-steps.ts";
 
 const root = join(import.meta.dirname, "../..");
 const readme = readFileSync(join(root, "README.md"), "utf8");
 
-const nameOf = ({ command }: Step) => /^\.\/lattice ([a-z-]+)/.exec(command)?.[1] ?? "";
+const nameOf = ({ command }: ConsoleStep) => /^\.\/lattice ([a-z-]+)/.exec(command)?.[1] ?? "";
 const ours = [...consoleSteps(readme), ...shellSteps(readme)].filter((step) => nameOf(step) !== "");
 
 /** Commands that run until they are stopped, or need a cluster. */
-const isLive = (step: Step) =>
+const isLive = (step: ConsoleStep) =>
   ["up", "down", "operator", "api-server", "status"].includes(nameOf(step)) || (nameOf(step) === "why" && !step.command.includes(" -f "));
 const offline = ours.filter((step) => !isLive(step));
 
@@ -35,7 +35,7 @@ test("the README shows compile, why, graph, diff, validate, patch, crds and rbac
 });
 
 /** The exit code that the README's remark implies. */
-function wantedCode({ remark }: Step): number {
+function wantedCode({ remark }: ConsoleStep): number {
   return remark.startsWith("closed") ? 1 : 0;
 }
 

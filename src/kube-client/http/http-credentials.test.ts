@@ -8,7 +8,7 @@ import {
   http1Server,
   http2Server,
   issue,
-  readAnswer,
+  readResponse,
   stopAll,
   until,
   type Http2Handler,
@@ -62,7 +62,7 @@ describe("credentials", () => {
     const { credentials, state } = tokens("old", "new");
     const transport = open(configFor(server.port, { credentials }));
     const request: TransportRequest = { method: "POST", path: "/", headers: {}, body: "{}" };
-    expect(await readAnswer(await transport.send(request, live))).toEqual({ code: 200, text: "body" });
+    expect(await readResponse(await transport.send(request, live))).toEqual({ code: 200, text: "body" });
     await transport.close();
     expect(state.closed).toBe(true);
   });
@@ -70,12 +70,15 @@ describe("credentials", () => {
   test("a second 401 is returned", async () => {
     const server = await http2Server(accepting("never"));
     const { credentials } = tokens("old", "new", "newer");
-    expect(await readAnswer(await open(configFor(server.port, { credentials })).send(get("/"), live))).toEqual({ code: 401, text: "body" });
+    expect(await readResponse(await open(configFor(server.port, { credentials })).send(get("/"), live))).toEqual({
+      code: 401,
+      text: "body",
+    });
   });
 
   test("a 401 is returned when there is no new credential", async () => {
     const server = await http2Server(accepting("never"));
-    expect(await readAnswer(await open(configFor(server.port, tokens("old"))).send(get("/"), live))).toEqual({ code: 401, text: "body" });
+    expect(await readResponse(await open(configFor(server.port, tokens("old"))).send(get("/"), live))).toEqual({ code: 401, text: "body" });
   });
 
   test("missing credentials are the error of the call", async () => {
@@ -97,10 +100,10 @@ describe("credentials", () => {
     let certificate = clientIdentity;
     const credentials: Credentials = { get: () => Promise.resolve(ok({ certificate })), refused: () => false, close() {} };
     const transport = open(configFor(server.port, { credentials }));
-    const slow = transport.send(get("/slow"), live).then(readAnswer);
+    const slow = transport.send(get("/slow"), live).then(readResponse);
     await until(() => waiting.length === 1);
     certificate = issue(authority, "bob", "client");
-    expect((await readAnswer(await transport.send(get("/"), live))).text).toBe("quick");
+    expect((await readResponse(await transport.send(get("/"), live))).text).toBe("quick");
     expect(server.connections).toBe(2);
     waiting[0]?.();
     expect((await slow).text).toBe("done");
@@ -112,8 +115,8 @@ describe("credentials", () => {
     let certificate = clientIdentity;
     const credentials: Credentials = { get: () => Promise.resolve(ok({ certificate })), refused: () => false, close() {} };
     const transport = open(configFor(server.port, { credentials }));
-    await readAnswer(await transport.send(get("/"), live));
+    await readResponse(await transport.send(get("/"), live));
     certificate = issue(authority, "bob", "client");
-    expect((await readAnswer(await transport.send(get("/"), live))).code).toBe(200);
+    expect((await readResponse(await transport.send(get("/"), live))).code).toBe(200);
   });
 });

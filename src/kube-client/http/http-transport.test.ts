@@ -15,7 +15,7 @@ import {
   plainServer,
   stopAll,
   echo,
-  readAnswer,
+  readResponse,
   stalls,
   until,
   type Http2Handler,
@@ -63,7 +63,7 @@ describe("on every kind of server", () => {
       headers: { "content-type": "application/json" },
       body: '{"ä":1}',
     };
-    const { code, text } = await readAnswer(await transport.send(request, live));
+    const { code, text } = await readResponse(await transport.send(request, live));
     const seen = JSON.parse(text) as { headers: Record<string, string>; body: string };
     expect(code).toBe(200);
     expect(seen).toMatchObject({ method: "POST", url: "/x?y=%20z", body: '{"ä":1}' });
@@ -81,7 +81,7 @@ describe("on every kind of server", () => {
   test.each(kinds)("$name: calls one after the other share a connection", async ({ name, start, config }) => {
     const server = await start();
     const transport = open(config(server.port));
-    for (let call = 0; call < 20; call += 1) expect((await readAnswer(await transport.send(get("/"), live))).code).toBe(200);
+    for (let call = 0; call < 20; call += 1) expect((await readResponse(await transport.send(get("/"), live))).code).toBe(200);
     // over TLS the first connection detects that the server has no HTTP/2
     expect(server.connections).toBe(name === "HTTP/1.1 over TLS" ? 2 : 1);
   });
@@ -90,13 +90,13 @@ describe("on every kind of server", () => {
     const server = await start();
     const base = config(server.port);
     const transport = open({ ...base, server: expectOk(parseServerUrl(`${base.server}/k8s/clusters/c-1/`)) });
-    expect((await readAnswer(await transport.send(get("/api"), live))).text).toContain('"url":"/k8s/clusters/c-1/api"');
+    expect((await readResponse(await transport.send(get("/api"), live))).text).toContain('"url":"/k8s/clusters/c-1/api"');
   });
 
   test.each(kinds)("$name: close ends the connections and later calls", async ({ start, config }) => {
     const server = await start();
     const transport = open(config(server.port));
-    await readAnswer(await transport.send(get("/"), live));
+    await readResponse(await transport.send(get("/"), live));
     await transport.close();
     await until(() => server.sockets.size === 0);
     expect(await transport.send(get("/"), live)).toMatchObject({ error: { kind: "cancelled", retry: "safe" } });
@@ -111,7 +111,7 @@ describe("on every kind of server", () => {
       const refused = await transport.send({ ...get("/never"), mayLeave: () => (asked += 1) === 0 }, live);
       expect(refused).toMatchObject({ ok: false, error: { kind: "cancelled", retry: "safe" } });
       expect(asked).toBe(1);
-      expect((await readAnswer(await transport.send({ ...get("/then"), mayLeave: () => true }, live))).text).toContain("/then");
+      expect((await readResponse(await transport.send({ ...get("/then"), mayLeave: () => true }, live))).text).toContain("/then");
     },
   );
 
@@ -140,7 +140,7 @@ describe("broken connections", () => {
       stalls(response);
       setImmediate(() => server.sockets.forEach((socket) => socket.destroy()));
     });
-    const { text, error } = await readAnswer(await open(configFor(server.port)).send(get("/"), live));
+    const { text, error } = await readResponse(await open(configFor(server.port)).send(get("/"), live));
     expect({ text, kind: error?.kind, retry: error?.retry }).toEqual({ text: "some", kind: "network", retry: undefined });
   });
 
@@ -149,13 +149,13 @@ describe("broken connections", () => {
       stalls(response);
       setImmediate(() => server.sockets.forEach((socket) => socket.end()));
     });
-    const { text, error } = await readAnswer(await open(configFor(server.port)).send(get("/"), live));
+    const { text, error } = await readResponse(await open(configFor(server.port)).send(get("/"), live));
     expect({ text, kind: error?.kind }).toEqual({ text: "some", kind: "network" });
   });
 
   test.each(kinds)("$name: a server that dies before its response is `network`, not safe to retry", async ({ start }) => {
     const server = await start(() => server.sockets.forEach((socket) => socket.destroy()));
-    const { error } = await readAnswer(await open(configFor(server.port)).send(get("/"), live));
+    const { error } = await readResponse(await open(configFor(server.port)).send(get("/"), live));
     expect({ kind: error?.kind, retry: error?.retry }).toEqual({ kind: "network", retry: undefined });
   });
 
@@ -177,7 +177,7 @@ describe("broken connections", () => {
     });
     const caller = new AbortController();
     const answer = await open(configFor(server.port)).send(get("/"), caller.signal);
-    const reading = readAnswer(answer);
+    const reading = readResponse(answer);
     caller.abort();
     expect((await reading).error?.kind).toBe("cancelled");
     await until(() => left);
@@ -196,7 +196,7 @@ describe("broken connections", () => {
   test.each(kinds)("$name: close ends an open call with `cancelled`", async ({ start }) => {
     const server = await start((_request, response) => stalls(response));
     const transport = open(configFor(server.port));
-    const reading = readAnswer(await transport.send(get("/"), live));
+    const reading = readResponse(await transport.send(get("/"), live));
     await transport.close();
     expect((await reading).error?.kind).toBe("cancelled");
   });
@@ -273,7 +273,7 @@ describe("trust", () => {
     const wrong = await open(configFor(server.port, { serverName: "elsewhere.test" })).send(get("/"), live);
     expect(wrong).toMatchObject({ error: { kind: "network", retry: "useless" } });
     expect(wrong.ok ? "" : wrong.error.message).toContain("tls-server-name");
-    expect((await readAnswer(await open(configFor(server.port, { serverName: "api.test" })).send(get("/"), live))).code).toBe(200);
+    expect((await readResponse(await open(configFor(server.port, { serverName: "api.test" })).send(get("/"), live))).code).toBe(200);
   });
 
   test("without an authority only public ones are trusted", async () => {
@@ -292,12 +292,12 @@ describe("trust", () => {
       { requestCert: true },
     );
     const credentials = staticCredentials({ certificate: clientIdentity });
-    expect((await readAnswer(await open(configFor(server.port, { credentials })).send(get("/"), live))).text).toBe("alice");
+    expect((await readResponse(await open(configFor(server.port, { credentials })).send(get("/"), live))).text).toBe("alice");
   });
 
   test("a server that requires a client certificate and gets none", async () => {
     const server = await http2Server(echo, { requestCert: true });
-    const { error } = await readAnswer(await open(configFor(server.port)).send(get("/"), live));
+    const { error } = await readResponse(await open(configFor(server.port)).send(get("/"), live));
     expect(error?.kind).toBe("network");
     expect(error?.message).toContain("it requires a client certificate");
   });

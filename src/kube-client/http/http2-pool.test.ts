@@ -5,7 +5,7 @@ import {
   cuttableProxy,
   echo,
   http2Server,
-  readAnswer,
+  readResponse,
   stalls,
   stopAll,
   until,
@@ -33,7 +33,7 @@ describe("HTTP/2 connections", () => {
   test("many calls at once share one", async () => {
     const server = await http2Server(echo);
     const transport = open(configFor(server.port));
-    const answers = await Promise.all(Array.from({ length: 100 }, async () => readAnswer(await transport.send(get("/"), live))));
+    const answers = await Promise.all(Array.from({ length: 100 }, async () => readResponse(await transport.send(get("/"), live))));
     expect(new Set(answers.map(({ code }) => code))).toEqual(new Set([200]));
     expect(server.connections).toBe(1);
   });
@@ -42,7 +42,7 @@ describe("HTTP/2 connections", () => {
     const waiting: (() => void)[] = [];
     const server = await http2Server((_request, response) => void waiting.push(() => response.end("done")), { maxConcurrentStreams: 10 });
     const transport = open(configFor(server.port));
-    const calls = Array.from({ length: 25 }, async () => readAnswer(await transport.send(get("/"), live)));
+    const calls = Array.from({ length: 25 }, async () => readResponse(await transport.send(get("/"), live)));
     await until(() => waiting.length === 25);
     expect(server.connections).toBe(3);
     for (const answer of waiting) answer();
@@ -56,12 +56,12 @@ describe("HTTP/2 connections", () => {
       else response.end("quick");
     });
     const transport = open(configFor(server.port));
-    const slow = transport.send(get("/slow"), live).then(readAnswer);
+    const slow = transport.send(get("/slow"), live).then(readResponse);
     await until(() => waiting.length === 1);
     server.sessions[0]?.goaway();
     while (server.connections < 2) {
       // a request that was sent before the GOAWAY arrived is refused as unprocessed
-      const { text, error } = await readAnswer(await transport.send(get("/"), live));
+      const { text, error } = await readResponse(await transport.send(get("/"), live));
       expect(error?.retry ?? text).toMatch(/^(safe|quick)$/);
     }
     waiting[0]?.();
@@ -79,13 +79,13 @@ describe("HTTP/2 connections", () => {
       stalls(response);
       setImmediate(() => request.stream.close(8));
     });
-    const { text, error } = await readAnswer(await open(configFor(server.port)).send(get("/"), live));
+    const { text, error } = await readResponse(await open(configFor(server.port)).send(get("/"), live));
     expect({ text, kind: error?.kind }).toEqual({ text: "some", kind: "network" });
   });
 
   test("a server that closes every connection is an error", async () => {
     const server = await http2Server(echo, { onSession: (session) => session.goaway() });
-    const { error } = await readAnswer(await open(configFor(server.port)).send(get("/"), live));
+    const { error } = await readResponse(await open(configFor(server.port)).send(get("/"), live));
     expect(error).toMatchObject({ kind: "network", retry: "safe" });
   });
 
@@ -130,7 +130,7 @@ describe("HTTP/2 connections", () => {
     const clock = new FakeClock();
     const transport = open(configFor(server.port), clock);
     const call = async () => {
-      await readAnswer(await transport.send(get("/"), live));
+      await readResponse(await transport.send(get("/"), live));
       await until(() => clock.pending === 0); // its stream is closed, and the connection idle
     };
     await call();
@@ -147,7 +147,7 @@ describe("HTTP/2 connections", () => {
     const server = await http2Server(echo);
     const clock = new FakeClock();
     const transport = open(configFor(server.port), clock);
-    await readAnswer(await transport.send(get("/"), live));
+    await readResponse(await transport.send(get("/"), live));
     await until(() => clock.pending === 0);
   });
 });

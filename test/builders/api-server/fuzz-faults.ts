@@ -1,6 +1,6 @@
 /** Which responses are faults: a 500 that a real server would not send, an error without a Status, a stream that is not JSON. */
 import { fieldAt, parseJson } from "#kube";
-import type { FuzzAnswer } from "./fuzz-in-process.ts";
+import type { FuzzResponse } from "./fuzz-in-process.ts";
 import type { FuzzRequest } from "./fuzz-requests.ts";
 
 type Known = { readonly why: string; readonly message: RegExp; /** Default: 500. */ readonly status?: number };
@@ -28,7 +28,7 @@ export const KNOWN_500: readonly Known[] = [
 ]; // prettier-ignore
 
 /** The fault of the response, or undefined. `known` is called for expected 500s. */
-export function faultOf(request: FuzzRequest, answer: FuzzAnswer, known: (why: string) => void): string | undefined {
+export function faultOf(request: FuzzRequest, answer: FuzzResponse, known: (why: string) => void): string | undefined {
   const { status, text, type } = answer;
   if (status === undefined) return isHttp(request) ? "the server closed the connection on a valid HTTP request" : undefined;
   if (!Number.isInteger(status) || status < 200) return `answered ${status}`;

@@ -5,7 +5,7 @@
  */
 import { connect as connectHttp2, type ClientHttp2Session, type ClientHttp2Stream } from "node:http2";
 import { connect as connectTls } from "node:tls";
-import type { FuzzAnswer } from "./fuzz-in-process.ts";
+import type { FuzzResponse } from "./fuzz-in-process.ts";
 import type { FuzzRequest } from "./fuzz-requests.ts";
 import { chance, pick, type Random } from "./fuzz-values.ts";
 
@@ -25,7 +25,7 @@ export class FuzzHttp2 {
   }
 
   /** Undefined: the request cannot be expressed in HTTP/2. */
-  async send(request: FuzzRequest, token: string | undefined): Promise<FuzzAnswer | undefined> {
+  async send(request: FuzzRequest, token: string | undefined): Promise<FuzzResponse | undefined> {
     const { body, binary } = request;
     if (!VALID_PATH.test(request.url)) return undefined;
     const stream = this.#open(headersOf(request, token));
@@ -56,7 +56,7 @@ function headersOf({ method, url, headers }: FuzzRequest, token: string | undefi
   return { ...known, ...Object.fromEntries(sendable), ":method": method, ":path": url };
 }
 
-function responseOn(stream: ClientHttp2Stream): Promise<FuzzAnswer> {
+function responseOn(stream: ClientHttp2Stream): Promise<FuzzResponse> {
   return new Promise((resolve) => {
     let status: number | undefined;
     let type = "";

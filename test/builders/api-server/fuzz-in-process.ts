@@ -3,7 +3,7 @@ import type { Json } from "#kube";
 import type { ApiServer, User } from "#kube-server";
 import type { FuzzRequest } from "./fuzz-requests.ts";
 
-export type FuzzAnswer = {
+export type FuzzResponse = {
   /** Undefined: the server closed the connection without a response. */
   readonly status: number | undefined;
   readonly type: string;
@@ -13,7 +13,7 @@ export type FuzzAnswer = {
 export const MASTER: User = { name: "admin", uid: "", groups: ["system:masters"] };
 
 /** Reads a stream for one turn of the event loop, then disconnects. */
-export async function sendFuzzed(server: ApiServer, request: FuzzRequest, user: User = MASTER): Promise<FuzzAnswer> {
+export async function sendFuzzed(server: ApiServer, request: FuzzRequest, user: User = MASTER): Promise<FuzzResponse> {
   const gone = new AbortController();
   const { method, url, headers } = request;
   const mark = url.indexOf("?");

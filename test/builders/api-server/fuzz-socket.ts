@@ -6,7 +6,7 @@
 import { connect, type Socket } from "node:net";
 import type { FuzzRequest } from "./fuzz-requests.ts";
 
-export type WireAnswer = {
+export type WireResponse = {
   /** Undefined: the server closed the connection without a response. */
   readonly status: number | undefined;
   readonly type: string;
@@ -37,12 +37,12 @@ export class FuzzSocket {
   }
 
   /** `alone`: no other request follows on this connection, so it is half-closed after these bytes. */
-  send(bytes: Buffer, { method, alone = false }: { readonly method: string; readonly alone?: boolean }): Promise<WireAnswer> {
+  send(bytes: Buffer, { method, alone = false }: { readonly method: string; readonly alone?: boolean }): Promise<WireResponse> {
     const socket = alone ? this.#open() : this.#reuse();
     return new Promise((resolve) => {
       const reading = new Reading(method === "HEAD");
       let leaving: NodeJS.Timeout | undefined;
-      const finish = (end: WireAnswer["end"], keep: boolean) => {
+      const finish = (end: WireResponse["end"], keep: boolean) => {
         clearTimeout(leaving);
         socket.removeAllListeners("data").removeAllListeners("close");
         if (!keep || alone) this.#drop(socket);
@@ -112,7 +112,7 @@ class Reading {
     return this.#head !== undefined && !/^connection: close/im.test(this.#bytes.toString("latin1", 0, this.#head.end));
   }
 
-  answer(end: WireAnswer["end"]): WireAnswer {
+  answer(end: WireResponse["end"]): WireResponse {
     if (this.#head === undefined) return { status: undefined, type: "", text: this.#bytes.toString("latin1"), end };
     const body = this.#bytes.toString("utf8", this.#head.end);
     return { status: this.#head.status, type: this.#head.type, text: this.isStream ? withoutSizes(body) : body, end };

@@ -67,7 +67,7 @@ async function tidyKind(
   for (const object of await list(world, type)) {
     const key = keyText(keyOf(object));
     found.add(key);
-    if (isAsItWas(object, wanted.get(key))) continue;
+    if (isUnchanged(object, wanted.get(key))) continue;
     const problem = await remove(world, type, object);
     wrong.push(problem ?? `${type.resource.plural} ${key} was there`);
   }
@@ -76,7 +76,7 @@ async function tidyKind(
   return wrong;
 }
 
-function isAsItWas({ metadata }: KubeObject, wanted: KubeObject | undefined): boolean {
+function isUnchanged({ metadata }: KubeObject, wanted: KubeObject | undefined): boolean {
   return wanted !== undefined && metadata.deletionTimestamp === undefined && metadata.generation === wanted.metadata.generation;
 }
 

@@ -57,7 +57,7 @@ viewer-token,viewer,3,"viewers"
 outsider-token,outsider,4,"outsiders"
 `;
 const ADMIN = userOf("admin", "1", ["system:masters"]);
-const PEOPLE: Readonly<Record<Sender, User>> = {
+const USERS: Readonly<Record<Sender, User>> = {
   admin: ADMIN,
   editor: userOf("editor", "2", ["editors"]),
   viewer: userOf("viewer", "3", ["viewers"]),
@@ -121,7 +121,7 @@ export async function startFuzzWorld(seed: number): Promise<FuzzWorld> {
     securePort: secure.port,
     types: [...server.types.all()],
     tokenOf: (sender) => (sender === "account" ? accountToken : TOKEN_NAMES.get(sender)),
-    userOf: (sender) => PEOPLE[sender],
+    userOf: (sender) => USERS[sender],
     localised: (request) => localised(request, webhook),
     errors: () => errors.splice(0),
     renewAccount: async () => {

@@ -9,7 +9,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describeThrown, seededRandom } from "#base";
-import { sendFuzzed, type FuzzAnswer } from "./fuzz-in-process.ts";
+import { sendFuzzed, type FuzzResponse } from "./fuzz-in-process.ts";
 import { faultOf } from "./fuzz-faults.ts";
 import { changedPrototypes } from "./fuzz-prototypes.ts";
 import { FuzzHttp2, sendFrames } from "./fuzz-http2.ts";
@@ -164,11 +164,11 @@ class FuzzRun {
     return faultOf(request, answer, (why) => this.#known.set(why, (this.#known.get(why) ?? 0) + 1));
   }
 
-  #inProcess(request: FuzzRequest): Promise<FuzzAnswer> {
+  #inProcess(request: FuzzRequest): Promise<FuzzResponse> {
     return sendFuzzed(this.#world.server, request, this.#world.userOf(request.sender ?? "admin"));
   }
 
-  async #overSocket(request: FuzzRequest, { socket, http2 }: Wire, newer: boolean): Promise<FuzzAnswer> {
+  async #overSocket(request: FuzzRequest, { socket, http2 }: Wire, newer: boolean): Promise<FuzzResponse> {
     const token = this.#world.tokenOf(request.sender ?? "admin");
     const answer = newer ? await http2.send(request, token) : undefined;
     return answer ?? socket.send(wireText(request, token), { method: request.method });

@@ -113,7 +113,7 @@ class KillRun {
     const stopped = new AbortController();
     try {
       const url = await server.url();
-      if (url === undefined) throw new Error(`round ${round}: the server did not start: ${server.complaints}`);
+      if (url === undefined) throw new Error(`round ${round}: the server did not start: ${server.stderr}`);
       const exchange = new Exchange(url);
       const watching = this.#awake(round).map((watcher) => watcher.run(exchange, stopped.signal));
       await this.#look(round, exchange);
@@ -124,8 +124,7 @@ class KillRun {
       stopped.abort();
       await server.kill();
     }
-    for (const line of server.complaints.split("\n"))
-      if (!EXPECTED.test(line)) this.#wrong.push(`round ${round}: the server logged ${line}`);
+    for (const line of server.stderr.split("\n")) if (!EXPECTED.test(line)) this.#wrong.push(`round ${round}: the server logged ${line}`);
   }
 
   async #killWhileStarting(): Promise<void> {

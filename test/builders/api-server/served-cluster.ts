@@ -1,5 +1,5 @@
 /**
- * The API server as `lattice api-server --no-controllers` runs it: an embedded cluster without a log of actions, on a socket of its own.
+ * The API server as `lattice api-server --no-controllers` runs it: an embedded cluster without a log of actions, on its own socket.
  * A test over HTTP uses this one, so that it tests what users run.
  */
 import { startEmbeddedCluster, type ClusterOptions, type EmbeddedCluster } from "#embedded-cluster";

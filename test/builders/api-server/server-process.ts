@@ -13,7 +13,7 @@ export class ServerProcess {
   readonly #child: ChildProcessByStdio<null, Readable, Readable>;
   readonly #ended: Promise<void>;
   #stdout = "";
-  #complaints = "";
+  #stderr = "";
   #heard: (() => void) | undefined;
 
   /** `home` holds the token file, and the data of the server in `home/data`. Without controllers only requests change objects. */
@@ -33,7 +33,7 @@ export class ServerProcess {
     ];
     this.#child = spawn(process.execPath, [PROGRAM, ...all], { stdio: ["ignore", "pipe", "pipe"] });
     this.#child.stdout.on("data", (chunk: Buffer) => this.#hear(chunk.toString()));
-    this.#child.stderr.on("data", (chunk: Buffer) => (this.#complaints += chunk.toString()));
+    this.#child.stderr.on("data", (chunk: Buffer) => (this.#stderr += chunk.toString()));
     this.#ended = new Promise((resolve) => this.#child.once("close", () => resolve()));
     void this.#ended.then(() => this.#heard?.());
   }
@@ -53,8 +53,8 @@ export class ServerProcess {
   }
 
   /** Its stderr. */
-  get complaints(): string {
-    return this.#complaints;
+  get stderr(): string {
+    return this.#stderr;
   }
 
   get pid(): number {

@@ -22,24 +22,24 @@ const ofTls = ({ secure }: SlowClientPorts, protocol = "http/1.1"): Socket =>
 
 /** By name, so that a report can name the clients that are still connected. */
 export const SLOW_CLIENTS: ReadonlyMap<string, SlowClient> = new Map<string, SlowClient>([
-  ["sends nothing", (ports) => hungUp(ofPlain(ports))],
-  ["sends nothing on TLS", (ports) => hungUp(ofTls(ports))],
-  ["never starts the TLS handshake", ({ secure }) => hungUp(connect(secure, "127.0.0.1"))],
+  ["sends nothing", (ports) => untilClosed(ofPlain(ports))],
+  ["sends nothing on TLS", (ports) => untilClosed(ofTls(ports))],
+  ["never starts the TLS handshake", ({ secure }) => untilClosed(connect(secure, "127.0.0.1"))],
   ["sends the TLS handshake byte by byte", ({ secure }) => dripping(connect(secure, "127.0.0.1"), "\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc")],
   ["sends headers byte by byte", (ports) => dripping(ofPlain(ports), `${HEAD}x: ${"y".repeat(10_000)}`)],
   ["sends headers byte by byte on TLS", (ports) => dripping(ofTls(ports), `${HEAD}x: ${"y".repeat(10_000)}`)],
   ["sends a body byte by byte", (ports) => dripping(ofPlain(ports), " ".repeat(10_000), `${HEAD}content-length: 10000\r\n\r\n`)],
   ["sends a body byte by byte on TLS", (ports) => dripping(ofTls(ports), " ".repeat(10_000), `${HEAD}content-length: 10000\r\n\r\n`)],
   ["sends chunks byte by byte", (ports) => dripping(ofPlain(ports), "1\r\n \r\n".repeat(2_000), `${HEAD}transfer-encoding: chunked\r\n\r\n`)],
-  ["sends one request and stays idle", (ports) => hungUp(ofPlain(ports), "GET /livez HTTP/1.1\r\nhost: x\r\n\r\n")],
-  ["sends one request and stays idle on TLS", (ports) => hungUp(ofTls(ports), "GET /livez HTTP/1.1\r\nhost: x\r\n\r\n")],
-  ["never sends the HTTP/2 preface", (ports) => hungUp(ofTls(ports, "h2"))],
+  ["sends one request and stays idle", (ports) => untilClosed(ofPlain(ports), "GET /livez HTTP/1.1\r\nhost: x\r\n\r\n")],
+  ["sends one request and stays idle on TLS", (ports) => untilClosed(ofTls(ports), "GET /livez HTTP/1.1\r\nhost: x\r\n\r\n")],
+  ["never sends the HTTP/2 preface", (ports) => untilClosed(ofTls(ports, "h2"))],
   ["has an idle HTTP/2 connection", ({ secure }) => closed(sessionTo(secure))],
   ["sends an HTTP/2 body byte by byte", ({ secure }) => streamCut(sessionTo(secure))],
   ["watches, and disappears without closing", ({ relay }) => watchingUntilCut(relay)],
 ]); // prettier-ignore
 
-function hungUp(socket: Socket, text = ""): Promise<void> {
+function untilClosed(socket: Socket, text = ""): Promise<void> {
   socket.on("error", () => {}).resume(); // a reset also closes the connection
   socket.write(text);
   return new Promise((resolve) => socket.once("close", () => resolve()));
@@ -48,7 +48,7 @@ function hungUp(socket: Socket, text = ""): Promise<void> {
 async function dripping(socket: Socket, drops: string, first = ""): Promise<void> {
   let at = 0;
   const timer = setInterval(() => socket.writable && socket.write(Buffer.from(drops[at++ % drops.length] ?? " ", "latin1")), DROP_MS);
-  await hungUp(socket, first);
+  await untilClosed(socket, first);
   clearInterval(timer);
 }
 

@@ -61,8 +61,8 @@ class KillStory {
   async round(seed: number): Promise<void> {
     this.#counts.rounds += 1;
     rmSync(this.#notes, { force: true });
-    const complaints = await this.#runAndKill(seed);
-    if (complaints !== "") this.#wrong.push(`round ${this.#counts.rounds}: the writer logged ${complaints}`);
+    const unexpected = await this.#runAndKill(seed);
+    if (unexpected !== "") this.#wrong.push(`round ${this.#counts.rounds}: the writer logged ${unexpected}`);
     const { opened, acknowledged } = parseNotes(this.#readNotes());
     if (!opened) this.#counts.killedWhileOpening += 1;
     for (const one of acknowledged) this.#expect(one);

@@ -31,9 +31,9 @@ export const deletion = area("deletion and finalizers", {
 
   "an object with a finalizer stays until the finalizer is removed": async (api) => {
     await api.created("configmaps", configMap("a", {}, { finalizers: [FINALIZER] }));
-    const dying = await api.delete("configmaps/a");
-    dying.gives(200, { kind: "ConfigMap", metadata: { finalizers: [FINALIZER], deletionGracePeriodSeconds: 0 } });
-    expect(dying.textAt("metadata.deletionTimestamp")).toMatch(/Z$/);
+    const terminating = await api.delete("configmaps/a");
+    terminating.gives(200, { kind: "ConfigMap", metadata: { finalizers: [FINALIZER], deletionGracePeriodSeconds: 0 } });
+    expect(terminating.textAt("metadata.deletionTimestamp")).toMatch(/Z$/);
     (await api.get("configmaps/a")).gives(200);
     (await api.mergePatch("configmaps/a", { metadata: { finalizers: null } })).gives(200);
     (await api.get("configmaps/a")).gives(404);

@@ -8,7 +8,7 @@ const WRONG = { metadata: { labels: { "bad key": "x" }, finalizers: ["x"] } };
 const TABLE = { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" };
 const META = { accept: "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io" };
 
-async function complaints(api: Api, path: string): Promise<string> {
+async function reportedErrors(api: Api, path: string): Promise<string> {
   const causes = (await api.mergePatch(path, WRONG)).at("details.causes") as readonly { readonly field: string }[];
   return causes.map(({ field }) => (field === "metadata.labels" ? "L" : "F")).join("");
 }
@@ -28,7 +28,7 @@ export const metadataAndBindings = area("metadata and bindings", {
       ["policy/v1/poddisruptionbudgets", budget, "LL"],
     ] as const) {
       await api.created(collection, body);
-      expect([collection, await complaints(api, `${collection}/a`)]).toEqual([collection, want]);
+      expect([collection, await reportedErrors(api, `${collection}/a`)]).toEqual([collection, want]);
     }
   },
 

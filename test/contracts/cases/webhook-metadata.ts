@@ -101,10 +101,10 @@ export const webhookMetadata = area("metadata and mutating hooks", {
 
   "a hook can neither cancel nor delay a deletion": async (api) => {
     await api.created("configmaps", configMap("a", {}, { finalizers: ["contracts.test/keep"] }));
-    const dying = (await api.delete("configmaps/a")).gives(200);
+    const terminating = (await api.delete("configmaps/a")).gives(200);
     await mutateWith(api, set("deletionTimestamp", "2999-01-01T00:00:00Z"), drop("deletionGracePeriodSeconds"));
     const after = await api.mergePatch("configmaps/a", { data: { x: "1" } });
-    after.gives(200).has("metadata.deletionTimestamp", dying.textAt("metadata.deletionTimestamp"));
+    after.gives(200).has("metadata.deletionTimestamp", terminating.textAt("metadata.deletionTimestamp"));
     after.has("metadata.deletionGracePeriodSeconds", 0);
     await api.mergePatch("configmaps/a", { metadata: { finalizers: null } });
     (await api.get("configmaps/a")).gives(404);

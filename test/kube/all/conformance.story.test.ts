@@ -26,7 +26,7 @@ beforeAll(async () => {
   if (obtained.kind === "failed") throw new Error(obtained.why);
   home = mkdtempSync(join(tmpdir(), "lattice-e2e-"));
   server = new ServerProcess(home, ["--kubeconfig-out", join(home, "kubeconfig")], { controllers: true });
-  if ((await server.url()) === undefined) throw new Error(`our server did not start: ${server.complaints}`);
+  if ((await server.url()) === undefined) throw new Error(`the server did not start: ${server.stderr}`);
 }, BUILD_LIMIT_MS);
 
 afterAll(async () => {
@@ -53,6 +53,6 @@ async function expectToPass(suite: E2eSuite, skip: TestContext["skip"]): Promise
   expect(report.passed.length).toBeGreaterThan(0);
 }
 
-test("the conformance specs of API machinery pass on our server", { timeout: (E2E_MINUTES + 5) * 60_000 }, ({ skip }) =>
+test("the conformance specs of API machinery pass on the embedded server", { timeout: (E2E_MINUTES + 5) * 60_000 }, ({ skip }) =>
   expectToPass(API_MACHINERY, skip),
 );

@@ -130,7 +130,7 @@ export const STORIES: readonly Story[] = [
     },
   },
   {
-    name: "a paused Deployment takes no new image until it is resumed",
+    name: "a paused Deployment gets no new image until it is resumed",
     act: async ({ create, until, patch, count }) => {
       await create(deployments, "web", workload(2, "web:1"));
       await until("rolled out", deployments, "web", isRolledOut(2));

@@ -47,12 +47,12 @@ export class Editor {
   }
 
   /** Differences between the server's objects and the expected results of the editor and the operator. */
-  complaints(found: readonly Thing[]): readonly string[] {
+  problems(found: readonly Thing[]): readonly string[] {
     const missing = found.length === this.#wanted.size ? [] : [`${found.length} things on the server, ${this.#wanted.size} wanted`];
-    return [...missing, ...found.flatMap((thing) => this.#complaintsAbout(thing))];
+    return [...missing, ...found.flatMap((thing) => this.#problemsOf(thing))];
   }
 
-  #complaintsAbout({ metadata, spec, status }: Thing): readonly string[] {
+  #problemsOf({ metadata, spec, status }: Thing): readonly string[] {
     const wanted = this.#wanted.get(metadata.name);
     const { [SIZE]: size, [MARK]: mark } = metadata.annotations ?? {};
     const seen = [spec.size, mark, size, status?.observed].join();

@@ -127,7 +127,7 @@ class World {
       ...differencesOf("informer", server, this.#all.list()),
       ...differencesOf("selecting informer", server.filter(isEven), this.#even.list()),
       ...differencesOf("subscriber", server, this.#mirror.objects()),
-      ...this.#editor.complaints(server),
+      ...this.#editor.problems(server),
     ];
   }
 
