@@ -27,8 +27,8 @@ export function setField(draft: Draft, name: string, value: Json | undefined): v
 }
 
 /**
- * The object with the change made to it. Only what is reached through `childOf` and `draftsAt` is copied on the way there, so what does not
- * change stays one and the same thing; so a later comparison by identity succeeds.
+ * Returns the changed object. Only parts that are accessed through `childOf` and `draftsAt` are copied; unchanged parts are shared, so that
+ * later comparisons by identity succeed.
  */
 export function changed(object: KubeObject, change: (draft: Draft) => void): KubeObject {
   const draft: Draft = { ...asJson(object) };
@@ -42,8 +42,8 @@ export function asJson(object: KubeObject): JsonObject {
 }
 
 /**
- * A nested object to be changed: a copy in its place, or an empty one when there is none. Only for drafts. Each call makes a new copy: who
- * holds one goes on with that one.
+ * A nested object to be changed: a copy in its place, or a new empty object. Only for drafts. Each call creates a new copy, so a caller must
+ * reuse the returned one.
  */
 export function childOf(draft: Draft, name: string): Draft {
   const known = field(draft, name);
@@ -52,7 +52,7 @@ export function childOf(draft: Draft, name: string): Draft {
   return child;
 }
 
-/** A field as it is elsewhere, or not at all. */
+/** Copies a field from another object, or removes it. */
 export function carryField(to: Draft, from: Readonly<Draft> | undefined, name: string): void {
   const value = field(from, name);
   if (value === undefined) delete to[name];
@@ -67,7 +67,7 @@ export function at(value: unknown, ...path: readonly string[]): Json | undefined
 
 type Step = string | undefined;
 
-/** As `at`, with the path in arguments of its own: validation asks thousands of times for each object, and would make a list each time. */
+/** As `at`, with the path as separate arguments: validation calls it thousands of times for each object, and arrays would be slow. */
 function found(value: unknown, a: Step, b: Step, c: Step, d: Step): Json | undefined {
   const first = a === undefined ? (value as Json | undefined) : field(value, a);
   if (b === undefined) return first;

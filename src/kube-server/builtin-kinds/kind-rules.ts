@@ -13,11 +13,11 @@ export type KindRules = {
   readonly name?: TextRule;
   /** What moves metadata.generation when it changes. Absent: the kind has no generation. */
   readonly generation?: (object: KubeObject) => Json | undefined;
-  /** It is born without a generation, and has one from its first change on (CSIDriver). */
+  /** New objects have no generation; the first change sets it (CSIDriver). */
   readonly generationAfterChange?: boolean;
   /** A client may set the status when it creates the object (Node). */
   readonly keepsStatusOnCreate?: boolean;
-  /** What Go's conversion adds to whatever it reads: it is there before owners are noted. `isComplete` spares a copy. */
+  /** Values that Go's conversion adds when it decodes, before owners are tracked. `isComplete` avoids a copy. */
   readonly complete?: (draft: Draft) => void;
   readonly isComplete?: (object: KubeObject) => boolean;
   /** Changes made to what a client sent, after the status was reset. */
@@ -41,9 +41,9 @@ export type KindRules = {
     | "meta-then-all"
     | "all-anew"
     | "no-spec";
-  /** What the kind's own rules say about metadata, on top of what all kinds must keep: some ask less of finalizers, some say nothing. */
+  /** The kind's own metadata rules, in addition to those of all kinds: some are less strict about finalizers, some have none. */
   readonly ownMeta?: "with-finalizers" | "plain" | "none";
-  /** The same for a write of the status: some say nothing, some go through the whole object again. */
+  /** The same for a write of the status: some have no rules, some validate the whole object again. */
   readonly onStatus?: "meta" | "nothing" | "all";
   /** A write of the status changes no metadata. */
   readonly statusKeepsMeta?: boolean;
@@ -57,7 +57,7 @@ export type KindRules = {
   readonly fieldSelectors?: Readonly<Record<string, (object: KubeObject) => string>>;
   /** A row of its table; absent: name and age. */
   readonly cells?: (object: KubeObject, now: number) => readonly Json[];
-  /** What its row in a table says beside the cells. */
+  /** Conditions of its table row. */
   readonly rowConditions?: (object: KubeObject) => readonly Json[];
   /** Annotations that conversion writes and that are not stored. */
   readonly versionAnnotations?: readonly string[];

@@ -1,6 +1,6 @@
 /**
- * What the steps of a write leave alone. Objects share parts with what is in the store, so a step that changed what it was given would
- * change history. Everything is frozen here: such a step throws.
+ * No step of a write changes its input. Objects share parts with stored ones, so such a change would change the history. All inputs are frozen
+ * here, so that a change throws.
  */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-/** The row of a Pod: its state is found out of phases, reasons and container states, exactly as `kubectl get pods` has always shown it. */
+/** The row of a Pod: its status is derived from phase, reasons and container states, as in `kubectl get pods`. */
 import type { Json, JsonObject, KubeObject } from "#kube";
 import { parseMilliseconds } from "../codec/go-time.ts";
 import { at, isTrueAt, numberAt, objectAt, objectsAt, textAt } from "../draft.ts";
@@ -32,7 +32,7 @@ const ENDS: ReadonlyMap<string, string> = new Map([
   ["Failed", "The pod failed."],
 ]);
 
-/** By these `kubectl get` knows which Pods have come to their end. */
+/** Conditions by which `kubectl get` detects completed Pods. */
 export function podRowConditions(pod: KubeObject): readonly Json[] {
   const reason = textAt(pod, "status", "phase");
   const message = ENDS.get(reason);
@@ -49,7 +49,7 @@ function isSidecar(container: JsonObject | undefined): boolean {
   return container?.["restartPolicy"] === "Always";
 }
 
-/** True while an init container holds the Pod back; its state is then the Pod's. */
+/** True while an init container blocks the Pod; its state is then that of the Pod. */
 function readInitContainers(pod: KubeObject, state: State): boolean {
   const containers = new Map(objectsAt(pod, "spec", "initContainers").map((container) => [textAt(container, "name"), container]));
   for (const [index, status] of objectsAt(pod, "status", "initContainerStatuses").entries()) {

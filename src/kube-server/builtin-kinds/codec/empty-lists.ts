@@ -1,5 +1,5 @@
 /**
- * Storage does not tell an empty list from none: what Go always writes comes back as null. Field owners are found before that, so a
+ * Storage does not distinguish an empty list from none: fields that Go always writes are read as null. Field owners are tracked before that, so a
  * client that sent `rules: []` owns it.
  */
 import { memoizeByObject } from "#base";
@@ -15,7 +15,7 @@ export function withoutEmptyLists(type: GoType, object: KubeObject): KubeObject 
   return after === before ? object : (after as unknown as KubeObject);
 }
 
-/** The value itself when there was nothing to do. */
+/** Returns the value itself if nothing changes. */
 function cleaned(type: GoType, value: Json): Json {
   if (type.kind === "struct" && isJsonObject(value)) return cleanedStruct(type, value);
   if (type.kind === "list" && Array.isArray(value)) return cleanedItems(type.element, value);
@@ -56,7 +56,7 @@ function holds({ type, omitEmpty }: GoField): boolean {
   return (!omitEmpty && (type.kind === "list" || type.kind === "map")) || isConcerned(type);
 }
 
-/** Whether a type has such a list in it, or below. A type that holds itself has the lists that it has elsewhere. */
+/** Whether a type contains such a list at any depth. A recursive reference adds no lists. */
 const isConcerned: (type: GoType) => boolean = memoizeByObject(
   (type: GoType) => (type.kind === "list" ? isConcerned(type.element) : type.kind === "struct" && [...type.fields().values()].some(holds)),
   false,

@@ -10,7 +10,7 @@ import type { GoType } from "./go-types.ts";
 
 type Converted = Result<Json, string>;
 
-/** The value itself where nothing had to be cut. Types that read themselves (times, quantities) are left to their own reader. */
+/** Returns the value itself if nothing was truncated. Types with their own decoder (times, quantities) are not converted here. */
 export function fromUnstructured(type: GoType, value: Json): Converted {
   if (value === null) return ok(value);
   switch (type.kind) {
@@ -24,7 +24,7 @@ export function fromUnstructured(type: GoType, value: Json): Converted {
       return typeof value === "string" || Array.isArray(value) ? ok(value) : err(`cannot restore slice from ${goKindOf(value)}`);
     case "string":
       if (typeof value === "string") return ok(value);
-      // Go would make a character of an integer, and does not want to
+      // Go rejects the conversion of an integer to a string
       return err(goKindOf(value) === "int64" ? `cannot convert int64 to ${type.go}` : "unrecognized type: string");
     case "bool":
       return typeof value === "boolean" ? ok(value) : err("unrecognized type: bool");
@@ -76,14 +76,14 @@ const LEAST_INT64 = -(2n ** 63n);
 
 function whole(value: number, kind: keyof typeof BITS): Converted {
   if (!Number.isInteger(value)) return err(`cannot convert float64 to ${kind}`);
-  // beyond 64 bits it was read as a float, and the processor makes the least integer of one that is too large
+  // an integer beyond 64 bits was decoded as a float, which converts to the smallest integer
   const long = goKindOf(value) === "int64" ? BigInt(value) : LEAST_INT64;
   return ok(Number(BigInt.asIntN(BITS[kind], long)));
 }
 
 const INT64 = 2 ** 63;
 
-/** The kind that Go's JSON reader gave it. */
+/** The Go type that Go's JSON decoder chooses. */
 function goKindOf(value: Json): string {
   if (Array.isArray(value)) return "slice";
   if (typeof value === "number") return Number.isInteger(value) && Math.abs(value) < INT64 ? "int64" : "float64";

@@ -1,8 +1,9 @@
 /**
- * What a JSON value looks like after it went through the Go type of its kind: unknown fields are gone and reported, null is absence,
- * empty things that Go leaves out are left out, and structs that Go always writes are there.
+ * Decodes a JSON value as the Go type of its kind: unknown fields are dropped and reported, null is absence, empty values that Go omits are
+ * omitted, and structs that Go always writes are present.
  *
- * Errors are Go's: the first wrong type is remembered and reading goes on, but a field that reads itself (a quantity, a time) stops it.
+ * Errors are Go's: the first wrong type is recorded and decoding continues, but an error of a type with its own decoder (a quantity, a time)
+ * ends it.
  */
 import { err, ok, type Result } from "#base";
 import { isJsonObject, type Json, type JsonObject } from "#kube";
@@ -17,14 +18,14 @@ type Struct = Extract<GoType, { readonly kind: "struct" }>;
 
 export type GoValue = { readonly value: JsonObject; readonly findings: readonly string[] };
 
-/** `like` was read before: what is a part of it too is known to be right. */
+/** `like` was decoded before: parts that are shared with it are valid. */
 export function readGoValue(type: GoType, value: Json, like?: Json): Result<GoValue, string> {
   const sound = soundValue(type, value, like);
   if (sound !== UNSOUND && isJsonObject(sound)) return ok({ value: sound, findings: [] });
   return readClosely(type, value);
 }
 
-/** The long way, for values that Go has something to say about. */
+/** The general decoder, for values with errors or warnings. */
 export function readClosely(type: GoType, value: Json): Result<GoValue, string> {
   const reading: Reading = { findings: [], mismatch: undefined, refusal: undefined, goPath: [], struct: "" };
   const read = readValue(reading, type, value, "");

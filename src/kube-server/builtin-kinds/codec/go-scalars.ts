@@ -1,4 +1,4 @@
-/** Single values as Go reads them: wrong types are remembered, and types that read themselves may refuse a value. */
+/** Decodes scalars as Go does: wrong types are recorded, and types with their own decoder may reject a value. */
 import { err, memoize, ok, type Result } from "#base";
 import { isJsonObject, type Json } from "#kube";
 import { normaliseBase64 } from "./base64.ts";
@@ -66,7 +66,7 @@ function soundText(read: Result<string, string>): string | undefined {
   return read.ok ? read.value : undefined;
 }
 
-/** Amounts come from a small set of round numbers. */
+/** Cached, because most quantities are from a small set of round numbers. */
 const knownQuantity = memoize({ limit: 2_000 }, canonicalQuantity);
 
 function soundQuantity(text: string): string | undefined {

@@ -1,5 +1,5 @@
 /**
- * The Go types behind the built-in kinds, made from #patch's OpenAPI definitions and the few facts that OpenAPI does not tell:
+ * The Go types of the built-in kinds, built from #patch's OpenAPI definitions and facts that OpenAPI does not contain:
  * pointers, fields that are written even when empty, Go's names, and the order of fields.
  *
  * Read from generated/go-structs.ts, a line per struct. Behind a field's name: "!" written when empty, "~" left out when zero though a
@@ -64,7 +64,7 @@ function marksOf(definition: string): readonly Mark[] | undefined {
     .map(readMark);
 }
 
-/** Looked for, and not put into a map: a server that starts asks for few of nine hundred, and each is asked for once. */
+/** Searched linearly: a starting server needs few of nine hundred entries, each once. */
 function lineOf(struct: string): string | undefined {
   const start = GO_STRUCTS.startsWith(`${struct} `) ? 0 : GO_STRUCTS.indexOf(`\n${struct} `) + 1;
   if (start === 0 && !GO_STRUCTS.startsWith(`${struct} `)) return undefined;

@@ -1,9 +1,9 @@
 /**
- * The quick way through a Go type, for values with nothing wrong in them, nearly all there are: the value as Go would write it back, and
- * what was written so already is not copied.
+ * A fast decoder for values without errors, which are nearly all: returns the value as Go would write it, and does not copy parts that are
+ * already in that form.
  *
- * Whatever Go would have something to say about (an unknown field, a wrong type, null in a list) is UNSOUND here. Then the long way of
- * go-json.ts reports the errors. A property test checks that both agree.
+ * A value with errors or warnings (an unknown field, a wrong type, null in a list) is UNSOUND. Then the general decoder of go-json.ts reports
+ * them. A property test checks that both agree.
  */
 import { memoizeByObject } from "#base";
 import { isJsonObject, type Json, type JsonObject } from "#kube";
@@ -16,7 +16,7 @@ type Struct = Extract<GoType, { readonly kind: "struct" }>;
 
 export const UNSOUND = Symbol("unsound");
 
-/** `like` is sound: what is one and the same thing in both need not be looked at. */
+/** `like` is sound: parts that are shared with it are not checked. */
 export function soundValue(type: GoType, value: Json, like?: Json): Json | typeof UNSOUND {
   if (value === like && typeof value === "object" && value !== null) return value;
   switch (type.kind) {
@@ -35,7 +35,7 @@ export function soundValue(type: GoType, value: Json, like?: Json): Json | typeo
   }
 }
 
-/** A struct's fields with what is asked of them again and again. */
+/** The fields of a struct with cached properties. */
 type Layout = {
   readonly places: ReadonlyMap<string, Place>;
   readonly ordered: readonly Place[];
@@ -79,7 +79,7 @@ function soundStruct(type: Struct, value: JsonObject, like: Json | undefined): J
   return asWritten && always === layout.always ? read : rewritten(layout, read);
 }
 
-/** In Go's order, without what is empty and with what is always there. */
+/** In Go's order, without empty fields and with fields that are always written. */
 function rewritten({ ordered }: Layout, read: JsonObject): JsonObject {
   const written: Draft = {};
   for (const { known, always, mayBeEmpty } of ordered) {

@@ -68,7 +68,7 @@ function alignServiceAccount(spec: Draft): void {
   spec["serviceAccount"] = name;
 }
 
-/** One address is the first of several, whichever of the two fields was written; the older field wins. Not so with the host's. */
+/** podIP is the first of podIPs, whichever of the two was set; the older field takes precedence. Host addresses have no such rule. */
 function alignAddresses(status: Draft): void {
   const [single, first] = [textAt(status, "podIP"), textAt(objectsAt(status, "podIPs")[0], "ip")];
   if (single === first) return;
@@ -127,7 +127,7 @@ function defaultNamespace(namespace: Draft): void {
   if (name !== "") childOf(meta, "labels")["kubernetes.io/metadata.name"] = name;
 }
 
-/** The old field and the first of the new list are one and the same; the old one wins. */
+/** The old field equals the first item of the new list; the old field takes precedence. */
 function alignPodCidrs(spec: Draft): void {
   const [single, list] = [textAt(spec, "podCIDR"), textsAt(spec, "podCIDRs")];
   if (single !== "") spec["podCIDRs"] = single === list[0] ? list : [single];

@@ -1,8 +1,8 @@
 /**
  * Defaulting: goes through an object along its Go type and gives every struct the defaults of its type, parents before children.
  *
- * Types without any default in or below them are passed over; which those are is found out once. What has all its defaults already is not
- * copied: it comes out as it went in.
+ * Types without any defaults at any depth are skipped; the result of that check is cached. Values that have all their defaults are returned
+ * without a copy.
  */
 import { memoize, memoizeByObject } from "#base";
 import { field, isJsonObject, type Json, type JsonObject, type KubeObject } from "#kube";
@@ -15,12 +15,12 @@ import { FIELD_DEFAULTS } from "./field-defaults.ts";
 
 type Struct = Extract<GoType, { readonly kind: "struct" }>;
 
-/** `like` has its defaults: what is a part of it too has them as well. */
+/** `like` has its defaults: parts that are shared with it have them as well. */
 export function withDefaults(type: GoType, object: KubeObject, like?: KubeObject): KubeObject {
   return filled(type, asJson(object), like === undefined ? undefined : asJson(like)) as unknown as KubeObject;
 }
 
-/** The value itself when nothing had to be added. */
+/** Returns the value itself if nothing was added. */
 function filled(type: GoType, value: Json, like: Json | undefined): Json {
   if (value === like || !hasDefaults(type)) return value;
   if (type.kind === "struct" && isJsonObject(value)) return filledStruct(type, value, isJsonObject(like) ? like : undefined);
@@ -89,7 +89,7 @@ function shortName(definition: string): string {
   return definition.replace(/^io\.k8s\.api\./, "");
 }
 
-/** Our table, and what Kubernetes declares in OpenAPI; there, zero values only say that a field is no pointer. */
+/** The table of this folder and the defaults in OpenAPI; a zero value there only means that a field is not a pointer. */
 const defaultsOf = memoize({ limit: 4_000 }, (definition: string): JsonObject => {
   const properties = field(builtinDefinition(definition), "properties");
   const found: Draft = {};
@@ -116,7 +116,7 @@ function roundedUp(amounts: JsonObject): JsonObject {
   return copy ?? amounts;
 }
 
-/** A type that holds itself has the defaults that it has elsewhere. */
+/** A recursive reference adds no defaults. */
 const hasDefaults: (type: GoType) => boolean = memoizeByObject(findDefaults, false);
 
 function findDefaults(type: GoType): boolean {

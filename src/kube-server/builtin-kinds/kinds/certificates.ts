@@ -50,7 +50,7 @@ const signingRequest: KindRules = {
   cells: signingRequestCells,
 };
 
-/** Who decides need not say when. A decision that stands keeps its time. */
+/** The time of a decision is optional. An unchanged decision keeps its time. */
 function datedConditions(draft: Draft, previous: KubeObject, now: string | undefined): JsonObject[] {
   const known = objectsAt(previous, "status", "conditions");
   return objectsAt(draft, "status", "conditions").map((condition) => {
@@ -146,7 +146,7 @@ function validateConditions(next: KubeObject): Causes {
 const ofType = (object: KubeObject, type: string) =>
   objectsAt(object, "status", "conditions").filter((one: JsonObject) => textAt(one, "type") === type);
 
-/** What was decided stays decided. */
+/** A decision cannot be changed. */
 function validateKept(next: KubeObject, previous: KubeObject): Causes {
   const lost = [...DECISIONS, "Failed"].filter((type) => ofType(next, type).length < ofType(previous, type).length);
   return lost.map((type) => forbidden("status.conditions", `updates may not remove a condition of type "${type}"`));

@@ -95,7 +95,7 @@ function validateSecretType(object: KubeObject): Causes {
   }
 }
 
-/** The contents never stand in a message. */
+/** Messages never contain the data. */
 function validateDockerConfig(object: KubeObject, key: string): Causes {
   const bytes = Uint8Array.from(atob(textAt(object, "data", key)), (char) => char.codePointAt(0) ?? 0);
   const text = new TextDecoder().decode(bytes);

@@ -105,7 +105,7 @@ function repeatedAddresses(object: KubeObject): Causes {
 
 const ONCE = 'except from "" to valid';
 
-/** What the controller manager fills in stays. The server looks at the rest once more, and says it twice. */
+/** podCIDRs and providerID cannot be changed once set. A real server validates the rest twice, so causes are duplicated. */
 function validateNodeUpdate(next: KubeObject, previous: KubeObject): Causes {
   const [now, before] = [textsAt(next, "spec", "podCIDRs"), textsAt(previous, "spec", "podCIDRs")];
   const moved = now.length === before.length ? before.filter((cidr, index) => cidr !== now[index]).length : Math.sign(before.length);

@@ -174,7 +174,7 @@ function validatePodStatus(next: KubeObject, previous: KubeObject): Causes {
   ];
 }
 
-/** One of each family at most; what was there before may stay as it is. */
+/** At most one address of each family; existing values are not validated again. */
 function validatePodIPs(next: readonly JsonObject[], previous: readonly JsonObject[]): Causes {
   const path = "status.podIPs";
   const addresses = next.map((item) => textAt(item, "ip"));
@@ -197,7 +197,7 @@ function validatePodIPs(next: readonly JsonObject[], previous: readonly JsonObje
 
 const SYSTEM_CONDITIONS = new Set(["PodScheduled", "Ready", "Initialized"]);
 
-/** Who waits for permission can be given it, and no more. */
+/** Scheduling gates can be removed, but not added. */
 function validateGatesUpdate(next: KubeObject, previous: KubeObject): Causes {
   const known = new Set(objectsAt(previous, "spec", "schedulingGates").map((gate) => textAt(gate, "name")));
   return objectsAt(next, "spec", "schedulingGates").flatMap((gate, index) => {
@@ -217,7 +217,7 @@ function validateTolerationUpdate(next: KubeObject, previous: KubeObject): Cause
 
 const withoutSeconds = ({ tolerationSeconds: _seconds, ...toleration }: JsonObject): JsonObject => toleration;
 
-/** The new spec, but where it may change as it was. */
+/** The new spec with the old values of mutable fields. */
 function withOldParts(next: KubeObject, previous: KubeObject): JsonObject {
   const spec: Draft = { ...objectAt(next, "spec") };
   for (const name of ["tolerations", "activeDeadlineSeconds", "schedulingGates"]) carryField(spec, objectAt(previous, "spec"), name);

@@ -26,7 +26,7 @@ function role(namespaced: boolean): KindRules {
   };
 }
 
-/** The real server reads a selector after checking it, and tells of both. */
+/** A real server validates a selector and then parses it, and reports the errors of both. */
 function validateSelector(selector: JsonObject, path: string): Causes {
   const causes = validateLabelSelector(selector, path);
   return causes.length === 0 ? [] : [...causes, invalid(path, null, "invalid label selector.")];

@@ -74,7 +74,7 @@ const HIGHEST = 1_000_000_000;
 const SYSTEM = new Set(["system-node-critical", "system-cluster-critical"]);
 
 const priorityClass: KindRules = {
-  /** It has one, and it stays as it is. */
+  /** The generation is set and never changes. */
   generation: () => null,
   onUpdate: "no-spec",
   validate: (object) => {

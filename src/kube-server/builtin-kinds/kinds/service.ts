@@ -39,7 +39,7 @@ export function serviceRules(addresses: ServiceAddresses | undefined): KindRules
     },
     validate: (object, previous) => {
       const causes = validateService(object, previous === undefined);
-      // only what is sound is given addresses
+      // only a valid Service gets addresses
       return previous === undefined && causes.length === 0 ? validateRequested(object, addresses) : causes;
     },
     validateUpdate: (next, previous) => [...validateAddressChange(next, previous), ...validateNewPorts(next, previous, addresses)],
@@ -238,7 +238,7 @@ function validateAskedPorts(service: KubeObject, addresses: ServiceAddresses, ow
   });
 }
 
-/** The cluster has IPv4 and nothing else. What a headless Service without selector is filled in with promises nothing. */
+/** The cluster has only IPv4. A headless Service without a selector is not checked. */
 function validateSingleStack(service: KubeObject): Causes {
   if (typeOf(service) === "ExternalName" || (isHeadless(service) && entriesAt(service, "spec", "selector").length === 0)) return [];
   const policy = textAt(service, "spec", "ipFamilyPolicy");

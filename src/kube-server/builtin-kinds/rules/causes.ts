@@ -4,7 +4,7 @@ import type { FieldCause } from "../../resource-type.ts";
 
 export type Causes = readonly FieldCause[];
 
-/** Nearly every check finds nothing: one nothing for all of them. */
+/** A shared empty list, because nearly every check finds no errors. */
 const NOTHING: readonly never[] = [];
 export const NO_CAUSES: Causes = NOTHING;
 

@@ -17,7 +17,7 @@ const WHOLE_LABEL = whole(LABEL);
 const WHOLE_SUBDOMAIN = whole(SUBDOMAIN);
 const WHOLE_KEY = whole(KEY);
 
-/** Nearly every text is right: one answer for all of them. */
+/** A shared empty list, because nearly every text is valid. */
 const RIGHT: Messages = [];
 
 function whole(pattern: string): RegExp {
@@ -53,7 +53,7 @@ const LABEL_1035 = "[a-z]([-a-z0-9]*[a-z0-9])?";
 const LABEL_1035_MESSAGE =
   "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character";
 
-/** Older than the other labels: it begins with a letter. */
+/** An older form of label: it begins with a letter. */
 export function dns1035Label(text: string): Messages {
   return [
     ...longerThan(text, 63),

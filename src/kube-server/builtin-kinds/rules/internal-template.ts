@@ -1,6 +1,6 @@
 /**
- * A Pod template as the server shows it when it refuses a change: its internal struct, which has no JSON names, so that Go's own field
- * names stand there and everything that is not set is written out.
+ * A Pod template as in the error message of a rejected change: the internal struct without JSON names, so that Go's field names and all unset
+ * fields are printed.
  */
 import { isJsonObject, type Json, type JsonObject } from "#kube";
 import { goTypeOf, type GoField, type GoType } from "../codec/go-types.ts";

@@ -1,5 +1,5 @@
 /**
- * What metadata must look like, and what of it may never change.
+ * Validation of metadata, and of its immutable fields.
  *
  * The server checks metadata twice on an update, once for all kinds and once in the kind's own rules; so some causes come twice.
  */
@@ -65,7 +65,7 @@ export function validateLabels(labels: unknown, path: string): Causes {
   return causes;
 }
 
-/** Nearly all are, and only mistakes have an order. */
+/** Checked first, because nearly all are valid; the order matters only for errors. */
 function areSoundLabels(labels: unknown): boolean {
   if (!isJsonObject(labels)) return true;
   for (const key in labels) {

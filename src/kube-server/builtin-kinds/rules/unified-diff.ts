@@ -1,14 +1,14 @@
 /**
  * What changed between two values, as the unified diff that stands in some refusals: Go's difflib over JSON with one space of indentation.
  *
- * It is not the shortest diff: difflib looks for the longest run of equal lines first, as Python's does. Runs that other diffs would split
- * stay whole, and a message that people know comes out to the letter.
+ * It is not the shortest diff: difflib looks for the longest run of equal lines first, as Python's does. Runs that other algorithms would
+ * split stay together, so that the message equals that of a real server.
  */
 import type { Json } from "#kube";
 
 const CONTEXT = 3;
 
-/** Lines of both sides. To compare more takes longer than anybody would read: the time grows with the square of their number, and more. */
+/** Limit of lines of both sides: the time grows more than quadratically with their number. */
 const MOST_LINES = 4_000;
 
 export function jsonDiff(before: Json, after: Json): string {
@@ -106,7 +106,7 @@ function blocksOf(a: readonly string[], b: readonly string[]): readonly Match[] 
   return blocks({ a1: 0, a2: a.length, b1: 0, b2: b.length });
 }
 
-/** In long texts, lines that are everywhere are no landmarks. */
+/** In long texts, very frequent lines are ignored when runs are searched. */
 function placesIn(b: readonly string[]): ReadonlyMap<string, readonly number[]> {
   const places = new Map<string, number[]>();
   for (const [index, line] of b.entries()) places.set(line, [...(places.get(line) ?? []), index]);

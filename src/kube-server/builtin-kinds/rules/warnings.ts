@@ -1,4 +1,4 @@
-/** What the server warns of, though it takes it: names that make bad host names, and things in Pods that do not do what they seem to. */
+/** Warnings about accepted objects: names that are bad host names, and fields of Pods without the expected effect. */
 import { jsonEqual, type JsonObject, type KubeObject } from "#kube";
 import { at, numberAt, objectAt, objectsAt, textAt } from "../draft.ts";
 import { joined } from "./causes.ts";

@@ -1,6 +1,5 @@
 /**
- * HorizontalPodAutoscaler is stored as v2. In v1 there is room for one metric, CPU utilisation; the rest travels in annotations, and
- * comes back from them.
+ * HorizontalPodAutoscaler is stored as v2. v1 has a field for one metric, CPU utilisation; the others are converted to annotations and back.
  */
 import { expectOk } from "#base";
 import { field, isJsonObject, parseJson, type Json, type JsonObject, type KubeObject } from "#kube";
@@ -82,7 +81,7 @@ export function autoscalerToV2(object: KubeObject): KubeObject {
 
 const DEFAULT_CPU_PERCENT = 80;
 
-/** In v1 an autoscaler that says nothing scales by CPU; Go says so as soon as it has read it. */
+/** A v1 autoscaler without metrics scales by CPU; Go sets this default during decoding. */
 export function withCpuTarget(draft: Draft): void {
   const annotations = objectAt(draft, "metadata", "annotations") ?? {};
   const isSilent = numberAt(draft, "spec", "targetCPUUtilizationPercentage") === undefined && listFrom(annotations, METRICS).length === 0;

@@ -1,5 +1,5 @@
 /**
- * Versions of one kind share a collection; what is stored is one of them, and the others are turned into it and back.
+ * Versions of one kind share a collection; one of them is stored, and the others are converted to it and back.
  *
  * Discovery lists two pairs that differ in more than their name: HorizontalPodAutoscaler v1/v2, and Events of the two groups.
  */

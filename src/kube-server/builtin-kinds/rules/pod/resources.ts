@@ -32,7 +32,7 @@ export function quantityOf(text: string): Quantity | undefined {
 export const isHugePages = (name: string) => name.startsWith("hugepages-");
 const isNative = (name: string) => !name.includes("/") || name.includes("kubernetes.io/");
 const isExtended = (name: string) => !isNative(name) && !name.startsWith("requests.") && qualifiedName(`requests.${name}`).length === 0;
-/** Only what can be taken back can be promised twice. */
+/** All native resources except huge pages can be overcommitted. */
 const canOvercommit = (name: string) => isNative(name) && !isHugePages(name);
 
 export function validateResourceName(name: string, path: string): Causes {
