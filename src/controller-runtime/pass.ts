@@ -80,14 +80,14 @@ function cleanUpOf<O extends KubeObject, Observed, Command, Shared, Details>(
 type PassContext<Shared> = { readonly read: ReadRuntime & Shared; readonly write: Runtime & Shared; readonly apply: ApplyPlan };
 
 /** A plan with `again` is a first step. More of them than this cannot be meant: something that is observed changes all the time. */
-const MOST_ROUNDS = 8;
+const MAX_ROUNDS = 8;
 
 async function runPass<O extends KubeObject, Observed, Command, Shared, Details>(
   controller: Controller<O, Observed, Command, Shared, Details>,
   object: O,
   context: PassContext<Shared>,
 ): Promise<ReconcilePass> {
-  for (let round = 1; round <= MOST_ROUNDS; round += 1) {
+  for (let round = 1; round <= MAX_ROUNDS; round += 1) {
     const observed = await controller.observe(object, context.read);
     if (!observed.ok) return { outcome: failed(observed.error), changes: NO_CHANGES, status: undefined };
     const plan = controller.plan(object, observed.value);
@@ -97,7 +97,7 @@ async function runPass<O extends KubeObject, Observed, Command, Shared, Details>
     if (plan.ok && plan.value.again === true && result.outcome.kind === "settled") continue;
     return { ...result, status: controller.status?.(object, observed.value, result) };
   }
-  const message = `the plan was not complete after ${MOST_ROUNDS} rounds`;
+  const message = `the plan was not complete after ${MAX_ROUNDS} rounds`;
   return { outcome: failed({ kind: "incomplete-plan", message }), changes: NO_CHANGES, status: undefined };
 }
 

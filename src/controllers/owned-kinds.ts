@@ -1,4 +1,4 @@
-/** What is made for a LatticeService. */
+/** The kinds of the objects that are applied for a LatticeService. */
 import {
   authorizationPolicies,
   canaries,
@@ -34,8 +34,8 @@ export const ownedKinds: readonly Resource[] = [
   ciliumNetworkPolicies,
 ];
 
-/** Those of them that decide who reaches whom. */
+/** Those of them that decide which services may communicate. */
 export const accessKinds: readonly Resource[] = [authorizationPolicies, ciliumNetworkPolicies, httpRoutes];
 
-/** Those of them that people call policies. */
+/** Those of them that are policies. */
 export const POLICY_KINDS: ReadonlySet<string> = new Set(["AuthorizationPolicy", "CiliumNetworkPolicy"]);

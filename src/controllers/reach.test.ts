@@ -1,4 +1,4 @@
-/** An operator for some namespaces: it works with the rights it has, and says what is out of reach and which command grants it. */
+/** An operator for some namespaces: it works with the rights it has, and reports missing rights with the command that grants them. */
 import { describe, expect, test } from "vitest";
 import { expectOk } from "#base";
 import { latticeServices } from "#crds";
@@ -16,7 +16,7 @@ const refusals = (operated: OperatedCluster) =>
   [...operated.cluster.actions].filter(({ user, code }) => user.name === operated.user.name && code === 403).length;
 const warnings = (operated: OperatedCluster) => operated.lines.filter(({ level }) => level === "warn" || level === "error").length;
 
-/** Takes a rule out of the operator's ClusterRole. */
+/** Removes a rule from the operator's ClusterRole. */
 async function forbid(operated: OperatedCluster, resource: string, verb: string): Promise<void> {
   type Rule = { readonly resources: readonly string[]; readonly verbs: readonly string[] };
   const role = await operated.read("ClusterRole", "lattice-operator");
@@ -28,8 +28,8 @@ async function forbid(operated: OperatedCluster, resource: string, verb: string)
   expectOk(await operated.client.patch(operated.cluster.resource("ClusterRole"), key, { type: "merge", patch: { rules: fewer } as never }));
 }
 
-describe("a namespace that is not one of the operator's", () => {
-  test("is out of reach: the service says so with the command, nothing is asked of it, and other services run", async () => {
+describe("a namespace outside the operator's scope", () => {
+  test("gets no requests: the service reports it with the command, and other services run", async () => {
     const stripe = externalService("team/stripe", { environment: "shop", endpoints: { api: "https://api.stripe.com" } });
     const elsewhere = { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } };
     await using operated = await OperatedCluster.start({
@@ -55,7 +55,7 @@ describe("a namespace that is not one of the operator's", () => {
     expect(warnings(operated)).toBe(quiet);
   });
 
-  test("can have another operator: the status that it wrote stays", async () => {
+  test("can have another operator: the status that this one wrote stays", async () => {
     await using operated = await OperatedCluster.start({ rbac: true, namespaces: ["team"], objects: [inShop] });
     const theirs = { type: "Ready", status: "True", reason: "Compiled", message: "ok", lastTransitionTime: "2026-01-01T00:00:00Z" };
     const patch = { status: { phase: "Ready", message: "closed", conditions: [theirs] } } as never;
@@ -65,7 +65,7 @@ describe("a namespace that is not one of the operator's", () => {
     expect(await operated.read("LatticeEnvironment", "shop")).toMatchObject({ status: { phase: "Ready", conditions: [theirs] } });
   });
 
-  test("keeps what was made there when the service is deleted, and the service says why it stays", async () => {
+  test("keeps the applied objects when the service is deleted, and the status gives the reason", async () => {
     await using operated = await OperatedCluster.start({ rbac: true, namespaces: ["team", "shop"], objects: [inShop, api] });
     await operated.live(3_000, 500);
     expect(await operated.names("Deployment", "shop")).toEqual(["api"]);
@@ -82,7 +82,7 @@ describe("a namespace that is not one of the operator's", () => {
     expect(await operated.names("Deployment", "shop")).toEqual([]);
   });
 
-  test("does not hold a service that never ran there", async () => {
+  test("does not block the deletion of a service that never ran there", async () => {
     await using operated = await OperatedCluster.start({ rbac: true, namespaces: ["team"], objects: [inShop, api] });
     await operated.remove(latticeServices, "team/api");
     await operated.live(2_000, 200);
@@ -96,7 +96,7 @@ describe("a namespace whose Role is missing", () => {
     resources: { db: { type: "postgres" } },
   });
 
-  test("is reported once and asked for again now and then; the service goes on by itself when it is granted", async () => {
+  test("is reported once and retried periodically; the service continues when the Role is granted", async () => {
     await using operated = await OperatedCluster.start({
       rbac: true,
       namespaces: ["team", "shop"],
@@ -121,7 +121,7 @@ describe("a namespace whose Role is missing", () => {
     expect((await operated.service("shop/db")).status).toMatchObject({ phase: "Ready" });
   });
 
-  test("that loses its Role later keeps what runs, and its services say so", async () => {
+  test("that loses its Role later keeps running workloads, and its services report it", async () => {
     await using operated = await OperatedCluster.start({ rbac: true, namespaces: ["team", "shop"], objects: [inShop, api] });
     await operated.live(3_000, 500);
     await operated.remove(operated.cluster.resource("RoleBinding"), "shop/lattice-operator");
@@ -132,7 +132,7 @@ describe("a namespace whose Role is missing", () => {
   });
 });
 
-test("a namespace that does not exist is not created, and the commands that create it and grant rights are named", async () => {
+test("a namespace that does not exist is not created, and the message has the commands that create it and grant rights", async () => {
   const shop = environment("shop");
   await using operated = await OperatedCluster.start({ rbac: true, namespaces: ["team", "shop"], objects: [shop] });
   await operated.remove(namespaces, "shop");
@@ -146,8 +146,8 @@ test("a namespace that does not exist is not created, and the commands that crea
   });
 });
 
-describe("what has no namespace and may not be written", () => {
-  test("labels of the Namespace: the services say which to set, and run when a person sets them", async () => {
+describe("cluster-scoped objects that may not be written", () => {
+  test("labels of the Namespace: the services report which to set, and run once they are set", async () => {
     await using operated = await OperatedCluster.start({ rbac: true, namespaces: ["team"] });
     await forbid(operated, "namespaces", "patch");
     await operated.apply(own);
@@ -168,7 +168,7 @@ describe("what has no namespace and may not be written", () => {
     expect((await operated.service("team/own")).status).toMatchObject({ phase: "Ready" });
   });
 
-  test("the status of a LatticeEnvironment: its services run, and the log has it once", async () => {
+  test("the status of a LatticeEnvironment: its services run, and the log reports it once", async () => {
     await using operated = await OperatedCluster.start({ rbac: true, namespaces: ["team"] });
     await forbid(operated, "latticeenvironments/status", "update");
     await operated.apply(environment("team"), latticeService("team/api", { environment: "team" }));
@@ -188,7 +188,7 @@ test("with very many namespaces the message still fits into a condition", () => 
   expect(reachProblem("other", { home: "lattice-system" }, nothing)).toBeUndefined();
 });
 
-test("a write that the Role does not allow fails that service alone, and its status has what the API server refused", async () => {
+test("a write that the Role does not allow fails only that service, and its status has the error of the API server", async () => {
   await using operated = await OperatedCluster.start({ rbac: true, namespaces: ["team", "shop"] });
   const role = await operated.read("Role", "shop/lattice-operator");
   type Rule = { readonly resources: readonly string[]; readonly verbs: readonly string[] };

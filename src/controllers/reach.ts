@@ -1,31 +1,31 @@
 /**
- * Where the operator may work. With `--namespaces` it has Roles in those namespaces only; for any other namespace, and for one whose Role is missing,
- * there is a sentence that says what is out of reach and the command that grants it. Pure but for the cache.
+ * The namespaces in which the operator may work. With `--namespaces` it has Roles in those only; for any other namespace, and for one whose Role is
+ * missing, the error names what cannot be reached and the command that grants it. Pure but for the cache.
  */
 import type { CacheReader } from "#controller-runtime";
 import { gateways, groupResourceOf, namespaces, peerAuthentications, type Resource } from "#kube";
 import { ownedKinds } from "./owned-kinds.ts";
 
 export type OperatorReach = {
-  /** Where the operator's own ServiceAccount is. */
+  /** The namespace of the operator's own ServiceAccount. */
   readonly home: string;
   /** Absent: the whole cluster. */
   readonly namespaces?: readonly string[] | undefined;
 };
 
 export type ReachProblem = {
-  /** "outside": not one of the operator's namespaces, so another operator may have it. */
+  /** "outside": not one of the operator's namespaces, so another operator may manage it. */
   readonly kind: "outside" | "missing" | "forbidden";
   readonly message: string;
 };
 
-/** What is read and written for a service and to close its namespace. */
+/** Kinds that are read and written for a service and for the default deny of its namespace. */
 const WORK_KINDS: readonly Resource[] = [...ownedKinds, peerAuthentications, gateways];
 const SHOWN_KINDS = 3;
 /** A condition's message is cut at 1,024 bytes. */
-const MOST_CHARACTERS = 600;
+const MAX_CHARACTERS = 600;
 
-/** Undefined: within reach. */
+/** Undefined: the operator has rights there. */
 export function reachProblem(namespace: string, reach: OperatorReach, cache: CacheReader): ReachProblem | undefined {
   if (reach.namespaces === undefined) return undefined;
   if (!reach.namespaces.includes(namespace)) return { kind: "outside", message: outside(namespace, reach, reach.namespaces) };
@@ -50,14 +50,14 @@ function outside(namespace: string, reach: OperatorReach, known: readonly string
   return `${works}; to add it, run: ${rbacCommand(reach, all)}; then restart the operator with --namespaces ${shorten(all.join(","))}`;
 }
 
-/** What grants the operator its rights, or those to other namespaces as well. */
+/** The command that grants the operator its rights, or those to other namespaces as well. */
 export function rbacCommand({ home, namespaces: own }: OperatorReach, wanted: readonly string[] | undefined = own): string {
   const where = wanted === undefined ? "" : ` --namespaces ${shorten(wanted.join(","))}`;
   return `lattice rbac --namespace ${home}${where} | kubectl apply --server-side -f -`;
 }
 
-/** Its three uses fit into one message. */
+/** Short enough for three uses in one message. */
 function shorten(text: string): string {
-  const most = MOST_CHARACTERS / 3;
+  const most = MAX_CHARACTERS / 3;
   return text.length <= most ? text : `…${text.slice(text.length - most)}`;
 }

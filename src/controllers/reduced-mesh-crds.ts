@@ -1,6 +1,6 @@
 /**
  * Reduced CustomResourceDefinitions for the kinds of Cilium, Istio, Gateway API, Flagger and External Secrets that Lattice writes, so that a cluster
- * without them can store what would be applied. They take any spec, and nothing acts on the objects: no packet is stopped here.
+ * without them can store these objects. They accept any spec, and no controller acts on the objects: no traffic is blocked.
  */
 import { groupResourceOf, meshKinds, type KubeObject, type Resource } from "#kube";
 
@@ -30,7 +30,7 @@ function crdOf(resource: Resource): KubeObject {
     metadata: {
       name: groupResourceOf(resource),
       labels: { "lattice.dev/reduced": "true" },
-      // the API server wants to know under which review a kind of the *.k8s.io groups came to be
+      // the API server requires an approval annotation on CRDs of *.k8s.io groups
       ...(group.endsWith(".k8s.io") ? { annotations: approval } : {}),
     },
     spec: {

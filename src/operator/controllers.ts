@@ -25,12 +25,12 @@ import { configMaps, type KubeObject } from "#kube";
 export const OPERATOR_NAME = "lattice-operator";
 export const OPERATOR_NAMESPACE = "lattice-system";
 
-/** Kinds that have a controller of their own. */
+/** Kinds with a controller of their own. */
 const SERVED = new Set<LatticeObject["kind"]>(["LatticeService", "LatticeExternalService", "LatticeEnvironment"]);
-/** Kinds that services are compiled with. */
+/** Kinds that are inputs of compiling services. */
 const READ_BY_SERVICES = new Set<LatticeObject["kind"]>(["LatticeServiceConfig", "LatticeSecretBindings"]);
 
-/** Kinds that are only validated, each with the controller that does it. */
+/** Kinds that are only validated, each with the controller that validates it. */
 const ACCEPTED = latticeKinds
   .filter(({ kind }) => !SERVED.has(kind as LatticeObject["kind"]))
   .map((kind) => ({
@@ -39,7 +39,7 @@ const ACCEPTED = latticeKinds
     controller: acceptanceController(kind, { readByOthers: READ_BY_SERVICES.has(kind.kind as LatticeObject["kind"]) }),
   }));
 
-/** Kinds without a namespace that nothing else reads: an operator for some namespaces leaves them to one for the cluster. */
+/** Cluster-scoped kinds that no other controller reads: an operator for some namespaces leaves them to one for the cluster. */
 export function unhandledKinds({ namespaces }: OperatorReach): readonly string[] {
   return namespaces === undefined ? [] : ACCEPTED.filter(({ namespaced }) => !namespaced).map(({ kind }) => kind);
 }
@@ -49,7 +49,7 @@ function acceptanceControllers(reach: OperatorReach) {
   return ACCEPTED.filter(({ kind }) => !unhandled.has(kind)).map(({ controller }) => controller);
 }
 
-/** What the controllers read and write. No instance of anything is needed. */
+/** The kinds that the controllers read and write, without an instance of any controller. */
 function operatorDeclarations(reach: OperatorReach): readonly ControllerDeclaration[] {
   return [namespaceController, environmentController, externalServiceController, serviceController, ...acceptanceControllers(reach)];
 }
@@ -64,7 +64,7 @@ export function operatorControllers(followed: FollowedWorld): readonly BoundCont
   ];
 }
 
-/** Where an operator with these flags works; undefined: everywhere. Declared provisioners are in its own namespace. */
+/** The scope of an operator with these flags; undefined: the whole cluster. Declared provisioners are in its own namespace. */
 export function operatorScope({ home, namespaces }: OperatorReach): ManagerScope | undefined {
   return namespaces === undefined ? undefined : { namespaces, more: [{ resource: configMaps, namespace: home }] };
 }
@@ -76,7 +76,7 @@ const HASH_KEY_RULES: readonly RbacRule[] = [
 ];
 
 /**
- * Everything an operator needs to be allowed, and nothing else; its own namespace first, so that the list can be applied as it is. With `namespaces`:
+ * All permissions that an operator needs, and no others; its own namespace first, so that the list can be applied in order. With `namespaces`:
  * Roles in those, which must exist.
  */
 export function operatorRbac(namespace: string = OPERATOR_NAMESPACE, namespaces?: readonly string[]): readonly KubeObject[] {

@@ -22,13 +22,13 @@ describe("log sinks", () => {
     expect(lines[0]?.endsWith("\n")).toBe(true);
   });
 
-  it("text: one line for people", () => {
+  it("text: one readable line", () => {
     const { lines, logger } = capture({ level: "info", format: "text" });
     logger.warn("cannot reach the API server", { url: "https://127.0.0.1:6443", cause: "connection refused", gone: undefined });
     expect(lines).toEqual(['10:11:12 warn  cannot reach the API server url=https://127.0.0.1:6443 cause="connection refused"\n']);
   });
 
-  it.each(["json", "text"] as const)("%s: below the level nothing is written, and no secret ever", (format) => {
+  it.each(["json", "text"] as const)("%s: below the level nothing is written, and secrets are never written", (format) => {
     const { lines, logger } = capture({ level: "warn", format });
     logger.info("quiet");
     logger.error("loud", { token: "canary", nested: { hidden: sensitive("canary") } });

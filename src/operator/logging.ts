@@ -1,6 +1,6 @@
 /**
- * Where log lines go: JSON by pino for machines, one readable line for people. Fields arrive redacted (base/log.ts), so a sink
- * cannot leak what it is given.
+ * Log sinks: JSON by pino for machines, one readable line for people. Fields are redacted before (base/log.ts), so a sink
+ * cannot leak a secret.
  */
 import { pino, stdTimeFunctions } from "pino";
 import type { LogFields, LogLevel, LogSink } from "#base";

@@ -9,7 +9,7 @@ import { startOperator } from "./operator.ts";
 
 const DISCOVERY = "/apis/lattice.dev/v1alpha1";
 
-/** A cluster with the Lattice kinds; `discovery` replaces what the server answers about them. */
+/** A cluster with the Lattice kinds; `discovery` replaces the server's discovery response. */
 async function setUp(discovery?: { code: number; text: string }) {
   const home = { apiVersion: "v1", kind: "Namespace", metadata: { name: "lattice-system" } };
   const cluster = await startEmbeddedCluster({ clock: new SettlingClock(), objects: [home, ...latticeKinds.map(({ crd }) => crd())] });
@@ -23,7 +23,7 @@ async function setUp(discovery?: { code: number; text: string }) {
 }
 
 describe("startOperator", () => {
-  it("leads, reports on every resource whether it is accepted, serves its health, and leaves no timer, watch or socket", async () => {
+  it("becomes leader, accepts or rejects every resource, serves its health, and leaves no timer, watch or socket", async () => {
     const { cluster, clock, client, watches, config, dependencies } = await setUp();
     const stop = new AbortController();
     const operator = expectOk(await startOperator(config, dependencies, stop.signal));
@@ -63,7 +63,7 @@ describe("startOperator", () => {
     },
     { name: "discovery is not JSON", discovery: { code: 200, text: "<html>" }, want: "does not serve LatticeCluster" },
     { name: "discovery is forbidden", discovery: { code: 403, text: "no" }, want: "the API server cannot be asked" },
-  ])("refuses to start when $name, and names the remedy", async ({ discovery, want }) => {
+  ])("refuses to start when $name, and the error has the fix", async ({ discovery, want }) => {
     const { config, dependencies } = await setUp(discovery);
     expect(await startOperator(config, dependencies, new AbortController().signal)).toMatchObject({
       ok: false,
@@ -82,7 +82,7 @@ describe("startOperator", () => {
 });
 
 describe("operatorRbac", () => {
-  it("begins with the namespace of the other objects", () => {
+  it("has the namespace before the other objects", () => {
     expect(operatorRbac().map(({ kind }) => kind)).toEqual([
       "Namespace",
       "ServiceAccount",

@@ -1,8 +1,8 @@
 /**
  * Starts the operator: a manager with this release's controllers, and a server for health and metrics beside it.
  *
- * It refuses to start on a cluster that does not serve Lattice's kinds: informers would wait for ever, and a pod that is
- * merely "not ready" does not say why.
+ * It refuses to start on a cluster that does not serve Lattice's kinds: informers would wait forever, and a pod that is
+ * only "not ready" does not show the reason.
  */
 import { randomBytes as secureRandomBytes } from "node:crypto";
 import { err, ok, type Clock, type Logger, type MetricsRegistry, type Result, type Tracer } from "#base";
@@ -15,20 +15,20 @@ import type { KubeClient } from "#kube-client";
 import { OPERATOR_NAME, operatorControllers, operatorScope, unhandledKinds } from "./controllers.ts";
 
 export type OperatorConfig = {
-  /** Where the Lease lies. */
+  /** Namespace of the Lease. */
   readonly namespace: string;
-  /** Of this process and no other. */
+  /** Unique to this process. */
   readonly identity: string;
-  /** Where it works; absent: the whole cluster. */
+  /** The namespaces in which it works; absent: the whole cluster. */
   readonly namespaces?: readonly string[] | undefined;
-  /** Services run on a cluster without the kinds that close their namespaces; default: they wait for them. */
+  /** Services run on a cluster without the kinds of the default deny; default: they wait for them. */
   readonly allowUnprotected?: boolean | undefined;
   readonly leaderElection: boolean;
   readonly leaseTimes?: LeaseTimes | undefined;
-  /** Where health and metrics are served; port 0: any free one. */
+  /** Address of health and metrics; port 0: any free one. */
   readonly health: { readonly host: string; readonly port: number };
   readonly limits?: Partial<RunnerLimits> | undefined;
-  /** Domains, gateway and name of this cluster, as services are compiled with; what is left out has its default. */
+  /** Domains, gateway and name of this cluster, for compiling services; fields that are left out have defaults. */
   readonly services?: FollowedWorldOptions["settings"];
 };
 
@@ -92,7 +92,7 @@ async function runBoth(manager: ControllerManager, server: HealthServer, signal:
   }
 }
 
-/** What is missing is named, with the command that mends it. */
+/** The error lists the missing kinds, with the command that installs them. */
 async function servesLattice(client: KubeClient, signal: AbortSignal): Promise<Result<void, string>> {
   const answer = await client.raw(`/apis/${LATTICE_API_VERSION}`, { signal });
   if (!answer.ok && answer.error.kind !== "not-found") return err(`the API server cannot be asked: ${answer.error.message}`);

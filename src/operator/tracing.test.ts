@@ -75,7 +75,7 @@ describe("the OTLP tracer", () => {
     ]);
   });
 
-  it("passes on what the work throws, and records the span as failed", async () => {
+  it("rethrows what the traced work throws, and records the span as failed", async () => {
     const { received, endpoint } = await startCollector();
     const { tracer } = tracerTo(endpoint);
     await expect(tracer.span("boom", {}, () => Promise.reject(new RangeError("secret detail")))).rejects.toThrow("secret detail");
@@ -83,7 +83,7 @@ describe("the OTLP tracer", () => {
     expect(received[0]?.spans[0]).toMatchObject({ status: { code: 2, message: "RangeError" } });
   });
 
-  it("sends what waits every few seconds, and leaves no timer behind", async () => {
+  it("sends buffered spans every few seconds, and leaves no timer behind", async () => {
     const { received, endpoint } = await startCollector();
     const { tracer, clock } = tracerTo(endpoint);
     await tracer.span("a", {}, () => Promise.resolve());
@@ -93,7 +93,7 @@ describe("the OTLP tracer", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("sends a full batch at once, and drops what is not accepted, counted and without the headers in the log", async () => {
+  it("sends a full batch at once, and drops rejected spans, counted and without the headers in the log", async () => {
     const { endpoint } = await startCollector(503);
     const { tracer, metrics, logs } = tracerTo(endpoint);
     for (let n = 0; n < 512; n += 1) await tracer.span("a", {}, () => Promise.resolve());

@@ -1,7 +1,7 @@
 /**
- * Traces by OTLP over HTTP (JSON), written here because the exporter is a page of code and the SDK is twenty packages (ADR 0003).
+ * Traces by OTLP over HTTP (JSON), implemented here because the exporter is one file and the SDK is twenty packages (ADR 0003).
  *
- * Tracing must never hurt the traced: spans wait in a bounded buffer, are sent in the background, and are dropped and counted
+ * Tracing must not slow down the traced work: spans are kept in a bounded buffer, sent in the background, and dropped and counted
  * when the collector does not keep up.
  */
 import { AsyncLocalStorage } from "node:async_hooks";

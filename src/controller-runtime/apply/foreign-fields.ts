@@ -69,7 +69,7 @@ function templateDifference(wanted: KubeObject, live: KubeObject): JsonObject | 
   return { ...(metadata === undefined ? {} : { metadata }), ...(onNode ? { spec: { hostNetwork: null } } : {}) };
 }
 
-const MOST_NAMED = 5;
+const MAX_NAMED = 5;
 const LONGEST_NAME = 64;
 
 /** "spec.rules, metadata.annotations.istio.io/dry-run": the fields that a patch is about. */
@@ -79,8 +79,8 @@ export function describeFields(patch: JsonObject): string {
       ? Object.keys(part).map((name) => `${section}.${name}${below(part[name])}`)
       : [section],
   );
-  const shown = names.slice(0, MOST_NAMED).map((name) => name.slice(0, LONGEST_NAME));
-  return names.length > MOST_NAMED ? `${shown.join(", ")} and ${names.length - MOST_NAMED} more` : shown.join(", ");
+  const shown = names.slice(0, MAX_NAMED).map((name) => name.slice(0, LONGEST_NAME));
+  return names.length > MAX_NAMED ? `${shown.join(", ")} and ${names.length - MAX_NAMED} more` : shown.join(", ");
 }
 
 /** Labels and annotations are identified by name. */

@@ -83,7 +83,7 @@ export class ObjectWriter {
     const { client, memory } = this.#options;
     const { whole = false, signal } = options;
     let [after, previous, healed]: readonly [KubeObject, JsonObject | undefined, Healing] = [live, undefined, {}];
-    for (let round = 1; round <= MOST_ROUNDS; round += 1) {
+    for (let round = 1; round <= MAX_ROUNDS; round += 1) {
       const patch = removalOfForeign(wanted, after, whole);
       if (patch === undefined || (previous !== undefined && jsonEqual(patch, previous))) return ok({ after, healed, clean: true });
       if (memory.isAsApplied(idOf(wanted), wanted, after)) return ok({ after, healed, clean: true });
@@ -139,7 +139,7 @@ export type ObjectWriteOptions = {
 };
 
 /** Attempts to take out what is added again and again in between; after that the next pass goes on. */
-const MOST_ROUNDS = 3;
+const MAX_ROUNDS = 3;
 
 type Healing = { readonly healed?: string };
 type Cleaned = { readonly after: KubeObject; readonly healed: Healing; readonly clean: boolean };

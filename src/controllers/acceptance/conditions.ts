@@ -1,4 +1,4 @@
-/** What a person reads on a resource about its validity, and about fields that this release does not act on. Pure. */
+/** Conditions about the validity of a resource and about fields that this release does not act on. Pure. */
 import { formatFieldError, type FieldError } from "#crds";
 import { field, findCondition, isJsonObject, type Condition, type KubeObject, type NewCondition } from "#kube";
 
@@ -11,7 +11,7 @@ export const ACCEPTANCE_REASONS = {
   Accepted: "Ready, on a resource that others read: it is valid, and counts",
 } as const satisfies Record<string, string>;
 
-/** Enough to act on; the rest comes when these are mended. */
+/** Problems listed in one message; the others are counted. */
 const MAX_ERRORS_SHOWN = 10;
 
 export function acceptedCondition(errors: readonly FieldError[]): NewCondition {
@@ -36,7 +36,7 @@ export function describeUnbuilt(unbuilt: readonly string[]): string {
   return `this release of Lattice does not act on ${unbuilt.join(", ")} yet`;
 }
 
-/** A field works, or a condition names it. Where all work there is no condition, unless an older one has to be replaced. */
+/** Every field either works or is listed in a condition. If all work there is no condition, unless an older one must be replaced. */
 export function implementedCondition(unbuilt: readonly string[], written: readonly Condition[] | undefined): readonly NewCondition[] {
   const type = "Implemented";
   if (unbuilt.length > 0) return [{ type, status: "False", reason: "NotYetBuilt", message: describeUnbuilt(unbuilt) }];

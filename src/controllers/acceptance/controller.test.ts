@@ -19,7 +19,7 @@ function expectKind(): never {
   throw new Error("LatticeCluster is a kind");
 }
 
-// none of its functions needs what a runtime gives
+// the tested functions use nothing of the runtime
 async function pass(object: typeof valid) {
   const observed = expectOk(await controller.observe(object, undefined as never));
   const plan = controller.plan(object, observed);
@@ -28,7 +28,7 @@ async function pass(object: typeof valid) {
 }
 
 describe("the acceptance controller", () => {
-  it("accepts a valid resource and names every field that nothing acts on", async () => {
+  it("accepts a valid resource and lists every field that has no effect", async () => {
     const { plan, status } = await pass(valid);
     expect(plan).toMatchObject({ ok: true, value: { apply: [], commands: [], outcome: { kind: "waiting", reason: "NotYetBuilt" } } });
     expect(status).toMatchObject({
@@ -41,7 +41,7 @@ describe("the acceptance controller", () => {
     });
   });
 
-  it("refuses an invalid one with the field and the reason", async () => {
+  it("rejects an invalid resource with the field and the reason", async () => {
     const { plan, status } = await pass(invalid);
     expect(plan).toMatchObject({
       ok: false,
@@ -53,7 +53,7 @@ describe("the acceptance controller", () => {
     });
   });
 
-  it("a valid resource that others read is Ready", async () => {
+  it("a valid resource that other controllers read is Ready", async () => {
     const config = latticeKinds.find(({ kind }) => kind === "LatticeServiceConfig") ?? expectKind();
     const reader = acceptanceController(config, { readByOthers: true });
     const object = {
@@ -74,24 +74,24 @@ describe("the acceptance controller", () => {
     });
   });
 
-  it("there is one for every kind, each with a name of its own", () => {
+  it("every kind has a controller with a unique name", () => {
     expect(new Set(latticeKinds.map((kind) => acceptanceController(kind).name)).size).toBe(8);
   });
 });
 
 describe("acceptance conditions", () => {
-  it("show ten mistakes and count the rest", () => {
+  it("list ten errors and count the rest", () => {
     const errors = Array.from({ length: 12 }, (_, n): FieldError => ({ kind: "invalid", path: `spec.f${n}`, message: "is wrong" }));
     expect(describeErrors(errors)).toMatch(/^spec\.f0: is wrong; .*spec\.f9: is wrong; and 2 more$/);
     expect(acceptedCondition([{ kind: "invalid", path: "", message: "is no object" }]).message).toBe("is no object");
   });
 
-  it("speak of the spec when it is empty", () => {
+  it("name the spec as the field when it is empty", () => {
     expect(usedFields({ ...valid, spec: {} } as never)).toEqual(["its spec"]);
     expect(describeUnbuilt(["its spec"])).toBe("this release of Lattice does not act on its spec yet");
   });
 
-  it("replace the condition of an older release, and add none where there was none", () => {
+  it("replace the condition of an older release, and are not added otherwise", () => {
     const written = [{ type: "Implemented", status: "False", reason: "NotYetBuilt", message: "", lastTransitionTime: "" } as const];
     expect(implementedCondition([], written)).toMatchObject([{ type: "Implemented", status: "True", reason: "Built" }]);
     expect(implementedCondition([], undefined)).toEqual([]);

@@ -1,8 +1,8 @@
 /**
- * Looks at every Lattice resource, says in its status whether it is valid, and names what this release does not act on.
+ * Validates every Lattice resource, writes the result into its status, and lists the fields that this release does not act on.
  *
- * The API server has checked the schema already, yet it is checked again: an object may be older than the schema, and rules
- * that CEL cannot say are only in the parser. One controller per kind, all from the same value, until a kind gets its own.
+ * The API server has validated the schema, but an object may be older than the schema, and some rules cannot be expressed in CEL and are
+ * only in the parser. One controller per kind, all from the same function, until a kind gets its own.
  */
 import { err, ok, type Result } from "#base";
 import {
@@ -19,16 +19,16 @@ import type { AnyLatticeKind, FieldError } from "#crds";
 import { field, type KubeObject, type NewCondition } from "#kube";
 import { acceptedCondition, describeErrors, describeUnbuilt, implementedCondition, usedFields } from "./conditions.ts";
 
-/** What was found wrong; empty when nothing was. And what is used, but not acted on. */
+/** Validation errors, empty if valid; and fields that are set but have no effect. */
 export type AcceptanceFindings = { readonly errors: readonly FieldError[]; readonly unbuilt: readonly string[] };
 
 export type AcceptanceOptions = {
-  /** Other controllers read the resource and act on all of it: then valid means Ready. Absent: no controller acts on it yet. */
+  /** Other controllers act on all fields of the resource, so a valid one is Ready. Absent: no controller acts on it yet. */
   readonly readByOthers?: boolean;
 };
 
-/** A new release is the only thing that changes the verdict without a change of the object. */
-const LOOK_AGAIN_MS = 600_000;
+/** Only a new release changes the result without a change of the object. */
+const REVALIDATE_MS = 600_000;
 
 export function acceptanceController(
   kind: AnyLatticeKind,
@@ -51,7 +51,7 @@ function errorsIn(kind: AnyLatticeKind, object: KubeObject): readonly FieldError
 function plan(_object: KubeObject, { errors, unbuilt }: AcceptanceFindings): Result<Plan<never>, PlanError> {
   if (errors.length > 0) return err({ kind: "invalid-spec", message: describeErrors(errors) });
   if (unbuilt.length === 0) return nothing;
-  return ok({ ...nothing.value, outcome: waiting("NotYetBuilt", LOOK_AGAIN_MS, describeUnbuilt(unbuilt)) });
+  return ok({ ...nothing.value, outcome: waiting("NotYetBuilt", REVALIDATE_MS, describeUnbuilt(unbuilt)) });
 }
 
 function statusOf(object: KubeObject, { errors, unbuilt }: AcceptanceFindings): DesiredStatus {

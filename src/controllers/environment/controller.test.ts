@@ -7,7 +7,7 @@ import { OperatedCluster } from "../../../test/builders/operated-cluster.ts";
 const status = async (operated: OperatedCluster, name: string) => field(await operated.read("LatticeEnvironment", name), "status");
 
 describe("an environment", () => {
-  test("makes its namespace, closes it, and says so", async () => {
+  test("creates its namespace with a default deny, and is Ready", async () => {
     await using operated = await OperatedCluster.start({ objects: [environment("prod", { namespace: "production" })] });
     expect(await status(operated, "prod")).toMatchObject({
       phase: "Ready",
@@ -25,7 +25,7 @@ describe("an environment", () => {
     expect(await operated.names("CiliumNetworkPolicy", "production")).toEqual(["lattice-default-deny"]);
   });
 
-  test("sets limits from its isolation, changes them, and takes them away again", async () => {
+  test("sets limits from its isolation, updates them, and removes them", async () => {
     const isolation = { quota: { "requests.cpu": 10, pods: "50" }, limits: { memory: "512Mi" } };
     await using operated = await OperatedCluster.start({ objects: [environment("prod", { isolation })] });
     expect(await operated.read("ResourceQuota", "prod/lattice-isolation")).toMatchObject({
@@ -52,7 +52,7 @@ describe("an environment", () => {
     expect(await status(operated, "prod")).toMatchObject({ phase: "Ready" });
   });
 
-  test("that says nothing of a trust domain has the operator's, whatever else it says of its mesh", async () => {
+  test("without a trust domain has the operator's, whatever else its mesh settings are", async () => {
     const objects = [
       environment("prod", { mesh: { waypoint: true } }),
       environment("own", { mesh: { trustDomain: "own.example" } }),
@@ -68,7 +68,7 @@ describe("an environment", () => {
     expect(field(await operated.read("LatticeEnvironment", "prod"), "spec")).toEqual({ mesh: { waypoint: true } });
   });
 
-  test("names the fields that nothing acts on yet", async () => {
+  test("lists the fields that have no effect yet", async () => {
     await using operated = await OperatedCluster.start({
       objects: [environment("prod", { clusters: ["a"], clusterSelector: { matchLabels: { a: "b" } } })],
     });
@@ -84,7 +84,7 @@ describe("an environment", () => {
     });
   });
 
-  test("cannot have the namespace of an older one, and gets it when that one goes", async () => {
+  test("cannot have the namespace of an older environment, and gets it when that one is deleted", async () => {
     await using operated = await OperatedCluster.start({ objects: [environment("prod")] });
     await operated.apply(environment("later", { namespace: "prod" }));
     await operated.live(1_000);
@@ -107,7 +107,7 @@ describe("an environment", () => {
     expect(await status(operated, "prod")).toMatchObject({ phase: "Ready" });
   });
 
-  test("a system namespace is refused by the API server, and by the controller where that could not", async () => {
+  test("a system namespace is rejected by the API server, and by the controller if the API server did not", async () => {
     await using operated = await OperatedCluster.start({});
     const refused = await operated.client.create(latticeEnvironments, environment("x", { namespace: "kube-system" }) as never);
     expect(refused).toMatchObject({ ok: false, error: { message: expect.stringContaining("must not be a system namespace") as string } });

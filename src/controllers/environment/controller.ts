@@ -1,8 +1,8 @@
 /**
- * Brings a LatticeEnvironment into the cluster: its namespace and the limits in it. Closing the namespace is the business of `namespace/`, which
- * does it for namespaces without an environment as well; here it is only watched.
+ * Applies a LatticeEnvironment: its namespace and the limits in it. The default deny comes from `namespace/`, also for namespaces without an
+ * environment; this controller only watches it.
  *
- * The namespace is made when it is missing and never deleted: what is in it belongs to people.
+ * The namespace is created if missing and never deleted: it may contain objects of users.
  */
 import { err, ok, type Result } from "#base";
 import {
@@ -53,16 +53,16 @@ type ObservedEnvironment =
       readonly namespace: string;
       readonly exists: boolean;
       readonly problem: NamespaceProblem | undefined;
-      /** The namespace is none of this operator's: another one may have it, and write the status. */
+      /** The namespace is outside this operator's scope: another operator may manage it and write the status. */
       readonly outside: boolean;
       readonly missing: MissingKinds;
-      /** Why its gatewayRef does not count. */
+      /** Why its gatewayRef is ignored. */
       readonly gateway: string | undefined;
     };
 
 type Command = { readonly kind: "create-namespace"; readonly name: string };
 
-/** Reasons in the conditions of a LatticeEnvironment, with when each surfaces; docs are checked against them. */
+/** Reasons in the conditions of a LatticeEnvironment, with when each occurs; docs are checked against them. */
 export const ENVIRONMENT_REASONS = {
   Compiled: "Ready: the namespace is there, closed by default, and within its limits",
   NamespaceTaken: "Ready: another, older LatticeEnvironment has the same namespace",
@@ -79,9 +79,9 @@ export const ENVIRONMENT_REASONS = {
     "PoliciesApplied: the cluster lacks kinds of Cilium or Istio, so nothing closes the namespace; services run all the same, because the operator has `--allow-unprotected`",
 } as const satisfies Record<string, string>;
 
-const SOON_MS = 1_000;
-/** Only a restart with other flags changes it. */
-const OUTSIDE_MS = 600_000;
+const RECHECK_MS = 1_000;
+/** Only a restart with other flags changes this. */
+const OUTSIDE_RECHECK_MS = 600_000;
 
 export const environmentController = defineController<LatticeEnvironment, ObservedEnvironment, Command, WorldContext>({
   name: "environment",
@@ -154,17 +154,17 @@ function plan(_environment: LatticeEnvironment, observed: ObservedEnvironment): 
     case "valid": {
       const { environment, namespace, exists, problem, outside, missing, gateway } = observed;
       if (problem?.reason === "NamespaceOutOfReach") {
-        const outcome = outside ? waiting(problem.reason, OUTSIDE_MS, problem.message) : stalled(problem.reason, problem.message);
+        const outcome = outside ? waiting(problem.reason, OUTSIDE_RECHECK_MS, problem.message) : stalled(problem.reason, problem.message);
         return ok({ apply: [], commands: [], outcome });
       }
       if (!exists) {
-        const soon = waiting("NamespaceNotReady", SOON_MS, problem?.message);
+        const soon = waiting("NamespaceNotReady", RECHECK_MS, problem?.message);
         return ok({ apply: [], commands: [{ kind: "create-namespace", name: namespace }], outcome: soon });
       }
       const waited = missingProblem(missing);
       const outcome: ReconcileOutcome =
         problem !== undefined
-          ? waiting("NamespaceNotReady", SOON_MS, problem.message)
+          ? waiting("NamespaceNotReady", RECHECK_MS, problem.message)
           : waited !== undefined
             ? stalled("CRDsMissing", waited, REQUEUE.compileErrorMs)
             : gateway !== undefined
@@ -188,11 +188,11 @@ async function createNamespace({ name }: Command, { client, signal }: Runtime): 
   return made.ok || made.error.kind === "already-exists" ? settled : failed(made.error);
 }
 
-/** Fields that nothing acts on yet. */
-const UNBUILT = ["clusters", "clusterSelector"] as const;
+/** Fields that have no effect yet. */
+const UNSUPPORTED_FIELDS = ["clusters", "clusterSelector"] as const;
 
 function statusOf({ spec, status }: LatticeEnvironment, observed: ObservedEnvironment, { outcome }: PassResult): DesiredStatus {
-  const unbuilt = UNBUILT.filter((name) => spec[name] !== undefined).map((name) => `spec.${name}`);
+  const unbuilt = UNSUPPORTED_FIELDS.filter((name) => spec[name] !== undefined).map((name) => `spec.${name}`);
   const accepted = acceptedCondition(observed.kind === "invalid" ? observed.errors : []);
   const conditions = [accepted, ...implementedCondition(unbuilt, status?.conditions)];
   if (observed.kind === "invalid") return { phase: "Failed", message: accepted.message, conditions };
@@ -200,7 +200,7 @@ function statusOf({ spec, status }: LatticeEnvironment, observed: ObservedEnviro
   if (observed.kind === "reserved") return { phase: "Failed", message: describeReserved(observed), namespaces: undefined, conditions };
   const { namespace, exists, outside, missing } = observed;
   const written = findCondition(status?.conditions ?? [], "Ready");
-  // of an operator that has the namespace: its status stays
+  // another operator manages the namespace and writes the status
   if (outside && written !== undefined && written.reason !== "NamespaceOutOfReach") return { conditions: [written] };
   const namespacesMade = exists ? [namespace] : undefined;
   const waited = missingProblem(missing);

@@ -17,7 +17,7 @@ export function isolationObjects(namespace: string, { metadata, spec }: LatticeE
   return objects;
 }
 
-/** A number is a quantity too, and the API server keeps it as text: left as a number it would be applied for ever. */
+/** A quantity may be a number, but the API server stores it as text: a number would show as drift on every pass. */
 function texts(quantities: Readonly<Record<string, string | number>>): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(quantities).map(([name, quantity]) => [name, String(quantity)]));
 }

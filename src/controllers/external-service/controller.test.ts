@@ -7,7 +7,7 @@ import { OperatedCluster } from "../../../test/builders/operated-cluster.ts";
 const status = async (operated: OperatedCluster, key: string) => field(await operated.read("LatticeExternalService", key), "status");
 
 describe("an external service", () => {
-  test("is known to the mesh by its hosts, and gone with its resource", async () => {
+  test("has ServiceEntries for its hosts, which are deleted with it", async () => {
     const stripe = externalService("shop/stripe", { endpoints: { api: "https://api.stripe.com", hooks: "https://hooks.stripe.com:8443" } });
     await using operated = await OperatedCluster.start({ objects: [stripe] });
     expect(await status(operated, "shop/stripe")).toMatchObject({
@@ -25,7 +25,7 @@ describe("an external service", () => {
     expect(await operated.names("ServiceEntry", "shop")).toEqual([]);
   });
 
-  test("in an environment lies in its namespace, waits for it, and is taken away from there", async () => {
+  test("in an environment has its objects in that namespace, waits for it, and removes them from there", async () => {
     const db = externalService("team/db", { environment: "prod", resolution: "static", endpoints: { tcp: "tcp://10.0.0.5:5432" } });
     await using operated = await OperatedCluster.start({ objects: [db] });
     expect(await status(operated, "team/db")).toMatchObject({
@@ -41,7 +41,7 @@ describe("an external service", () => {
     expect(await operated.names("ServiceEntry", "prod")).toEqual([]);
   });
 
-  test("with the name of a service is named, and the service goes first", async () => {
+  test("with the name of a service is reported, and the service has precedence", async () => {
     await using operated = await OperatedCluster.start({ objects: [latticeService("shop/db")] });
     await operated.apply(externalService("shop/db", { endpoints: { a: "https://a.example.com" } }));
     await operated.live(2_000);

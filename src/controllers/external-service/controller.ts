@@ -1,4 +1,4 @@
-/** Brings a LatticeExternalService into the mesh: its ServiceEntries. Who may call it stands in the policies of the callers. */
+/** Applies a LatticeExternalService: its ServiceEntries. The policies of the callers decide who may call it. */
 import { ok, type Result } from "#base";
 import type { ServiceError } from "#compile";
 import {
@@ -28,7 +28,7 @@ type ObservedExternal =
   | { readonly kind: "waiting"; readonly reason: keyof typeof EXTERNAL_SERVICE_REASONS; readonly message: string }
   | { readonly kind: "compiled"; readonly objects: readonly KubeObject[]; readonly hosts: readonly string[]; readonly served: boolean };
 
-/** Reasons in the conditions of a LatticeExternalService, with when each surfaces; docs are checked against them. */
+/** Reasons in the conditions of a LatticeExternalService, with when each occurs; docs are checked against them. */
 export const EXTERNAL_SERVICE_REASONS = {
   Compiled: "Ready: the external service is known to the mesh",
   CompileError: "Ready: it was not compiled; the message has what is wrong and what would fix it",
@@ -50,7 +50,7 @@ export const externalServiceController = defineController<LatticeExternalService
   observe: (external, context) => Promise.resolve(ok(observeExternal(external, context))),
   plan,
   status: statusOf,
-  // entries in the namespace of an environment have no owner reference: the runtime releases them
+  // entries in the namespace of an environment have no owner reference: the runtime deletes them
   finalizer: "lattice.dev/external-service",
 });
 
@@ -71,15 +71,15 @@ function observeExternal(
   return { kind: "compiled", objects: compiled.value, hosts: hostsOf(world.mesh.graph.get(id)), served: cache.isServed(serviceEntries) };
 }
 
-/** As they are written; for addresses the mesh makes up names that mean nothing to people. */
+/** Endpoints as declared: the names that the mesh generates for addresses mean nothing to users. */
 function hostsOf(node: MeshNode | undefined): readonly string[] {
   return node?.kind === "external" ? [...new Set(node.endpoints.map(({ host }) => host))].toSorted() : [];
 }
 
-const NAMESPACE_SOON_MS = 1_000;
+const NAMESPACE_RECHECK_MS = 1_000;
 
 const ENTRIES: ReadonlySet<string> = new Set([serviceEntries.kind]);
-/** No host of it is known to the mesh. */
+/** Prunes its ServiceEntries: the mesh has none of its hosts. */
 const CLOSED: Plan<never> = { access: { apply: [], kinds: ENTRIES }, apply: [], prune: false, commands: [] };
 
 function plan(_external: LatticeExternalService, observed: ObservedExternal): Result<Plan<never>, PlanError> {
@@ -97,7 +97,7 @@ function plan(_external: LatticeExternalService, observed: ObservedExternal): Re
 }
 
 function waitFor({ reason, message }: Extract<ObservedExternal, { kind: "waiting" }>): ReconcileOutcome {
-  return reason === "NamespaceOutOfReach" ? stalled(reason, message) : waiting(reason, NAMESPACE_SOON_MS, message);
+  return reason === "NamespaceOutOfReach" ? stalled(reason, message) : waiting(reason, NAMESPACE_RECHECK_MS, message);
 }
 
 function statusOf({ status }: LatticeExternalService, observed: ObservedExternal, { outcome }: PassResult): DesiredStatus {

@@ -1,4 +1,4 @@
-/** Namespaces that Lattice services run in: closed before anything starts, and as long as anything is left inside. */
+/** Namespaces of Lattice services have a default deny before anything starts, and as long as a pod of a service runs in them. */
 import { describe, expect, test } from "vitest";
 import { latticeEnvironments, latticeServices } from "#crds";
 import { failWith } from "#embedded-cluster";
@@ -14,7 +14,7 @@ const deny = async (operated: OperatedCluster, namespace: string) =>
   ].filter((object) => object !== undefined).length;
 
 describe("a namespace", () => {
-  test("with a service in it is in the mesh and closed; others are left alone", async () => {
+  test("with a service in it is in the mesh and has a default deny; others are not changed", async () => {
     await using operated = await OperatedCluster.start({ objects: [latticeService("shop/api")] });
     expect(await deny(operated, "shop")).toBe(3);
     expect(await operated.read("CiliumNetworkPolicy", "shop/lattice-default-deny")).toMatchObject({
@@ -31,7 +31,7 @@ describe("a namespace", () => {
     }
   });
 
-  test("is closed again when another client opens it, and a policy is repaired", async () => {
+  test("gets its labels back when another client removes them, and a changed policy is repaired", async () => {
     await using operated = await OperatedCluster.start({ objects: [latticeService("shop/api")] });
     await operated.remove(operated.cluster.resource("CiliumNetworkPolicy"), "shop/lattice-default-deny");
     const key = { namespace: "shop", name: "lattice-default-deny" };
@@ -42,7 +42,7 @@ describe("a namespace", () => {
     expect(fieldAt(await operated.read("AuthorizationPolicy", "shop/lattice-default-deny"), "spec")).toEqual({});
   });
 
-  test("that a person labelled otherwise keeps the label, and its services wait and say so", async () => {
+  test("with a conflicting label of a user keeps the label, and its services wait and report it", async () => {
     const mine = { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop", labels: { "istio.io/dataplane-mode": "none" } } };
     await using operated = await OperatedCluster.start({ objects: [mine, latticeService("shop/api")] });
     expect((await operated.service("shop/api")).status).toMatchObject({
@@ -64,14 +64,14 @@ describe("a namespace", () => {
     expect((await operated.service("shop/api")).status).toMatchObject({ phase: "Ready" });
   });
 
-  test("that Helm made stays Helm's by name", async () => {
+  test("created by Helm keeps Helm's managed-by label", async () => {
     const helm = { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop", labels: { "app.kubernetes.io/managed-by": "Helm" } } };
     await using operated = await OperatedCluster.start({ objects: [helm, latticeService("shop/api")] });
     expect((await operated.read("Namespace", "shop"))?.metadata.labels?.["app.kubernetes.io/managed-by"]).toBe("Helm");
     expect((await operated.service("shop/api")).status?.phase).toBe("Ready");
   });
 
-  test("whose last service goes is given back as it was", async () => {
+  test("without services has its original labels again", async () => {
     await using operated = await OperatedCluster.start({ objects: [latticeService("shop/api")] });
     await operated.remove(latticeServices, "shop/api");
     await operated.live(5_000);
@@ -79,7 +79,7 @@ describe("a namespace", () => {
     expect(Object.keys((await operated.read("Namespace", "shop"))?.metadata.labels ?? {})).toEqual(["kubernetes.io/metadata.name"]);
   });
 
-  test("stays closed when its environment is deleted under running services", async () => {
+  test("keeps its default deny when its environment is deleted while services run", async () => {
     await using operated = await OperatedCluster.start({
       objects: [environment("prod", { sourceNamespaces: ["team"] }), latticeService("team/api", { environment: "prod" })],
     });
@@ -103,7 +103,7 @@ describe("a namespace", () => {
     };
     const RELEASED = { deny: 0, labels: [] };
 
-    test("is released, although the LatticeService is still written in it", async () => {
+    test("is released, although the LatticeService object is still in it", async () => {
       await using operated = await start();
       expect(await deny(operated, "team")).toBe(3);
       await operated.apply(latticeService("team/api", { environment: "prod" }));
@@ -115,7 +115,7 @@ describe("a namespace", () => {
       expect(operated.writes().slice(quiet)).toEqual([]);
     });
 
-    test("stays closed while a pod of it runs, is closed again when its default deny is deleted, and is released after that", async () => {
+    test("keeps its default deny while a pod of the service runs, gets it back when it is deleted, and is released after that", async () => {
       await using operated = await start();
       const pod = {
         apiVersion: "v1",
@@ -139,7 +139,7 @@ describe("a namespace", () => {
       expect(await ours(operated)).toEqual(RELEASED);
     });
 
-    test("whose Deployment is left by a withdrawn environment gets its default deny back", async () => {
+    test("gets its default deny back while a Deployment of a removed environment is left in it", async () => {
       await using operated = await OperatedCluster.start({ objects: [prod, latticeService("team/api", { environment: "prod" })] });
       await operated.remove(latticeEnvironments, "prod");
       await operated.live(3_000);
@@ -149,7 +149,7 @@ describe("a namespace", () => {
     });
   });
 
-  test("labelled by another client is labelled again and an event reports it, also when a policy cannot be applied", async () => {
+  test("labelled by another client is labelled again and an event reports it, even if a policy cannot be applied", async () => {
     await using operated = await OperatedCluster.start({ objects: [latticeService("shop/api")] });
     operated.cluster.intercept({ verb: "apply", resource: "ciliumnetworkpolicies", user: "operator" }, failWith("forbidden"));
     await operated.remove(operated.cluster.resource("CiliumNetworkPolicy"), "shop/lattice-default-deny");
@@ -162,14 +162,14 @@ describe("a namespace", () => {
     expect(notes).toContainEqual(expect.stringContaining("istio.io/dataplane-mode, istio.io/use-waypoint-namespace"));
   });
 
-  test("with a waypoint label from before Lattice keeps it, and its services wait", async () => {
+  test("with an older waypoint label of another client keeps it, and its services wait", async () => {
     const mine = { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop", labels: { "istio.io/use-waypoint": "mine" } } };
     await using operated = await OperatedCluster.start({ objects: [mine, latticeService("shop/api")] });
     expect((await operated.read("Namespace", "shop"))?.metadata.labels?.["istio.io/use-waypoint"]).toBe("mine");
     expect((await operated.service("shop/api")).status?.phase).toBe("Pending");
   });
 
-  test("of the system, of a gateway or of a person is not closed, whatever labels a Deployment in it has", async () => {
+  test("of the system, of a gateway or of a user gets no default deny, whatever labels a Deployment in it has", async () => {
     const places = ["kube-system", "istio-ingress", "staging"];
     const labels = { "lattice.dev/service": "api", "lattice.dev/owned-by": "service.0000000000000000" };
     const forged = places.map((namespace) => ({
@@ -185,7 +185,7 @@ describe("a namespace", () => {
     }
   });
 
-  test("gets a waypoint when something in it needs one, and loses it again", async () => {
+  test("has a waypoint as long as something in it needs one", async () => {
     const inbound = (methods: readonly string[] | undefined) =>
       latticeService("shop/api", {
         resources: { front: { direction: "inbound", ...(methods === undefined ? {} : { params: { methods } }) } },
@@ -202,7 +202,7 @@ describe("a namespace", () => {
     expect((await operated.service("shop/api")).status?.phase).toBe("Ready");
   });
 
-  test("that is being deleted is left alone", async () => {
+  test("that is being deleted is not changed", async () => {
     await using operated = await OperatedCluster.start({ objects: [latticeService("shop/api")] });
     await operated.remove(namespaces, "shop");
     await operated.live(10_000, 500);

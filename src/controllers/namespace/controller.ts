@@ -1,9 +1,9 @@
 /**
- * Closes each namespace that Lattice services run in: it is in the mesh, no pod talks, and what is agreed opens from there. The namespace owns
- * these objects, and not one of the services, which come and go.
+ * Adds each namespace that Lattice services run in to the mesh, with a default deny that the policies of services open selectively. The namespace
+ * owns these objects, and not a service, because services are created and deleted.
  *
- * It stays closed as long as a pod of a service runs inside, also when nothing declares it any more: an environment that was deleted under its
- * services must not open them. Then it is released: default deny and labels of Lattice go, and everything else stays.
+ * The default deny stays as long as a pod of a service runs inside, also when nothing declares the namespace any more: deleting an environment must
+ * not expose its running services. Then the namespace is released: default deny and Lattice's labels are removed, everything else stays.
  */
 import { ok, type Result } from "#base";
 import {
@@ -41,12 +41,12 @@ import type { WorldContext, WorldViewContext } from "../world/followed-world.ts"
 import { labelCommand, labelsInUse, ownedLabels, performLabel, type LabelCommand, type NamespaceLabels } from "./labels.ts";
 
 type ObservedNamespace =
-  /** Declared: services run there, or an environment has it. `inUse`: a Deployment of a service is there. */
+  /** Declared: services run there, or an environment has it. `inUse`: it has a Deployment of a service. */
   | { readonly state: "declared"; readonly labels: NamespaceLabels; readonly closing: readonly KubeObject[]; readonly inUse: boolean }
-  /** Declared no more, and pods of a service are there. `until`: nothing tells when they are gone. */
+  /** No longer declared, but it has pods of a service. `until`: what it is checked for again and again, because pods are not watched. */
   | { readonly state: "left"; readonly closing: readonly KubeObject[]; readonly until: "pods are gone" | "Deployments are gone" }
   | { readonly state: "released" }
-  /** Left as it is: Lattice did not close it, or may not. */
+  /** Not changed: Lattice did not set its default deny, or may not. */
   | { readonly state: "foreign" };
 
 const CONTROLLER = "namespace";
@@ -77,7 +77,7 @@ async function observe(namespace: KubeObject, context: ReadRuntime & WorldViewCo
   const { cache } = context;
   const { world } = context.followed;
   const { name } = namespace.metadata;
-  const inUse = cache.list(deployments, name).some(isOfAService);
+  const inUse = cache.list(deployments, name).some(isServiceDeployment);
   const mayClose = !isSystemNamespace(name) && world.reservation(name) === undefined;
   const [wanted, ...all] = world.namespaceObjects(name);
   const closing = all.filter((object) => isServed(object, cache));
@@ -90,23 +90,23 @@ async function observe(namespace: KubeObject, context: ReadRuntime & WorldViewCo
   return ok(mayClose ? { state: "left", closing, until: "pods are gone" } : { state: "foreign" });
 }
 
-/** The labels that Lattice gives a namespace. Those that another client may have set stay as they are. */
+/** The labels that Lattice sets on a namespace. Labels that another client may have set are not changed. */
 export function namespaceLabels(namespace: KubeObject, wanted: KubeObject | undefined): NamespaceLabels {
   const ours = ownedLabels(namespace);
   const labels = Object.entries(wanted?.metadata.labels ?? {}).filter(([label, value]) => {
     const found = namespace.metadata.labels?.[label];
-    return !mayBeOthers(label) || found === undefined || found === value || ours.includes(label);
+    return !mayBelongToOthers(label) || found === undefined || found === value || ours.includes(label);
   });
   return Object.fromEntries(labels);
 }
 
-/** A namespace that Helm made is Helm's, and a pod security level that an administrator set is the administrator's. */
-function mayBeOthers(label: string): boolean {
+/** Helm's managed-by label and a pod security level set by an administrator are kept. */
+function mayBelongToOthers(label: string): boolean {
   return label === "app.kubernetes.io/managed-by" || label.startsWith("pod-security.kubernetes.io/");
 }
 
-/** Made by Lattice: a person who copies a Deployment copies its labels, but does not set them as Lattice. */
-function isOfAService(deployment: KubeObject): boolean {
+/** Applied by Lattice's field manager: a user who copies a Deployment copies its labels, but sets them as another field manager. */
+function isServiceDeployment(deployment: KubeObject): boolean {
   return deployment.metadata.labels?.[SERVICE_LABEL] !== undefined && isLabelledByUs(deployment);
 }
 
@@ -115,13 +115,13 @@ function isServed(object: KubeObject, cache: CacheReader): boolean {
   return resource === undefined || cache.isServed(resource);
 }
 
-/** It has labels or objects of ours. */
+/** It has labels or objects applied by Lattice. */
 function isClosedByUs(namespace: KubeObject, cache: CacheReader): boolean {
   const label = ownerLabelOf({ controller: CONTROLLER, object: namespace });
   return ownedLabels(namespace).length > 0 || OWNED.some((resource) => cache.byIndex(resource, OWNER_INDEX, label).length > 0);
 }
 
-/** Pods outlive their Deployment, and are not watched: asked for only before a namespace is released. */
+/** Pods outlive their Deployment and are not watched: they are listed only before a namespace is released. */
 async function podsIn(
   namespace: string,
   { client, signal }: Pick<ReadRuntime, "client" | "signal">,
@@ -131,8 +131,8 @@ async function podsIn(
   return found.ok ? ok(found.value.items.length > 0) : found;
 }
 
-/** How long pods may take to end is theirs to say. */
-const PODS_SOON_MS = 5_000;
+/** Interval of checks while pods end; their grace periods differ. */
+const PODS_RECHECK_MS = 5_000;
 
 function plan(namespace: KubeObject, observed: ObservedNamespace): Result<Plan<LabelCommand>, PlanError> {
   const idle = { apply: [], prune: false, commands: [] };
@@ -144,13 +144,15 @@ function plan(namespace: KubeObject, observed: ObservedNamespace): Result<Plan<L
       return ok({ apply: [], prune: true, commands: commandsFor(namespace, {}, false) });
     case "left": {
       const outcome =
-        observed.until === "Deployments are gone" ? settled : waiting("PodsLeft", PODS_SOON_MS, "pods of a Lattice service still run here");
+        observed.until === "Deployments are gone"
+          ? settled
+          : waiting("PodsLeft", PODS_RECHECK_MS, "pods of a Lattice service still run here");
       const commands = commandsFor(namespace, labelsInUse(namespace), true);
       return ok({ ...idle, access: closed(observed.closing), commands, commandsAnyway: true, outcome });
     }
     case "declared": {
       const commands = commandsFor(namespace, observed.labels, observed.inUse);
-      // pruned last: to delete a default deny is to open
+      // pruned last: deleting a default deny allows traffic
       return ok({ access: closed(observed.closing), apply: [], prune: true, commands, commandsAnyway: true });
     }
   }

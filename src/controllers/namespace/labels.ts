@@ -1,6 +1,6 @@
 /**
- * The labels of a namespace that take it into the mesh. Without them the policies bind no pod, so they are kept by force once Lattice has labelled the
- * namespace or something of Lattice runs in it. Before that a label of another client stays: the services wait, and say so.
+ * The labels of a namespace that add it to the mesh. Without them the policies have no effect, so they are applied with force once Lattice has
+ * labelled the namespace or one of its services runs in it. Before that a label of another client stays: the services wait, and report it.
  */
 import {
   failed,
@@ -19,12 +19,12 @@ import { rbacCommand } from "../reach.ts";
 
 export type NamespaceLabels = Readonly<Record<string, string>>;
 
-/** Sets the labels that the namespace should have from Lattice, and removes all others that are from Lattice. */
+/** Sets the labels that the namespace should have from Lattice, and removes its other labels that Lattice set. */
 export type LabelCommand = {
   readonly kind: "label";
   readonly namespace: KubeObject;
   readonly labels: NamespaceLabels;
-  /** Labels of another client that take the namespace to another waypoint. */
+  /** Labels of another client that name another waypoint. */
   readonly foreign: readonly string[];
   readonly force: boolean;
 };
@@ -32,7 +32,7 @@ export type LabelCommand = {
 const DATA_PLANE = "istio.io/dataplane-mode";
 const WAYPOINT_LABELS = ["istio.io/use-waypoint", "istio.io/use-waypoint-namespace"];
 
-/** undefined: it is labelled as wanted, and nothing of ours is beyond it. */
+/** undefined: the labels are as wanted, and Lattice set no others. */
 export function labelCommand(namespace: KubeObject, wanted: NamespaceLabels, inUse: boolean): LabelCommand | undefined {
   const { labels: live = {} } = namespace.metadata;
   const isOurs = Object.keys(wanted).length > 0;
@@ -45,13 +45,13 @@ export function labelCommand(namespace: KubeObject, wanted: NamespaceLabels, inU
   return { kind: "label", namespace, labels: wanted, foreign: others, force: isOurs && (inUse || owned.length > 0) };
 }
 
-/** Those that our field manager set. */
+/** Labels that our field manager set. */
 export function ownedLabels(namespace: KubeObject): readonly string[] {
   const owned = fieldAt(ownedFieldsOf(namespace), "f:metadata", "f:labels");
   return isJsonObject(owned) ? Object.keys(owned).flatMap((name) => (name.startsWith("f:") ? [name.slice(2)] : [])) : [];
 }
 
-/** What we set, and in the mesh: for a namespace that is declared no more and still has pods of ours. */
+/** The labels that we set, plus those of the mesh: for a namespace that is no longer declared and still has pods of services. */
 export function labelsInUse(namespace: KubeObject): NamespaceLabels {
   const { labels: live = {} } = namespace.metadata;
   const kept = ownedLabels(namespace).map((name) => [name, live[name] ?? ""] as const);
@@ -78,7 +78,7 @@ export async function performLabel(command: LabelCommand, context: Runtime & Wor
   return settled;
 }
 
-/** A person who changed a label will look for it. */
+/** Reported, because the user who changed a label will look for it. */
 function report({ namespace, labels, foreign }: LabelCommand, { record }: Runtime): void {
   const { labels: live = {} } = namespace.metadata;
   const owned = ownedLabels(namespace);

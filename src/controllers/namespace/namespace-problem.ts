@@ -1,4 +1,4 @@
-/** What keeps workloads out of a namespace: it is out of reach, not there, not in the mesh, or not closed yet. Pure but for the cache. */
+/** Why workloads cannot start in a namespace: no rights, missing, not in the mesh, or no default deny yet. Pure but for the cache. */
 import { OWNER_LABEL, type CacheReader } from "#controller-runtime";
 import { describeObject, isBeingDeleted, keyOf, meshKindOf, namespaces } from "#kube";
 import type { WorldView } from "../world/followed-world.ts";
@@ -6,7 +6,7 @@ import { reachProblem } from "../reach.ts";
 
 export type NamespaceProblem = { readonly reason: "NamespaceNotReady" | "NamespaceOutOfReach"; readonly message: string };
 
-/** Undefined when all is well. Kinds that the cluster lacks are not reported here. */
+/** Undefined: no problem. Kinds that the cluster lacks are not reported here. */
 export function namespaceProblem(name: string, followed: WorldView, cache: CacheReader): NamespaceProblem | undefined {
   const beyond = reachProblem(name, followed.reach, cache);
   if (beyond !== undefined) return { reason: "NamespaceOutOfReach", message: beyond.message };

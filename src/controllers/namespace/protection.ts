@@ -1,6 +1,6 @@
 /**
- * Kinds that a cluster lacks, and what follows from it. Without those of Cilium and Istio nothing closes a namespace: services wait for them, unless
- * the operator runs with `--allow-unprotected`. Of the others only the objects are missing. Pure but for the cache.
+ * Kinds that a cluster lacks. Without those of Cilium and Istio no default deny can be applied: services wait for them, unless the operator runs
+ * with `--allow-unprotected`. Of other missing kinds only the objects are missing. Pure but for the cache.
  */
 import type { CacheReader } from "#controller-runtime";
 import {
@@ -14,7 +14,7 @@ import {
 } from "#kube";
 
 export type MissingKinds = {
-  /** Without them nothing enforces who may talk to whom. */
+  /** Without them nothing enforces which services may communicate. */
   readonly protecting: readonly Resource[];
   readonly others: readonly Resource[];
   /** The operator runs with `--allow-unprotected`. */
@@ -29,7 +29,7 @@ const PRODUCTS: ReadonlyMap<Resource, string> = new Map([
 
 export const NONE_MISSING: MissingKinds = { protecting: [], others: [], allowed: false };
 
-/** Kinds of these objects that the cluster does not have. */
+/** The kinds of these objects that the cluster does not serve. */
 export function missingKinds(objects: readonly KubeObject[], cache: CacheReader, allowed: boolean): MissingKinds {
   const needed = [...new Set(objects.flatMap((object) => meshKindOf(object) ?? []))];
   const missing = needed.filter((resource) => !cache.isServed(resource));
@@ -37,12 +37,12 @@ export function missingKinds(objects: readonly KubeObject[], cache: CacheReader,
   return { protecting: missing.filter(protects), others: missing.filter((resource) => !protects(resource)), allowed };
 }
 
-/** No pod may be started, and nothing that runs may be changed. */
+/** No pod may be started, and no running workload may be changed. */
 export function isHeld({ protecting, allowed }: MissingKinds): boolean {
   return protecting.length > 0 && !allowed;
 }
 
-/** What is waited for; undefined: nothing. */
+/** The kinds that are waited for; undefined: none. */
 export function missingProblem(missing: MissingKinds): string | undefined {
   if (isHeld(missing)) return describeHeld(missing.protecting);
   return missing.others.length === 0 ? undefined : describeMissing(missing.others);

@@ -1,4 +1,4 @@
-/** In a cluster: no default deny comes into the namespace of a gateway or of monitoring, and the resource says why. */
+/** In a cluster: the namespace of a gateway or of monitoring gets no default deny, and the condition gives the reason. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { latticeEnvironments } from "#crds";
 import { expectOk } from "#base";
@@ -40,7 +40,7 @@ describe("a service in a reserved namespace", () => {
     { namespace: "prod-edge", why: "the gateway of LatticeEnvironment prod is in it (spec.gatewayRef)" },
     { namespace: "istio-ingress", why: "namespace istio-ingress is a system namespace, which Lattice never touches" },
   ];
-  test.each(rows)("$namespace is refused, and the namespace stays open", async ({ namespace, why }) => {
+  test.each(rows)("$namespace is rejected, and the namespace gets no default deny", async ({ namespace, why }) => {
     const { status } = await operated.service(`${namespace}/api`);
     expect(status).toMatchObject({ phase: "Failed", message: expect.stringContaining(why) as string });
     expect(await operated.condition(`${namespace}/api`, "Ready")).toMatchObject({ status: "False", reason: "CompileError" });
@@ -52,7 +52,7 @@ describe("a service in a reserved namespace", () => {
 describe("an environment", () => {
   const statusOf = async (name: string) => expectOk(await operated.client.get(latticeEnvironments, { name })).status;
 
-  test("in a reserved namespace is refused with the reason", async () => {
+  test("in a reserved namespace is rejected with the reason", async () => {
     const status = await statusOf("bad");
     expect(status).toMatchObject({
       phase: "Failed",
@@ -61,7 +61,7 @@ describe("an environment", () => {
     expect(status?.conditions?.find(({ type }) => type === "Ready")).toMatchObject({ status: "False", reason: "NamespaceReserved" });
   });
 
-  test("with a gatewayRef into a namespace where services run reports it, and the namespace stays closed", async () => {
+  test("with a gatewayRef to a namespace where services run reports it, and the namespace keeps its default deny", async () => {
     const status = await statusOf("opening");
     const message = "spec.gatewayRef.namespace: namespace team is closed by default, because LatticeService team/api runs in it";
     expect(status).toMatchObject({ phase: "Failed", message: expect.stringContaining(message) as string });

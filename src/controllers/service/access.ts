@@ -1,9 +1,9 @@
 /**
- * What decides who reaches a service: its policies and routes, as they should be in the cluster now.
+ * The policies and routes of a service, as they should be in the cluster now. They decide who can reach it.
  *
- * They follow from declarations alone and are there in every state of the service, so that a revocation never waits for a Secret, a template
- * or a volume. While the workload cannot be compiled nothing new is opened by a route: one that is still declared as it was stays, any other
- * goes. Pods that run where the service is not declared (any more) keep their probes and DNS, and reach nothing else.
+ * They depend on declarations only and exist in every state of the service, so that a revocation never waits for a Secret, a template
+ * or a volume. While the workload cannot be compiled no new route is added: a route that is still declared unchanged stays, any other
+ * is removed. Pods in a namespace where the service is not (or no longer) declared keep their probes and DNS, and reach nothing else.
  */
 import type { CompiledApplication } from "#compile";
 import type { LatticeService } from "#crds";
@@ -18,16 +18,16 @@ import { accessKinds, POLICY_KINDS } from "../owned-kinds.ts";
 
 export type ServiceAccess = {
   readonly objects: readonly KubeObject[];
-  /** Of these kinds there is nothing else. */
+  /** All other objects of these kinds are pruned. */
   readonly kinds: ReadonlySet<string>;
-  /** Kinds that are needed, for the namespace too if the service is compiled, and that the cluster lacks. */
+  /** Needed kinds that the cluster lacks; those of the namespace are included if the service is compiled. */
   readonly missing: MissingKinds;
 };
 
-type Surroundings = Pick<ReadRuntime, "cache"> & WorldViewContext;
+type AccessContext = Pick<ReadRuntime, "cache"> & WorldViewContext;
 
 /** `application`: absent while the service is not compiled. */
-export function accessOf(service: LatticeService, context: Surroundings, application?: CompiledApplication): ServiceAccess {
+export function accessOf(service: LatticeService, context: AccessContext, application?: CompiledApplication): ServiceAccess {
   const { cache } = context;
   const served = accessKinds.filter((resource) => cache.isServed(resource));
   const wanted = [...declaredObjects(service, context, application), ...closedElsewhere(service, context)];
@@ -39,16 +39,16 @@ export function accessOf(service: LatticeService, context: Surroundings, applica
   return { objects: wanted.filter(isServed), kinds: new Set(served.map(({ kind }) => kind)), missing };
 }
 
-function declaredObjects(service: LatticeService, context: Surroundings, application?: CompiledApplication): readonly KubeObject[] {
+function declaredObjects(service: LatticeService, context: AccessContext, application?: CompiledApplication): readonly KubeObject[] {
   const isAccess = ({ kind }: KubeObject) => accessKinds.some((resource) => resource.kind === kind);
   if (application !== undefined) return application.objects.map(({ object }) => object).filter(isAccess);
-  // a service that has nothing in the cluster has nothing to close
+  // a service without objects in the cluster has nothing to restrict
   if (ownedObjects(service, context.cache).length === 0) return [];
   const declared = context.followed.world.accessOf(keyText(service.metadata));
   return declared.filter((object) => POLICY_KINDS.has(object.kind) || isApplied(object, service, context.cache));
 }
 
-function closedElsewhere(service: LatticeService, { followed: { world }, cache }: Surroundings): readonly KubeObject[] {
+function closedElsewhere(service: LatticeService, { followed: { world }, cache }: AccessContext): readonly KubeObject[] {
   const id = world.idOf(keyText(service.metadata));
   const own = id === undefined ? undefined : splitId(id).namespace;
   const { name } = service.metadata;
@@ -59,7 +59,7 @@ function closedElsewhere(service: LatticeService, { followed: { world }, cache }
     .map((namespace) => world.mesh.closedPolicy(serviceId(namespace, name)));
 }
 
-/** Whether the cluster has what is declared; nothing for a service that has neither. */
+/** Whether the cluster has the declared policies and routes; empty for a service that has neither. */
 export function policiesCondition({ objects, missing }: ServiceAccess, changes: ChangeSet): readonly NewCondition[] {
   const waited = missingProblem(missing);
   if (waited !== undefined) return [crdsMissing(waited)];
@@ -74,13 +74,13 @@ export function policiesCondition({ objects, missing }: ServiceAccess, changes: 
   return policies.length > 0 || pruned ? [policiesApplied(policies.length)] : [];
 }
 
-/** Without routes: what a service needs before its first pod starts. */
+/** Without routes: the objects that must exist before the first pod of a service starts. */
 export function policiesOf({ objects, kinds, missing }: ServiceAccess): ServiceAccess {
   const policies = objects.filter(({ kind }) => POLICY_KINDS.has(kind));
   return { objects: policies, kinds: new Set([...kinds].filter((kind) => POLICY_KINDS.has(kind))), missing };
 }
 
-/** A policy that the cluster does not have as it is declared; undefined: it has all of them. */
+/** A policy that is missing or differs in the cluster; undefined: none. */
 export function absentPolicy(access: ServiceAccess, service: LatticeService, cache: CacheReader): KubeObject | undefined {
   return policiesOf(access).objects.find((object) => !isApplied(object, service, cache));
 }

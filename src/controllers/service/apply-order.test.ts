@@ -1,4 +1,4 @@
-/** Resources may be created in any order: what is not there yet is waited for, and is no mistake of the service that names it. */
+/** Resources may be created in any order: a service waits for references that do not exist yet and does not report them as its errors. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -10,7 +10,7 @@ import { OperatedCluster } from "../../../test/builders/operated-cluster.ts";
 
 const containing = (text: string) => expect.stringContaining(text) as string;
 
-/** As kubectl reads a folder. */
+/** In the order in which kubectl reads a folder. */
 function shopObjects(): readonly KubeObject[] {
   const folder = join(import.meta.dirname, "../../../examples/shop");
   const files = readdirSync(folder).filter((name) => name.endsWith(".yaml"));
@@ -20,7 +20,7 @@ function shopObjects(): readonly KubeObject[] {
   );
 }
 
-test("files that are applied in alphabetic order show no Failed on the way", async () => {
+test("files that are applied in alphabetic order never show phase Failed", async () => {
   const secrets = [secret("shop/postgres-products", { password: "p" }, "default"), secret("shop/stripe", { "api-key": "k" }, "default")];
   await using operated = await OperatedCluster.start({ objects: secrets });
   const failed: string[] = [];
@@ -38,7 +38,7 @@ test("files that are applied in alphabetic order show no Failed on the way", asy
   expect(phases).toEqual(["Ready", "Ready", "Ready", "Ready", "Ready"]);
 });
 
-test("a service waits for a callee, an external service and an environment, and names them", async () => {
+test("a service waits for a callee, an external service and an environment, and lists them", async () => {
   const reads = { ...withVariables({ API: "${resources.api.url}", PAY: "${resources.pay.url}" }) };
   const resources = { api: { direction: "outbound" }, pay: { type: "external-service" } };
   await using operated = await OperatedCluster.start({
@@ -73,7 +73,7 @@ test("a service waits for a callee, an external service and an environment, and 
   expect(await operated.condition("shop/web", "WorkloadsReady")).toMatchObject({ status: "True" });
 });
 
-test("a mistake beside what is missing is a failure", async () => {
+test("an error of the service beside a missing reference is a failure", async () => {
   const reads = withVariables({ API: "${resources.api.url}", LEVEL: "${config.nope}" });
   await using operated = await OperatedCluster.start({
     objects: [latticeService("shop/web", { ...reads, resources: { api: { direction: "outbound" } } })],
@@ -82,7 +82,7 @@ test("a mistake beside what is missing is a failure", async () => {
   expect(await operated.condition("shop/web", "Ready")).toMatchObject({ status: "False", reason: "CompileError" });
 });
 
-test("in the first two seconds of a service its errors are not judged", async () => {
+test("in the first two seconds of a service its errors are not reported", async () => {
   await using operated = await OperatedCluster.start();
   await operated.apply(latticeService("shop/web", withVariables({ KEY: "${secrets.pay.key}", LEVEL: "${config.nope}" })));
   await operated.live(500, 100);

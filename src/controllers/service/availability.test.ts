@@ -16,7 +16,7 @@ async function patchDeployment(operated: OperatedCluster, key: string, patch: ob
   expectOk(await operated.client.patch(deployments, { namespace, name }, { type: "merge", patch: patch as never }));
 }
 
-describe("a service whose pods do not run is not Ready, and says why", () => {
+describe("a service whose pods do not run is not Ready, and its condition gives the reason", () => {
   let operated: OperatedCluster;
   let absent: { readonly lift: () => void };
   beforeAll(async () => {
@@ -46,13 +46,13 @@ describe("a service whose pods do not run is not Ready, and says why", () => {
       message: "0 of 2 pods are ready; 2 pods cannot be scheduled: 0/",
     },
     {
-      name: "an image that is not there",
+      name: "an image that does not exist",
       key: "shop/absent",
       reason: "PodsFailing",
       message: "2 pods cannot run: container main: the image app:absent cannot be pulled",
     },
     {
-      name: "a program that ends",
+      name: "a container that exits",
       key: "shop/crash",
       reason: "PodsFailing",
       message: "2 pods cannot run: container main ends with exit code 3 and is started again",
@@ -66,7 +66,7 @@ describe("a service whose pods do not run is not Ready, and says why", () => {
       expect(await operated.condition(key, type)).toMatchObject({ status: "False", reason, message: containing(message) });
   });
 
-  test("an event names a reason that a person can act on", async () => {
+  test("an event has a reason that a user can act on", async () => {
     const warnings = (await operated.events()).filter(
       ({ type, reason }) => type === "Warning" && /ReplicaFailure|Unschedulable|PodsFailing/.test(reason),
     );
@@ -74,11 +74,11 @@ describe("a service whose pods do not run is not Ready, and says why", () => {
     expect([...new Set(names.map(String))].toSorted()).toEqual(["absent", "crash", "huge", "quota"]);
   });
 
-  test("its neighbour is Ready", async () => {
+  test("another service is Ready", async () => {
     expect(await operated.condition("shop/fine", "Ready")).toMatchObject(READY);
   });
 
-  test("a reason that stays is written once, and pods are not listed more and more", async () => {
+  test("a reason that stays is written once, and pods are not listed more and more often", async () => {
     const before = operated.writes().length;
     await operated.live(120_000, 5_000);
     const writes = operated.writes().slice(before);
@@ -86,9 +86,9 @@ describe("a service whose pods do not run is not Ready, and says why", () => {
     expect(writes.filter((line) => !line.endsWith(" shop/crash"))).toEqual([]);
   });
 
-  test("it becomes Ready as soon as its pods do", async () => {
+  test("it becomes Ready as soon as its pods are", async () => {
     absent.lift();
-    // as long as the kubelet waits before it pulls again
+    // the kubelet's back-off before it pulls again
     await operated.live(300_000, 5_000);
     expect(await operated.condition("shop/absent", "Ready")).toMatchObject(READY);
     expect(await operated.service("shop/absent")).toMatchObject({ status: { phase: "Ready", message: "2 of 2 pods are ready" } });
@@ -109,7 +109,7 @@ describe("a service that is available", () => {
     expect(await operated.condition("shop/api", "Ready")).toMatchObject({ ...READY, lastTransitionTime: since });
   });
 
-  test("is not Ready any more when its pods are gone, and is again when they are back", async () => {
+  test("is not Ready when its pods are deleted, and is again when they are replaced", async () => {
     await using operated = await OperatedCluster.start({ objects: [latticeService("shop/api", two)] });
     const slow = operated.cluster.simulation.faults.add({ kind: "slow-start", ms: 30_000 });
     const pods = await operated.names("Pod", "shop");
@@ -122,7 +122,7 @@ describe("a service that is available", () => {
     expect(await operated.condition("shop/api", "Ready")).toMatchObject(READY);
   });
 
-  test("is Ready with no pod when none is wanted, and not before the first when some are wanted again", async () => {
+  test("is Ready with zero pods when zero are wanted, and after a scale-up only with the first ready pod", async () => {
     await using operated = await OperatedCluster.start({ objects: [latticeService("shop/api", { replicas: { min: 2, max: 4 } })] });
     await patchDeployment(operated, "shop/api", { spec: { replicas: 0 } });
     await operated.live(5_000, 500);
@@ -134,7 +134,7 @@ describe("a service that is available", () => {
   });
 });
 
-/** As Flagger makes it from the target, with `replicas` pods of `image`. */
+/** As Flagger creates it from the target, with `replicas` pods of `image`. */
 async function primaryOf(operated: OperatedCluster, spec: { readonly replicas: number; readonly image?: string }): Promise<KubeObject> {
   const canary = await operated.read("Canary", "shop/api");
   const labels = { "app.kubernetes.io/name": "api-primary", "lattice.dev/service": "api" };
@@ -195,7 +195,7 @@ describe("another owner's Deployment", () => {
     } as KubeObject;
   };
 
-  test("of the service's name is not counted, and the service is not Ready", async () => {
+  test("with the service's name is not counted, and the service is not Ready", async () => {
     await using operated = await OperatedCluster.start({ objects: [deployment("api"), latticeService("shop/api", two)] });
     await operated.live(2_000, 500);
     const { status } = await operated.service("shop/api");
@@ -205,7 +205,7 @@ describe("another owner's Deployment", () => {
     expect(shown).not.toContain("5 of 5");
   });
 
-  test("of the name of Flagger's primary is not counted", async () => {
+  test("with the name of Flagger's primary is not counted", async () => {
     const canary = latticeService("shop/api", { ...two, deploy: { strategy: "canary" } });
     await using operated = await OperatedCluster.start({ objects: [canary, deployment("api-primary")] });
     await operated.live(2_000, 500);

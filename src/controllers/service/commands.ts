@@ -1,6 +1,6 @@
 /**
- * What a pass over a LatticeService changes beside the objects that it applies: the config hash key is created, and what compiling looked up
- * is remembered. Each is safe to repeat.
+ * Changes of a pass over a LatticeService beside the objects that it applies: the config hash key is created, and the objects that compiling
+ * looked up are recorded. Each is safe to repeat.
  */
 import type { Sensitive } from "#base";
 import type { ServiceKey } from "#compile";
@@ -11,7 +11,7 @@ import type { CompileRecords } from "./compile-records.ts";
 import type { ObservedService } from "./observe.ts";
 import type { CompileResult } from "./state.ts";
 
-/** What the passes over all services share. */
+/** State that the passes over all services share. */
 export type ServiceShared = WorldContext & { readonly records: CompileRecords };
 
 export type ServiceCommand =

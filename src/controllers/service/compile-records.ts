@@ -1,12 +1,12 @@
-/** What this process remembers of each service between passes: the last compilation. Kept here, because the status must not be written on every pass. */
+/** The last compilation of each service, kept in memory between passes, because the status must not be written on every pass. */
 import type { ServiceKey } from "#compile";
 
 export type CompileRecord = {
-  /** Of the objects, and when they last changed; absent: the service was never compiled by this process. */
+  /** Digest of the objects, and when they last changed; absent: the service was never compiled by this process. */
   readonly compiled?: { readonly digest: string; readonly at: string } | undefined;
   /** When this process first had errors for the service, in milliseconds. */
   readonly firstErrorAt?: number | undefined;
-  /** The service has config objects that it is compiled without, so that ReplicaSets are read (`retained.ts`). */
+  /** The cluster has config objects that the service no longer compiles to, so ReplicaSets are read (`retained.ts`). */
   readonly hasStaleConfig?: boolean | undefined;
 };
 

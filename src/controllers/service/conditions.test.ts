@@ -268,7 +268,7 @@ describe("each reason has its condition and its message", () => {
     expect([entries.length, entries[0]?.[1].length]).toEqual([128, 1_024]);
   });
 
-  test("six conditions stand on every service, whatever became of it", () => {
+  test("every service has six conditions, in every state", () => {
     for (const given of [
       compiled(),
       notCompiled,

@@ -1,10 +1,10 @@
-/** The conditions of a LatticeService, each as a pure function of what was seen. Names and messages are those that people search for. */
+/** The conditions of a LatticeService, each as a pure function of the observed state. Reasons and messages are stable: users search for them. */
 import type { ServiceError } from "#compile";
 import type { KubeObject, NewCondition } from "#kube";
 import { listErrors, waitingText } from "./error-text.ts";
 import type { RetainedConfig } from "./retained.ts";
 
-/** Reasons in the conditions of a LatticeService, with when each surfaces; docs are checked against them. */
+/** Reasons in the conditions of a LatticeService, with when each occurs; docs are checked against them. */
 export const SERVICE_REASONS = {
   Resolved: "TemplatesResolved: every `${…}` of the service was filled in",
   TemplateError: "TemplatesResolved: a `${…}` or a resource that it reads has an error; the message has place and fix of each",
@@ -62,7 +62,7 @@ export function templatesResolved(count: number): NewCondition {
   return condition("TemplatesResolved", "True", "Resolved", `Resolved ${count} template variables`);
 }
 
-/** `retained`: what is not compiled any more, and may still be used by a pod. */
+/** `retained`: config objects that are no longer compiled, and may still be used by a pod. */
 export function configCompiled(objects: readonly KubeObject[], retained: readonly RetainedConfig[] = []): NewCondition {
   const count = (kind: string) => objects.filter((object) => object.kind === kind).length;
   const outside = count("ExternalSecret");
@@ -71,18 +71,18 @@ export function configCompiled(objects: readonly KubeObject[], retained: readonl
   return condition("ConfigCompiled", "True", "Compiled", `${generated}${describeRetained(retained)}`);
 }
 
-/** A condition's message is read on a terminal. */
-const MOST_RETAINED = 4;
+/** Limit, because a condition's message is read on a terminal. */
+const MAX_RETAINED = 4;
 
 function describeRetained(retained: readonly RetainedConfig[]): string {
   const [first] = retained;
   if (first === undefined) return "";
-  const names = retained.slice(0, MOST_RETAINED).map(({ object }) => object);
-  const more = retained.length > MOST_RETAINED ? ` and ${retained.length - MOST_RETAINED} more` : "";
+  const names = retained.slice(0, MAX_RETAINED).map(({ object }) => object);
+  const more = retained.length > MAX_RETAINED ? ` and ${retained.length - MAX_RETAINED} more` : "";
   return `; kept while ${first.by} may start pods with them: ${names.join(", ")}${more}`;
 }
 
-/** What kept templates from being filled in, and what came after that. */
+/** Why templates could not be resolved, and the errors that follow from it. */
 const NO_TEMPLATE_ERRORS = new Set<ServiceError["kind"]>([
   "invalid-file-mount",
   "invalid-volume-mount",
@@ -98,7 +98,7 @@ const NO_TEMPLATE_ERRORS = new Set<ServiceError["kind"]>([
 
 export const NEW_SERVICE = "The service is new; what it names may still be created";
 
-/** Of a new service that has errors. */
+/** For a new service that has errors. */
 export function notJudged(): readonly NewCondition[] {
   return [...(["TemplatesResolved", "ConfigCompiled"] as const).map((type) => unknown(type)), notReady("NotCompiled", NEW_SERVICE)];
 }
@@ -139,7 +139,7 @@ export function notReady(reason: ServiceReason, message: string): NewCondition {
   return condition("Ready", "False", reason, message);
 }
 
-/** For those that nothing is known of yet, so that `kubectl wait` does not wait for a condition that never comes. */
+/** For conditions whose state is not known yet, so that `kubectl wait` finds every condition. */
 export function unknown(
   type: (typeof CONDITION_TYPES)[number],
   reason: ServiceReason = "NotCompiled",

@@ -1,11 +1,11 @@
-/** A LatticeService on a cluster, as its owner sees it. */
+/** A LatticeService on a cluster, from its user's point of view. */
 import { describe, expect, test } from "vitest";
 import { calls, isCalledBy, latticeService, secret, withVariables } from "../../../test/builders/lattice-objects.ts";
 import { OperatedCluster } from "../../../test/builders/operated-cluster.ts";
 
 const READY = { type: "Ready", status: "True", reason: "Compiled", message: "All resources compiled and applied" };
 
-/** What was applied for a service, without the namespace's own. */
+/** Objects that were applied for a service, without those of its namespace. */
 function applied(writes: readonly string[], key: string): readonly string[] {
   const [namespace = "", name = ""] = key.split("/");
   return writes
@@ -83,7 +83,7 @@ describe("objects of a service", () => {
     expect(order.findIndex((line) => / shop\/api(-|$)/.test(line) && line.startsWith("apply "))).toBeGreaterThan(closed);
     const kinds = applied(order, "shop/api").map((line) => line.split(" ")[0]);
     expect([...new Set(kinds)]).toEqual([
-      // no pod starts before them
+      // applied before the first pod starts
       "authorizationpolicies.security.istio.io",
       "ciliumnetworkpolicies.cilium.io",
       "configmaps",
@@ -167,7 +167,7 @@ describe("conditions of a service", () => {
     expect(await operated.read("Deployment", "shop/api")).toBeUndefined();
   });
 
-  test("WorkloadsReady follows the rollout and tells why it makes no progress, while the old pods keep the service Ready", async () => {
+  test("WorkloadsReady follows the rollout and reports why it makes no progress, while the old pods keep the service Ready", async () => {
     await using operated = await OperatedCluster.start({ objects: [latticeService("shop/api", { replicas: { min: 2 } })] });
     operated.cluster.simulation.faults.add({ kind: "image-pull", on: { image: "*:broken" } });
     await operated.apply(latticeService("shop/api", { replicas: { min: 2 }, containers: { main: { image: "app:broken" } } }));

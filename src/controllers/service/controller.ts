@@ -1,9 +1,9 @@
 /**
- * Brings a LatticeService into the cluster: compiled in the world of all the others, applied in order, its rollout watched.
+ * Applies a LatticeService: compiled together with all other declarations, applied in order, its rollout watched.
  *
- * A service that cannot be compiled continues as it ran before, and the status reports the errors; its policies and routes follow the
- * declarations all the same (`access.ts`), because a revocation cannot wait for a template. When one service changes, those whose objects
- * follow from it are compiled again too, and no others (`world/`).
+ * A service that cannot be compiled keeps its running workload, and the status reports the errors; its policies and routes still follow the
+ * declarations (`access.ts`), because a revocation cannot wait for a template. When one service changes, only the services whose objects
+ * depend on it are compiled again (`world/`).
  */
 import { ok, type Result } from "#base";
 import {
@@ -45,7 +45,7 @@ import { MOUNTED_RESOURCES } from "../world/mounted-objects.ts";
 import { performServiceCommand, recordCommand, type ServiceCommand, type ServiceShared } from "./commands.ts";
 import { NEW_SERVICE } from "./conditions.ts";
 import { notCompiledOutcome } from "./error-text.ts";
-import { describeLeft } from "./owned-objects.ts";
+import { describeRemainingObjects } from "./owned-objects.ts";
 import { observe, type ObservedService } from "./observe.ts";
 import { accessKinds, CONTROLLER_NAME, ownedKinds } from "../owned-kinds.ts";
 import { outcomeOf, readinessOf } from "./readiness.ts";
@@ -54,10 +54,10 @@ import { routeRecord, type RouteRecord } from "./route-record.ts";
 import { situationOf, type CompiledState, type ServiceState } from "./state.ts";
 import { statusOf } from "./status.ts";
 
-/** The namespace is closed within a second. */
-const NAMESPACE_SOON_MS = 1_000;
+/** The namespace gets its default deny within a second. */
+const NAMESPACE_RECHECK_MS = 1_000;
 
-/** What `status` needs of the plan. */
+/** The data of the plan that `status` needs. */
 type ServiceDetails = { readonly state: ServiceState; readonly routes: RouteRecord | undefined };
 
 export const serviceController = defineController<LatticeService, ObservedService, ServiceCommand, ServiceShared, ServiceDetails>({
@@ -73,7 +73,7 @@ export const serviceController = defineController<LatticeService, ObservedServic
     ...(["Secret", "ConfigMap", "PersistentVolumeClaim"] as const).map((kind) =>
       watch(MOUNTED_RESOURCES[kind], (object, { followed }: WorldContext) => followed.mounted.usedBy(kind, object).map(parseKey)),
     ),
-    // Flagger's copy of a Deployment has no owner label, and carries the traffic
+    // Flagger's copy of a Deployment has no owner label, and serves the traffic
     watch(deployments, ({ metadata: { namespace = "", labels = {} } }, { followed }: WorldContext) => {
       const key = followed.world.keyOf(serviceId(namespace, labels[SERVICE_LABEL] ?? ""));
       return key === undefined ? [] : [parseKey(key)];
@@ -116,7 +116,7 @@ function planOf(state: ServiceState): StatePlan {
     case "no-hash-key":
       return { commands: [{ kind: "create-hash-key" }], again: true };
     case "patch-mode":
-      return { outcome: stalled("PatchModeNotBuilt", `patch mode is not built yet${describeLeft(state.left)}`) };
+      return { outcome: stalled("PatchModeNotBuilt", `patch mode is not built yet${describeRemainingObjects(state.left)}`) };
     case "waiting":
       return { outcome: waitFor(state) };
     case "compiled":
@@ -132,18 +132,18 @@ function workloadPlan({ application, access: { missing }, workload, recheckMs, r
   const apply = application.objects
     .filter(({ object }) => !isAccess(object) && !absent.some((resource) => resource === meshKindOf(object)))
     .map(({ object, once }) => (once === undefined ? object : { object, once }));
-  // of a kind that is missing nothing is known, so nothing of it is deleted
+  // objects of a kind that is not served are not in the cache, so nothing of it is deleted
   const known = ownedKinds.filter((resource) => !absent.includes(resource)).map(({ kind }) => kind);
   return { apply, outcome, prune: { kinds: new Set(known), keep: new Set(retained.map(({ object }) => object)) } };
 }
 
 function waitFor({ reason, message }: Extract<ServiceState, { kind: "waiting" }>): ReconcileOutcome {
-  return reason === "NamespaceOutOfReach" ? stalled(reason, message) : waiting(reason, NAMESPACE_SOON_MS, message);
+  return reason === "NamespaceOutOfReach" ? stalled(reason, message) : waiting(reason, NAMESPACE_RECHECK_MS, message);
 }
 
 /**
- * Objects with an owner reference are garbage collected, the rest is released by the runtime; the world has removed the service already.
- * Objects in a namespace without rights cannot be released: the finalizer stays, unless nothing was ever created there.
+ * Objects with an owner reference are garbage collected, the others are deleted by the runtime; the world has removed the service already.
+ * Objects in a namespace without rights cannot be deleted: the finalizer stays, unless nothing was ever created there.
  */
 function teardown(
   { metadata, spec, status }: LatticeService,

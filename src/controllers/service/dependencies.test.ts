@@ -1,9 +1,9 @@
-/** A dependency that stays closed says so on the resource that has it: what is missing, and on which side. */
+/** The status of a service lists each dependency that is not allowed: what is missing, and on which side. */
 import { expect, test } from "vitest";
 import { calls, externalService, isCalledBy, latticeService } from "../../../test/builders/lattice-objects.ts";
 import { OperatedCluster } from "../../../test/builders/operated-cluster.ts";
 
-test("a closed dependency is a condition, an entry in the status and an event, and the service is Ready all the same", async () => {
+test("a dependency that is not allowed is a condition, a status entry and an event, and the service is Ready anyway", async () => {
   const stripe = externalService("shop/stripe", { endpoints: { api: "https://api.stripe.com" } });
   const resources = { ...calls("catalog"), stripe: { type: "external-service" } };
   await using operated = await OperatedCluster.start({
@@ -27,7 +27,7 @@ test("a closed dependency is a condition, an entry in the status and an event, a
   );
 });
 
-test("it is open when the other side agrees, and services that the edge does not touch are not written", async () => {
+test("it is allowed once the other side agrees, and services without this edge are not written", async () => {
   const cart = latticeService("shop/cart", { resources: calls("catalog") });
   await using operated = await OperatedCluster.start({ objects: [latticeService("shop/catalog"), cart, latticeService("shop/bystander")] });
   const version = async (key: string) => (await operated.service(key)).metadata.resourceVersion;
@@ -43,7 +43,7 @@ test("it is open when the other side agrees, and services that the edge does not
   expect(await version("shop/bystander")).toBe(bystander);
 });
 
-test("a failing service says which of its dependencies are closed, and never a secret", async () => {
+test("a failing service lists its dependencies that are not allowed, and never a secret", async () => {
   const resources = { ...calls("catalog"), odd: { type: "teleport" }, db: { type: "postgres", params: { port: "${config.nowhere}" } } };
   await using operated = await OperatedCluster.start({ objects: [latticeService("shop/cart", { resources })] });
   expect((await operated.service("shop/cart")).status).toMatchObject({

@@ -1,13 +1,13 @@
-/** What the status of a LatticeService says about its dependencies that are closed. Pure, and of bounded size. */
+/** The entries about dependencies that are not allowed in the status of a LatticeService. Pure, and of bounded size. */
 import type { Dependencies } from "#compile";
 import type { NewCondition } from "#kube";
 import { unknown, type ServiceReason } from "./conditions.ts";
 
-/** As many as the schema of the status takes. */
-const MOST_LISTED = 128;
+/** The maxItems of the status schema. */
+const MAX_LISTED = 128;
 const LONGEST_REASON = 1_024;
-/** A condition's message is read on a terminal. */
-const MOST_IN_MESSAGE = 3;
+/** Limit, because a condition's message is read on a terminal. */
+const MAX_IN_MESSAGE = 3;
 
 export function dependenciesOpen(dependencies: Dependencies | undefined): NewCondition {
   const type = "DependenciesOpen";
@@ -24,13 +24,13 @@ function allOpen(count: number): string {
 
 function describe(closed: ReadonlyMap<string, string>): string {
   const head = closed.size === 1 ? "1 dependency is closed" : `${closed.size} dependencies are closed`;
-  const shown = [...closed].slice(0, MOST_IN_MESSAGE).map(([name, reason]) => `${name}: ${reason}`);
-  const more = closed.size > MOST_IN_MESSAGE ? [`and ${closed.size - MOST_IN_MESSAGE} more in status.closedDependencies`] : [];
+  const shown = [...closed].slice(0, MAX_IN_MESSAGE).map(([name, reason]) => `${name}: ${reason}`);
+  const more = closed.size > MAX_IN_MESSAGE ? [`and ${closed.size - MAX_IN_MESSAGE} more in status.closedDependencies`] : [];
   return `${head}: ${[...shown, ...more].join("\n")}`;
 }
 
-/** undefined: there is none, and the field is removed. */
+/** undefined: there are none, and the field is removed. */
 export function closedDependencies(dependencies: Dependencies | undefined): Readonly<Record<string, string>> | undefined {
-  const closed = [...(dependencies?.closed ?? [])].slice(0, MOST_LISTED);
+  const closed = [...(dependencies?.closed ?? [])].slice(0, MAX_LISTED);
   return closed.length === 0 ? undefined : Object.fromEntries(closed.map(([name, reason]) => [name, reason.slice(0, LONGEST_REASON)]));
 }

@@ -9,7 +9,7 @@ const inVariable = (variable: string, message = "config has no field 'x'"): Serv
   message,
 });
 
-test("each error stands with its place and its fix", () => {
+test("each error is listed with its field and its fix", () => {
   const errors: readonly ServiceError[] = [
     inVariable("A"),
     { kind: "target-not-allowed", namespace: "prod", from: "team", environment: "prod" },
@@ -20,7 +20,7 @@ test("each error stands with its place and its fix", () => {
   ]);
 });
 
-test("what does not fit is counted, and one that alone is too long is cut", () => {
+test("errors that do not fit are counted, and a single one that is too long is truncated", () => {
   const many = Array.from({ length: 40 }, (_, at) => inVariable(`VARIABLE_${at}`));
   const text = listErrors(many);
   expect(text.length).toBeLessThan(1_024);
@@ -30,7 +30,7 @@ test("what does not fit is counted, and one that alone is too long is cut", () =
   expect(listErrors([])).toBe("");
 });
 
-test("absent objects are named up to a limit, and a mistake among the errors is no wait", () => {
+test("absent objects are listed up to a limit, and any other error means that the service does not wait", () => {
   const absent = (name: string, type: string): ServiceError => ({ kind: "resource-not-found", name, type, id: `shop/${name}` });
   const all = ["a", "b", "c", "d", "e"].map((name) => absent(name, "service"));
   expect(waitingText(all)).toMatch(/^waiting for service shop\/a and service shop\/b and service shop\/c and 2 more: resource 'a'/);

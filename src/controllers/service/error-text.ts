@@ -1,20 +1,20 @@
-/** All errors of a service in one message: place, what is wrong, what would fix it. Cut where a terminal would drown, and then it says so. */
+/** All errors of a service in one message: field, problem, fix. Limited to a length that a terminal can show; the omitted ones are counted. */
 import { absentObject, describeServiceError, placeOfError, type ServiceError } from "#compile";
 import { REQUEUE, stalled, waiting, type ReconcileOutcome } from "#controller-runtime";
 
-/** Absent objects that are named; the errors behind name the rest. */
-const MOST_NAMED = 3;
+/** How many absent objects are listed; the errors after them name the rest. */
+const MAX_NAMED = 3;
 
-/** What the service waits for, if every error is about an object that does not exist; undefined: the service has a mistake. */
+/** The absent objects, if every error is about one; undefined: the service has an error of its own. */
 export function waitingText(errors: readonly ServiceError[]): string | undefined {
   const absent = errors.map(absentObject);
   const names = [...new Set(absent.flatMap((name) => name ?? []))];
   if (names.length === 0 || absent.includes(undefined)) return undefined;
-  const more = names.length > MOST_NAMED ? [`${names.length - MOST_NAMED} more`] : [];
-  return `waiting for ${[...names.slice(0, MOST_NAMED), ...more].join(" and ")}: ${listErrors(errors)}`;
+  const more = names.length > MAX_NAMED ? [`${names.length - MAX_NAMED} more`] : [];
+  return `waiting for ${[...names.slice(0, MAX_NAMED), ...more].join(" and ")}: ${listErrors(errors)}`;
 }
 
-/** The world tells when what is missing comes; a mistake needs a person. */
+/** A watch reports when a missing object is created; any other error needs a user. */
 export function notCompiledOutcome(errors: readonly ServiceError[]): ReconcileOutcome {
   const message = waitingText(errors);
   if (message !== undefined) return waiting("DependencyNotFound", REQUEUE.compileErrorMs, message);
@@ -22,7 +22,7 @@ export function notCompiledOutcome(errors: readonly ServiceError[]): ReconcileOu
 }
 
 /** A condition's message is cut at 1,024 bytes; room is left for the count of those that did not fit. */
-const MOST_CHARACTERS = 960;
+const MAX_CHARACTERS = 960;
 
 export function listErrors(errors: readonly ServiceError[]): string {
   const shown: string[] = [];
@@ -30,8 +30,8 @@ export function listErrors(errors: readonly ServiceError[]): string {
   for (const error of errors) {
     const text = textOf(error);
     length += text.length + 2;
-    if (shown.length > 0 && length > MOST_CHARACTERS) break;
-    shown.push(text.slice(0, MOST_CHARACTERS));
+    if (shown.length > 0 && length > MAX_CHARACTERS) break;
+    shown.push(text.slice(0, MAX_CHARACTERS));
   }
   const more = errors.length - shown.length;
   return `${shown.join("\n")}${more === 0 ? "" : `\nand ${more} more`}`;

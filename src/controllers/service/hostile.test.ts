@@ -1,5 +1,5 @@
 /**
- * Services that are made to do harm, in a cluster whose schema accepts everything: each runs or is refused with a message, and its neighbour is
+ * Malicious services, in a cluster whose schema accepts everything: each runs or is rejected with a message, and other services are
  * not affected.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -11,13 +11,13 @@ import { latticeService } from "../../../test/builders/lattice-objects.ts";
 import { openServiceCrd } from "../../../test/builders/open-crd.ts";
 import { OperatedCluster } from "../../../test/builders/operated-cluster.ts";
 
-/** Each in a namespace of its own. What is no YAML never reaches a cluster. */
+/** Each in its own namespace. Invalid YAML never reaches a cluster. */
 const rows = hostileServices
   .filter(({ notYaml }) => notYaml !== true)
   .map((row, at) => ({ ...row, namespace: `h${at}`, given: row.given.replace("namespace: shop", `namespace: h${at}`) }));
 
 let operated: OperatedCluster;
-/** What the API server itself did not take. */
+/** Rejected by the API server itself. */
 const refusedByServer = new Map<string, string>();
 
 beforeAll(async () => {
@@ -54,14 +54,14 @@ describe("the controller", () => {
     }
   });
 
-  test("the neighbouring service runs, and nothing threw", async () => {
+  test("the other service runs, and nothing threw", async () => {
     expect((await operated.service("shop/bystander")).status?.phase).toBe("Ready");
     expect(JSON.stringify(operated.lines)).not.toMatch(/InternalError|threw/);
     expect(({} as Readonly<Record<string, unknown>>)["polluted"]).toBeUndefined();
   });
 
-  test("the API server refuses by itself only names that no server takes", () => {
+  test("the API server itself rejects only names that every API server rejects", () => {
     const names = rows.filter(({ namespace }) => refusedByServer.has(namespace)).map(({ name }) => name);
-    expect(names).toEqual(["a name in unicode", "a name that looks like another"]);
+    expect(names).toEqual(["a name in unicode", "a name with a Cyrillic letter that looks Latin"]);
   });
 });

@@ -1,4 +1,4 @@
-/** A cluster without Flagger, ServiceEntries or others: what can be applied is, and the rest follows by itself. */
+/** A cluster without Flagger, ServiceEntries or other kinds: the other objects are applied, and the rest once the kind is served. */
 import { expect, test } from "vitest";
 import { reducedMeshCrds } from "../reduced-mesh-crds.ts";
 import { environment, externalService, isCalledBy, calls, latticeService, withVariables } from "../../../test/builders/lattice-objects.ts";
@@ -7,7 +7,7 @@ import { OperatedCluster } from "../../../test/builders/operated-cluster.ts";
 const api = latticeService("shop/api", { environment: "shop", ...withVariables({ A: "b" }), resources: isCalledBy("front") });
 const front = latticeService("shop/front", { environment: "shop", resources: calls("api") });
 
-test("an external service says that the cluster has no ServiceEntries, and recovers when they come", async () => {
+test("an external service reports that the cluster has no ServiceEntries, and recovers when they are served", async () => {
   const stripe = externalService("shop/stripe", { endpoints: { api: "https://api.stripe.com" } });
   await using operated = await OperatedCluster.start({ mesh: false, objects: [environment("shop"), api, front, stripe] });
   expect(operated.manager.health()).toMatchObject({ live: true, ready: true });
@@ -26,7 +26,7 @@ test("an external service says that the cluster has no ServiceEntries, and recov
   });
 });
 
-test("one kind alone may be missing: only what needs it says so", async () => {
+test("one kind alone may be missing: only resources that need it report it", async () => {
   const withoutFlagger = reducedMeshCrds().filter(({ metadata }) => !metadata.name.endsWith("flagger.app"));
   const canary = latticeService("shop/canary", { deploy: { strategy: "canary" } });
   await using operated = await OperatedCluster.start({ mesh: withoutFlagger, objects: [latticeService("shop/plain"), canary] });
@@ -38,7 +38,7 @@ test("one kind alone may be missing: only what needs it says so", async () => {
   expect(await operated.names("CiliumNetworkPolicy", "shop")).toEqual(["canary", "lattice-default-deny", "plain", "waypoint"]);
 });
 
-test("while a kind is missing nothing is pruned, and a kind that goes away is noticed", async () => {
+test("while a kind is missing nothing is pruned, and a kind that is no longer served is noticed", async () => {
   await using operated = await OperatedCluster.start({ objects: [environment("shop"), api, front] });
   await operated.remove(operated.cluster.resource("CustomResourceDefinition"), "ciliumnetworkpolicies.cilium.io");
   await operated.live(400_000, 5_000);

@@ -1,6 +1,6 @@
 /**
- * What a pass over a LatticeService reads: the config hash key, the Secrets that it is known to need, its pods where they do not run, and the
- * ReplicaSets that may still use config objects. Compiling is the plan's (`state.ts`): what turns out to be missing there is read in the next
+ * The reads of a pass over a LatticeService: the config hash key, the Secrets that it is known to need, its pods if they do not run, and the
+ * ReplicaSets that may still use config objects. The plan compiles (`state.ts`): objects that it finds missing are read in the next
  * round of the same pass.
  */
 import { ok, timestamp, type Result, type Sensitive } from "#base";
@@ -18,16 +18,16 @@ import { podProblemOf, workloadOf } from "./workload.ts";
 
 export type ServiceObserveContext = ReadRuntime & WorldViewContext & { readonly records: CompileRecordReader };
 
-/** The informers' cache and the world, which a plan reads synchronously: both are of the same point in time. */
+/** The informers' cache and the world, which a plan reads synchronously: both reflect the same point in time. */
 export type ServiceView = Pick<ReadRuntime, "cache"> & WorldViewContext;
 
-/** What compiling needs from the API server, because no informer has it. */
+/** Inputs of the compiler that are read from the API server, because no informer has them. */
 export type CompileReads = {
   readonly kind: "read";
   readonly service: LatticeService;
   readonly hashKey: Sensitive<string>;
   readonly secrets: SecretValues;
-  /** Why pods do not run, if they do not. */
+  /** Why pods do not run; undefined if they run. */
   readonly podProblem: PodProblem | undefined;
   /** Undefined: not read. */
   readonly podSources: PodSources | undefined;
@@ -37,7 +37,7 @@ export type ServiceReads =
   | { readonly kind: "invalid"; readonly errors: readonly FieldError[] }
   | { readonly kind: "out-of-reach"; readonly message: string }
   | { readonly kind: "patch-mode"; readonly service: LatticeService; readonly target: PatchTarget }
-  /** Something could not be read. */
+  /** A read failed. */
   | { readonly kind: "unread"; readonly service: LatticeService; readonly cause: FailureCause }
   /** The cluster has no config hash key yet. */
   | { readonly kind: "no-hash-key"; readonly service: LatticeService }
@@ -49,7 +49,7 @@ export type ObservedService = {
   readonly view: ServiceView;
   readonly reads: ServiceReads;
   readonly record: CompileRecord;
-  /** In milliseconds, and as Kubernetes writes it. */
+  /** The current time, in milliseconds and as Kubernetes formats it. */
   readonly now: number;
   readonly timestamp: string;
 };

@@ -1,6 +1,6 @@
 /**
- * What the cluster has of a service. After it gets a `workloadRef` all of it goes on as it was, until patch mode is built: nothing is deleted,
- * and the status says what there is and how to get on.
+ * The objects of a service that exist in the cluster. If the service gets a `workloadRef` they stay unchanged, until patch mode is built: nothing is
+ * deleted, and the status lists the objects and what to do with them.
  */
 import { APPLIED_ANNOTATION, OWNER_INDEX, ownerLabelOf, stamp, type CacheReader } from "#controller-runtime";
 import type { LatticeService } from "#crds";
@@ -16,14 +16,14 @@ export function ownedObjects(service: LatticeService, cache: CacheReader, kinds:
     .flatMap((resource) => cache.byIndex(resource, OWNER_INDEX, label).map((object) => ({ resource, object })));
 }
 
-/** The version of an object that was applied last, if there is one. */
+/** The digest annotation of an object as last applied; undefined: the object does not exist. */
 export function appliedVersion(object: KubeObject, cache: CacheReader): string | undefined {
   const resource = ownedKinds.find(({ kind }) => kind === object.kind);
   const live = resource === undefined || !cache.isServed(resource) ? undefined : cache.get(resource, object.metadata);
   return live === undefined ? undefined : (live.metadata.annotations?.[APPLIED_ANNOTATION] ?? "");
 }
 
-/** The version that applying it now would write. */
+/** The digest annotation that applying it now would write. */
 export function versionToApply(object: KubeObject, service: LatticeService): string | undefined {
   return stamp(object, { controller: CONTROLLER_NAME, object: service }).metadata.annotations?.[APPLIED_ANNOTATION];
 }
@@ -32,18 +32,18 @@ export function isApplied(object: KubeObject, service: LatticeService, cache: Ca
   return appliedVersion(object, cache) === versionToApply(object, service);
 }
 
-/** Deployments first: they are what runs. */
+/** Deployments first: they run the pods. */
 const FIRST = ["Deployment", "Service"];
-const MOST_NAMED = 4;
+const MAX_NAMED = 4;
 
-export function describeLeft(left: readonly OwnedObject[]): string {
+export function describeRemainingObjects(left: readonly OwnedObject[]): string {
   if (left.length === 0) return "";
   const rank = ({ resource: { kind } }: OwnedObject) => (FIRST.includes(kind) ? FIRST.indexOf(kind) : FIRST.length);
   const names = left
     .toSorted((a, b) => rank(a) - rank(b))
-    .slice(0, MOST_NAMED)
+    .slice(0, MAX_NAMED)
     .map(({ resource: { kind }, object }) => `${kind} ${keyText(object.metadata)}`);
-  const more = left.length > MOST_NAMED ? ` and ${left.length - MOST_NAMED} more` : "";
+  const more = left.length > MAX_NAMED ? ` and ${left.length - MAX_NAMED} more` : "";
   const fix = "take spec.workloadRef out to go on with them, or delete the LatticeService to delete them (volume claims stay)";
   return `; what was made for this service before goes on as it was, and is not deleted: ${names.join(", ")}${more}; ${fix}`;
 }

@@ -20,32 +20,32 @@ const unscheduled = (message?: string) =>
 const ended = { terminated: { exitCode: 137 } };
 
 const rows = [
-  { name: "no pod", given: [], want: undefined },
-  { name: "pods that start", given: [pod(undefined), waitingFor("ContainerCreating"), waitingFor("PodInitializing")], want: undefined },
+  { name: "no pods", given: [], want: undefined },
+  { name: "starting pods", given: [pod(undefined), waitingFor("ContainerCreating"), waitingFor("PodInitializing")], want: undefined },
   { name: "a pod that is not ready", given: [container({ ready: false, state: {} })], want: undefined },
   {
-    name: "a pod that is being deleted",
+    name: "a terminating pod",
     given: [pod(unscheduled("0/1").status, { deletionTimestamp: "2026-01-01T00:00:00Z" })],
     want: undefined,
   },
   {
-    name: "no node",
+    name: "unschedulable",
     given: [unscheduled("0/1 nodes are available: 1 Insufficient cpu.")],
     want: "Unschedulable: 1 pod cannot be scheduled: 0/1 nodes are available: 1 Insufficient cpu.",
   },
-  { name: "no node, without a message", given: [unscheduled()], want: "Unschedulable: 1 pod cannot be scheduled: no node fits" },
+  { name: "unschedulable, without a message", given: [unscheduled()], want: "Unschedulable: 1 pod cannot be scheduled: no node fits" },
   {
-    name: "an image",
+    name: "an image that cannot be pulled",
     given: [waitingFor("ErrImagePull", "token abc"), waitingFor("ImagePullBackOff")],
     want: "PodsFailing: 2 pods cannot run: container main: the image app:1 cannot be pulled",
   },
   {
-    name: "a crash loop, waiting",
+    name: "a crash loop, container waiting",
     given: [container({ restartCount: 4, state: { waiting: { reason: "CrashLoopBackOff" } }, lastState: ended })],
     want: "PodsFailing: 1 pod cannot run: container main ends with exit code 137 and is started again",
   },
   {
-    name: "a crash loop, running",
+    name: "a crash loop, container running",
     given: [container({ restartCount: 4, state: {}, lastState: ended })],
     want: "PodsFailing: 1 pod cannot run: container main ends with exit code 137 and is started again",
   },
@@ -61,19 +61,19 @@ const rows = [
     want: "PodsFailing: 1 pod cannot run: container main: RunContainerError",
   },
   {
-    name: "an init container",
+    name: "a failing init container",
     given: [
       pod({ initContainerStatuses: [{ ...status, name: "setup", image: "b:1", state: { waiting: { reason: "InvalidImageName" } } }] }),
     ],
     want: "PodsFailing: 1 pod cannot run: container setup: the image b:1 cannot be pulled",
   },
   {
-    name: "the problem of most pods",
+    name: "the most frequent problem wins",
     given: [unscheduled("0/1"), waitingFor("ErrImagePull"), waitingFor("ErrImagePull")],
     want: "PodsFailing: 2 pods cannot run: container main: the image app:1 cannot be pulled",
   },
   {
-    name: "the same one of several every time",
+    name: "the choice between equally frequent problems is stable",
     given: [waitingFor("ErrImagePull"), unscheduled("0/1")],
     want: "Unschedulable: 1 pod cannot be scheduled: 0/1",
   },

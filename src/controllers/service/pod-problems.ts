@@ -1,15 +1,15 @@
 /**
  * Why pods do not run, from their status. Pure.
  *
- * Texts are stable: no pod is named and no restart is counted, so that a crash loop does not rewrite the status of its service. They quote
- * the scheduler and the kubelet's missing names, and nothing that a program wrote: that may hold a secret.
+ * Texts are stable: they contain no pod name and no restart count, so that a crash loop does not rewrite the status of its service. They quote
+ * the scheduler and the names of missing objects from the kubelet, and no output of a container, which may contain a secret.
  */
 import type { ContainerStatus, Pod } from "#kube";
 import type { ServiceReason } from "./conditions.ts";
 
 export type PodProblem = { readonly reason: Extract<ServiceReason, "Unschedulable" | "PodsFailing">; readonly message: string };
 
-/** The problem that most pods have; undefined: none of them has one that their status shows. */
+/** The problem that most pods have; undefined: the status of no pod shows one. */
 export function podProblem(pods: readonly Pod[]): PodProblem | undefined {
   const counts = new Map<string, { readonly problem: PodProblem; readonly count: number }>();
   for (const pod of pods) {
@@ -30,7 +30,7 @@ function problemOf({ status }: Pod): PodProblem | undefined {
   return texts[0] === undefined ? undefined : { reason: "PodsFailing", message: `cannot run: ${texts[0]}` };
 }
 
-/** A container that is on its way. */
+/** Waiting reasons of a container that is starting. */
 const ORDINARY: ReadonlySet<string> = new Set(["ContainerCreating", "PodInitializing"]);
 const PULL: ReadonlySet<string> = new Set([
   "ErrImagePull",

@@ -12,7 +12,7 @@ export type Readiness =
   | { readonly phase: "Ready"; readonly message: string }
   | { readonly phase: Exclude<Phase, "Ready">; readonly reason: ServiceReason; readonly message: string };
 
-/** A rolling update of a service that is available stays Ready, also one that makes no progress: WorkloadsReady tells. */
+/** A rolling update of an available service stays Ready, even without progress: WorkloadsReady reports that. */
 export function readinessOf(missing: MissingKinds, rollout: ServiceRollout): Readiness {
   const { stuck, available, reason, message } = rollout;
   const waited = missingProblem(missing);
@@ -25,11 +25,11 @@ export function readyCondition(readiness: Readiness): NewCondition {
   return readiness.phase === "Ready" ? ready() : notReady(readiness.reason, readiness.message);
 }
 
-/** Pods that are starting are waited for; everything else that keeps a service from being Ready needs a person, and is a warning. */
+/** Starting pods are waited for; any other reason why a service is not Ready needs a user, and is a warning. */
 export function outcomeOf(readiness: Readiness, recheckMs: number): ReconcileOutcome {
   if (readiness.phase === "Ready") return settled;
   const { phase, reason, message } = readiness;
-  // the same text every time: events are folded by it, and how many pods are ready changes
+  // constant text: events are aggregated by it, and the number of ready pods changes
   if (reason === "RollingOut") return waiting(reason, recheckMs, "waiting until enough pods are ready");
   return stalled(reason, message, phase === "Failed" || reason === "CRDsMissing" ? REQUEUE.compileErrorMs : recheckMs);
 }

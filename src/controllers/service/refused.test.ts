@@ -1,4 +1,4 @@
-/** Services that go, and services that are not in order. */
+/** Deletion of services, and services that cannot be applied. */
 import { describe, expect, test } from "vitest";
 import { latticeServices } from "#crds";
 import { calls, environment, isCalledBy, latticeService, withVariables } from "../../../test/builders/lattice-objects.ts";
@@ -8,7 +8,7 @@ import { OperatedCluster } from "../../../test/builders/operated-cluster.ts";
 const READY = { type: "Ready", status: "True", reason: "Compiled" };
 
 describe("deletion", () => {
-  test("removes what was made and closes the edges at the neighbours", async () => {
+  test("removes the applied objects and the rules of other services' policies that allowed it", async () => {
     const front = latticeService("shop/front", { resources: calls("api") });
     const api = latticeService("shop/api", { ...withVariables({ A: "b" }), resources: isCalledBy("front") });
     await using operated = await OperatedCluster.start({ objects: [front, api] });
@@ -24,7 +24,7 @@ describe("deletion", () => {
     expect(await egress()).not.toContain('"k8s:lattice.dev/service":"api"');
   });
 
-  test("closes the edges also at a neighbour that cannot be compiled without it, and leaves its workload alone", async () => {
+  test("removes it from the policies of a service that cannot be compiled without it, and does not change that workload", async () => {
     const front = latticeService("shop/front", {
       ...withVariables({ URL: "${resources.api.url}" }),
       resources: { ...calls("api"), ...isCalledBy("x") },
@@ -43,7 +43,7 @@ describe("deletion", () => {
     expect(await operated.condition("shop/front", "PoliciesApplied")).toMatchObject({ status: "True" });
     expect((await operated.read("Deployment", "shop/front"))?.metadata.resourceVersion).toBe(before?.metadata.resourceVersion);
     expect(await operated.names("ConfigMap", "shop")).toContain("front-env");
-    // its last caller goes: the policy that let it in goes too, and nothing else
+    // its last caller is deleted: the policy that allowed the caller is deleted too, and nothing else
     expect(await operated.names("AuthorizationPolicy", "shop")).toContain("front");
     await operated.remove(latticeServices, "shop/x");
     await operated.live(3_000);
@@ -51,7 +51,7 @@ describe("deletion", () => {
     expect(await operated.names("Deployment", "shop")).toEqual(["front"]);
   });
 
-  test("removes what lies in the namespace of an environment too, where no owner reference reaches, and keeps data", async () => {
+  test("removes objects in the namespace of an environment too, where owner references are not possible, and keeps data", async () => {
     const spec = {
       environment: "prod",
       resources: { data: { type: "volume", params: { size: "1Gi" } } },
@@ -68,7 +68,7 @@ describe("deletion", () => {
     expect(await operated.names("PersistentVolumeClaim", "prod")).toEqual(["data"]);
   });
 
-  test("moving to another environment takes everything along", async () => {
+  test("moving to another environment moves all objects", async () => {
     const environments = ["blue", "green"].map((name) => environment(name, { sourceNamespaces: ["team"] }));
     await using operated = await OperatedCluster.start({ objects: [...environments, latticeService("team/api", { environment: "blue" })] });
     await operated.apply(latticeService("team/api", { environment: "green" }));
@@ -77,8 +77,8 @@ describe("deletion", () => {
   });
 });
 
-describe("what is not in order", () => {
-  test("a service that may not go where it wants says so, and what would let it", async () => {
+describe("a service that cannot be applied", () => {
+  test("because its namespace is not allowed reports it with the fix", async () => {
     await using operated = await OperatedCluster.start({
       objects: [environment("prod"), latticeService("team/api", { environment: "prod" })],
     });
@@ -89,7 +89,7 @@ describe("what is not in order", () => {
     expect(await operated.condition("team/api", "Ready")).toMatchObject(READY);
   });
 
-  test("an object that is older than the schema is refused with its fields, and looked at again after five minutes", async () => {
+  test("because it is older than the schema is rejected with its fields, and validated again after five minutes", async () => {
     const bad = {
       apiVersion: "lattice.dev/v1alpha1",
       kind: "LatticeService",
@@ -113,7 +113,7 @@ describe("what is not in order", () => {
     expect(passes()).toBe(before + 1);
   });
 
-  test("patch mode is accepted, and says that it is not built yet", async () => {
+  test("because it uses patch mode is accepted, and reports that patch mode is not built yet", async () => {
     const workloadRef = { name: "nginx", namespace: "shop" };
     await using operated = await OperatedCluster.start({ objects: [latticeService("shop/api", { workloadRef })] });
     expect((await operated.service("shop/api")).status).toMatchObject({
@@ -137,7 +137,7 @@ describe("what is not in order", () => {
     const patched = (resources: object = isCalledBy("front", "other")) =>
       latticeService("shop/api", { resources, workloadRef: { name: "nginx", namespace: "shop" } });
 
-    test("says which objects are left, that they go on, and how to get on", async () => {
+    test("lists the remaining objects, that they stay, and what to do", async () => {
       await using operated = await OperatedCluster.start({ objects: [...callers, owned()] });
       const before = await operated.read("Deployment", "shop/api");
       await operated.apply(patched());
@@ -155,7 +155,7 @@ describe("what is not in order", () => {
       expect((await operated.events()).map(({ reason }) => reason)).toContain("PatchModeNotBuilt");
     });
 
-    test("has policies that follow its declarations: a withdrawn agreement closes the edge", async () => {
+    test("has policies that follow its declarations: a withdrawn agreement removes the rule", async () => {
       await using operated = await OperatedCluster.start({ objects: [...callers, owned()] });
       await operated.apply(patched(isCalledBy("front")));
       await operated.live(5_000);
@@ -164,7 +164,7 @@ describe("what is not in order", () => {
       expect(await operated.condition("shop/api", "PoliciesApplied")).toMatchObject({ status: "True" });
     });
 
-    test("goes on with them when the workloadRef is taken out, and takes them along when it is deleted", async () => {
+    test("manages them again when the workloadRef is removed, and deletes them when it is deleted", async () => {
       await using operated = await OperatedCluster.start({ objects: [...callers, owned()] });
       const uid = (await operated.read("Deployment", "shop/api"))?.metadata.uid;
       await operated.apply(patched());

@@ -21,7 +21,7 @@ async function configOf(operated: OperatedCluster): Promise<readonly string[]> {
   return found.flat().filter((name) => name.startsWith("api-"));
 }
 
-test("a rollout that is stuck keeps the Secret of the old pods, and a rollout that completes removes it", async () => {
+test("a stuck rollout keeps the Secret of the old pods, and a completed rollout removes it", async () => {
   await using operated = await OperatedCluster.start({ objects: [database, withSecret()] });
   expect(await configOf(operated)).toEqual(["api-secrets", "api-env"]);
   operated.cluster.simulation.faults.add({ kind: "image-pull", on: { image: "*:broken" } });
@@ -33,7 +33,7 @@ test("a rollout that is stuck keeps the Secret of the old pods, and a rollout th
     /^Generated 0 ConfigMaps, 0 Secrets; kept while ReplicaSet api-[a-z0-9]+ may start pods with them: ConfigMap shop\/api-env, Secret shop\/api-secrets$/,
   );
 
-  // a node goes away under an old pod: its successor is of the old version too
+  // the node of an old pod is removed: its replacement is of the old version too
   const pods = (await operated.list("Pod")).filter((pod) => JSON.stringify(pod).includes('"image":"app:1"'));
   for (const { metadata } of pods) await operated.remove(operated.cluster.resource("Pod"), `shop/${metadata.name}`);
   await operated.live(200_000, 10_000);
@@ -41,7 +41,7 @@ test("a rollout that is stuck keeps the Secret of the old pods, and a rollout th
   expect(await operated.condition("shop/api", "Ready")).toMatchObject({ status: "True" });
 
   await operated.apply(without("app:2"));
-  // less than the time after which everything is looked at again
+  // less than the resync interval
   await operated.live(10_000, 500);
   expect(await operated.condition("shop/api", "WorkloadsReady")).toMatchObject({ status: "True" });
   expect(await configOf(operated)).toEqual([]);
@@ -59,7 +59,7 @@ test("a Deployment that is scaled to zero keeps nothing", async () => {
   expect(await configOf(operated)).toEqual([]);
 });
 
-test("Flagger's primary keeps what it refers to until it is promoted", async () => {
+test("Flagger's primary keeps the objects that it references until it is promoted", async () => {
   const canary = { deploy: { strategy: "canary" } };
   await using operated = await OperatedCluster.start({ objects: [database, withSecret(canary)] });
   const target = await operated.read<KubeObject & { spec: { template: { metadata: { labels: object }; spec: object } } }>(
@@ -93,7 +93,7 @@ test("Flagger's primary keeps what it refers to until it is promoted", async () 
   expect(await configOf(operated)).toEqual([]);
 });
 
-describe("what refers to a config object", () => {
+describe("references to a config object", () => {
   const service = {
     apiVersion: "lattice.dev/v1alpha1",
     kind: "LatticeService",
@@ -139,8 +139,8 @@ describe("what refers to a config object", () => {
     { name: "a mounted Secret", answer: [replicaSet(1, mounted)], want: ["Secret shop/api-secrets"] },
     { name: "a ReplicaSet without pods does not count", answer: [replicaSet(0, everything)], want: [] },
     { name: "a ReplicaSet of another Deployment does not count", answer: [replicaSet(2, everything, "u2")], want: [] },
-    { name: "ReplicaSets that cannot be read may refer to all of them", answer: undefined, want: all },
-    { name: "so may those that did not fit into the answer", answer: [replicaSet(0, mounted)], more: "next", want: all },
+    { name: "ReplicaSets that cannot be read may refer to all objects", answer: undefined, want: all },
+    { name: "ReplicaSets beyond the first page may refer to all objects", answer: [replicaSet(0, mounted)], more: "next", want: all },
   ];
   test.each(rows)("$name", async ({ answer, more = "", want }) => {
     const list = () =>

@@ -1,5 +1,5 @@
 /**
- * Config objects of a service that is compiled without them, and that a pod may still be started with.
+ * Config objects that a service no longer compiles to, but that a pod may still be started with.
  *
  * Until a rollout is complete, ReplicaSets of the old version replace pods that are lost, and a container that restarts reads its Secrets
  * again; Flagger's primary is of the old version until it is promoted. ReplicaSets are read only when there is something to delete.
@@ -27,17 +27,17 @@ import type { ServiceWorkload } from "./rollout.ts";
 export type RetainedConfig = {
   /** `Secret shop/api-secrets`. */
   readonly object: string;
-  /** `ReplicaSet api-5d8f`: what may start pods with it. */
+  /** `ReplicaSet api-5d8f`: the object that may start pods with it. */
   readonly by: string;
 };
 
-/** What may start pods, with the config objects that its pods read: `Secret api-secrets`. */
+/** An object that may start pods, with the config objects that its pods read: `Secret api-secrets`. */
 export type PodSource = { readonly name: string; readonly references: ReadonlySet<string> };
 
 /** `unread`: the Deployment whose ReplicaSets could not be read, and may use any object. */
 export type PodSources = { readonly sources: readonly PodSource[]; readonly unread?: string };
 
-/** Config objects of the service in the namespace of its pods that it is compiled without. `wanted`: what it is compiled to now. */
+/** Config objects in the namespace of the service's pods that it no longer compiles to. `wanted`: the objects that it compiles to now. */
 export function staleConfig(
   service: LatticeService,
   { wanted, workload }: { readonly wanted: readonly KubeObject[]; readonly workload: ServiceWorkload },
@@ -60,7 +60,7 @@ export function retainedBy(stale: readonly KubeObject[], { sources, unread }: Po
   });
 }
 
-/** Everything that may start pods of the service. */
+/** All objects that may start pods of the service. */
 export async function podSourcesOf(workload: ServiceWorkload, runtime: Pick<ReadRuntime, "client" | "signal">): Promise<PodSources> {
   const found: PodSource[] = [];
   for (const deployment of runningIn(workload)) {
@@ -75,7 +75,7 @@ function runningIn({ deployment, target }: ServiceWorkload): readonly Deployment
   return [deployment, target].flatMap((one) => one ?? []);
 }
 
-/** An ExternalSecret makes a Secret, which goes with it. */
+/** An ExternalSecret creates a Secret, which is deleted with it. */
 function referenceTo({ kind, metadata, ...object }: KubeObject): string {
   if (kind !== externalSecrets.kind) return `${kind} ${metadata.name}`;
   const target = fieldAt(object, "spec", "target", "name");
@@ -83,7 +83,7 @@ function referenceTo({ kind, metadata, ...object }: KubeObject): string {
 }
 
 /** A Deployment has one per version, and keeps ten old ones unless its revisionHistoryLimit says otherwise. */
-const MOST_REPLICA_SETS = 100;
+const MAX_REPLICA_SETS = 100;
 
 /** The template of the Deployment, and its ReplicaSets that have pods or want some. */
 async function sourcesIn(
@@ -92,7 +92,7 @@ async function sourcesIn(
 ): Promise<Result<readonly PodSource[], undefined>> {
   const { namespace, name, uid } = deployment.metadata;
   const labelSelector = formatSelector(requirementsOf(deployment.spec?.selector ?? {}));
-  const found = await client.list(replicaSets, { namespace, labelSelector, limit: MOST_REPLICA_SETS }, { signal });
+  const found = await client.list(replicaSets, { namespace, labelSelector, limit: MAX_REPLICA_SETS }, { signal });
   if (!found.ok || (found.value.metadata?.continue ?? "") !== "") return { ok: false, error: undefined };
   const active = found.value.items.filter(
     (one) => isActive(one) && one.metadata.ownerReferences?.some((owner) => owner.uid === uid) === true,

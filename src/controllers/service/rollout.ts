@@ -4,12 +4,12 @@ import type { ServiceReason } from "./conditions.ts";
 import type { PodProblem } from "./pod-problems.ts";
 
 export type ServiceWorkload = {
-  /** The one whose pods serve, and whose rollout counts; absent: there is none. */
+  /** The Deployment whose pods serve, and whose rollout is reported; absent: there is none. */
   readonly deployment: Deployment | undefined;
-  /** The service's own, where Flagger's primary is the one that serves. */
+  /** The service's own Deployment, if Flagger's primary is the one that serves. */
   readonly target?: Deployment | undefined;
   readonly available: boolean;
-  /** Why pods do not run, where that was looked up. */
+  /** Why pods do not run, if they were listed. */
   readonly problem?: PodProblem | undefined;
 };
 
@@ -19,14 +19,14 @@ export type ServiceRollout = {
   /** All pods are of the newest version, and ready. */
   readonly done: boolean;
   readonly stuck: boolean;
-  /** Enough pods serve, of whatever version. */
+  /** Enough pods serve, of any version. */
   readonly available: boolean;
   readonly reason: ServiceReason;
   readonly message: string;
 };
 
 /**
- * What the Deployment's own condition says, which allows for the pods that a rolling update takes away. It is true with no pod at all if
+ * The Available condition of the Deployment, which allows for the pods that a rolling update replaces. It is true with zero pods if
  * `maxUnavailable` is 100 %, and while a Deployment that had no pods is scaled up: then one pod is needed.
  */
 export function isAvailable(deployment: Deployment | undefined): boolean {

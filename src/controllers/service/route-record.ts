@@ -1,6 +1,6 @@
 /**
- * Since when a service has had the hosts and paths of its routes, as its status records it. Tenants cannot write a status, so the record
- * decides between two services that want the same host, also after a restart of the operator.
+ * Since when a service has had the hosts and paths of its routes, as recorded in its status. Tenants cannot write a status, so the record
+ * decides between two services with the same host, also after a restart of the operator.
  */
 import type { LatticeService, LatticeServiceStatus } from "#crds";
 
@@ -8,7 +8,7 @@ export type RouteRecord = NonNullable<LatticeServiceStatus["routes"]>;
 
 type Held = ReadonlyMap<string, { readonly host: string; readonly path: string }>;
 
-/** Undefined: it has none, and the field is taken away. */
+/** Undefined: the service has no routes, and the field is removed. */
 export function routeRecord({ status }: Pick<LatticeService, "status">, held: Held, now: string): RouteRecord | undefined {
   if (held.size === 0) return undefined;
   const before = status?.routes ?? {};

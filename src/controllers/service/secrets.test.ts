@@ -1,4 +1,4 @@
-/** Secret values go from a Secret into a compiled Secret, and nowhere else. */
+/** Secret values are copied from a Secret into a compiled Secret, and nowhere else. */
 import { expect, test } from "vitest";
 import { latticeKinds } from "#crds";
 import { meshKinds, secrets as secretKind, secretsByMetadata } from "#kube";
@@ -7,7 +7,7 @@ import { environment, latticeService, secret, secretBindings, withVariables } fr
 import { OperatedCluster } from "../../../test/builders/operated-cluster.ts";
 
 const CANARY = "c4n4ry-Pa55word";
-/** As it is, as base64, in a URL, in hex: whichever way it might get out. */
+/** Encodings in which a value could leak: plain, base64, URL, hex. */
 const FORMS = [
   CANARY,
   Buffer.from(CANARY).toString("base64"),
@@ -32,7 +32,7 @@ const KINDS = [
   "PersistentVolumeClaim",
 ];
 
-/** Every field that takes templates, right and wrong. */
+/** Every field that accepts templates, with valid and invalid ones. */
 const rows = [
   { name: "a variable", spec: withVariables({ P: PASSWORD, Q: `x${PASSWORD}y`, B: BOUND, URL: "${resources.db.connection_string}" }) },
   { name: "a file", spec: { containers: { main: { image: "a:1", files: { "/etc/p": { content: `p=${PASSWORD} ${BOUND}` } } } } } },
@@ -42,16 +42,16 @@ const rows = [
   },
   { name: "a volume's source", spec: { containers: { main: { image: "a:1", volumes: { "/d": { source: `pvc:${PASSWORD}` } } } } } },
   {
-    name: "a volume's source as its class",
+    name: "the storage class of a volume",
     spec: { containers: { main: { image: "a:1", volumes: { "/d": { source: `${PASSWORD}:x` } } } } },
   },
   {
-    name: "a param that ends in a secret",
+    name: "a param that contains a secret",
     spec: withVariables({ U: "${resources.other.url}", S: "${resources.other.connection_string}" }),
     params: { database: BOUND },
   },
   { name: "a param that must be a port", spec: withVariables({ U: "${resources.other.url}" }), params: { port: BOUND } },
-  { name: "a name made of it", spec: withVariables({ X: "${config.${resources.db.password}}" }) },
+  { name: "a reference built from it", spec: withVariables({ X: "${config.${resources.db.password}}" }) },
   { name: "an unknown output beside it", spec: withVariables({ X: `${PASSWORD} \${resources.db.nope}` }) },
 ];
 
@@ -85,7 +85,7 @@ test.each(rows)("a sensitive value in $name is in the data of Secrets and nowher
   for (const form of FORMS) expect(outputs.filter((text) => text.includes(form)).map((text) => text.slice(0, 200))).toEqual([]);
 });
 
-test("a value reaches the pod through a Secret, changes with it, and External Secrets never pass through", async () => {
+test("a value reaches the pod through a Secret, changes with it, and values of External Secrets are never read", async () => {
   const bindings = {
     stripe: { secretRef: { name: "stripe" } },
     vault: { external: { storeRef: { kind: "ClusterSecretStore", name: "vault" }, key: "kv/app" } },
@@ -108,7 +108,7 @@ test("a value reaches the pod through a Secret, changes with it, and External Se
   await operated.live(2_000, 200);
   hashes.push(await hash());
   expect(await operated.read("Secret", "shop/api-secrets")).toMatchObject({ data: { S: btoa("two") } });
-  // what External Secrets syncs is a Secret of its own; its version is all that is looked at
+  // External Secrets syncs to a Secret of its own; only its version is read
   const [synced = ""] = await operated.names("ExternalSecret", "shop");
   await operated.apply(secret(`shop/${synced}`, { V: "from the vault" }));
   await operated.live(2_000, 200);
@@ -136,7 +136,7 @@ test("only Secrets that a service needs are read with their values", async () =>
   expect(cached.filter((object) => "data" in object)).toEqual([]);
 });
 
-test("the key of the config hash is made once, and another cluster has another", async () => {
+test("the key of the config hash is created once, and another cluster has another key", async () => {
   await using operated = await OperatedCluster.start({ objects: [latticeService("shop/api", withVariables({ A: "b" }))] });
   const key = { namespace: "lattice-system", name: "lattice-config-hash-key" };
   const made = await operated.client.get(secretKind, key);
@@ -152,7 +152,7 @@ test("the key of the config hash is made once, and another cluster has another",
   ]);
 });
 
-test("a config hash key that cannot be created is reported, no pod starts without it, and the service goes on when it can", async () => {
+test("a config hash key that cannot be created is reported, no pod starts without it, and the service continues once it can be created", async () => {
   await using operated = await OperatedCluster.start({});
   const refusal = operated.cluster.intercept({ verb: "create", resource: "secrets" }, failWith("forbidden"));
   await operated.apply(secret("shop/postgres-db", { password: "p" }));

@@ -1,4 +1,4 @@
-/** What a service that runs costs, and which of its fields are left to others. */
+/** The requests of a running service, and its fields that other clients own. */
 import { describe, expect, test } from "vitest";
 import { fieldAt } from "#kube";
 import { environment, latticeService, secret, withVariables } from "../../../test/builders/lattice-objects.ts";
@@ -7,7 +7,7 @@ import { OperatedCluster } from "../../../test/builders/operated-cluster.ts";
 const READY = { type: "Ready", status: "True", reason: "Compiled" };
 
 describe("a settled service", () => {
-  test("is silent: no writes, and compiledAt stands still, also over a restart of the operator", async () => {
+  test("causes no writes, and compiledAt does not change, also over a restart of the operator", async () => {
     const spec = {
       ...withVariables({ A: "b", P: "${resources.db.password}" }),
       resources: { db: { type: "postgres" } },
@@ -38,7 +38,7 @@ describe("a settled service", () => {
     expect(later > (compiledAt ?? "")).toBe(true);
   });
 
-  test("prunes what is no longer compiled, and never what a person owns", async () => {
+  test("prunes objects that are no longer compiled, and never those of a user", async () => {
     const files = { "/etc/a": { content: "x" } };
     await using operated = await OperatedCluster.start({
       objects: [latticeService("shop/api", { containers: { main: { image: "a:1", files } }, replicas: { min: 2, max: 4 } })],
@@ -57,7 +57,7 @@ describe("a settled service", () => {
     expect(await operated.names("ConfigMap", "shop")).toEqual(["api-notes", "kube-root-ca.crt"]);
   });
 
-  test("an object that a person made under the same name is named, not taken", async () => {
+  test("an object that a user created under the same name is reported and not changed", async () => {
     const mine = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "api-env", namespace: "shop" }, data: { mine: "yes" } };
     await using operated = await OperatedCluster.start({ objects: [mine, latticeService("shop/api", withVariables({ A: "b" }))] });
     const { status } = await operated.service("shop/api");
@@ -75,7 +75,7 @@ describe("a settled service", () => {
 });
 
 describe("fields that are written once", () => {
-  test("replicas under an autoscaler: the first number is ours, every later one the autoscaler's", async () => {
+  test("replicas under an autoscaler: the operator sets the first number, the autoscaler every later one", async () => {
     const spec = { replicas: { min: 2, max: 9 } };
     await using operated = await OperatedCluster.start({ objects: [latticeService("shop/api", spec)] });
     expect(await operated.read("Deployment", "shop/api")).toMatchObject({ spec: { replicas: 2 } });
@@ -91,7 +91,7 @@ describe("fields that are written once", () => {
     expect(await operated.read("Deployment", "shop/api")).toMatchObject({ spec: { replicas: 7 } });
   });
 
-  test("a service that gets an autoscaler keeps the pods it has", async () => {
+  test("a service that gets an autoscaler keeps its number of pods", async () => {
     await using operated = await OperatedCluster.start({ objects: [latticeService("shop/api", { replicas: { min: 4 } })] });
     await operated.apply(latticeService("shop/api", { replicas: { min: 2, max: 9 } }));
     await operated.live(2_000);
@@ -106,7 +106,7 @@ describe("fields that are written once", () => {
     expect(await operated.read("Deployment", "shop/api")).toMatchObject({ spec: { replicas: 3 } });
   });
 
-  test("under a canary Flagger may rewrite the Service, and its copy of the Deployment is the one that counts", async () => {
+  test("under a canary Flagger may rewrite the Service, and availability follows its copy of the Deployment", async () => {
     const spec = { deploy: { strategy: "canary" } };
     await using operated = await OperatedCluster.start({ objects: [latticeService("shop/api", spec)] });
     const key = { namespace: "shop", name: "api" };

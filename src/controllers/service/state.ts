@@ -1,6 +1,6 @@
 /**
- * The state of a LatticeService: compiled in the world as it is now, with what was read from the cluster. Pure: it changes nothing, and what
- * compiling looked up is returned.
+ * The state of a LatticeService: compiled with the current declarations and with the observed objects. Pure: it changes nothing, and the
+ * objects that compiling looked up are returned.
  */
 import { millisecondsOf, sha256Hex } from "#base";
 import type { CompiledApplication, Dependencies, ServiceError } from "#compile";
@@ -19,7 +19,7 @@ import { retainedBy, staleConfig, type RetainedConfig } from "./retained.ts";
 import type { ServiceWorkload } from "./rollout.ts";
 import { workloadOf } from "./workload.ts";
 
-/** In every state: what decides who reaches the service. */
+/** In every state: the policies and routes of the service. */
 type WithAccess = {
   readonly access: ServiceAccess;
   /** Absent: it is not in the mesh. */
@@ -31,25 +31,25 @@ export type CompiledState = WithAccess & {
   readonly application: CompiledApplication;
   readonly compiledAt: string;
   readonly workload: ServiceWorkload;
-  /** How long to wait before the next pass while the service is not available: its pods are not watched. */
+  /** Delay of the next pass while the service is not available, because its pods are not watched. */
   readonly recheckMs: number;
-  /** Not compiled any more, and not deleted yet. */
+  /** No longer compiled, and not deleted yet. */
   readonly retained: readonly RetainedConfig[];
 };
 
 export type NotCompiled = WithAccess & {
   readonly kind: "not-compiled";
   readonly errors: readonly ServiceError[];
-  /** How long the errors of a new service are not reported: kinds are watched one by one, and what it names may arrive after it. */
+  /** How long the errors of a new service are not reported: kinds are watched one by one, so objects that it references may arrive after it. */
   readonly graceMs: number;
-  /** What runs from before. */
+  /** The workload of an earlier compilation. */
   readonly workload: ServiceWorkload;
 };
 
 export type PatchMode = WithAccess & {
   readonly kind: "patch-mode";
   readonly target: PatchTarget;
-  /** From before, when it was in ownership mode. */
+  /** Objects of the time when it was in ownership mode. */
   readonly left: readonly OwnedObject[];
   readonly workload: ServiceWorkload;
 };
@@ -61,17 +61,17 @@ export type ServiceState =
   | (WithAccess & { readonly kind: "invalid"; readonly errors: readonly FieldError[] })
   | PatchMode
   | NotCompiled
-  /** Something that compiling needs could not be read. */
+  /** An input of the compiler could not be read. */
   | (WithAccess & { readonly kind: "unread"; readonly cause: FailureCause })
   /** The config hash key has to be created first. */
   | (WithAccess & { readonly kind: "no-hash-key" })
   | (WithAccess & { readonly kind: "waiting" } & WaitingFor)
   | CompiledState;
 
-/** What is to be remembered of a compilation. */
+/** The record of a compilation that later passes need. */
 export type CompileResult = { readonly needs: CompileNeeds; readonly record: CompileRecord };
 
-/** `complete: false`: compiling looked up something that was not observed; the state is not final. */
+/** `complete: false`: compiling looked up an object that was not observed; the state is not final. */
 export type ServiceSituation =
   | { readonly complete: true; readonly state: ServiceState; readonly result?: CompileResult }
   | { readonly complete: false; readonly result: CompileResult };
@@ -91,7 +91,7 @@ export function situationOf(raw: LatticeService, observed: ObservedService): Ser
     case "no-hash-key":
       return final({ kind: "no-hash-key", access: accessOf(reads.service, view) });
     case "read":
-      return view.followed.using(reads, () => compiledSituation(reads, observed));
+      return view.followed.using(reads, () => compileObserved(reads, observed));
   }
 }
 
@@ -106,7 +106,7 @@ function patchMode(service: LatticeService, target: PatchTarget, view: ServiceVi
   return { kind: "patch-mode", target, left, workload: workloadOf(service, view), access: accessOf(service, view) };
 }
 
-function compiledSituation(reads: CompileReads, observed: ObservedService): ServiceSituation {
+function compileObserved(reads: CompileReads, observed: ObservedService): ServiceSituation {
   const { service } = reads;
   const { view, record } = observed;
   const key = keyText(service.metadata);
@@ -132,7 +132,7 @@ function notCompiled(service: LatticeService, errors: readonly ServiceError[], {
   return { complete: true, state: withDependencies(service, state, view), result: { needs, record } };
 }
 
-/** Everything that was looked up was observed, and a change of it from now on concerns the service. */
+/** Everything that was looked up was observed; from now on a change of it triggers the service. */
 function isObserved(needs: CompileNeeds, known: CompileNeeds, { secrets }: CompileReads): boolean {
   const has = (all: ReadonlySet<string>) => (name: string) => all.has(name);
   return (
@@ -168,7 +168,7 @@ function withProblem(workload: ServiceWorkload, problem: CompileReads["podProble
 
 type Placed = { readonly view: ServiceView; readonly workload: ServiceWorkload };
 
-/** What may be opened now. A namespace is closed, and policies are applied, before the first pod starts. */
+/** Which objects may be applied now. The default deny and the policies are applied before the first pod starts. */
 function openedAccess(
   service: LatticeService,
   application: CompiledApplication,
@@ -191,32 +191,32 @@ function policiesNotReady(absent: KubeObject): WaitingFor {
   return { reason: "PoliciesNotReady", message: `no pod is started before ${describeObject(absent)} is in the cluster` };
 }
 
-/** When the objects last changed. After a restart the status has it, unless the cluster has another version of an object. */
+/** When the objects last changed. After a restart it is read from the status, unless the cluster has another version of an object. */
 function compilationTime(service: LatticeService, objects: readonly KubeObject[], { record, view, timestamp }: ObservedService) {
   const digest = sha256Hex(canonicalJson(objects));
   const { compiled: known } = record;
   if (known?.digest === digest) return known;
   const written = service.status?.compiledAt;
-  const isOld = known === undefined && written !== undefined && !objects.some((object) => isAnother(object, service, view));
+  const isOld = known === undefined && written !== undefined && !objects.some((object) => differsInCluster(object, service, view));
   return { digest, at: isOld ? written : timestamp };
 }
 
-/** The cluster has another version of it. One that was only deleted is created again as it was. */
-function isAnother(object: KubeObject, service: LatticeService, { cache }: ServiceView): boolean {
+/** The cluster has another version of it. An object that was only deleted does not count: it is created again unchanged. */
+function differsInCluster(object: KubeObject, service: LatticeService, { cache }: ServiceView): boolean {
   const applied = appliedVersion(object, cache);
   return applied !== undefined && applied !== versionToApply(object, service);
 }
 
 const GRACE_MS = 2_000;
 
-/** From the first pass on, not from the creation: on a busy machine watches are late as well. */
+/** From the first pass with errors on, not from the creation: on a busy machine watch events are late as well. */
 function graceLeft(firstErrorAt: number, now: number): number {
   return Math.max(0, GRACE_MS - (now - firstErrorAt));
 }
 
 const SOONEST_RECHECK_MS = 2_000;
 
-/** Half of the time that it has not been Ready for, within bounds: soon at first, and rarely for what stays broken. */
+/** Half of the time since it was last Ready, within bounds: often at first, and rarely for a permanent problem. */
 function recheckAfter({ status }: LatticeService, now: number): number {
   const ready = findCondition(status?.conditions ?? [], "Ready");
   const since = ready?.status === "False" ? millisecondsOf(ready.lastTransitionTime ?? "") : now;

@@ -1,4 +1,4 @@
-/** The status of a LatticeService, from what a pass saw and did. Pure. */
+/** The status of a LatticeService, from the observations and results of a pass. Pure. */
 import type { ChangeSet, DesiredStatus, PassResult } from "#controller-runtime";
 import type { LatticeService } from "#crds";
 import { describeObject, type NewCondition } from "#kube";
@@ -16,7 +16,7 @@ import {
 import { closedDependencies, dependenciesOpen } from "./dependencies.ts";
 import { listErrors, waitingText } from "./error-text.ts";
 import { policiesCondition } from "./access.ts";
-import { describeLeft } from "./owned-objects.ts";
+import { describeRemainingObjects } from "./owned-objects.ts";
 import type { CompiledState, PatchMode, ServiceState } from "./state.ts";
 import { readinessOf, readyCondition, type Phase } from "./readiness.ts";
 import { rolloutOf, workloadsReady, type ServiceRollout, type ServiceWorkload } from "./rollout.ts";
@@ -49,7 +49,7 @@ function knows(conditions: readonly Pick<NewCondition, "type">[], type: string):
   return conditions.some((condition) => condition.type === type);
 }
 
-/** A pass that could not be finished leaves Ready to the runtime, which says why and that it is tried again. */
+/** A pass that could not be finished leaves Ready to the runtime, which reports the error and the retry. */
 function draftOf(service: LatticeService, state: ServiceState, result: PassEnd): StatusDraft {
   switch (state.kind) {
     case "invalid": {
@@ -95,10 +95,10 @@ function runningBefore(workload: ServiceWorkload): readonly NewCondition[] {
   return workload.deployment === undefined ? [] : [workloadsReady(rolloutOf(workload))];
 }
 
-/** What was true of the service as it was compiled before is not known any more; what still runs is. */
+/** Conditions about the last compilation become Unknown; those about the running workload stay. */
 function draftOfPatchMode({ status }: LatticeService, { target, left, workload, access }: PatchMode, { changes }: PassEnd): StatusDraft {
   const { name, namespace } = target;
-  const message = `patch mode is not built yet: Deployment ${namespace}/${name} is left as it is${describeLeft(left)}`;
+  const message = `patch mode is not built yet: Deployment ${namespace}/${name} is left as it is${describeRemainingObjects(left)}`;
   const running = runningBefore(workload);
   const applied = policiesCondition(access, changes);
   const stated = [...running, ...applied, notReady("PatchModeNotBuilt", message)];
@@ -132,7 +132,7 @@ function draftOfCompiled(service: LatticeService, state: CompiledState, { outcom
   };
 }
 
-/** The Deployment was seen before this pass changed it. A new one has no pods; one that was changed keeps those that it has. */
+/** The Deployment was observed before this pass changed it. A new one has no pods; a changed one keeps its pods. */
 function rolloutNow({ workload, application }: CompiledState, { created, configured }: ChangeSet): ServiceRollout {
   const own = application.objects.find(({ object }) => object.kind === "Deployment");
   const name = own === undefined ? "" : describeObject(own.object);
@@ -142,7 +142,7 @@ function rolloutNow({ workload, application }: CompiledState, { created, configu
   return { done: false, stuck: false, available, reason: "RollingOut", message: "the Deployment was applied just now" };
 }
 
-/** What the API server refused is refused again until a person acts; a request that it did not answer is only late. */
+/** A request that the API server rejected is rejected again until a user acts; one without a response is retried. */
 const REFUSED = new Set(["rejected", "not-ours", "undeclared"]);
 
 function failedPass({ status }: LatticeService, message: string, changes: ChangeSet): { readonly phase: Phase; readonly message: string } {

@@ -1,4 +1,4 @@
-/** In a cluster: an inbound declaration that turns into one with a typing error closes its edge, and the status says why. */
+/** In a cluster: a typing error in an inbound declaration removes the rule that it allowed, and the status gives the reason. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { OperatedCluster } from "../../../test/builders/operated-cluster.ts";
 import { serviceYaml } from "../../../test/builders/world.ts";
@@ -15,12 +15,12 @@ afterAll(() => operated[Symbol.asyncDispose]());
 
 const rules = async () => JSON.stringify(await operated.read("CiliumNetworkPolicy", "shop/web"));
 
-test("an agreed edge is open", async () => {
+test("an edge that both sides declare is allowed", async () => {
   expect((await operated.service("shop/api")).status?.phase).toBe("Ready");
   expect(await rules()).toContain('"k8s:lattice.dev/service":"api"');
 });
 
-test("the other side closes when the declaration cannot be understood any more, and the condition names the field", async () => {
+test("the callee's policy no longer allows the caller once the declaration cannot be parsed, and the condition names the field", async () => {
   await operated.applyYaml(api("{prots: [http]}"));
   await operated.live(8_000, 500);
   const { status } = await operated.service("shop/api");

@@ -1,4 +1,4 @@
-/** A cluster on which nothing enforces policies: no pod of a service starts before its namespace is closed, unless a person allows it. */
+/** A cluster that cannot enforce policies: no pod of a service starts before the default deny of its namespace, unless a user allows it. */
 import { describe, expect, test } from "vitest";
 import { failWith } from "#embedded-cluster";
 import { reducedMeshCrds } from "../reduced-mesh-crds.ts";
@@ -23,33 +23,36 @@ async function workloads(operated: OperatedCluster): Promise<readonly string[]> 
   return names.flat().filter((name) => /api|front/.test(name));
 }
 
-describe("without kinds that protect", () => {
+describe("without the kinds of the default deny", () => {
   test.each([
     { name: "Cilium and Istio", mesh: [], message: held(ALL, "Cilium and Istio") },
     { name: "Cilium", mesh: without("cilium.io"), message: held(CILIUM, "Cilium") },
     { name: "Istio", mesh: without("istio.io"), message: held(ISTIO, "Istio") },
-  ])("without $name no workload is applied, the conditions say why, and it goes on by itself when they come", async ({ mesh, message }) => {
-    await using operated = await OperatedCluster.start({ mesh, objects: OBJECTS });
-    await operated.live(5_000, 500);
-    expect(await workloads(operated)).toEqual([]);
-    for (const type of ["PoliciesApplied", "Ready"]) {
-      expect(await operated.condition("shop/api", type)).toMatchObject({ status: "False", reason: "CRDsMissing", message });
-    }
-    expect((await operated.service("shop/api")).status).toMatchObject({ phase: "Pending", message });
-    expect(await operated.read("LatticeEnvironment", "shop")).toMatchObject({ status: { phase: "Pending", message } });
-    const quiet = operated.writes().length;
-    await operated.live(200_000, 10_000);
-    expect(operated.writes().slice(quiet)).toEqual([]);
-    expect(await workloads(operated)).toEqual([]);
+  ])(
+    "without $name no workload is applied, the conditions give the reason, and it is applied once they are served",
+    async ({ mesh, message }) => {
+      await using operated = await OperatedCluster.start({ mesh, objects: OBJECTS });
+      await operated.live(5_000, 500);
+      expect(await workloads(operated)).toEqual([]);
+      for (const type of ["PoliciesApplied", "Ready"]) {
+        expect(await operated.condition("shop/api", type)).toMatchObject({ status: "False", reason: "CRDsMissing", message });
+      }
+      expect((await operated.service("shop/api")).status).toMatchObject({ phase: "Pending", message });
+      expect(await operated.read("LatticeEnvironment", "shop")).toMatchObject({ status: { phase: "Pending", message } });
+      const quiet = operated.writes().length;
+      await operated.live(200_000, 10_000);
+      expect(operated.writes().slice(quiet)).toEqual([]);
+      expect(await workloads(operated)).toEqual([]);
 
-    await operated.apply(...reducedMeshCrds());
-    await operated.live(45_000, 500);
-    expect((await operated.service("shop/api")).status).toMatchObject({ phase: "Ready" });
-    expect(await operated.names("CiliumNetworkPolicy", "shop")).toEqual(["api", "front", "lattice-default-deny"]);
-    expect(orderProblems(operated)).toEqual([]);
-  });
+      await operated.apply(...reducedMeshCrds());
+      await operated.live(45_000, 500);
+      expect((await operated.service("shop/api")).status).toMatchObject({ phase: "Ready" });
+      expect(await operated.names("CiliumNetworkPolicy", "shop")).toEqual(["api", "front", "lattice-default-deny"]);
+      expect(orderProblems(operated)).toEqual([]);
+    },
+  );
 
-  test("with --allow-unprotected services run, and a condition says that nothing is enforced", async () => {
+  test("with --allow-unprotected services run, and a condition reports that nothing is enforced", async () => {
     await using operated = await OperatedCluster.start({ mesh: without("cilium.io"), objects: OBJECTS, allowUnprotected: true });
     await operated.live(5_000, 500);
     const lack = `the cluster does not have ${CILIUM}, and the operator runs with --allow-unprotected`;
@@ -69,7 +72,7 @@ describe("without kinds that protect", () => {
     expect(await operated.condition("shop/api", "PoliciesApplied")).toMatchObject({ status: "True", reason: "Applied" });
   });
 
-  test("kinds that go away later delete no running pod; what is new waits, and the status says so", async () => {
+  test("kinds that are removed later stop no running pod; new workloads wait, and the status reports it", async () => {
     await using operated = await OperatedCluster.start({ objects: OBJECTS });
     await operated.live(5_000, 500);
     const before = await operated.read("Deployment", "shop/api");
@@ -90,7 +93,7 @@ describe("without kinds that protect", () => {
   });
 });
 
-/** Deployments that were written before their namespace was closed and their own policies were there. */
+/** Deployments that were written before the default deny of their namespace and their own policies existed. */
 function orderProblems(operated: OperatedCluster): readonly string[] {
   const order = operated.writes();
   const deny = ["ciliumnetworkpolicies.cilium.io", "authorizationpolicies.security.istio.io", "peerauthentications.security.istio.io"];

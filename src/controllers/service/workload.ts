@@ -1,5 +1,5 @@
 /**
- * The Deployments that run a service, and what is known of its pods.
+ * The Deployments that run a service, and the state of its pods.
  *
  * Only Deployments of the service count: its own, which carries the owner label, and under a canary the primary that Flagger made for it.
  * Pods are not watched. They are listed, up to a limit, while the service is not available or its rollout is stuck.
@@ -13,9 +13,9 @@ import { CONTROLLER_NAME } from "../owned-kinds.ts";
 import { podProblem, type PodProblem } from "./pod-problems.ts";
 import { isAvailable, NO_WORKLOAD, rolloutOf, type ServiceWorkload } from "./rollout.ts";
 
-type Surroundings = WorldViewContext & { readonly cache: CacheReader };
+type WorkloadContext = WorldViewContext & { readonly cache: CacheReader };
 
-export function workloadOf(service: LatticeService, { followed, cache }: Surroundings): ServiceWorkload {
+export function workloadOf(service: LatticeService, { followed, cache }: WorkloadContext): ServiceWorkload {
   const id = followed.world.idOf(keyText(service.metadata));
   if (id === undefined) return NO_WORKLOAD;
   const { namespace, name } = splitId(id);
@@ -26,14 +26,14 @@ export function workloadOf(service: LatticeService, { followed, cache }: Surroun
   return primary === undefined ? beforeFlagger(own) : besidePrimary(primary, own, { namespace, name }, cache);
 }
 
-/** Flagger scales the target to zero only when its primary serves; a target at zero without a primary serves nothing. */
+/** Flagger scales the target to zero only when its primary serves; a target at zero without a primary serves no traffic. */
 function beforeFlagger(own: Deployment | undefined): ServiceWorkload {
   return { deployment: own, available: own?.spec?.replicas !== 0 && isAvailable(own) };
 }
 
 type Target = { readonly namespace: string; readonly name: string };
 
-/** While Flagger initializes, the target still has the traffic. */
+/** While Flagger initializes, the target still serves the traffic. */
 function besidePrimary(primary: Deployment, own: Deployment | undefined, target: Target, cache: CacheReader): ServiceWorkload {
   const canary = cache.isServed(canaries) ? cache.get(canaries, target) : undefined;
   const phase = fieldAt(canary, "status", "phase");
@@ -42,7 +42,7 @@ function besidePrimary(primary: Deployment, own: Deployment | undefined, target:
   return { deployment: primary, target: own, available };
 }
 
-/** The Canary controls it. A Deployment that merely has the name belongs to another owner. */
+/** The Canary controls it. A Deployment that only has the same name belongs to another owner. */
 function primaryOf({ namespace, name }: Target, cache: CacheReader): Deployment | undefined {
   const primary = cache.get(deployments, { namespace, name: `${name}-primary` });
   const isFlaggers = primary?.metadata.ownerReferences?.some(
@@ -51,10 +51,10 @@ function primaryOf({ namespace, name }: Target, cache: CacheReader): Deployment 
   return isFlaggers === true ? primary : undefined;
 }
 
-/** Enough to see what pods have in common. */
-const MOST_PODS = 50;
+/** How many pods are listed: enough to find a common problem. */
+const MAX_PODS = 50;
 
-/** Why the pods of a workload do not run, if they do not. A list that is refused explains nothing, and is no failure. */
+/** Why the pods of a workload do not run; undefined if they run. If the list is forbidden there is no explanation, and no failure. */
 export async function podProblemOf(
   workload: ServiceWorkload,
   { client, signal }: Pick<ReadRuntime, "client" | "signal">,
@@ -64,6 +64,6 @@ export async function podProblemOf(
   const rollout = rolloutOf(workload);
   if (deployment === undefined || selector === undefined || (rollout.available && !rollout.stuck)) return undefined;
   const labelSelector = formatSelector(requirementsOf(selector));
-  const found = await client.list(pods, { namespace: deployment.metadata.namespace, labelSelector, limit: MOST_PODS }, { signal });
+  const found = await client.list(pods, { namespace: deployment.metadata.namespace, labelSelector, limit: MAX_PODS }, { signal });
   return found.ok ? podProblem(found.value.items) : undefined;
 }

@@ -1,4 +1,4 @@
-/** A change concerns some services and no others: who is looked at again, counted. */
+/** A change triggers the affected services and no others; the passes are counted. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { FixtureObject } from "#embedded-cluster";
 import { fieldAt } from "#kube";
@@ -77,47 +77,52 @@ const rows: readonly Row[] = [
     want: ["api", "db"],
   },
   {
-    name: "an agreement taken back: the neighbours",
+    name: "a withdrawn agreement: both sides",
     change: latticeService("prod/api", { environment: "prod", ...VARIABLES, resources: calls("db") }),
     want: ["api", "db", "front"],
   },
   {
-    name: "a config for one service: that one",
+    name: "a config for one service: that service",
     change: serviceConfig("prod/one", { appliesTo: { service: "configured" }, values: { colour: "blue" } }),
     want: ["configured"],
     rolls: ["configured"],
   },
   {
-    name: "a config for an environment: those in it",
+    name: "a config for an environment: the services in it",
     change: serviceConfig("prod/all", { appliesTo: { environment: "prod" }, values: { level: "debug" } }),
     want: IN_PROD,
   },
   {
-    name: "a secret: those whose templates read it",
+    name: "a secret: the services whose templates read it",
     change: secret("prod/redis-cache", { password: "another" }),
     want: ["cached"],
     rolls: ["cached"],
   },
-  { name: "a bound secret: those whose templates read it", change: secret("prod/stripe", { key: "l" }), want: ["bound"], rolls: ["bound"] },
+  {
+    name: "a bound secret: the services whose templates read it",
+    change: secret("prod/stripe", { key: "l" }),
+    want: ["bound"],
+    rolls: ["bound"],
+  },
   { name: "a secret that no service reads: none", change: secret("prod/unused", { key: "l" }), want: [] },
   {
-    name: "a binding for one service: that one",
+    name: "a binding for one service: that service",
     change: secretBindings("prod/one", { service: "bound", bindings: { ...BINDING, more: { secretRef: { name: "stripe" } } } }),
     want: ["bound"],
   },
   {
-    name: "an environment: those in it",
+    name: "an environment: the services in it",
     change: environment("prod", { ingressDomain: "example.com" }),
     want: IN_PROD,
   },
   {
-    name: "a provisioner: those that use its type",
+    name: "a provisioner: the services that use its type",
     change: PROVISIONER("s3://two"),
     want: ["stored"],
     rolls: ["stored"],
   },
   {
-    name: "an external service: those that call it",
+    name: "an external service: the services that call it",
     change: externalService("prod/mail", { endpoints: { api: "https://mail2.example.com" }, allowedRequesters: ["mailer"] }),
     want: ["mailer"],
   },
@@ -128,7 +133,7 @@ const rows: readonly Row[] = [
   },
 ];
 
-/** One cluster for all rows: each change is one of its own, whatever was changed before. */
+/** One cluster for all rows: the changes are independent of each other. */
 let operated: OperatedCluster;
 beforeAll(async () => {
   operated = await OperatedCluster.start({ objects: world });
@@ -136,7 +141,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => operated[Symbol.asyncDispose]());
 
-/** What makes pods roll. */
+/** The hash whose change restarts pods. */
 async function templateOf(name: string): Promise<string> {
   const deployment = await operated.read("Deployment", `prod/${name}`);
   return JSON.stringify(fieldAt(deployment, "spec", "template"));

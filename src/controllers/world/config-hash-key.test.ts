@@ -9,7 +9,7 @@ const home = { apiVersion: "v1", kind: "Namespace", metadata: { name: "lattice-s
 const keyOf = (first: number) =>
   new ConfigHashKey({ namespace: "lattice-system", randomBytes: (count) => Uint8Array.from({ length: count }, (_, at) => first + at) });
 
-/** As the passes of one process do it: read it, create it where it is missing, and read it again. */
+/** As in the passes of one process: read it, create it if missing, and read it again. */
 async function obtain(key: ConfigHashKey, client: KubeClient) {
   const found = await key.read(client, never);
   if (!found.ok || found.value !== undefined) return found;
@@ -17,7 +17,7 @@ async function obtain(key: ConfigHashKey, client: KubeClient) {
   return created.ok ? key.read(client, never) : created;
 }
 
-test("it is created once; processes that start later, or at the same time, have the same key", async () => {
+test("it is created once; processes that start later, or at the same time, read the same key", async () => {
   await using cluster = await startEmbeddedCluster({ objects: [home] });
   const both = await Promise.all([obtain(keyOf(1), cluster.client), obtain(keyOf(100), cluster.client)]);
   const all = [...both, await obtain(keyOf(200), cluster.client)].map((key) => expectOk(key));
@@ -27,7 +27,7 @@ test("it is created once; processes that start later, or at the same time, have 
   expect(Buffer.from(values[0] ?? "", "base64")).toHaveLength(HASH_KEY_BYTES);
 });
 
-test("reading it creates nothing, and one that is kept is not read again", async () => {
+test("reading it creates nothing, and a key in memory is not read again", async () => {
   await using cluster = await startEmbeddedCluster({ objects: [home] });
   const key = keyOf(1);
   expect(await key.read(cluster.client, never)).toEqual(ok(undefined));
@@ -41,7 +41,7 @@ test("reading it creates nothing, and one that is kept is not read again", async
 test.each([
   { name: "none", data: {} },
   { name: "one that is too short", data: { key: btoa("short") } },
-])("a Secret with $name in it is named, and not used", async ({ data }) => {
+])("a Secret with $name in it is reported, and not used", async ({ data }) => {
   const metadata = { name: HASH_KEY_SECRET, namespace: "lattice-system" };
   await using cluster = await startEmbeddedCluster({ objects: [home, { apiVersion: "v1", kind: "Secret", metadata, data }] });
   expect(await obtain(keyOf(1), cluster.client)).toMatchObject({
@@ -53,7 +53,7 @@ test.each([
   });
 });
 
-test("without its namespace it cannot be created, and the server's reason is passed on", async () => {
+test("without its namespace it cannot be created, and the server's error is returned", async () => {
   await using cluster = await startEmbeddedCluster();
   expect(await obtain(keyOf(1), cluster.client)).toMatchObject({ ok: false, error: { kind: "not-found" } });
   await cluster.client.create(resources.namespaces, home);

@@ -1,7 +1,7 @@
 /**
- * The key under which secret contents enter the config hash of a Deployment: a bare hash of a weak password can be guessed from it.
+ * The key that is hashed with secret contents into the config hash of a Deployment: a weak password could be guessed from a plain hash.
  *
- * Created once per cluster and never changed: another key gives other hashes, and every pod with a secret would be restarted.
+ * Created once per cluster and never changed: another key gives other hashes, and would restart every pod with a secret.
  */
 import { base64OfBytes, bytesOfBase64, err, ok, sensitive, type Result, type Sensitive } from "#base";
 import type { FailureCause } from "#controller-runtime";
@@ -36,12 +36,12 @@ export class ConfigHashKey {
     return found.error.kind === "not-found" ? ok(undefined) : found;
   }
 
-  /** It never changes, so that one read is enough for the life of the process. */
+  /** The key never changes, so that one read per process is enough. */
   keep(key: Sensitive<string>): void {
     this.#key = key;
   }
 
-  /** Creates the Secret, and never overwrites one: of several processes that try, the first wins and the others read its key. */
+  /** Creates the Secret, and never overwrites one: of several processes the first succeeds and the others read its key. */
   async create(client: KubeWriter, signal: AbortSignal): Promise<Result<void, FailureCause>> {
     const made = await client.create<KubeObject>(secrets, this.#newSecret(), { signal });
     return made.ok || made.error.kind === "already-exists" ? ok(undefined) : made;

@@ -9,7 +9,7 @@ const configMap = (name: string, text: string, namespace = "lattice-system", lab
 };
 const S3 = 'type: s3\noutputs:\n  url: {value: "s3://x"}\n';
 
-test("a ConfigMap of the operator's namespace declares a type, changes it, and takes it back", () => {
+test("a ConfigMap of the operator's namespace declares a type, changes it, and removes it", () => {
   const lines: string[] = [];
   const provisioners = new DeclaredProvisioners(
     "lattice-system",
@@ -26,7 +26,7 @@ test("a ConfigMap of the operator's namespace declares a type, changes it, and t
   expect(provisioners.list()).toEqual([]);
 });
 
-test("elsewhere, and without the label, a ConfigMap is just a ConfigMap", () => {
+test("in another namespace, or without the label, a ConfigMap declares nothing", () => {
   const provisioners = new DeclaredProvisioners(
     "lattice-system",
     createLogger(() => undefined),

@@ -1,6 +1,6 @@
 /**
- * Types of resources that ConfigMaps declare. Only those in the operator's own namespace count: a type is known to every service of the cluster,
- * and a tenant must not be able to change what `postgres` means to the others.
+ * Resource types that ConfigMaps declare. Only those in the operator's own namespace count: every service of the cluster can use a type,
+ * and a tenant must not be able to change the meaning of `postgres` for others.
  */
 import type { Logger } from "#base";
 import { declaredProvisioner, PROVISIONER_LABEL, type Provisioner } from "#service-compiler";
@@ -16,12 +16,12 @@ export class DeclaredProvisioners {
     this.#logger = logger;
   }
 
-  /** All of them, in an order that does not depend on when they came. */
+  /** All of them, in an order that does not depend on the order of their creation. */
   list(): readonly Provisioner[] {
     return [...this.#byName].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, provisioner]) => provisioner);
   }
 
-  /** The types that mean something else now; none: it is no ConfigMap for us. */
+  /** The types that the ConfigMap declared before or declares now; each may have changed. */
   change(key: ObjectKey, after: KubeObject | undefined): ReadonlySet<string> {
     const before = this.#byName.get(key.name);
     if (key.namespace !== this.#namespace) return new Set();

@@ -2,10 +2,10 @@
  * All Lattice resources of the cluster as one `World`, updated by the informers. Each change is reported with the keys that it affects, so
  * that these are reconciled and no others.
  *
- * Standbys follow too, so that a new leader has the whole world before its first pass. An object that is being deleted is removed here
- * at once: its neighbours close their edges to it while its clean-up still runs. One that cannot be parsed declares nothing.
+ * Standbys follow changes too, so that a new leader has the complete world before its first pass. An object with a deletionTimestamp is
+ * removed here at once: others stop allowing it while its clean-up still runs. An object that cannot be parsed declares nothing.
  *
- * `WorldView` is what observations and plans get: the methods that change nothing.
+ * `WorldView` is the read-only part that observations and plans get.
  */
 import type { Logger, Result, Sensitive } from "#base";
 import {
@@ -48,9 +48,9 @@ import { MountedObjects } from "./mounted-objects.ts";
 import { SecretCache, type SecretNeeds, type SecretValues } from "./secret-cache.ts";
 
 export type FollowedWorldOptions = HashKeyOptions & {
-  /** Where the operator works; absent: the whole cluster. */
+  /** The namespaces in which the operator works; absent: the whole cluster. */
   readonly namespaces?: readonly string[] | undefined;
-  /** Services run on a cluster without the kinds that close their namespaces; default: they wait for them. */
+  /** Services run on a cluster without the kinds of the default deny; default: they wait for them. */
   readonly allowUnprotected?: boolean | undefined;
   readonly settings?: Partial<Omit<Settings, "hashKey">> | undefined;
   readonly logger: Logger;
@@ -64,10 +64,10 @@ export type AffectedKeys = {
   readonly environments: readonly string[];
 };
 
-/** What one compilation looked up: a change of it concerns the service. */
+/** The objects that one compilation looked up: a change of one triggers the service. */
 export type CompileNeeds = SecretNeeds & { readonly mounted: ReadonlySet<string> };
 
-/** What compiling needs from the cluster beside declarations. */
+/** Inputs of the compiler from the cluster beside declarations. */
 export type CompileInputs = { readonly hashKey: Sensitive<string>; readonly secrets: SecretValues };
 
 type Compilation = { readonly result: Result<CompiledApplication, readonly ServiceError[]>; readonly needs: CompileNeeds };
@@ -80,10 +80,10 @@ export type WorldView = Pick<FollowedWorld, "reach" | "allowUnprotected" | "usin
   readonly labelRefusals: ReadonlyMap<string, string>;
 };
 
-/** What the passes of all controllers share; it is in the context that they get. */
+/** State that the passes of all controllers share; part of their context. */
 export type WorldContext = { readonly followed: FollowedWorld };
 
-/** What observations take of it. */
+/** The part of it that observations get. */
 export type WorldViewContext = { readonly followed: WorldView };
 
 type WorldKind = {
@@ -107,7 +107,7 @@ export class FollowedWorld {
   readonly hashKey: ConfigHashKey;
   readonly reach: OperatorReach;
   readonly allowUnprotected: boolean;
-  /** Namespaces that RBAC does not let the operator label, with the message for their services. */
+  /** Namespaces that RBAC does not allow the operator to label, with the message for their services. */
   readonly labelRefusals = new Map<string, string>();
   readonly #provisioners: DeclaredProvisioners;
   readonly #environments = new Set<string>();
@@ -129,7 +129,7 @@ export class FollowedWorld {
     this.world = new World({ ...given, settings: live });
   }
 
-  /** Takes every change of the informers from now on; call it before they run. */
+  /** Subscribes to all changes of the informers; call it before they run. */
   follow(informers: InformerSet): void {
     this.secrets.follow(informers);
     this.mounted.follow(informers);
@@ -149,7 +149,7 @@ export class FollowedWorld {
     }
   }
 
-  /** Only inside `using`. What it looked up is returned, and noted by `setNeeds` only. */
+  /** Only inside `using`. The objects that it looked up are returned; only `setNeeds` records them. */
   compile(key: ServiceKey): Compilation {
     const { result: compiled, needs } = this.secrets.record(() => this.mounted.record(() => this.world.compile(key)));
     return { result: compiled.result, needs: { ...needs, mounted: compiled.mounted } };
@@ -159,7 +159,7 @@ export class FollowedWorld {
     return { ...this.secrets.needsOf(key), mounted: this.mounted.usesOf(key) };
   }
 
-  /** From now on a change of what the service needs concerns the service. */
+  /** From now on a change of an object that the service needs triggers the service. */
   setNeeds(key: ServiceKey, needs: CompileNeeds): void {
     this.secrets.setNeeds(key, needs);
     this.mounted.setUses(key, needs.mounted);
@@ -191,13 +191,13 @@ export class FollowedWorld {
       this.setNeeds(text, { values: new Set(), versions: new Set(), mounted: new Set() });
     }
     const affected = this.#affectedBy(changed, [...places, ...this.#placesOf(kind, text)]);
-    // two environments may want the same namespace, and one of them waits for the other
+    // two environments may claim the same namespace, and one of them waits for the other
     this.#notify(kind === "LatticeEnvironment" ? { ...affected, environments: [...this.#environments] } : affected);
   }
 
   /**
-   * A declaration that cannot be parsed opens nothing: a service keeps its name and is closed, an environment grants nothing. Its own
-   * controller reports the errors. Config and bindings open nothing by themselves, and their last valid version stays in force.
+   * A declaration that cannot be parsed allows no traffic: a service keeps its name and allows no callers, an environment grants nothing. Its own
+   * controller reports the errors. Config and bindings allow nothing by themselves, and their last valid version stays in force.
    */
   #enter(
     kind: WorldObject["kind"],
@@ -255,7 +255,7 @@ function namespaceOfId(id: string): string {
   return id.slice(0, id.indexOf("/"));
 }
 
-/** Status and managed fields are no input of a world, except the routes that a service has had. */
+/** Status and managed fields are not part of a world, except the record of a service's routes. */
 function declaresTheSame(before: KubeObject, after: KubeObject): boolean {
   const declared = (object: KubeObject) => {
     const { uid, labels = {}, annotations = {}, deletionTimestamp = "" } = object.metadata;

@@ -6,7 +6,7 @@ import { MountedObjects } from "./mounted-objects.ts";
 const payroll: KubeObject = { apiVersion: "v1", kind: "Secret", metadata: { name: "payroll", namespace: "prod", labels: { a: "b" } } };
 const cache = { get: (_: unknown, { name }: { name: string }) => (name === "payroll" ? payroll : undefined) } as unknown as CacheReader;
 
-test("a change concerns the services that looked the object up last, whether or not it exists", () => {
+test("a change affects the services whose last compilation looked the object up, whether or not it exists", () => {
   const mounted = new MountedObjects();
   expect(mounted.find("Secret", "prod", "payroll")).toBeUndefined();
   mounted.follow(cache);
@@ -21,7 +21,7 @@ test("a change concerns the services that looked the object up last, whether or 
   expect(mounted.usedBy("Secret", payroll)).toEqual([]);
 });
 
-test("an object that Lattice made says for which service", () => {
+test("an object that Lattice applied names its service", () => {
   const labels = { "lattice.dev/owned-by": "service.0123456789abcdef" };
   const annotations = { "lattice.dev/owner": "team-a/api" };
   const made = { ...payroll, metadata: { ...payroll.metadata, labels, annotations } };

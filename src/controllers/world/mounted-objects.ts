@@ -1,6 +1,6 @@
 /**
- * Secrets, ConfigMaps and claims that services mount by name: which service they were made for, as the informers have them, and which
- * services a change of one concerns. Only `setUses` changes that.
+ * Secrets, ConfigMaps and claims that services mount by name: the service that each was applied for, from the informers, and the
+ * services that a change of one affects. Only `setUses` changes the latter.
  */
 import type { FoundObject, ServiceKey } from "#compile";
 import { ownerKeyOf, type CacheReader } from "#controller-runtime";
@@ -37,7 +37,7 @@ export class MountedObjects {
     return { labels: object.metadata.labels ?? {}, madeFor: owner === undefined ? undefined : keyText(owner) };
   }
 
-  /** With the objects that are looked up while `work` runs. */
+  /** Runs `work` and returns the objects that it looked up. */
   record<T>(work: () => T): { readonly result: T; readonly mounted: ReadonlySet<ObjectName> } {
     const mounted = new Set<ObjectName>();
     this.#recorded = mounted;
@@ -48,7 +48,7 @@ export class MountedObjects {
     }
   }
 
-  /** Services that a change of this object concerns. */
+  /** Services that a change of this object affects. */
   usedBy(kind: MountedKind, { metadata }: KubeObject): readonly ServiceKey[] {
     return [...(this.#users.get(`${kind} ${keyText(metadata)}`) ?? [])];
   }
@@ -57,7 +57,7 @@ export class MountedObjects {
     return this.#uses.get(service) ?? NONE;
   }
 
-  /** What the service looked up last, in place of what it looked up before. */
+  /** Replaces the objects that the service looked up. */
   setUses(service: ServiceKey, next: ReadonlySet<ObjectName>): void {
     for (const name of this.usesOf(service)) this.#drop(name, service);
     if (next.size === 0) this.#uses.delete(service);

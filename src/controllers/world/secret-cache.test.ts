@@ -5,7 +5,7 @@ import { keyText, type KubeObject, type ObjectKey } from "#kube";
 import type { KubeError, KubeReader } from "#kube-client";
 import { SecretCache } from "./secret-cache.ts";
 
-/** Secrets of a cluster, an informer's metadata of them, and what was read. */
+/** Secrets of a cluster, an informer's metadata of them, and the recorded reads. */
 class Cluster {
   readonly secrets = new Map<string, { readonly version: string; readonly data: Readonly<Record<string, string>> }>();
   readonly reads: string[] = [];
@@ -40,7 +40,7 @@ class Cluster {
 const PATH = "postgres/db/password";
 const need = (...names: readonly string[]) => ({ values: new Set(names), versions: new Set<string>() });
 
-/** What a pass does: values of what is needed, used for some work, and kept. */
+/** The steps of a pass: read the needed values, use them for some work, and keep them. */
 async function pass<T>(cache: SecretCache, cluster: Cluster, work: () => T): Promise<T> {
   const values = expectOk(await cache.valuesFor("shop/api", cluster.source));
   const { result, needs } = cache.using(values, () => cache.record(work));
@@ -49,7 +49,7 @@ async function pass<T>(cache: SecretCache, cluster: Cluster, work: () => T): Pro
   return result;
 }
 
-test("what is looked up is recorded, read once, and read again when it changed", async () => {
+test("a Secret that is looked up is recorded, read once, and read again when it changed", async () => {
   const [cluster, cache] = [new Cluster(), new SecretCache()];
   cluster.secrets.set("shop/postgres-db", { version: "1", data: { password: btoa("one") } });
   const read = () => cache.read("shop", PATH, "shop");
@@ -73,7 +73,7 @@ test("reading values keeps nothing: only keep and setNeeds change the cache", as
   expect(cache.read("shop", PATH, "shop")).toEqual(ok("one"));
 });
 
-test("a Secret that does not exist is not requested, and the error says what to create", async () => {
+test("a Secret that does not exist is not requested, and the error names the Secret to create", async () => {
   const [cluster, cache] = [new Cluster(), new SecretCache()];
   cache.setNeeds("shop/api", need("shop/postgres-db"));
   expect(await pass(cache, cluster, () => cache.read("shop", PATH, "shop"))).toEqual(
@@ -82,7 +82,7 @@ test("a Secret that does not exist is not requested, and the error says what to 
   expect(cluster.reads).toEqual([]);
 });
 
-test("a value that is not UTF-8 text is refused, with what to do instead", async () => {
+test("a value that is not UTF-8 text is rejected, with what to do instead", async () => {
   const [cluster, cache] = [new Cluster(), new SecretCache()];
   cluster.secrets.set("shop/postgres-db", { version: "1", data: { password: btoa("\xff\xfe") } });
   cache.setNeeds("shop/api", need("shop/postgres-db"));
@@ -106,7 +106,7 @@ test("a missing key and a value that is not base64 are absent", async () => {
   }
 });
 
-test("an informer that is behind costs no second read, a Secret deleted meanwhile has no values, and a failure is passed on", async () => {
+test("an informer that is behind causes no second read, a Secret deleted meanwhile has no values, and a failure is returned", async () => {
   const [cluster, cache] = [new Cluster(), new SecretCache()];
   cluster.secrets.set("shop/a", { version: "2", data: { k: btoa("new") } });
   cluster.behind.set("shop/a", "1");
@@ -125,7 +125,7 @@ test("an informer that is behind costs no second read, a Secret deleted meanwhil
   expect(await cache.valuesFor("shop/api", cluster.source)).toMatchObject({ ok: false, error: { kind: "unavailable" } });
 });
 
-test("a value that no service needs any more is forgotten, and a change concerns the services that need it", async () => {
+test("a value that no service needs any more is removed, and a change affects the services that need it", async () => {
   const [cluster, cache] = [new Cluster(), new SecretCache()];
   const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "a", namespace: "shop" } };
   cluster.secrets.set("shop/a", { version: "1", data: { k: btoa("v") } });
@@ -143,7 +143,7 @@ test("a value that no service needs any more is forgotten, and a change concerns
   expect(cache.read("shop", "a/k", "shop")).toMatchObject({ ok: false });
 });
 
-test("of a Secret that External Secrets maintains, the version is known and the value never requested", () => {
+test("of a Secret that External Secrets maintains, the version is known and the value is never requested", () => {
   const [cluster, cache] = [new Cluster(), new SecretCache()];
   cluster.secrets.set("shop/synced", { version: "7", data: {} });
   expect(cache.syncedVersion("shop", "synced")).toBeUndefined();

@@ -1,8 +1,8 @@
 /**
- * The values of Secrets that services need, and only those: which they are turns out while a service is compiled. Informers have the
+ * The values of Secrets that services need, and only those: compiling a service finds out which they are. Informers have the
  * metadata of all Secrets and the values of none.
  *
- * A value goes from here into a compiled Secret and nowhere else. No message contains one. Reading (`valuesFor`, `using`, `read`) changes
+ * A value is copied from here into a compiled Secret and nowhere else. No message contains one. Reading (`valuesFor`, `using`, `read`) changes
  * nothing here: `keep` and `setNeeds` do.
  */
 import { err, ok, type Result } from "#base";
@@ -59,7 +59,7 @@ export class SecretCache {
     return ok(values);
   }
 
-  /** `read` takes these values while `work` runs. */
+  /** `read` uses these values while `work` runs. */
   using<T>(values: SecretValues, work: () => T): T {
     this.#inUse = values;
     try {
@@ -98,7 +98,7 @@ export class SecretCache {
     return this.#cache?.get(secretsByMetadata, { namespace, name })?.metadata.resourceVersion;
   }
 
-  /** With the Secrets that are looked up while `work` runs. */
+  /** Runs `work` and returns the Secrets that it looked up. */
   record<T>(work: () => T): { readonly result: T; readonly needs: SecretNeeds } {
     const needs = { values: new Set<SecretName>(), versions: new Set<SecretName>() };
     this.#recorded = needs;
@@ -113,7 +113,7 @@ export class SecretCache {
     return this.#needs.get(service) ?? NO_NEEDS;
   }
 
-  /** What a service needs now. Values that no service needs any more are forgotten. */
+  /** Sets the Secrets that a service needs. Values that no service needs any more are removed. */
   setNeeds(service: ServiceKey, needs: SecretNeeds): void {
     const next = namesIn(needs);
     const before = namesIn(this.needsOf(service));
@@ -123,12 +123,12 @@ export class SecretCache {
     for (const name of before) if (!next.has(name)) this.#drop(name, service);
   }
 
-  /** Of Secrets that some service needs: the next pass reads only those that changed. */
+  /** Keeps values of Secrets that some service needs: the next pass reads only those that changed. */
   keep(values: SecretValues): void {
     for (const [name, value] of values) if (this.#users.has(name)) this.#kept.set(name, value);
   }
 
-  /** Services that a change of this Secret concerns. */
+  /** Services that a change of this Secret affects. */
   usedBy(secret: KubeObject): readonly ServiceKey[] {
     return [...(this.#users.get(keyText(secret.metadata)) ?? [])];
   }
