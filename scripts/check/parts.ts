@@ -7,10 +7,12 @@ import { checkGenerated } from "./generated.ts";
 import { checkKinds } from "./kinds.ts";
 import { checkLayers } from "./layers.ts";
 import { checkModuleState } from "./module-state.ts";
+import { checkNames } from "./names.ts";
 import { checkPins } from "./pins.ts";
 import { checkTests } from "./tests.ts";
 import { checkFormat, checkLint } from "./tools.ts";
 import { checkTypes } from "./types.ts";
+import { checkWords } from "./words.ts";
 
 export const PARTS: ReadonlyMap<string, Check> = new Map([
   ["types", checkTypes],
@@ -23,6 +25,8 @@ export const PARTS: ReadonlyMap<string, Check> = new Map([
   ["crypto", (root) => checkCrypto(root)],
   ["generated", (root) => checkGenerated(root)],
   ["docs", checkDocs],
+  ["words", checkWords],
+  ["names", checkNames],
   ["pins", checkPins],
   ["tests", checkTests],
 ]);

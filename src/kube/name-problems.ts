@@ -1,5 +1,5 @@
 /**
- * Names as the API server checks them, with every complaint in its words: people search for these sentences.
+ * Names as the API server checks them, with its messages: people search for them.
  *
  * #kube's parsers make brands and speak Lattice's language; these speak the server's, and a name can have several faults.
  */

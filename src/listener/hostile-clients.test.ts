@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 /** Long enough for a well-behaved client on a busy machine. */
-const QUICK: Partial<ListenerLimits> = { headersMs: 500, requestMs: 700, checkMs: 20, idleMs: 500, stallMs: 200, lingerMs: 20 };
+const QUICK: Partial<ListenerLimits> = { headersMs: 1_000, requestMs: 1_400, checkMs: 20, idleMs: 1_000, stallMs: 200, lingerMs: 20 };
 const certificate = issue(authority, "server", "server");
 
 type Opened = { readonly port: number; readonly checkOthers: () => Promise<void> };

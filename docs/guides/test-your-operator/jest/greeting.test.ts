@@ -16,7 +16,7 @@ test("a greeting gets its ConfigMap and becomes ready", async () => {
   expect(expectOk(await cluster.client.get(greetings, hello)).status).toEqual({ ready: true });
 });
 
-test("it asks again when somebody else was faster", async () => {
+test("it retries when another writer was faster", async () => {
   cluster.intercept({ verb: "apply", times: 1 }, failWith("conflict"));
   expect(await reconcile(cluster.client, hello)).toBe("again");
   expect(await reconcile(cluster.client, hello)).toBe("done");
