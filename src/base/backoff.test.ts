@@ -27,7 +27,7 @@ describe("backoffDelay", () => {
 });
 
 describe("withJitter", () => {
-  it("spreads by a tenth to either side", () => {
+  it("varies the period by at most 10 % in both directions", () => {
     expect(withJitter(1_000, () => 0)).toBe(900);
     expect(withJitter(1_000, () => 1)).toBe(1_100);
   });

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { base64OfBytes, base64OfText, bytesOfBase64, bytesOfBase64Url } from "./base64.ts";
 import { ok } from "./result.ts";
 
-test("bytes go there and back, as Node writes them", () => {
+test("encoded bytes are decoded again, and the encoding is Node's", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 20_000 }), (bytes) => {
       const text = base64OfBytes(bytes);
@@ -15,16 +15,16 @@ test("bytes go there and back, as Node writes them", () => {
   );
 });
 
-test("text is written as UTF-8", () => {
+test("text is encoded as UTF-8", () => {
   expect(base64OfText("Grüße ✓")).toBe(Buffer.from("Grüße ✓").toString("base64"));
 });
 
-test("line breaks are fine, anything else is not", () => {
+test("line breaks are ignored, other characters are errors", () => {
   expect(bytesOfBase64("aGVs\nbG8=\n")).toEqual(ok(new TextEncoder().encode("hello")));
   for (const wrong of ["a", "aGVsbG8", "aG=s", "a!==", "===="]) expect(bytesOfBase64(wrong).ok).toBe(false);
 });
 
-test("base64url is read in its canonical form only", () => {
+test("only the canonical form of base64url is accepted", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
       expect(bytesOfBase64Url(Buffer.from(bytes).toString("base64url"))).toEqual(ok(bytes));

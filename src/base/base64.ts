@@ -15,7 +15,7 @@ export function base64OfText(text: string): string {
   return base64OfBytes(encoder.encode(text));
 }
 
-/** Line breaks and spaces are allowed, as in files that people paste; anything else must be right. */
+/** Line breaks and spaces are ignored, as in pasted files; any other character outside the alphabet is an error. */
 export function bytesOfBase64(text: string): Result<Uint8Array, string> {
   const dense = text.replace(/[\r\n\t ]/g, "");
   if (!/^[A-Za-z0-9+/]*={0,2}$/.test(dense) || dense.length % 4 !== 0) return err("is not valid base64");
@@ -23,8 +23,8 @@ export function bytesOfBase64(text: string): Result<Uint8Array, string> {
 }
 
 /**
- * Base64url without padding (RFC 7515), in its canonical form only: `Buffer.from(text, "base64url")` skips what it does not know and ignores
- * spare bits, so that many texts would be the same signature.
+ * Base64url without padding (RFC 7515), in its canonical form only: `Buffer.from(text, "base64url")` skips unknown characters and ignores
+ * unused bits, so that many texts would be the same signature.
  */
 export function bytesOfBase64Url(text: string): Result<Uint8Array, string> {
   if (!/^[A-Za-z0-9_-]*$/.test(text) || text.length % 4 === 1) return err("is not valid base64url");

@@ -1,3 +1,3 @@
-/** Brands: a string that was checked has another type than one that was not. Only a `parseX` makes one. */
+/** Brands: a validated string has another type than an unvalidated one. Only a `parseX` function creates one. */
 declare const brand: unique symbol;
 export type Brand<T, Name extends string> = T & { readonly [brand]: Name };

@@ -1,7 +1,7 @@
 /**
- * Time as a port. Code that waits takes a Clock, so that a test can live through an hour in a millisecond.
+ * Time as a port. Code that waits takes a Clock, so that a test can advance the time itself.
  *
- * `monotonic` is for "how long since": the wall clock may jump. Leases and deadlines are measured with it.
+ * `monotonic` is for elapsed time, such as leases and deadlines: the wall clock may jump.
  */
 import { memoize } from "./memo.ts";
 
@@ -11,13 +11,13 @@ export interface Clock {
   now(): number;
   /** Milliseconds since a fixed time in the past; never decreases. */
   monotonic(): number;
-  /** Milliseconds for which this thread has used the processor: unlike time, it stands still while other processes run. Optional. */
+  /** CPU time of this thread in milliseconds; it does not advance while other processes run. Optional. */
   processorTime?(): number;
-  /** Calls back after `ms`, or after 25 days if that is sooner; the returned function cancels. The caller must cancel: a forgotten timer keeps the process alive. */
+  /** Calls back after `ms`, or after 25 days if that is sooner; the returned function cancels. The caller must cancel: a pending timer keeps the process alive. */
   after(ms: number, callback: () => void): () => void;
 }
 
-/** The longest wait of setTimeout, almost 25 days; a longer one would end at once. */
+/** The longest delay of setTimeout, almost 25 days; a longer one would fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
@@ -33,7 +33,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** Waits; resolves true when the time has passed, false when the signal ended the wait first. */
+/** Resolves true when the time has passed, false when the signal is aborted first. */
 export function sleep(clock: Clock, ms: number, signal: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve(false);
@@ -49,14 +49,14 @@ export function sleep(clock: Clock, ms: number, signal: AbortSignal): Promise<bo
   });
 }
 
-/** One object carries several times, and a busy server writes many objects within a second. */
+/** Cached: an object has several timestamps, and a busy server writes many objects per second. */
 const textOfSecond = memoize({ limit: 4 }, (second: number) => `${new Date(second * 1_000).toISOString().slice(0, -5)}Z`);
 
 export function timestamp(clock: Clock): string {
   return textOfSecond(Math.floor(clock.now() / 1_000));
 }
 
-/** Milliseconds since 1970; NaN for what is no time. */
+/** Milliseconds since 1970; NaN for an invalid time. */
 export function millisecondsOf(time: string): number {
   return Date.parse(time);
 }

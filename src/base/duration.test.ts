@@ -15,7 +15,7 @@ describe("parseDuration", () => {
     expect(parseDuration(given)).toEqual(ok(milliseconds(want)));
   });
 
-  it.each(["", "5", "m5", "1h 5m", "-1s", "1d", "1..5s", "1s".repeat(60)])("refuses %j and says how to write one", (given) => {
+  it.each(["", "5", "m5", "1h 5m", "-1s", "1d", "1..5s", "1s".repeat(60)])("rejects %j with examples of valid durations", (given) => {
     expect(parseDuration(given)).toMatchObject({ ok: false, error: expect.stringContaining('write it as "30s"') as string });
   });
 

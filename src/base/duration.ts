@@ -1,4 +1,4 @@
-/** Durations as Go and Kubernetes write them ("1h30m", "250ms"), kept as milliseconds. */
+/** Durations in the format of Go and Kubernetes ("1h30m", "250ms"), stored as milliseconds. */
 import type { Brand } from "./brand.ts";
 import { err, ok, type Result } from "./result.ts";
 
@@ -14,7 +14,7 @@ const UNITS = new Map([
   ["h", 3_600_000],
 ]);
 
-/** The pattern that CRD schemas use; no nesting, so it cannot explode. */
+/** The pattern that CRD schemas use; without nested repetition, so matching takes linear time. */
 export const DURATION_PATTERN = "^([0-9]+(\\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$";
 const WHOLE = new RegExp(DURATION_PATTERN);
 const PART = /([0-9]+(?:\.[0-9]+)?)(ns|us|µs|ms|s|m|h)/g;

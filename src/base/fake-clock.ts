@@ -1,10 +1,10 @@
-/** A clock that moves only when a test advances it. `advance` fires the timers that fall due, in order, and lets promises settle between them. */
+/** A clock that only a test advances. `advance` fires the timers that become due, in order, and lets promises settle between them. */
 import type { Clock } from "./clock.ts";
 
 type Timer = { readonly due: number; readonly order: number; readonly callback: () => void };
 
 /**
- * Time that stands still until `advance`.
+ * A clock whose time changes only in `advance`.
  *
  * @example
  * const clock = new FakeClock(Date.UTC(2026, 0, 1));
@@ -30,13 +30,13 @@ export class FakeClock implements Clock {
   }
 
   after(ms: number, callback: () => void): () => void {
-    // whole milliseconds, as real timers: a fraction is lost in a number as large as a date, and the timer would fire too early
+    // whole milliseconds, like real timers: a number as large as a date rounds fractions, and the timer would fire too early
     const timer = { due: this.#now + Math.max(0, Math.ceil(ms)), order: this.#order++, callback };
     this.#timers.add(timer);
     return () => this.#timers.delete(timer);
   }
 
-  /** Timers that still wait: a test that ends with one has leaked it. */
+  /** The number of pending timers: above 0 at the end of a test means a leak. */
   get pending(): number {
     return this.#timers.size;
   }
@@ -63,7 +63,7 @@ export class FakeClock implements Clock {
   }
 }
 
-/** Lets every promise chain that can run, run. A macrotask is the only thing that comes after all of them. */
+/** Runs all pending promise callbacks: a macrotask runs after all of them. */
 function settle(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

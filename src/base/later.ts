@@ -1,17 +1,17 @@
 /**
- * A value that is mostly there already, and sometimes comes later.
+ * A value that is usually available synchronously, and sometimes a promise.
  *
- * Awaiting what is there costs a turn of the event loop, and lets others in between reading and writing. `whenThere` goes on at once when it can.
+ * Awaiting an available value costs a microtask, and lets other code run between a read and a write. `whenThere` calls `go` synchronously if it can.
  */
 import type { Result } from "./result.ts";
 
 export type Later<T> = T | Promise<T>;
 
 export function whenThere<T, U>(value: Later<T>, go: (value: T) => Later<U>): Later<U> {
-  return value instanceof Promise ? value.then(async (there) => go(there)) : go(value);
+  return value instanceof Promise ? value.then(async (resolved) => go(resolved)) : go(value);
 }
 
-/** The same for a value that may also have failed: a failure goes on as it is. */
+/** The same for a Result: an error is returned unchanged. */
 export function whenOk<T, U, E>(value: Later<Result<T, E>>, go: (value: T) => Later<Result<U, E>>): Later<Result<U, E>> {
   return whenThere(value, (result): Later<Result<U, E>> => (result.ok ? go(result.value) : result));
 }

@@ -1,7 +1,7 @@
 /**
- * Logging as a port: a constant message and fields. The constant is what people search for; whatever varies is a field.
+ * Logging as a port: a constant message and fields. The constant can be searched for; variable parts are fields.
  *
- * Every sink gets its fields through `redact`: a secret cannot reach a log by being put into one.
+ * Every sink gets its fields through `redact`, so that secrets do not reach a log.
  */
 import { redact } from "./sensitive.ts";
 

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { boundedMap, memoize, memoizeByObject, once } from "./memo.ts";
 
-/** Few different keys, so that they come again; some of them are fields that every object inherits. */
+/** Few different keys, so that they repeat; some of them are properties that every object inherits. */
 const keys = fc.array(
   fc.oneof(fc.constantFrom("__proto__", "constructor", "toString", ""), fc.string({ maxLength: 2 }), fc.nat(9).map(String)),
   {
@@ -27,7 +27,7 @@ describe("memoize", () => {
     expect(calls).toEqual(["a", "b", "__proto__", "constructor"]);
   });
 
-  it("keeps what is used again while other keys come and go", () => {
+  it("keeps keys that are used again while other keys are added and dropped", () => {
     const calls: string[] = [];
     const memo = memoize({ limit: 10 }, (key: string) => calls.push(key));
     for (let index = 0; index < 100; index += 1) {
@@ -47,7 +47,7 @@ describe("memoize", () => {
     expect(calls).toEqual(["a"]);
   });
 
-  it("keeps no long keys, and still answers them", () => {
+  it("computes results for long keys without keeping them", () => {
     const calls: number[] = [];
     const memo = memoize({ limit: 10, longestKey: 3 }, (key: string) => calls.push(key.length));
     for (const key of ["abc", "abcd", "abc", "abcd"]) memo(key);
@@ -103,7 +103,7 @@ describe("memoizeByObject", () => {
     expect([memo(a), memo(b), memo(a), memo(b)]).toEqual([1, 2, 1, 2]);
   });
 
-  it("answers a recursive call with the given value, and keeps the result afterwards", () => {
+  it("returns the given value for a recursive call, and keeps the result afterwards", () => {
     type Type = { readonly own: boolean; below: readonly Type[] };
     const isMarked: (type: Type) => boolean = memoizeByObject(({ own, below }: Type) => own || below.some((type) => isMarked(type)), false);
     const leaf: Type = { own: true, below: [] };
@@ -113,7 +113,7 @@ describe("memoizeByObject", () => {
   });
 });
 
-it("once makes its value when it is first needed, and only then", () => {
+it("once creates its value at the first call only", () => {
   let calls = 0;
   const value = once(() => {
     calls += 1;

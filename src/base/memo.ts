@@ -1,25 +1,25 @@
 /**
- * Results that are kept: one value (`once`), by text or number (`memoize`), by object (`memoizeByObject`).
+ * Bounded caches of results: one value (`once`), by text or number (`memoize`), by object (`memoizeByObject`).
  *
  * Keys come from users, so `memoize` has two bounds: the number of entries and the length of a key. It has two generations: when the younger
- * has grown to half of the limit, the older is dropped; what is used again moves to the younger. A hit costs one look-up in a Map.
+ * reaches half of the limit, the older is dropped; an entry that is used again moves to the younger. A hit costs one lookup in a Map.
  * `memoizeByObject` is weak in its keys, so its entries need no other bound.
  *
- * `npm run check` refuses other Maps that a module fills: each of them would need its own bound.
+ * `npm run check` rejects other module-level caches: each of them would need its own bound.
  */
 
-/** A value that is made when it is first needed, and kept. */
+/** A value that is created at its first use, and kept. */
 export function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => (made ??= { value: make() }).value;
 }
 
 type MemoKey = string | number;
-/** Undefined is the mark of an absent entry. */
+/** Undefined means that the entry is absent. */
 type MemoValue = object | string | number | boolean;
 
 export type MemoLimits<K, V> = {
-  /** At most so many entries are kept; with `weigh`, entries of at most this weight together. */
+  /** The maximum number of entries; with `weigh`, their maximum total weight. */
   readonly limit: number;
   readonly weigh?: (value: V, key: K) => number;
   /** Longer keys are not kept. */
@@ -28,12 +28,12 @@ export type MemoLimits<K, V> = {
 
 const LONGEST_KEY = 1_024;
 
-/** The Map of `memoize`, for results that cannot be made from the key alone. */
+/** The Map of `memoize`, for results that do not depend on the key alone. */
 export type BoundedMap<K, V> = {
   readonly get: (key: K) => V | undefined;
-  /** Gives back the value. */
+  /** Returns the value. */
   readonly set: (key: K, value: V) => V;
-  /** Not by `get` and `set`: two calls more take a quarter longer. */
+  /** Not implemented with `get` and `set`: two more calls take 25 % longer. */
   readonly memoize: (make: (key: K) => V) => (key: K) => V;
   readonly has: (key: K) => boolean;
   readonly size: () => number;
@@ -71,7 +71,7 @@ export function boundedMap<K extends MemoKey, V extends MemoValue>(limits: MemoL
 }
 
 /**
- * `make`, with its results kept within limits. A result must depend on the key alone.
+ * `make` with a bounded cache of its results. A result must depend on the key alone.
  *
  * @example const quantityOf = memoize({ limit: 1_000 }, parseQuantity);
  */
@@ -80,8 +80,8 @@ export function memoize<K extends MemoKey, V extends MemoValue>(limits: MemoLimi
 }
 
 /**
- * `make`, with its results kept for as long as their objects live. The objects must not change. `recursive` is the result for an object
- * whose result is being made: a type may contain itself.
+ * `make` with its results cached for the lifetime of the key objects. The objects must not change. `recursive` is the result for an object
+ * whose result is still being computed: a type may contain itself.
  *
  * @example const rulesOf = memoizeByObject(readRules);
  */

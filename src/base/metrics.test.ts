@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { MetricsRegistry } from "./metrics.ts";
 
 describe("MetricsRegistry", () => {
-  it("writes Prometheus' text format, families sorted by name", () => {
+  it("renders Prometheus' text format, families sorted by name", () => {
     const metrics = new MetricsRegistry();
     metrics.gauge("queue_depth", "Keys that wait").set(3, { queue: "a" });
     const reconciles = metrics.counter("reconciles_total", "Reconciles\nby result");
@@ -38,19 +38,19 @@ describe("MetricsRegistry", () => {
     expect(text).toContain('latency_seconds_bucket{le="+Inf"} 1\nlatency_seconds_sum 2\nlatency_seconds_count 1');
   });
 
-  it("escapes what a label may hold", () => {
+  it("escapes label values", () => {
     const metrics = new MetricsRegistry();
     metrics.counter("a_total", "a").add(1, { x: 'quote " slash \\ line \n' });
     expect(metrics.render()).toContain('a_total{x="quote \\" slash \\\\ line \\n"} 1');
   });
 
-  it("gives the same metric for the same name, and refuses another type", () => {
+  it("returns the same metric for the same name, and rejects another type", () => {
     const metrics = new MetricsRegistry();
     expect(metrics.counter("a", "a")).toBe(metrics.counter("a", "a"));
     expect(() => metrics.gauge("a", "a")).toThrow("metric a is a counter, not a gauge");
   });
 
-  it("is empty text when there is nothing", () => {
+  it("renders an empty text without metrics", () => {
     expect(new MetricsRegistry().render()).toBe("");
   });
 });

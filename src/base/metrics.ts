@@ -1,5 +1,5 @@
 /**
- * Metrics as a port, with the registry that implements it. `render` gives Prometheus' text format: the format is a page of
+ * Metrics as a port, with the registry that implements it. `render` returns Prometheus' text format: the format is a page of
  * code, and the library for it has had no release since 2024 (ADR 0003).
  */
 import { memoizeByObject } from "./memo.ts";
@@ -96,10 +96,10 @@ export class MetricsRegistry implements Metrics {
 
 type Distribution = { readonly counts: number[]; sum: number; count: number };
 
-/** Latencies from a millisecond to a minute, in seconds as Prometheus wants them. */
+/** Latencies from a millisecond to a minute, in seconds as is usual for Prometheus. */
 export const LATENCY_BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60] as const;
 
-/** Hot paths pass the same labels object every time; its text is made once. */
+/** Hot paths pass the same labels object every time; its text is cached. */
 const formatLabels = memoizeByObject((labels: MetricLabels): string => {
   const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escapeLabel(value)}"`);
   return pairs.toSorted().join(",");

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { identityFrom, nodeProcesses } from "./process-table.ts";
 
 describe("the process table of this machine", () => {
-  it("identifies this process by a text that does not change", () => {
+  it("identifies this process by a constant text", () => {
     const own = nodeProcesses.identify(nodeProcesses.pid);
     expect(own).toBeTypeOf("string");
     expect(nodeProcesses.identify(nodeProcesses.pid)).toBe(own);

@@ -1,6 +1,6 @@
 /**
  * Which processes are alive, as a port. A pid alone does not identify a process: in a container the restarted program often has the
- * pid of the one that was killed. Where /proc exists, the start time of a process tells the two apart.
+ * pid of the one that was killed. Where /proc exists, the start time of a process distinguishes the two.
  */
 import { readFileSync } from "node:fs";
 import { fromThrowing } from "./result.ts";
@@ -11,7 +11,7 @@ export interface ProcessTable {
   identify(pid: number): string | undefined;
 }
 
-/** Where /proc cannot be read: all processes with this pid count as the same. */
+/** Used where /proc cannot be read: all processes with this pid count as the same. */
 const NO_DETAILS = "unknown";
 const STATE = 0;
 const START_TIME = 19;
@@ -30,7 +30,7 @@ export const nodeProcesses: ProcessTable = {
   },
 };
 
-/** "pid (any name) S ppid …"; the name may contain anything, even brackets. A zombie has ended and waits for its parent. */
+/** "pid (any name) S ppid …"; the name may contain anything, even brackets. A zombie has ended and counts as no process. */
 export function identityFrom(boot: string, stat: string): string | undefined {
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return fields[STATE] === "Z" || fields[STATE] === "X" ? undefined : `${boot} ${fields[START_TIME]}`;

@@ -4,7 +4,7 @@ import { repeats } from "./repeats.ts";
 describe("repeats", () => {
   const items = ["a", "b", "a"];
   const stoodBefore = repeats(items);
-  it("tells the second from the first", () => {
+  it("is true for the second occurrence, not for the first", () => {
     expect(items.map(stoodBefore)).toEqual([false, false, true]);
   });
 

@@ -1,6 +1,6 @@
-/** What stands twice in a list, found in one pass: lists come from users, and `indexOf` for each of a hundred thousand items takes minutes. */
+/** Duplicates in a list, found in one pass: lists come from users, and `indexOf` for each of 100,000 items takes minutes. */
 
-/** Whether an item, or an equal one, is before a position in the list. */
+/** Returns whether an equal item is before a position in the list. */
 export function repeats<T>(items: readonly T[]): (item: T, at: number) => boolean {
   const first = new Map<T, number>();
   for (const [at, item] of items.entries()) if (!first.has(item)) first.set(item, at);

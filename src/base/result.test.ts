@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { andThen, collect, describeThrown, err, expectOk, fromPromise, fromThrowing, map, mapErr, ok } from "./result.ts";
 
 describe("Result", () => {
-  it("maps values and leaves errors alone", () => {
+  it("maps values and returns errors unchanged", () => {
     expect(map(ok(2), (n) => n + 1)).toEqual(ok(3));
     expect(map(err("no"), (n: number) => n + 1)).toEqual(err("no"));
     expect(mapErr(err("no"), (text) => text.length)).toEqual(err(2));
@@ -21,7 +21,7 @@ describe("Result", () => {
     expect(collect([ok(1), err("a"), err("b")])).toEqual(err(["a", "b"]));
   });
 
-  it("turns what foreign code throws into an error", async () => {
+  it("turns exceptions of foreign code into errors", async () => {
     const boom = () => {
       throw new Error("boom");
     };
@@ -31,7 +31,7 @@ describe("Result", () => {
     expect(await fromPromise(Promise.resolve(1), describeThrown)).toEqual(ok(1));
   });
 
-  it("expectOk throws what is a bug", () => {
+  it("expectOk throws an error", () => {
     expect(expectOk(ok(1))).toBe(1);
     expect(() => expectOk(err({ kind: "x" }))).toThrow('{"kind":"x"}');
   });

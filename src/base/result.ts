@@ -1,12 +1,12 @@
 /**
- * Result: what a function that can fail returns, so that failures are part of its type.
+ * Result: the return type of a function that can fail, so that errors are part of its type.
  *
- * `throw` means a bug in Lattice. Foreign code that throws enters through `fromThrowing` and `fromPromise`, at the edge.
+ * `throw` means a bug in Lattice. Foreign code that throws is called through `fromThrowing` and `fromPromise`.
  */
 export type Ok<T> = { readonly ok: true; readonly value: T };
 /** A failure. */
 export type Err<E> = { readonly ok: false; readonly error: E };
-/** A value, or why there is none. */
+/** A value or an error. */
 export type Result<T, E> = Ok<T> | Err<E>;
 
 export function ok<T>(value: T): Ok<T> {
@@ -29,7 +29,7 @@ export function andThen<T, U, E, F>(result: Result<T, E>, next: (value: T) => Re
   return result.ok ? next(result.value) : result;
 }
 
-/** All values, or all errors: people fix a file once, not once per mistake. */
+/** All values, or all errors, so that a user sees every mistake at once. */
 export function collect<T, E>(results: readonly Result<T, E>[]): Result<T[], E[]> {
   const errors = results.flatMap((result) => (result.ok ? [] : [result.error]));
   if (errors.length > 0) return err(errors);
@@ -62,7 +62,7 @@ export function expectOk<T, E>(result: Result<T, E>): T {
   throw new Error(`expected a value, got ${describeThrown(result.error)}`);
 }
 
-/** One line of text for anything that was thrown; never a stack trace. */
+/** One line of text for any thrown value; never a stack trace. */
 export function describeThrown(thrown: unknown): string {
   if (thrown instanceof Error) return thrown.message;
   return typeof thrown === "string" ? thrown : JSON.stringify(thrown);

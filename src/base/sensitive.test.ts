@@ -22,7 +22,7 @@ describe("Sensitive", () => {
     expect(text()).not.toContain(CANARY);
   });
 
-  it("gives the value back where it is used", () => {
+  it("reveal returns the value", () => {
     expect(reveal(hidden)).toBe(CANARY);
   });
 });
@@ -31,7 +31,7 @@ describe("redact", () => {
   it.each([
     { name: "wrapped values", given: { a: { b: [sensitive(CANARY)] } } },
     {
-      name: "fields with telling names",
+      name: "fields whose names mean secrets",
       given: { headers: { Authorization: `Bearer ${CANARY}` }, "client-key-data": CANARY, apiKey: CANARY },
     },
     { name: "the data of Secrets", given: { object: { kind: "Secret", data: { x: CANARY }, stringData: { y: CANARY } } } },
@@ -40,7 +40,7 @@ describe("redact", () => {
     expect(JSON.stringify(redact(given))).not.toContain(CANARY);
   });
 
-  it("keeps what is harmless", () => {
+  it("keeps harmless values", () => {
     expect(redact({ a: 1, b: "x", c: null, d: [true], kind: "ConfigMap", data: { k: "v" }, token: false })).toEqual({
       a: 1,
       b: "x",
@@ -56,7 +56,7 @@ describe("redact", () => {
     expect(redact(new TypeError("bad"))).toEqual({ name: "TypeError", message: "bad" });
   });
 
-  it("ends on deep and circular values", () => {
+  it("terminates on deep and circular values", () => {
     const circular: Record<string, unknown> = {};
     circular["self"] = circular;
     expect(JSON.stringify(redact(circular))).toContain("[deep]");
@@ -67,7 +67,7 @@ describe("redact", () => {
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
 
-  it("knows common field names of secrets", () => {
+  it("recognises common field names of secrets", () => {
     expect(["password", "Token", "client-key-data", "set-cookie"].every(isSecretName)).toBe(true);
     expect(["name", "tokens_total", "secretName"].some(isSecretName)).toBe(false);
   });
@@ -79,13 +79,13 @@ describe("Logger", () => {
     return { lines, logger: createLogger((level, message, fields) => lines.push({ level, message, fields })) };
   }
 
-  it("writes a constant message and fields, bound ones included", () => {
+  it("logs a constant message and fields, including bound fields", () => {
     const { lines, logger } = capture();
     logger.with({ controller: "cluster" }).info("reconciled", { name: "a" });
     expect(lines).toEqual([{ level: "info", message: "reconciled", fields: { controller: "cluster", name: "a" } }]);
   });
 
-  it("lets no secret through at any level, wherever it is put", () => {
+  it("logs no secret at any level, in any position", () => {
     const { lines, logger } = capture();
     fc.assert(
       fc.property(fc.array(fc.string(), { maxLength: 5 }), (path) => {

@@ -1,11 +1,11 @@
 /**
- * A value that must not be seen: tokens, keys, passwords. It prints as "[redacted]" whichever way it is turned into text
- * (string, JSON, inspect, spread); only `reveal`, at the place where the value is used, gives it back.
+ * A secret value: a token, key or password. It prints as "[redacted]" however it is converted to text
+ * (string, JSON, inspect, spread); only `reveal` returns it, and is called where the value is used.
  */
 const REDACTED = "[redacted]";
 const values = new WeakMap<Sensitive<unknown>, unknown>();
 
-/** A value that does not print: neither in logs nor in errors nor as JSON. */
+/** A value that is redacted in logs, errors and JSON. */
 export class Sensitive<T> {
   constructor(value: T) {
     values.set(this, value);
@@ -36,7 +36,7 @@ export function reveal<T>(hidden: Sensitive<T>): T {
   return values.get(hidden) as T;
 }
 
-/** Field names whose *text* values are cut out of logs even when the value is not wrapped in Sensitive. A second safeguard, not the first. */
+/** Field names whose *text* values are redacted in logs even when the value is not wrapped in Sensitive: a second safeguard. */
 const SECRET_NAMES = new Set(
   "authorization cookie setcookie password passwd secret token accesstoken idtoken refreshtoken privatekey clientkey clientkeydata apikey stringdata".split(
     " ",
@@ -47,7 +47,7 @@ export function isSecretName(name: string): boolean {
   return SECRET_NAMES.has(name.replace(/[-_]/g, "").toLowerCase());
 }
 
-/** A copy that is safe to log: wrapped values, fields with telling names and the data of Secrets are cut out. */
+/** A copy that is safe to log: Sensitive values, fields with names of secrets and the data of Secrets are redacted. */
 export function redact(value: unknown, depth = 0): unknown {
   if (value instanceof Sensitive) return REDACTED;
   if (value instanceof Error) return { name: value.name, message: value.message };

@@ -1,4 +1,4 @@
-/** Tracing as a port. `noTracing` costs a function call; the OTLP exporter in operator/ fills it when it is configured. */
+/** Tracing as a port. `noTracing` costs one function call; the OTLP exporter in operator/ is used when it is configured. */
 export type SpanFields = Readonly<Record<string, string | number | boolean>>;
 
 export interface Span {

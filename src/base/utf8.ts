@@ -1,4 +1,4 @@
-/** Bytes read as text. What is no UTF-8 is refused: a decoder that replaces it would change a password or a name without notice. */
+/** Decodes bytes as text. Invalid UTF-8 is an error: replacement characters would silently change a password or a name. */
 import { err, fromThrowing, type Result } from "./result.ts";
 
 /** A byte order mark at the beginning is kept, as part of the text. */

@@ -1,2 +1,2 @@
-/** The version of Lattice, as package.json has it (a test compares them): a bundle has no package.json beside it. */
+/** The version of Lattice; a test compares it with package.json, which a bundle does not contain. */
 export const PROGRAM_VERSION = "0.1.0";

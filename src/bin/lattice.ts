@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-/** The only place that knows the process: its arguments, environment, streams, signals and exit code. */
+/** The only file that uses `process`: its arguments, environment, streams, signals and exit code. */
 import { enableCompileCache } from "node:module";
 import { homedir, hostname } from "node:os";
 import { basename, dirname, join } from "node:path";
 
-// before anything else is loaded: types are stripped and modules compiled once, and not at every start. A folder that cannot be written only
-// means that nothing is kept.
+// before other modules are loaded: caches stripped types and compiled modules between starts. If the cache folder cannot be written, nothing is
+// cached.
 const { LATTICE_CACHE, XDG_CACHE_HOME, NODE_COMPILE_CACHE } = process.env;
 const cache = LATTICE_CACHE ?? join(XDG_CACHE_HOME ?? join(homedir(), ".cache"), "lattice");
 enableCompileCache(NODE_COMPILE_CACHE ?? join(cache, "compiled"));
@@ -13,16 +13,16 @@ const { systemClock, textOfFile } = await import("#base");
 const { runLattice } = await import("#cli");
 
 const stop = new AbortController();
-let asked = 0;
+let signals = 0;
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.on(signal, () => {
     stop.abort(signal);
-    asked += 1;
-    if (asked > 1) process.exit(130); // a second Ctrl-C means now
+    signals += 1;
+    if (signals > 1) process.exit(130); // a second Ctrl-C exits at once
   });
 }
 
-// a reader that went away (`lattice crds | head`) is not an error
+// a closed output pipe (`lattice crds | head`) is not an error
 for (const stream of [process.stdout, process.stderr])
   stream.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 2));
 
@@ -30,7 +30,7 @@ for (const stream of [process.stdout, process.stderr])
 const parent = dirname(import.meta.dirname);
 const root = basename(import.meta.dirname) === "bin" ? dirname(parent) : parent;
 
-/** Refuses bytes that are no UTF-8 text: a decoder that replaces them would change what was piped in. */
+/** Rejects invalid UTF-8: replacement characters would silently change the input. */
 async function readStandardInput(): Promise<string> {
   const text = textOfFile(await (await import("node:stream/consumers")).buffer(process.stdin));
   if (!text.ok) throw new Error(`standard input ${text.error}`);
@@ -38,7 +38,7 @@ async function readStandardInput(): Promise<string> {
 }
 
 const written = new Set<NodeJS.WriteStream>();
-function tell(stream: NodeJS.WriteStream, text: string): void {
+function write(stream: NodeJS.WriteStream, text: string): void {
   written.add(stream);
   stream.write(text);
 }
@@ -48,8 +48,8 @@ process.exitCode = await runLattice(process.argv.slice(2), {
   home: homedir(),
   cwd: process.cwd(),
   root,
-  stdout: (text) => tell(process.stdout, text),
-  stderr: (text) => tell(process.stderr, text),
+  stdout: (text) => write(process.stdout, text),
+  stderr: (text) => write(process.stderr, text),
   stdin: readStandardInput,
   nodeVersion: process.versions.node,
   clock: systemClock,
@@ -60,5 +60,5 @@ process.exitCode = await runLattice(process.argv.slice(2), {
   terminal: process.stdout.isTTY ? { columns: () => process.stdout.columns } : undefined,
 });
 
-// all output is written: to free the heap object by object takes longer than many commands
+// all output is written; exit at once, because freeing the heap takes longer than many commands
 if ([...written].every(({ writableLength }) => writableLength === 0)) process.exit();

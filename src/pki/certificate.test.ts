@@ -44,7 +44,7 @@ test("a certificate has the requested fields", () => {
   expect(parsed.verify(new X509Certificate(ca.certificate).publicKey)).toBe(true);
 });
 
-test("serials are positive, 16 bytes long and never the same", () => {
+test("serials are positive, 16 bytes long and unique", () => {
   const serials = Array.from(
     { length: 50 },
     () => new X509Certificate(expectOk(issueCertificate(ca, serverRequest)).certificate).serialNumber,
@@ -53,7 +53,7 @@ test("serials are positive, 16 bytes long and never the same", () => {
   for (const serial of serials) expect(serial).toMatch(/^[4-7][0-9A-F]{31}$/);
 });
 
-test("a key does not show in text", () => {
+test("a key is redacted when it is printed", () => {
   expect(`${inspect(server, { depth: 9, showHidden: true })}${JSON.stringify(server)}`).not.toContain("PRIVATE KEY");
   expect(reveal(server.key)).toContain("BEGIN PRIVATE KEY");
 });
@@ -110,8 +110,8 @@ test("node's TLS accepts both sides of a connection", async () => {
   await once(listener, "close");
 });
 
-describe("an authority that was kept", () => {
-  test("issues certificates that its first self would have issued", () => {
+describe("an authority loaded from PEM", () => {
+  test("issues the same certificates as before it was stored", () => {
     const loaded = expectOk(loadCertificateAuthority({ certificate: ca.certificate, key: ca.key }));
     expect(Buffer.from(loaded.subject)).toEqual(Buffer.from(ca.subject));
     const issued = new X509Certificate(expectOk(issueCertificate(loaded, { ...serverRequest, notAfter: loaded.notAfter })).certificate);
@@ -127,13 +127,13 @@ describe("an authority that was kept", () => {
       want: "the certificate or the key is not readable PEM",
     },
     { name: "a leaf", given: server, want: "the certificate is not a certificate authority's" },
-    { name: "another's key", given: { certificate: ca.certificate, key: other.key }, want: "the key is not the certificate's" },
+    { name: "with another authority's key", given: { certificate: ca.certificate, key: other.key }, want: "the key is not the certificate's" },
   ];
-  test.each(rows)("is refused when it is $name", ({ given, want }) => {
+  test.each(rows)("is rejected when it is $name", ({ given, want }) => {
     expect(loadCertificateAuthority(given)).toEqual({ ok: false, error: { kind: "invalid-authority", message: want } });
   });
 
-  test.skipIf(!hasOpenssl)("is refused when its key is not P-256", () => {
+  test.skipIf(!hasOpenssl)("is rejected when its key is not P-256", () => {
     const options = ["-newkey", "rsa:2048", "-nodes", "-keyout", "-", "-subj", "/CN=rsa", "-days", "1"];
     const made = execFileSync("openssl", ["req", "-x509", ...options], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
     const at = made.indexOf("-----BEGIN CERTIFICATE");
@@ -142,11 +142,11 @@ describe("an authority that was kept", () => {
   });
 });
 
-describe("requests that would make a bad certificate are refused", () => {
+describe("requests for an invalid certificate are rejected", () => {
   const rows: { name: string; given: Partial<CertificateRequest>; want: string }[] = [
     { name: "no name", given: { commonName: "" }, want: '"" must have 1 to 64 characters to stand in a certificate' },
     { name: "a long organisation", given: { organizations: ["o".repeat(65)] }, want: "must have 1 to 64 characters" },
-    { name: "no time between", given: { notAfter: valid.notBefore }, want: "notAfter must be later than notBefore" },
+    { name: "an empty validity period", given: { notAfter: valid.notBefore }, want: "notAfter must be later than notBefore" },
     { name: "an invalid date", given: { notAfter: new Date(Number.NaN) }, want: "notAfter must be later than notBefore" },
     { name: "outliving its authority", given: { notAfter: new Date(now + 2 * HOUR) }, want: "the certificate would outlive its authority" },
     { name: "no usage", given: { usages: [] }, want: "a certificate needs at least one usage" },

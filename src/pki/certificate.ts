@@ -1,8 +1,8 @@
 /**
  * Certificate authorities and the certificates they issue.
  *
- * Keys leave this folder only as `Sensitive` PEM. A certificate never outlives its authority: one that does looks valid to
- * people and is refused by every verifier, on a day long after it was made.
+ * Keys are exported only as `Sensitive` PEM. A certificate never outlives its authority: every verifier would reject it after the
+ * authority has expired, although its own dates are valid.
  */
 import { createPrivateKey, createPublicKey, generateKeyPairSync, X509Certificate, type KeyObject } from "node:crypto";
 import { err, fromThrowing, ok, reveal, sensitive, type Result, type Sensitive } from "#base";
@@ -19,7 +19,7 @@ export type KeyPairPem = {
 };
 
 export type CertificateAuthority = KeyPairPem & {
-  /** Its name as DER: what the certificates it issues carry as issuer, byte for byte. */
+  /** Its name as DER: exactly the issuer field of the certificates it issues. */
   readonly subject: Uint8Array;
   readonly notAfter: Date;
 };
@@ -75,11 +75,11 @@ export function issueCertificate(ca: CertificateAuthority, request: CertificateR
   return ok({ certificate, key: keyPem(privateKey) });
 }
 
-/** An authority that was kept somewhere as PEM. */
-export function loadCertificateAuthority(kept: KeyPairPem): Result<CertificateAuthority, PkiError> {
+/** An authority from stored PEM. */
+export function loadCertificateAuthority(stored: KeyPairPem): Result<CertificateAuthority, PkiError> {
   const parsed = fromThrowing(
-    () => ({ certificate: new X509Certificate(kept.certificate), key: createPrivateKey(reveal(kept.key)) }),
-    // OpenSSL's own sentence could quote the key
+    () => ({ certificate: new X509Certificate(stored.certificate), key: createPrivateKey(reveal(stored.key)) }),
+    // OpenSSL's own message could quote the key
     () => "the certificate or the key is not readable PEM",
   );
   if (!parsed.ok) return err({ kind: "invalid-authority", message: parsed.error });
@@ -91,10 +91,10 @@ export function loadCertificateAuthority(kept: KeyPairPem): Result<CertificateAu
   if (!certificate.checkPrivateKey(key)) return err({ kind: "invalid-authority", message: "the key is not the certificate's" });
   const subject = subjectOf(certificate.raw);
   if (!subject.ok) return err({ kind: "invalid-authority", message: subject.error });
-  return ok({ ...kept, subject: subject.value, notAfter: certificate.validToDate });
+  return ok({ ...stored, subject: subject.value, notAfter: certificate.validToDate });
 }
 
-/** Certificate → what is signed → version, serial, algorithm, issuer, validity, subject. */
+/** Certificate → TBSCertificate → version, serial, algorithm, issuer, validity, subject. */
 function subjectOf(raw: Uint8Array): Result<Uint8Array, string> {
   const certificate = readElement(raw);
   if (!certificate.ok) return certificate;
@@ -131,7 +131,7 @@ function leafFaultOf(ca: CertificateAuthority, request: CertificateRequest): str
   return undefined;
 }
 
-/** A host name with or without a leading wildcard; IPs have their own list, because verifiers never match them as names. */
+/** A host name with or without a leading wildcard; IPs are listed separately, because verifiers never match them as names. */
 const DNS_NAME = /^(\*\.)?[A-Za-z0-9_]([-A-Za-z0-9_]*[A-Za-z0-9_])?(\.[A-Za-z0-9_]([-A-Za-z0-9_]*[A-Za-z0-9_])?)*$/;
 
 function subjectNames(request: CertificateRequest): Result<{ dnsNames: readonly string[]; addresses: Uint8Array[] }, string> {

@@ -18,7 +18,7 @@ test("missing parents are created with the mode, a folder that exists is accepte
   expect((await stat(path)).mode & 0o777).toBe(0o700);
 });
 
-test("a path where no folder can be is refused in one sentence", async () => {
+test("a path that cannot be a folder is an error of one sentence", async () => {
   const file = join(root, "file");
   await writeFile(file, "");
   await symlink(join(root, "nowhere"), join(root, "link"));
@@ -45,7 +45,7 @@ test("a folder that another process creates at the same time is accepted", () =>
   expect(createFolder(join(root, "a"), 0o700, racing)).toMatchObject({ ok: true });
 });
 
-test("a folder that may not be written is refused", () => {
+test("a folder without write permission is an error", () => {
   const closed = {
     statSync,
     mkdirSync: (() => {

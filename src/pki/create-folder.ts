@@ -1,7 +1,7 @@
 /**
  * Creates a folder and its missing parents, one `mkdir` each.
  *
- * Node's own recursive mkdir is not used: where the system answers ENOENT below a folder that exists (/proc), it never returns.
+ * Node's own recursive mkdir is not used: where the system returns ENOENT below an existing folder (/proc), it never returns.
  */
 import { mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
@@ -11,7 +11,7 @@ export type FolderFiles = { readonly mkdirSync: typeof mkdirSync; readonly statS
 
 const nodeFiles: FolderFiles = { mkdirSync, statSync };
 
-/** `mode`: of every folder that is created. A folder that exists is left as it is. */
+/** `mode` is set on every created folder. An existing folder is not changed. */
 export function createFolder(path: string, mode: number, files: FolderFiles = nodeFiles): Result<void, string> {
   const missing: string[] = [];
   for (let folder = path; ; folder = dirname(folder)) {
@@ -30,7 +30,7 @@ export function createFolder(path: string, mode: number, files: FolderFiles = no
 }
 
 function kindOf(files: FolderFiles, path: string): "folder" | "other" | "missing" {
-  // what cannot be looked at (a parent that is a file, or is closed to this user) is found out at a parent or by mkdir
+  // stat errors (a parent is a file, or not accessible) are reported for the parent or by mkdir
   const found = fromThrowing(() => files.statSync(path, { throwIfNoEntry: false }), describeThrown);
   if (!found.ok || found.value === undefined) return "missing";
   return found.value.isDirectory() ? "folder" : "other";

@@ -1,5 +1,5 @@
 /**
- * DER, read: just enough to walk to a part of a certificate. Input is foreign: every length is checked against what is there.
+ * DER decoder: only what is needed to find a part of a certificate. The input is untrusted: every length is checked against the input.
  */
 import { err, ok, type Result } from "#base";
 
@@ -8,7 +8,7 @@ export type DerElement = {
   readonly content: Uint8Array;
   /** Tag and length included. */
   readonly whole: Uint8Array;
-  /** What follows the element. */
+  /** The bytes after the element. */
   readonly rest: Uint8Array;
 };
 
@@ -27,7 +27,7 @@ export function readElement(bytes: Uint8Array): Result<DerElement, string> {
 function readLength(bytes: Uint8Array, first: number): Result<{ start: number; length: number }, string> {
   if (first < 0x80) return ok({ start: 2, length: first });
   const count = first & 0x7f;
-  // 0x80 is BER's "until the end mark"; four bytes already say four gigabytes
+  // 0x80 is BER's indefinite length; four bytes already mean four gigabytes
   if (count === 0 || count > 4 || bytes.byteLength < 2 + count) return err("the length is not written in DER");
   const length = bytes.subarray(2, 2 + count).reduce((value, byte) => value * 256 + byte, 0);
   if (length < 0x80 || bytes[2] === 0) return err("the length is not written in its shortest form");

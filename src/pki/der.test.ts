@@ -6,7 +6,7 @@ import { readChildren, readElement } from "./der-reader.ts";
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex");
 
-describe("DER elements are written in their one spelling", () => {
+describe("DER elements have exactly one encoding", () => {
   const rows = [
     { name: "zero", given: der.integer(0n), want: "020100" },
     { name: "127 needs one byte", given: der.integer(127n), want: "02017f" },
@@ -37,7 +37,7 @@ describe("DER elements are written in their one spelling", () => {
     expect(hex(given)).toBe(want);
   });
 
-  test("long lengths use as few bytes as they can", () => {
+  test("long lengths use as few bytes as possible", () => {
     expect(hex(der.octetString(Buffer.alloc(127)).subarray(0, 2))).toBe("047f");
     expect(hex(der.octetString(Buffer.alloc(128)).subarray(0, 3))).toBe("048180");
     expect(hex(der.octetString(Buffer.alloc(256)).subarray(0, 4))).toBe("04820100");
@@ -45,7 +45,7 @@ describe("DER elements are written in their one spelling", () => {
 });
 
 describe("the reader", () => {
-  test("reads back what the writer wrote", () => {
+  test("decodes what the encoder wrote", () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 5 }), (contents) => {
         const written = der.sequence(...contents.map((content) => der.octetString(content)));
@@ -56,7 +56,7 @@ describe("the reader", () => {
     );
   });
 
-  test("never throws and never reads past its input, whatever the bytes", () => {
+  test("never throws and never reads past its input, for any bytes", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
         const read = readElement(bytes);
@@ -77,7 +77,7 @@ describe("the reader", () => {
     { name: "a length with a zero in front", given: `30820081${"00".repeat(129)}`, want: "the length is not written in its shortest form" },
     { name: "content that is cut off", given: "30020", want: "the element is longer than its input" },
   ];
-  test.each(refused)("refuses $name", ({ given, want }) => {
+  test.each(refused)("rejects $name", ({ given, want }) => {
     expect(readElement(Buffer.from(given, "hex"))).toEqual({ ok: false, error: want });
   });
 

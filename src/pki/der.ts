@@ -1,7 +1,7 @@
 /**
- * DER, written: the few ASN.1 types that certificates are made of. Every function gives one whole element.
+ * DER encoder for the ASN.1 types that certificates use. Every function returns one complete element.
  *
- * Lengths are minimal and booleans are 0xff: DER has one spelling for each value, and verifiers refuse the others.
+ * Lengths are minimal and booleans are 0xff: DER has one encoding for each value, and verifiers reject the others.
  */
 const TAGS = {
   boolean: 0x01,
@@ -35,7 +35,7 @@ export function sequence(...items: readonly Uint8Array[]): Buffer {
   return element(TAGS.sequence, Buffer.concat(items));
 }
 
-/** DER sorts the members of a set; ours always have one. */
+/** DER sorts the members of a set; the sets here always have one. */
 export function setOfOne(item: Uint8Array): Buffer {
   return element(TAGS.set, item);
 }
@@ -44,14 +44,14 @@ export function boolean(value: boolean): Buffer {
   return element(TAGS.boolean, Buffer.from([value ? 0xff : 0x00]));
 }
 
-/** Not negative; a first byte of 0x80 or more gets a zero in front, or it would read as negative. */
+/** Not negative; a first byte of 0x80 or more gets a leading zero, otherwise it would be decoded as negative. */
 export function integer(value: bigint): Buffer {
   const digits = bytesOf(value);
   const negativeLooking = (digits[0] ?? 0) >= 0x80;
   return element(TAGS.integer, negativeLooking ? Buffer.concat([Buffer.from([0]), digits]) : digits);
 }
 
-/** "1.2.840.10045.2.1". The first two numbers share a byte, the others are written in groups of seven bits. */
+/** "1.2.840.10045.2.1". The first two numbers share a byte, the others are encoded in groups of seven bits. */
 export function oid(dotted: string): Buffer {
   const [first = 0, second = 0, ...rest] = dotted.split(".").map(Number);
   return element(TAGS.oid, Buffer.from([first * 40 + second, ...rest].flatMap(base128)));
@@ -71,7 +71,7 @@ export function bitString(content: Uint8Array, unusedBits = 0): Buffer {
   return element(TAGS.bitString, Buffer.concat([Buffer.from([unusedBits]), content]));
 }
 
-/** Named bits as X.509 numbers them: bit 0 is the highest. Zeros at the end are left out, as DER demands. */
+/** Named bits as X.509 numbers them: bit 0 is the highest. Trailing zeros are omitted, as DER requires. */
 export function namedBits(bits: readonly number[]): Buffer {
   const highest = Math.max(...bits);
   const content = Buffer.alloc(Math.floor(highest / 8) + 1);
@@ -83,7 +83,7 @@ export function utf8String(text: string): Buffer {
   return element(TAGS.utf8String, Buffer.from(text, "utf8"));
 }
 
-/** Seconds count, fractions are dropped. RFC 5280: two-digit years to 2049, four digits from 2050. */
+/** Fractions of a second are dropped. RFC 5280: two-digit years to 2049, four digits from 2050. */
 export function time(at: Date): Buffer {
   const digits = at.toISOString().replaceAll(/[-:T]|\.\d+/g, "");
   return at.getUTCFullYear() < 2050
@@ -91,7 +91,7 @@ export function time(at: Date): Buffer {
     : element(TAGS.generalizedTime, Buffer.from(digits, "ascii"));
 }
 
-/** `[n]` around a whole element. */
+/** `[n]` around a complete element. */
 export function explicitTag(number: number, content: Uint8Array): Buffer {
   return element(0xa0 | number, content);
 }

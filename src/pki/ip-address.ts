@@ -1,9 +1,9 @@
-/** IP addresses as bytes, the way certificates carry them: 4 for IPv4, 16 for IPv6. */
+/** IP addresses as bytes, as certificates contain them: 4 for IPv4, 16 for IPv6. */
 import { isIPv4, isIPv6 } from "node:net";
 
 export function ipAddressBytes(address: string): Uint8Array | undefined {
   if (isIPv4(address)) return Uint8Array.from(address.split("."), Number);
-  // a zone ("%eth0") has a meaning on one machine only
+  // a zone ("%eth0") is valid on one machine only
   if (!isIPv6(address) || address.includes("%")) return undefined;
   const [head = "", tail] = address.split("::");
   const left = groupsOf(head);

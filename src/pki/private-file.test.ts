@@ -28,13 +28,13 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 describe("a private file", () => {
-  test("is readable by its owner alone, and nothing else is left in the folder", () => {
+  test("is readable by its owner only, and no temporary file is left in the folder", () => {
     expect(write("new")).toEqual({ ok: true, value: undefined });
     expect([readFileSync(join(folder, "new"), "utf8"), modeOf(join(folder, "new"))]).toEqual(["token", "600"]);
     expect(readdirSync(folder)).toEqual(["new"]);
   });
 
-  test("replaces a file that others can read: an open file or a hard link to it shows nothing of the new text", () => {
+  test("replaces a file that others can read: open file handles and hard links do not show the new text", () => {
     const path = join(folder, "open-to-all");
     writeFileSync(path, "old");
     chmodSync(path, 0o644);
@@ -47,14 +47,14 @@ describe("a private file", () => {
     expect(readFileSync(join(folder, "second-name"), "utf8")).toBe("old");
   });
 
-  test("can be written into a folder that others may write", () => {
+  test("can be written into a folder that others can write to", () => {
     chmodSync(folder, 0o777);
     expect(write("new").ok).toBe(true);
     expect(modeOf(join(folder, "new"))).toBe("600");
   });
 });
 
-describe("what is not a regular file is neither written nor replaced", () => {
+describe("anything but a regular file is neither written nor replaced", () => {
   test.each([
     { name: "a symbolic link", make: (path: string) => symlinkSync(join(folder, "elsewhere"), path) },
     { name: "a folder", make: (path: string) => mkdirSync(path) },
@@ -75,7 +75,7 @@ describe("what is not a regular file is neither written nor replaced", () => {
   });
 });
 
-test.runIf(userInfo().uid === 0)("a file of another user is left alone", () => {
+test.runIf(userInfo().uid === 0)("a file of another user is not replaced", () => {
   const path = join(folder, "theirs");
   writeFileSync(path, "old");
   execFileSync("chown", ["12345", path]);
@@ -87,6 +87,6 @@ test.runIf(userInfo().uid === 0)("a file of another user is left alone", () => {
   expect(readdirSync(folder)).toEqual(["theirs"]);
 });
 
-test("a folder that is not there is an error that names the file", () => {
+test("a missing folder is an error that names the file", () => {
   expect(write("no/such/file")).toMatchObject({ ok: false, error: expect.stringContaining(join(folder, "no/such/file")) });
 });

@@ -1,8 +1,8 @@
 /**
- * Writes a file that holds a key or a token: only its owner can read it, from the first byte on.
+ * Writes a file that contains a key or a token: at no time can anyone but its owner read it.
  *
- * The text never goes into a file that was there before, because others may have it open. It is written into a folder of its own beside the
- * target and renamed, so that a reader sees the old file or the whole new one.
+ * The text is never written into an existing file, because others may have it open. It is written into a new folder beside the target and
+ * renamed, so that a reader sees the old file or the complete new one.
  */
 import { lstatSync, mkdtempSync, renameSync, rmSync, writeFileSync, type Stats } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -15,7 +15,7 @@ export function writePrivateFile(path: string, text: string): Result<void, strin
   return andThen(
     fromThrowing(() => lstatSync(path, { throwIfNoEntry: false }), failed),
     (target) => {
-      const kind = target === undefined ? undefined : oddKind(target);
+      const kind = target === undefined ? undefined : unsupportedKind(target);
       if (kind !== undefined) return err(`${path} is ${kind}; give the path of a regular file, or one that does not exist yet`);
       return andThen(
         fromThrowing(() => mkdtempSync(join(dirname(path), `.${basename(path)}-`)), failed),
@@ -32,7 +32,7 @@ export function writePrivateFile(path: string, text: string): Result<void, strin
 type Replacement = { readonly path: string; readonly text: string; readonly target: Stats | undefined };
 
 function replaceFrom(folder: string, { path, text, target }: Replacement): Result<void, string> {
-  // mkdtemp makes the folder with mode 0700, so its owner is this process
+  // mkdtemp creates the folder with mode 0700, so only this user can access it
   const owner = fromThrowing(() => lstatSync(folder).uid, describeThrown);
   if (!owner.ok) return owner;
   if (target !== undefined && target.uid !== owner.value)
@@ -45,8 +45,8 @@ function replaceFrom(folder: string, { path, text, target }: Replacement): Resul
   return fromThrowing(replace, (thrown) => `${path} cannot be written: ${describeThrown(thrown)}`);
 }
 
-/** Undefined: a regular file. */
-function oddKind(target: Stats): string | undefined {
+/** Undefined for a regular file. */
+function unsupportedKind(target: Stats): string | undefined {
   if (target.isFile()) return undefined;
   if (target.isSymbolicLink()) return "a symbolic link";
   if (target.isDirectory()) return "a folder";

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { expectOk, reveal, sensitive } from "#base";
 import { createSigningKey, loadSigningKey } from "./signing-key.ts";
 
-test("what a key signed, it verifies, also after it was kept and loaded", () => {
+test("a key verifies its own signatures, also after it was stored and loaded", () => {
   const key = createSigningKey();
   const signature = key.sign("a.b");
   expect(signature).toHaveLength(64);
@@ -16,7 +16,7 @@ test("what a key signed, it verifies, also after it was kept and loaded", () => 
   expect(loaded.verify("a.b", signature)).toBe(true);
 });
 
-test("two keys do not verify each other's signatures, and have different names", () => {
+test("two keys do not verify each other's signatures, and have different ids", () => {
   const [one, other] = [createSigningKey(), createSigningKey()];
   expect(one.id).not.toBe(other.id);
   expect(other.verify("a", one.sign("a"))).toBe(false);
@@ -34,7 +34,7 @@ test.each([
   expect(JSON.stringify(loaded)).not.toContain(pem.slice(30, 60));
 });
 
-test("the private part is hidden from every printer", () => {
+test("the private key is redacted when it is printed", () => {
   const key = createSigningKey();
   expect(JSON.stringify(key)).not.toContain("PRIVATE");
   expect(reveal(key.pem)).toContain("PRIVATE");

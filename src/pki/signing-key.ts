@@ -1,14 +1,14 @@
 /**
- * A key that signs texts others verify: ECDSA P-256 with SHA-256, which JSON Web Tokens call ES256. The key never leaves as anything but
+ * A key that signs texts: ECDSA P-256 with SHA-256, which JSON Web Tokens call ES256. The private key is exported only as
  * `Sensitive` PEM.
  *
- * Signatures are the two numbers side by side (64 bytes), as JOSE writes them, not the DER of certificates.
+ * Signatures are the two numbers concatenated (64 bytes), as in JOSE, not the DER of certificates.
  */
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign, verify, type KeyObject } from "node:crypto";
 import { err, fromThrowing, ok, reveal, sensitive, type Result, type Sensitive } from "#base";
 import type { PkiError } from "./certificate.ts";
 
-/** A public key as RFC 7517 writes it. */
+/** A public key in the format of RFC 7517. */
 export type PublicJwk = {
   readonly use: "sig";
   readonly kty: "EC";
@@ -24,7 +24,7 @@ export type SigningKey = {
   /** A digest of the public key, by which a verifier selects the key. */
   readonly id: string;
   readonly publicKey: PublicJwk;
-  /** PKCS #8 PEM, to be kept. */
+  /** PKCS #8 PEM, for storage. */
   readonly pem: Sensitive<string>;
   readonly sign: (text: string) => Uint8Array;
   readonly verify: (text: string, signature: Uint8Array) => boolean;
@@ -34,11 +34,11 @@ export function createSigningKey(): SigningKey {
   return signingKeyOf(generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey);
 }
 
-/** A key that was kept somewhere as PEM. */
+/** A key from stored PEM. */
 export function loadSigningKey(pem: Sensitive<string>): Result<SigningKey, PkiError> {
   const parsed = fromThrowing(
     () => createPrivateKey(reveal(pem)),
-    // OpenSSL's own sentence could quote the key
+    // OpenSSL's own message could quote the key
     () => "the signing key is not readable PEM",
   );
   if (!parsed.ok) return err({ kind: "invalid-authority", message: parsed.error });

@@ -1,8 +1,8 @@
 /**
  * The parts of an X.509 certificate as DER (RFC 5280), and their signature: ECDSA P-256 with SHA-256, nothing else.
  *
- * Key identifiers are the first 160 bits of the SHA-256 of the public key (RFC 7093, method 1): the older way hashes with
- * SHA-1, which a FIPS module refuses.
+ * Key identifiers are the first 160 bits of the SHA-256 of the public key (RFC 7093, method 1): the older method uses
+ * SHA-1, which a FIPS module rejects.
  */
 import { createHash, randomBytes, sign, type KeyObject } from "node:crypto";
 import * as der from "./der.ts";
@@ -35,7 +35,7 @@ export type TbsCertificate = {
   readonly extensions: readonly Uint8Array[];
 };
 
-/** The whole certificate, signed, as PEM. */
+/** The signed certificate as PEM. */
 export function signCertificate(tbs: TbsCertificate, issuerKey: KeyObject): string {
   const algorithm = der.sequence(der.oid(OIDS.ecdsaWithSha256));
   const content = der.sequence(
@@ -63,13 +63,13 @@ export function publicKeyInfo(key: KeyObject): Buffer {
   return key.export({ type: "spki", format: "der" });
 }
 
-/** Over the key itself, without the algorithm that stands in front of it: for P-256 the last 65 bytes. */
+/** The digest of the key itself, without its algorithm identifier: for P-256 the last 65 bytes. */
 export function keyIdentifier(key: KeyObject): Buffer {
   const point = publicKeyInfo(key).subarray(-65);
   return createHash("sha256").update(point).digest().subarray(0, 20);
 }
 
-/** Organisations first, then the name: the order that kubeadm and Go write. */
+/** Organisations first, then the common name: the order of kubeadm and Go. */
 export function distinguishedName(commonName: string, organizations: readonly string[]): Buffer {
   const attribute = (type: string, text: string) => der.setOfOne(der.sequence(der.oid(type), der.utf8String(text)));
   return der.sequence(...organizations.map((name) => attribute(OIDS.organization, name)), attribute(OIDS.commonName, commonName));
@@ -102,7 +102,7 @@ export function subjectAltName(dnsNames: readonly string[], ipAddresses: readonl
   return extension(OIDS.subjectAltName, false, der.sequence(...names, ...addresses));
 }
 
-/** A critical extension is one that a verifier must understand or refuse the certificate. */
+/** A verifier that does not support a critical extension must reject the certificate. */
 function extension(id: string, critical: boolean, value: Uint8Array): Buffer {
   return der.sequence(der.oid(id), ...(critical ? [der.boolean(true)] : []), der.octetString(value));
 }
