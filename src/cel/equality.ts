@@ -3,7 +3,7 @@
  *
  * Values of an object are stricter: comparing a list or a map with another type is an error, as in the API server.
  */
-import { compareText, jsonEqual } from "#kube";
+import { goCompareText, jsonEqual } from "#kube";
 import { jsonSize } from "./json-size.ts";
 import type { Meter } from "./meter.ts";
 import {
@@ -166,7 +166,7 @@ export function compare(a: CelValue, b: CelValue): number | CelFailure {
     const order = compareNumbers(a, b);
     return Number.isNaN(order) ? new CelFailure("NaN values cannot be ordered") : order;
   }
-  if (typeof a === "string" && typeof b === "string") return compareText(a, b);
+  if (typeof a === "string" && typeof b === "string") return goCompareText(a, b);
   if (typeof a === "boolean" && typeof b === "boolean") return Number(a) - Number(b);
   if (a instanceof Uint8Array && b instanceof Uint8Array) return compareBytes(a, b);
   if (a instanceof CelTimestamp && b instanceof CelTimestamp) return compareInstants(a, b);

@@ -7,7 +7,7 @@
 import { isJsonObject, type Json } from "./json.ts";
 
 /** Order of UTF-8 bytes, which is the order of code points; JavaScript's own order differs for characters beyond U+FFFF. */
-export function compareText(a: string, b: string): number {
+export function goCompareText(a: string, b: string): number {
   if (a === b) return 0;
   const shorter = Math.min(a.length, b.length);
   for (let index = 0; index < shorter; index++) {
@@ -36,7 +36,7 @@ const ESCAPES = new Map([
 const NOT_PLAIN = /["\\]|[^ \p{L}\p{M}\p{N}\p{P}\p{S}]/gu;
 
 /** `%q` */
-export function quote(text: string): string {
+export function goQuote(text: string): string {
   return `"${text.replace(NOT_PLAIN, (character) => ESCAPES.get(character) ?? escaped(character.codePointAt(0) ?? 0))}"`;
 }
 
@@ -46,12 +46,12 @@ function escaped(code: number): string {
 }
 
 /** `%v` of a number. */
-export function numberText(value: number): string {
-  return Number.isInteger(value) && Math.abs(value) < 2 ** 63 ? BigInt(value).toString() : floatText(value);
+export function goNumberText(value: number): string {
+  return Number.isInteger(value) && Math.abs(value) < 2 ** 63 ? BigInt(value).toString() : goFloatText(value);
 }
 
 /** `%v` of a float64: the shortest digits, with an exponent (of at least two digits) below 1e-4 and from 1e6 on. */
-export function floatText(value: number): string {
+export function goFloatText(value: number): string {
   const [digits = "", exponent = "0"] = value.toExponential().split("e");
   const power = Number(exponent);
   if (power >= -4 && power < 6) return String(value);
@@ -59,31 +59,31 @@ export function floatText(value: number): string {
 }
 
 /** `%v` */
-export function plainText(value: Json | undefined): string {
+export function goPlainText(value: Json | undefined): string {
   if (value === null || value === undefined) return "<nil>";
-  if (typeof value === "number") return numberText(value);
-  if (Array.isArray(value)) return `[${value.map(plainText).join(" ")}]`;
+  if (typeof value === "number") return goNumberText(value);
+  if (Array.isArray(value)) return `[${value.map(goPlainText).join(" ")}]`;
   if (isJsonObject(value))
     return `map[${sortedFields(value)
-      .map((name) => `${name}:${plainText(value[name])}`)
+      .map((name) => `${name}:${goPlainText(value[name])}`)
       .join(" ")}]`;
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 /** `%#v` */
-export function sourceText(value: Json | undefined): string {
+export function goSourceText(value: Json | undefined): string {
   if (value === null || value === undefined) return "interface {}(nil)";
-  if (typeof value === "string") return quote(value);
-  if (typeof value === "number") return numberText(value);
-  if (Array.isArray(value)) return `[]interface {}{${value.map(sourceText).join(", ")}}`;
+  if (typeof value === "string") return goQuote(value);
+  if (typeof value === "number") return goNumberText(value);
+  if (Array.isArray(value)) return `[]interface {}{${value.map(goSourceText).join(", ")}}`;
   if (!isJsonObject(value)) return JSON.stringify(value);
   return `map[string]interface {}{${sortedFields(value)
-    .map((name) => `${quote(name)}:${sourceText(value[name])}`)
+    .map((name) => `${goQuote(name)}:${goSourceText(value[name])}`)
     .join(", ")}}`;
 }
 
 /** `%T` */
-export function typeText(value: Json): string {
+export function goTypeText(value: Json): string {
   if (value === null) return "<nil>";
   if (typeof value === "number") return Number.isInteger(value) ? "int64" : "float64";
   if (typeof value === "boolean") return "bool";
@@ -92,13 +92,13 @@ export function typeText(value: Json): string {
 }
 
 /** JSON as jsoniter writes it in its compatible mode: sorted fields, and `<`, `>`, `&` escaped in values but not in field names. */
-export function jsonText(value: Json | undefined): string {
-  if (typeof value === "string") return PLAIN.test(value) ? `"${value}"` : stringText(value).replace(/[<>&\u2028\u2029]/g, unicodeEscape);
+export function goJsonText(value: Json | undefined): string {
+  if (typeof value === "string") return PLAIN.test(value) ? `"${value}"` : goStringText(value).replace(/[<>&\u2028\u2029]/g, unicodeEscape);
   if (typeof value === "number") return jsonNumber(value);
-  if (Array.isArray(value)) return `[${value.map(jsonText).join(",")}]`;
+  if (Array.isArray(value)) return `[${value.map(goJsonText).join(",")}]`;
   if (!isJsonObject(value)) return JSON.stringify(value) ?? "null";
   return `{${sortedFields(value)
-    .map((name) => `${jsonText(name)}:${jsonText(value[name])}`)
+    .map((name) => `${goJsonText(name)}:${goJsonText(value[name])}`)
     .join(",")}}`;
 }
 
@@ -106,7 +106,7 @@ export function jsonText(value: Json | undefined): string {
 const PLAIN = /^[\w./:-]*$/;
 
 /** A JSON string without HTML escapes; `\b` and `\f` are written as numbers. */
-export function stringText(text: string): string {
+export function goStringText(text: string): string {
   if (PLAIN.test(text)) return `"${text}"`;
   const json = JSON.stringify(text);
   return json.includes("\\")
@@ -116,7 +116,7 @@ export function stringText(text: string): string {
 
 function jsonNumber(value: number): string {
   const size = Math.abs(value);
-  if (size !== 0 && (size < 1e-6 || size >= 1e21)) return numberText(value);
+  if (size !== 0 && (size < 1e-6 || size >= 1e21)) return goNumberText(value);
   return size >= 2 ** 53 && Number.isInteger(value) ? BigInt(value).toString() : String(value);
 }
 
@@ -127,5 +127,5 @@ function unicodeEscape(character: string): string {
 function sortedFields(value: { readonly [name: string]: unknown }): string[] {
   return Object.keys(value)
     .filter((name) => value[name] !== undefined)
-    .toSorted(compareText);
+    .toSorted(goCompareText);
 }

@@ -8,7 +8,17 @@ export {
   type NewCondition,
 } from "./conditions.ts";
 export { findField, type FieldStep, type FoundField } from "./field-path.ts";
-export { compareText, floatText, jsonText, numberText, plainText, quote, sourceText, stringText, typeText } from "./go-text.ts";
+export {
+  goCompareText,
+  goFloatText,
+  goJsonText,
+  goNumberText,
+  goPlainText,
+  goQuote,
+  goSourceText,
+  goStringText,
+  goTypeText,
+} from "./go-text.ts";
 export {
   canonicalJson,
   depthExceeds,

@@ -4,7 +4,7 @@
  * Mail addresses cover the common forms (a name, quotes, a domain or an address in brackets), not every form of RFC 5322.
  */
 import { err, ok, type Result } from "#base";
-import { quote } from "#kube";
+import { goQuote } from "#kube";
 
 export type GoUrl = {
   readonly scheme: string;
@@ -26,9 +26,9 @@ export function parseUrl(text: string, mode: "request" | "any"): Result<GoUrl, s
   const hash = mode === "any" ? text.indexOf("#") : -1;
   const parsed = parseParts(hash < 0 ? text : text.slice(0, hash), mode);
   const fragment = hash < 0 ? "" : text.slice(hash + 1);
-  if (!parsed.ok) return err(`parse ${quote(text)}: ${parsed.error}`);
+  if (!parsed.ok) return err(`parse ${goQuote(text)}: ${parsed.error}`);
   const problem = badEscape(fragment);
-  return problem === undefined ? ok({ ...parsed.value, fragment }) : err(`parse ${quote(text)}: ${problem}`);
+  return problem === undefined ? ok({ ...parsed.value, fragment }) : err(`parse ${goQuote(text)}: ${problem}`);
 }
 
 function parseParts(text: string, mode: "request" | "any"): Result<Omit<GoUrl, "fragment">, string> {
@@ -80,15 +80,15 @@ function hostProblem(host: string): string | undefined {
   const bracket = host.lastIndexOf("]");
   if (host.startsWith("[") && bracket < 0) return "missing ']' in host";
   const port = host.startsWith("[") ? host.slice(bracket + 1) : host.includes(":") ? host.slice(host.lastIndexOf(":")) : "";
-  if (port !== "" && !/^:\d*$/.test(port)) return `invalid port ${quote(port)} after host`;
+  if (port !== "" && !/^:\d*$/.test(port)) return `invalid port ${goQuote(port)} after host`;
   const bad = /[^A-Za-z0-9\-._~!$&'()*+,;=:[\]<>"%\u0080-\u{10ffff}]/u.exec(host)?.[0];
-  if (bad !== undefined) return `invalid character ${quote(bad)} in host name`;
+  if (bad !== undefined) return `invalid character ${goQuote(bad)} in host name`;
   return badEscape(host);
 }
 
 function badEscape(text: string): string | undefined {
   const bad = /%(?![0-9a-fA-F]{2}).{0,2}/s.exec(text)?.[0];
-  return bad === undefined ? undefined : `invalid URL escape ${quote(bad)}`;
+  return bad === undefined ? undefined : `invalid URL escape ${goQuote(bad)}`;
 }
 
 /** Decodes percent escapes; bytes that are no UTF-8 become U+FFFD. */

@@ -1,10 +1,10 @@
 /** The reason why a text is no IP address, with the messages of Go's net/netip, which the error of `ip(x)` contains. */
-import { quote } from "#kube";
+import { goQuote } from "#kube";
 
 /** For texts that `parseIp` refused. */
 export function describeBadIp(text: string): string {
   const [message, at] = problemOf(text);
-  return `ParseAddr(${quote(text)}): ${message}${at === "" ? "" : ` (at ${quote(at)})`}`;
+  return `ParseAddr(${goQuote(text)}): ${message}${at === "" ? "" : ` (at ${goQuote(at)})`}`;
 }
 
 type Problem = readonly [message: string, at: string];

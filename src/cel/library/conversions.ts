@@ -1,6 +1,6 @@
 /** `int(x)`, `string(x)` and their kin, and the parts of times and durations. */
 import { once } from "#base";
-import { floatText } from "#kube";
+import { goFloatText } from "#kube";
 import { parseStrictDuration, formatSeconds } from "../formats/durations.ts";
 import { civilOf, daysOf, formatInstant, offsetSeconds, parseTimestamp, type CivilTime } from "../formats/timestamps.ts";
 import { declare, metered, type Declarations, type Row } from "../declarations.ts";
@@ -82,7 +82,7 @@ export function toText(value: CelValue): CelValue {
 export function doubleText(value: number): string {
   if (Number.isNaN(value)) return "NaN";
   if (!Number.isFinite(value)) return value > 0 ? "+Inf" : "-Inf";
-  return Object.is(value, -0) ? "-0" : floatText(value);
+  return Object.is(value, -0) ? "-0" : goFloatText(value);
 }
 
 function bytesText(value: Uint8Array): CelValue {

@@ -1,5 +1,5 @@
 /** URLs, IP addresses and CIDRs. */
-import { quote } from "#kube";
+import { goQuote } from "#kube";
 import { parseUrl, unescape, type GoUrl } from "../formats/go-net.ts";
 import { describeBadIp } from "../formats/ip-errors.ts";
 import { contains, formatIp, isIpv4Mapped, masked, parseCidr, parseIp, type Cidr, type IpAddress } from "../formats/ip-addresses.ts";
@@ -72,9 +72,10 @@ function query(text: string, meter: Meter): CelValue {
 function readIp(text: CelValue): IpAddress | CelFailure {
   if (typeof text !== "string") return NO_SUCH_OVERLOAD;
   const address = parseIp(text);
-  if (address === undefined) return failure(`IP Address ${quote(text)} parse error during conversion from string: ${describeBadIp(text)}`);
-  if (address.zone !== "") return failure(`IP address ${quote(text)} with zone value is not allowed`);
-  return isIpv4Mapped(address) ? failure(`IPv4-mapped IPv6 address ${quote(text)} is not allowed`) : address;
+  if (address === undefined)
+    return failure(`IP Address ${goQuote(text)} parse error during conversion from string: ${describeBadIp(text)}`);
+  if (address.zone !== "") return failure(`IP address ${goQuote(text)} with zone value is not allowed`);
+  return isIpv4Mapped(address) ? failure(`IPv4-mapped IPv6 address ${goQuote(text)} is not allowed`) : address;
 }
 
 function ip(text: CelValue): CelValue {
@@ -87,19 +88,19 @@ function readCidr(text: CelValue): Cidr | CelFailure {
   const cidr = parseCidr(text);
   const prefix = "network address parse error during conversion from string: ";
   if (cidr === undefined) return failure(`${prefix}${prefix}${describeBadCidr(text)}`);
-  return isIpv4Mapped(cidr.address) ? failure(`${prefix}IPv4-mapped IPv6 address ${quote(text)} is not allowed`) : cidr;
+  return isIpv4Mapped(cidr.address) ? failure(`${prefix}IPv4-mapped IPv6 address ${goQuote(text)} is not allowed`) : cidr;
 }
 
 /** The error message of Go's netip. */
 function describeBadCidr(text: string): string {
   const slash = text.lastIndexOf("/");
-  const says = (problem: string): string => `netip.ParsePrefix(${quote(text)}): ${problem}`;
+  const says = (problem: string): string => `netip.ParsePrefix(${goQuote(text)}): ${problem}`;
   if (slash < 0) return says("no '/'");
   const address = parseIp(text.slice(0, slash));
   if (address === undefined) return says(describeBadIp(text.slice(0, slash)));
   if (address.zone !== "") return says("IPv6 zones cannot be present in a prefix");
   const bits = text.slice(slash + 1);
-  return says(/^(?:0|[1-9]\d*)$/.test(bits) ? "prefix length out of range" : `bad bits after slash: ${quote(bits)}`);
+  return says(/^(?:0|[1-9]\d*)$/.test(bits) ? "prefix length out of range" : `bad bits after slash: ${goQuote(bits)}`);
 }
 
 function cidr(text: CelValue): CelValue {

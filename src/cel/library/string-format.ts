@@ -1,5 +1,5 @@
 /** `"%s is %d".format([a, b])`: `%s %d %f %e %b %x %X %o`, with a precision for the two floats. */
-import { quote } from "#kube";
+import { goQuote } from "#kube";
 import { entriesOf } from "../maps.ts";
 import type { Meter } from "../meter.ts";
 import { tooLongText } from "../size-limits.ts";
@@ -39,7 +39,7 @@ function readTemplate(template: string): Template {
     rest = rest.slice(percent + all.length);
     if (all === "%%") parts.push("%");
     else if (!ACCEPTED.has(verb))
-      return { parts, problem: `could not parse formatting clause: unrecognized formatting clause ${quote(verb)}` };
+      return { parts, problem: `could not parse formatting clause: unrecognized formatting clause ${goQuote(verb)}` };
     else parts.push({ verb, precision: precision === undefined ? PRECISION : Number(precision) });
   }
   return { parts: [...parts, rest], problem: undefined };
@@ -163,17 +163,17 @@ function nested(value: CelValue, meter: Meter): string | CelFailure {
   if (spent !== undefined) return spent;
   if (isList(value)) return meter.nested(1, () => nestedList(value, meter));
   if (isMap(value)) return meter.nested(1, () => nestedMap(value, meter));
-  if (typeof value === "number") return Number.isFinite(value) ? value.toFixed(PRECISION) : quote(doubleText(value));
+  if (typeof value === "number") return Number.isFinite(value) ? value.toFixed(PRECISION) : goQuote(doubleText(value));
   const text = plain(value, meter) ?? failure(`no formatting function for ${typeName(value)}`);
   if (text instanceof CelFailure) return text;
   return meter.work(text.length * 4) ?? quotedScalar(value, text);
 }
 
 function quotedScalar(value: CelValue, text: string): string {
-  if (typeof value === "string") return quote(text);
-  if (value instanceof Uint8Array) return `b${quote(text)}`;
-  if (value instanceof CelTimestamp) return `timestamp(${quote(text)})`;
-  return value instanceof CelDuration ? `duration(${quote(text)})` : text;
+  if (typeof value === "string") return goQuote(text);
+  if (value instanceof Uint8Array) return `b${goQuote(text)}`;
+  if (value instanceof CelTimestamp) return `timestamp(${goQuote(text)})`;
+  return value instanceof CelDuration ? `duration(${goQuote(text)})` : text;
 }
 
 function nestedList(list: CelList, meter: Meter): string | CelFailure {

@@ -2,7 +2,7 @@
  * Keeps the number of updating managers small: beyond ten, the oldest ones are joined per version under the name "ancient-changes".
  * Appliers are never joined: their sets decide what the next apply removes.
  */
-import { compareText } from "#kube";
+import { goCompareText } from "#kube";
 import { unionOfAll, type FieldSet } from "./field-set.ts";
 import { managerId, secondsOf, type ManagedFields, type ManagerId } from "./managers.ts";
 
@@ -13,7 +13,7 @@ export function capUpdateManagers(managed: ManagedFields): ManagedFields {
   if (managed.managers.size <= MAX_UPDATE_MANAGERS) return managed;
   const updaters = [...managed.managers].filter(([, { applied }]) => !applied).map(([id]) => id);
   if (updaters.length <= MAX_UPDATE_MANAGERS) return managed;
-  updaters.sort((a, b) => secondsOf(managed.times.get(a)) - secondsOf(managed.times.get(b)) || compareText(a, b));
+  updaters.sort((a, b) => secondsOf(managed.times.get(a)) - secondsOf(managed.times.get(b)) || goCompareText(a, b));
   return joinOldest(managed, updaters);
 }
 

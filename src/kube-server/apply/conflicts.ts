@@ -1,5 +1,5 @@
 /** Conflicts as data, and the messages of a real server: the causes of a 409 and its message. */
-import { compareText, quote } from "#kube";
+import { goCompareText, goQuote } from "#kube";
 import { has, pathsOf, type FieldSet } from "./field-set.ts";
 import { managerInfo, type ManagerId } from "./managers.ts";
 import { storedPathText, type FieldPath } from "./path-element.ts";
@@ -19,7 +19,7 @@ export type Conflict = {
 };
 
 export function conflictsOf(owned: ReadonlyMap<ManagerId, FieldSet>): OwnedField[] {
-  const owners = [...owned.keys()].toSorted(compareText);
+  const owners = [...owned.keys()].toSorted(goCompareText);
   return owners.flatMap((owner) => Array.from(pathsOf(owned.get(owner) ?? new Map()), (path) => ({ owner, path })));
 }
 
@@ -51,6 +51,6 @@ export function conflictMessage(conflicts: readonly OwnedField[]): string {
 
 function ownerText(owner: ManagerId): string {
   const { manager = "", operation, apiVersion = "", subresource } = managerInfo(owner);
-  const name = subresource === undefined ? quote(manager) : `${quote(manager)} with subresource ${quote(subresource)}`;
+  const name = subresource === undefined ? goQuote(manager) : `${goQuote(manager)} with subresource ${goQuote(subresource)}`;
   return operation === "Update" ? `${name} using ${apiVersion}` : name;
 }

@@ -5,7 +5,7 @@
  * This applies only to the name "kubectl"; other managers get conflicts.
  */
 import { err, ok, type Result } from "#base";
-import { field, fieldAt, isJsonObject, jsonText, parseJson, type JsonObject } from "#kube";
+import { field, fieldAt, isJsonObject, goJsonText, parseJson, type JsonObject } from "#kube";
 import { compare } from "./compare.ts";
 import { difference, EMPTY_SET, type FieldSet } from "./field-set.ts";
 import { setField, type GrowingObject } from "./own-fields.ts";
@@ -44,7 +44,7 @@ function parseAnnotation(live: JsonObject, apiVersion: string): Result<JsonObjec
 /** The object with its annotation, if it has one, updated to the applied configuration. */
 export function withLastApplied(object: JsonObject, applied: JsonObject): JsonObject {
   if (lastAppliedOf(object) === undefined) return object;
-  const annotations: GrowingObject = { ...annotationsOf(object), [LAST_APPLIED]: `${jsonText(withoutLastApplied(applied))}\n` };
+  const annotations: GrowingObject = { ...annotationsOf(object), [LAST_APPLIED]: `${goJsonText(withoutLastApplied(applied))}\n` };
   if (bytesOf(annotations) > MAX_ANNOTATION_BYTES) delete annotations[LAST_APPLIED];
   return withAnnotations(object, annotations);
 }

@@ -1,6 +1,6 @@
 /** The path element of an item of a set or map list: its value, or its key fields with their defaults. */
 import { boundedMap, err, memoizeByObject, ok, type Result } from "#base";
-import { compareText, isJsonObject, quote, type Json, type JsonObject } from "#kube";
+import { goCompareText, isJsonObject, goQuote, type Json, type JsonObject } from "#kube";
 import { keyElement, valueElement, type KeyField, type PathElement } from "./path-element.ts";
 import type { ListSchema } from "./schema.ts";
 
@@ -67,10 +67,10 @@ function readElement(list: ListSchema, item: JsonObject): Result<PathElement, st
     if (value !== undefined) fields.push([name, value]);
   }
   if (fields.length === 0) return err(withoutKeys(list.keys));
-  return ok(keyElement(fields.length === 1 ? fields : fields.toSorted(([a], [b]) => compareText(a, b))));
+  return ok(keyElement(fields.length === 1 ? fields : fields.toSorted(([a], [b]) => goCompareText(a, b))));
 }
 
 function withoutKeys(keys: readonly string[]): string {
-  const names = `[${keys.map(quote).join(" ")}]`;
+  const names = `[${keys.map(goQuote).join(" ")}]`;
   return `associative list with keys has an element that omits all key fields ${names} (and doesn't have default values for any key fields)`;
 }

@@ -5,7 +5,7 @@
  * one entry, and a controller that updates in two versions has two.
  */
 import { err, memoize, ok, type Result } from "#base";
-import { compareText, field, isJsonObject, quote, type Json, type JsonObject } from "#kube";
+import { goCompareText, field, isJsonObject, goQuote, type Json, type JsonObject } from "#kube";
 import type { FieldSet } from "./field-set.ts";
 import { decodeFields, encodeFields } from "./fields-v1.ts";
 import { Recent } from "./recent.ts";
@@ -91,7 +91,7 @@ function decodeEntry(entry: unknown, index: number): Result<Entry, string> {
   if (typeof apiVersion !== "string" || apiVersion === "") return err("apiVersion must not be empty");
   const fieldsType = field(entry, "fieldsType");
   if (fieldsType === undefined || fieldsType === "") return err(`missing fieldsType in managed fields entry ${index}`);
-  if (fieldsType !== "FieldsV1") return err(`invalid fieldsType ${quote(textOf(entry, "fieldsType"))} in managed fields entry ${index}`);
+  if (fieldsType !== "FieldsV1") return err(`invalid fieldsType ${goQuote(textOf(entry, "fieldsType"))} in managed fields entry ${index}`);
   const set = decodeFields(field(entry, "fieldsV1"));
   if (!set.ok) return err(`error decoding versioned set from managed fields entry ${index}: ${set.error}`);
   const id = managerId({ manager: textOf(entry, "manager"), operation, apiVersion, subresource: textOf(entry, "subresource") });
@@ -142,11 +142,11 @@ function encodeEntry(id: ManagerId, { set, apiVersion, applied }: VersionedSet, 
 
 function compareEntries(a: JsonObject, b: JsonObject): number {
   return (
-    compareText(textOf(a, "operation"), textOf(b, "operation")) ||
+    goCompareText(textOf(a, "operation"), textOf(b, "operation")) ||
     compareTimes(textOf(a, "time"), textOf(b, "time")) ||
-    compareText(textOf(a, "manager"), textOf(b, "manager")) ||
-    compareText(textOf(a, "apiVersion"), textOf(b, "apiVersion")) ||
-    compareText(textOf(a, "subresource"), textOf(b, "subresource"))
+    goCompareText(textOf(a, "manager"), textOf(b, "manager")) ||
+    goCompareText(textOf(a, "apiVersion"), textOf(b, "apiVersion")) ||
+    goCompareText(textOf(a, "subresource"), textOf(b, "subresource"))
   );
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ok } from "#base";
-import { compareText, jsonText, numberText, plainText, quote, sourceText, typeText, type Json } from "#kube";
+import { goCompareText, goJsonText, goNumberText, goPlainText, goQuote, goSourceText, goTypeText, type Json } from "#kube";
 import { compareValues, keyElement, parsePathElement, pathText, sortElements, storedPathText, valueElement } from "./path-element.ts";
 
 describe("path elements", () => {
@@ -69,12 +69,12 @@ describe("Go's texts", () => {
     { given: 0.0001, want: "0.0001" },
     { given: 0.000_01, want: "1e-05" },
   ])("prints $given as $want", ({ given, want }) => {
-    expect(numberText(given)).toBe(want);
+    expect(goNumberText(given)).toBe(want);
   });
 
   it("quotes special characters", () => {
-    expect(quote('a\u00a0b\x7f\u200bc é😀\x01\n\\"')).toBe('"a\\u00a0b\\x7f\\u200bc é😀\\x01\\n\\\\\\""');
-    expect(quote("\u{e0001}")).toBe('"\\U000e0001"');
+    expect(goQuote('a\u00a0b\x7f\u200bc é😀\x01\n\\"')).toBe('"a\\u00a0b\\x7f\\u200bc é😀\\x01\\n\\\\\\""');
+    expect(goQuote("\u{e0001}")).toBe('"\\U000e0001"');
   });
 
   it.each<{ name: string; value: Json; plain: string; source: string; type: string }>([
@@ -92,7 +92,7 @@ describe("Go's texts", () => {
       type: "map[string]interface {}",
     },
   ])("prints $name", ({ value, plain, source, type }) => {
-    expect([plainText(value), sourceText(value), typeText(value)]).toEqual([plain, source, type]);
+    expect([goPlainText(value), goSourceText(value), goTypeText(value)]).toEqual([plain, source, type]);
   });
 
   it.each<{ value: Json | undefined; want: string }>([
@@ -103,11 +103,11 @@ describe("Go's texts", () => {
     { value: { b: [true, null], a: -0 }, want: '{"a":0,"b":[true,null]}' },
     { value: undefined, want: "null" },
   ])("writes JSON as $want", ({ value, want }) => {
-    expect(jsonText(value)).toBe(want);
+    expect(goJsonText(value)).toBe(want);
   });
 
   it("compares by UTF-8 bytes", () => {
-    expect(["b", "a", "ab", "\uffee", "😀"].toSorted(compareText)).toEqual(["a", "ab", "b", "\uffee", "😀"]);
-    expect(compareText("😀", "😁")).toBeLessThan(0);
+    expect(["b", "a", "ab", "\uffee", "😀"].toSorted(goCompareText)).toEqual(["a", "ab", "b", "\uffee", "😀"]);
+    expect(goCompareText("😀", "😁")).toBeLessThan(0);
   });
 });

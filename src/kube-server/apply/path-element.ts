@@ -6,7 +6,7 @@
  * and printing parse it.
  */
 import { err, memoize, ok, type Result } from "#base";
-import { compareText, floatText, isJsonObject, jsonText, numberText, parseJson, quote, stringText, type Json } from "#kube";
+import { goCompareText, goFloatText, isJsonObject, goJsonText, goNumberText, parseJson, goQuote, goStringText, type Json } from "#kube";
 
 export type PathElement = string;
 export type FieldPath = readonly PathElement[];
@@ -25,11 +25,11 @@ export function fieldPath(...names: readonly string[]): FieldPath {
 
 /** `fields` sorted by name. */
 export function keyElement(fields: readonly KeyField[]): PathElement {
-  return `k:{${fields.map(([name, value]) => `${stringText(name)}:${jsonText(value)}`).join(",")}}`;
+  return `k:{${fields.map(([name, value]) => `${goStringText(name)}:${goJsonText(value)}`).join(",")}}`;
 }
 
 export function valueElement(value: Json): PathElement {
-  return `v:${jsonText(value)}`;
+  return `v:${goJsonText(value)}`;
 }
 
 export function indexElement(index: number): PathElement {
@@ -51,7 +51,7 @@ const keyFieldsOf = memoize(LIMITS, (element: PathElement): readonly KeyField[] 
   return isJsonObject(parsed)
     ? Object.entries(parsed)
         .map(([name, value]) => [name, value ?? null] as const)
-        .toSorted(([a], [b]) => compareText(a, b))
+        .toSorted(([a], [b]) => goCompareText(a, b))
     : [];
 });
 
@@ -118,7 +118,7 @@ function compareKeys(a: readonly KeyField[], b: readonly KeyField[]): number {
   for (const [index, [name, value]] of a.entries()) {
     const other = b[index];
     if (other === undefined) return 1;
-    const order = compareText(name, other[0]) || compareValues(value, other[1]);
+    const order = goCompareText(name, other[0]) || compareValues(value, other[1]);
     if (order !== 0) return order;
   }
   return a.length - b.length;
@@ -128,7 +128,7 @@ function compareKeys(a: readonly KeyField[], b: readonly KeyField[]): number {
 export function compareValues(a: Json, b: Json): number {
   const rank = rankOf(a);
   if (rank !== rankOf(b)) return rank - rankOf(b);
-  if (typeof a === "string" && typeof b === "string") return compareText(a, b);
+  if (typeof a === "string" && typeof b === "string") return goCompareText(a, b);
   if (Array.isArray(a) && Array.isArray(b)) return compareKeys([...a.entries()].map(indexed), [...b.entries()].map(indexed));
   if (isJsonObject(a) && isJsonObject(b)) return compareKeys(keyFieldsOf(valueElement(a)), keyFieldsOf(valueElement(b)));
   return Number(a) - Number(b);
@@ -155,10 +155,10 @@ export function pathText(path: FieldPath): string {
 
 /** The same for a path that was parsed from managedFields: Go decodes its numbers as float64, and prints large ones with an exponent. */
 export function storedPathText(path: FieldPath): string {
-  return path.map((element) => elementText(element, floatText)).join("");
+  return path.map((element) => elementText(element, goFloatText)).join("");
 }
 
-export function elementText(element: PathElement, numbers: NumberText = numberText): string {
+export function elementText(element: PathElement, numbers: NumberText = goNumberText): string {
   switch (element.charAt(0)) {
     case "f":
       return `.${element.slice(2)}`;
@@ -174,7 +174,7 @@ export function elementText(element: PathElement, numbers: NumberText = numberTe
 }
 
 function valueText(value: Json, numbers: NumberText): string {
-  if (typeof value === "string") return quote(value);
+  if (typeof value === "string") return goQuote(value);
   if (typeof value === "number") return numbers(value);
   if (Array.isArray(value)) return `[${value.map((item: Json) => valueText(item, numbers)).join(",")}]`;
   if (!isJsonObject(value)) return JSON.stringify(value);

@@ -5,7 +5,7 @@
  * A real server walks maps in random order and stops a map at its first undeclared field; we walk in document order.
  */
 import { err, ok, type Result } from "#base";
-import { isJsonObject, MAX_DEPTH, plainText, sourceText, typeText, type Json } from "#kube";
+import { isJsonObject, MAX_DEPTH, goPlainText, goSourceText, goTypeText, type Json } from "#kube";
 import { elementOfItem } from "./list-items.ts";
 import { elementText, fieldElement, indexElement, pathText, type PathElement } from "./path-element.ts";
 import { ownField } from "./own-fields.ts";
@@ -117,19 +117,19 @@ function scalarProblem(scalar: ScalarType, value: Json): string | undefined {
   if (value === null) return undefined;
   switch (scalar) {
     case "numeric":
-      return typeof value === "number" ? undefined : `expected numeric (int or float), got ${typeText(value)}`;
+      return typeof value === "number" ? undefined : `expected numeric (int or float), got ${goTypeText(value)}`;
     case "string":
-      return typeof value === "string" ? undefined : `expected string, got &value.valueUnstructured{Value:${sourceText(value)}}`;
+      return typeof value === "string" ? undefined : `expected string, got &value.valueUnstructured{Value:${goSourceText(value)}}`;
     case "boolean":
-      return typeof value === "boolean" ? undefined : `expected boolean, got &{${plainText(value)}}`;
+      return typeof value === "boolean" ? undefined : `expected boolean, got &{${goPlainText(value)}}`;
     case "untyped":
-      return typeof value === "object" ? `expected any scalar, got &{${plainText(value)}}` : undefined;
+      return typeof value === "object" ? `expected any scalar, got &{${goPlainText(value)}}` : undefined;
   }
 }
 
 function visitMap(walk: Walk, map: MapSchema, value: Json): void {
   if (value === null) return;
-  if (!isJsonObject(value)) return report(walk, `expected map, got &{${plainText(value)}}`);
+  if (!isJsonObject(value)) return report(walk, `expected map, got &{${goPlainText(value)}}`);
   // a real server mostly traverses maps in sorted order; an undeclared field ends the traversal
   for (const name of Object.keys(value).toSorted()) {
     const below = value[name];
@@ -148,7 +148,7 @@ function reportUndeclared(walk: Walk, name: string): void {
 
 function visitList(walk: Walk, list: ListSchema, value: Json): void {
   if (value === null) return;
-  if (!Array.isArray(value)) return report(walk, `expected list, got &{${plainText(value)}}`);
+  if (!Array.isArray(value)) return report(walk, `expected list, got &{${goPlainText(value)}}`);
   const items: readonly Json[] = value;
   const seen = new Set<PathElement>();
   for (const [index, item] of items.entries()) {

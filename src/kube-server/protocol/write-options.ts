@@ -1,7 +1,7 @@
 /** Options of a write in the query string: `dryRun`, `fieldManager`, `fieldValidation`, `force`. Validated as on a real server. */
 import { Buffer } from "node:buffer";
 import { memoize, memoizeByObject, ok, type Result } from "#base";
-import { quote } from "#kube";
+import { goQuote } from "#kube";
 import type { FieldCause } from "../resource-type.ts";
 import { header, type ApiRequest } from "./request.ts";
 import { isTrue } from "./request-info.ts";
@@ -90,7 +90,7 @@ function managerCauses(manager: string): readonly FieldCause[] {
   let at = 0;
   for (const character of manager) {
     const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
-    const detail = `Invalid value: ${quote(manager)}: invalid character U+${code} (at position ${at})`;
+    const detail = `Invalid value: ${goQuote(manager)}: invalid character U+${code} (at position ${at})`;
     if (!isPrintable(character)) causes.push({ reason: "FieldValueInvalid", field: "fieldManager", detail });
     at += Buffer.byteLength(character);
   }

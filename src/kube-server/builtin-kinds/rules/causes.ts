@@ -1,5 +1,5 @@
 /** Field errors with the API server's messages. Values are shown as Go's JSON shows them, so that people find the messages they know. */
-import { isJsonObject, quote, type Json, type JsonObject } from "#kube";
+import { isJsonObject, goQuote, type Json, type JsonObject } from "#kube";
 import type { FieldCause } from "../../resource-type.ts";
 
 export type Causes = readonly FieldCause[];
@@ -88,7 +88,7 @@ export function goSelector(selector: JsonObject | undefined): Json {
 }
 
 function valueText(value: Json | undefined): string {
-  if (typeof value === "string") return quote(value);
+  if (typeof value === "string") return goQuote(value);
   return JSON.stringify(value ?? null).replaceAll(/[<>&]/g, (char) => ESCAPED[char] ?? char);
 }
 

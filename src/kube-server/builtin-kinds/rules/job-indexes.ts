@@ -1,5 +1,5 @@
 /** Indexes of a Job's Pods as its status writes them: "1,3-5,7". The messages are those of a real server. */
-import { quote } from "#kube";
+import { goQuote } from "#kube";
 
 type Interval = { readonly first: number; readonly last: number };
 
@@ -42,7 +42,7 @@ function readable(text: string, completions: number): readonly Interval[] {
 function readInterval(part: string, completions: number): Interval | string {
   const [first = "", last, ...more] = part.split("-");
   if (more.length > 0)
-    return `the fragment ${quote(part)} violates the requirement that an index interval can have at most two parts separated by '-'`;
+    return `the fragment ${goQuote(part)} violates the requirement that an index interval can have at most two parts separated by '-'`;
   const from = readIndex(first, completions);
   if (typeof from === "string" || last === undefined) return typeof from === "string" ? from : { first: from, last: from };
   const to = readIndex(last, completions);
@@ -51,8 +51,8 @@ function readInterval(part: string, completions: number): Interval | string {
 }
 
 function readIndex(text: string, completions: number): number | string {
-  if (!/^\+?[0-9]{1,15}$/.test(text)) return `cannot convert string to integer for index: ${quote(text)}`;
-  return Number(text) >= completions ? `too large index: ${quote(text)}` : Number(text);
+  if (!/^\+?[0-9]{1,15}$/.test(text)) return `cannot convert string to integer for index: ${goQuote(text)}`;
+  return Number(text) >= completions ? `too large index: ${goQuote(text)}` : Number(text);
 }
 
 function notRising(previous: number, current: number): string {

@@ -3,7 +3,7 @@
  *
  * Surprise: a type error has the text "Invalid value" too; only its reason is different. And "Too long" counts characters but prints bytes.
  */
-import { jsonText, numberText, quote, type Json } from "#kube";
+import { goJsonText, goNumberText, goQuote, type Json } from "#kube";
 import type { FieldCause } from "../../resource-type.ts";
 import { pathText, type CausePath } from "./field-path.ts";
 
@@ -39,7 +39,7 @@ export function duplicate(path: CausePath, value: BadValue): FieldCause {
 }
 
 export function notSupported(path: CausePath, value: BadValue, supported: readonly string[]): FieldCause {
-  const detail = supported.length === 0 ? "" : `supported values: ${supported.map(quote).join(", ")}`;
+  const detail = supported.length === 0 ? "" : `supported values: ${supported.map(goQuote).join(", ")}`;
   return cause("FieldValueNotSupported", path, withDetail(withValue("Unsupported value", value), detail));
 }
 
@@ -76,9 +76,9 @@ function withValue(text: string, value: BadValue): string {
 }
 
 function valueText(value: Exclude<BadValue, typeof OMITTED>): string {
-  if (typeof value === "string") return quote(value);
-  if (typeof value === "number") return numberText(value);
-  return isPrinted(value) ? value[PRINTED] : jsonText(value ?? null);
+  if (typeof value === "string") return goQuote(value);
+  if (typeof value === "number") return goNumberText(value);
+  return isPrinted(value) ? value[PRINTED] : goJsonText(value ?? null);
 }
 
 function isPrinted(value: Exclude<BadValue, typeof OMITTED>): value is Printed {

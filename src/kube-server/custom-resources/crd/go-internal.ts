@@ -2,7 +2,7 @@
  * A CRD's parts as Go prints its internal structs: with Go's field names and every zero value. The server quotes them in errors about rules
  * and versions.
  */
-import { field, fieldAt, jsonText, type Json, type JsonObject } from "#kube";
+import { field, fieldAt, goJsonText, type Json, type JsonObject } from "#kube";
 import { printed, type Printed } from "../causes/causes.ts";
 import type { ValidationRule } from "../schema/json-schema.ts";
 import type { Definition } from "./definition.ts";
@@ -11,12 +11,12 @@ import { listText, maybe, schemaText, struct } from "./go-schema.ts";
 export function printedRule(rule: ValidationRule): Printed {
   return printed(
     struct([
-      ["Rule", jsonText(rule.rule)],
-      ["Message", jsonText(rule.message)],
-      ["MessageExpression", jsonText(rule.messageExpression)],
-      ["Reason", jsonText(rule.reason ?? null)],
-      ["FieldPath", jsonText(rule.fieldPath)],
-      ["OptionalOldSelf", jsonText(rule.optionalOldSelf ?? null)],
+      ["Rule", goJsonText(rule.rule)],
+      ["Message", goJsonText(rule.message)],
+      ["MessageExpression", goJsonText(rule.messageExpression)],
+      ["Reason", goJsonText(rule.reason ?? null)],
+      ["FieldPath", goJsonText(rule.fieldPath)],
+      ["OptionalOldSelf", goJsonText(rule.optionalOldSelf ?? null)],
     ]),
   );
 }
@@ -37,11 +37,11 @@ function versionText(definition: Definition, version: JsonObject): string {
     return value === undefined || isShared ? "null" : print(value);
   };
   return struct([
-    ["Name", jsonText(field(version, "name"))],
-    ["Served", jsonText(field(version, "served"))],
-    ["Storage", jsonText(field(version, "storage"))],
-    ["Deprecated", jsonText(field(version, "deprecated") ?? false)],
-    ["DeprecationWarning", jsonText(field(version, "deprecationWarning") ?? null)],
+    ["Name", goJsonText(field(version, "name"))],
+    ["Served", goJsonText(field(version, "served"))],
+    ["Storage", goJsonText(field(version, "storage"))],
+    ["Deprecated", goJsonText(field(version, "deprecated") ?? false)],
+    ["DeprecationWarning", goJsonText(field(version, "deprecationWarning") ?? null)],
     [
       "Schema",
       own("schema", shared.validation, (value) => struct([["OpenAPIV3Schema", maybe(field(value, "openAPIV3Schema"), schemaText)]])),
@@ -51,7 +51,7 @@ function versionText(definition: Definition, version: JsonObject): string {
     [
       "SelectableFields",
       own("selectableFields", shared.selectableFields, (value) =>
-        listText(value, (one) => struct([["JSONPath", jsonText(field(one, "jsonPath"))]])),
+        listText(value, (one) => struct([["JSONPath", goJsonText(field(one, "jsonPath"))]])),
       ),
     ],
   ]);
@@ -64,9 +64,9 @@ function subresourcesText(value: Json): string {
       "Scale",
       maybe(field(value, "scale"), (scale) =>
         struct([
-          ["SpecReplicasPath", jsonText(field(scale, "specReplicasPath"))],
-          ["StatusReplicasPath", jsonText(field(scale, "statusReplicasPath"))],
-          ["LabelSelectorPath", jsonText(field(scale, "labelSelectorPath") ?? null)],
+          ["SpecReplicasPath", goJsonText(field(scale, "specReplicasPath"))],
+          ["StatusReplicasPath", goJsonText(field(scale, "statusReplicasPath"))],
+          ["LabelSelectorPath", goJsonText(field(scale, "labelSelectorPath") ?? null)],
         ]),
       ),
     ],
@@ -75,11 +75,11 @@ function subresourcesText(value: Json): string {
 
 function columnText(column: JsonObject): string {
   return struct([
-    ["Name", jsonText(field(column, "name"))],
-    ["Type", jsonText(field(column, "type"))],
-    ["Format", jsonText(field(column, "format") ?? "")],
-    ["Description", jsonText(field(column, "description") ?? "")],
-    ["Priority", jsonText(field(column, "priority") ?? 0)],
-    ["JSONPath", jsonText(field(column, "jsonPath"))],
+    ["Name", goJsonText(field(column, "name"))],
+    ["Type", goJsonText(field(column, "type"))],
+    ["Format", goJsonText(field(column, "format") ?? "")],
+    ["Description", goJsonText(field(column, "description") ?? "")],
+    ["Priority", goJsonText(field(column, "priority") ?? 0)],
+    ["JSONPath", goJsonText(field(column, "jsonPath"))],
   ]);
 }

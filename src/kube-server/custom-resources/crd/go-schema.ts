@@ -1,8 +1,8 @@
 /** A schema as Go prints its internal JSONSchemaProps: every field, in Go's order. */
-import { field, isJsonObject, jsonText, stringText, type Json, type JsonObject } from "#kube";
+import { field, isJsonObject, goJsonText, goStringText, type Json, type JsonObject } from "#kube";
 
 export function struct(fields: readonly (readonly [string, string])[]): string {
-  return `{${fields.map(([name, value]) => `${stringText(name)}:${value}`).join(",")}}`;
+  return `{${fields.map(([name, value]) => `${goStringText(name)}:${value}`).join(",")}}`;
 }
 
 export function maybe(value: Json | undefined, print: (value: JsonObject) => string): string {
@@ -75,7 +75,7 @@ export function schemaText(schema: JsonObject): string {
 function fieldText(value: Json, print: Print): string {
   switch (print) {
     case "plain":
-      return jsonText(value);
+      return goJsonText(value);
     case "schema":
       return maybe(value, schemaText);
     case "schemas":
@@ -95,8 +95,8 @@ function fieldText(value: Json, print: Print): string {
       ]);
     case "docs":
       return struct([
-        ["Description", jsonText(field(value, "description") ?? "")],
-        ["URL", jsonText(field(value, "url") ?? "")],
+        ["Description", goJsonText(field(value, "description") ?? "")],
+        ["URL", goJsonText(field(value, "url") ?? "")],
       ]);
     case "rules":
       return listText(value, ruleText);
@@ -112,17 +112,17 @@ function mapText(value: Json, print: (value: Json) => string): string {
 function dependencyText(value: Json): string {
   return struct([
     ["Schema", maybe(value, schemaText)],
-    ["Property", Array.isArray(value) ? jsonText(value) : "null"],
+    ["Property", Array.isArray(value) ? goJsonText(value) : "null"],
   ]);
 }
 
 function ruleText(rule: JsonObject): string {
   return struct([
-    ["Rule", jsonText(field(rule, "rule"))],
-    ["Message", jsonText(field(rule, "message") ?? "")],
-    ["MessageExpression", jsonText(field(rule, "messageExpression") ?? "")],
-    ["Reason", jsonText(field(rule, "reason") ?? null)],
-    ["FieldPath", jsonText(field(rule, "fieldPath") ?? "")],
-    ["OptionalOldSelf", jsonText(field(rule, "optionalOldSelf") ?? null)],
+    ["Rule", goJsonText(field(rule, "rule"))],
+    ["Message", goJsonText(field(rule, "message") ?? "")],
+    ["MessageExpression", goJsonText(field(rule, "messageExpression") ?? "")],
+    ["Reason", goJsonText(field(rule, "reason") ?? null)],
+    ["FieldPath", goJsonText(field(rule, "fieldPath") ?? "")],
+    ["OptionalOldSelf", goJsonText(field(rule, "optionalOldSelf") ?? null)],
   ]);
 }

@@ -2,7 +2,7 @@
  * The checks of a CRD's schema, node by node, including the compilation of its rules. The order of the checks is the server's: rules of an
  * invalid schema are not compiled.
  */
-import { jsonText } from "#kube";
+import { goJsonText } from "#kube";
 import type { FieldCause } from "../../resource-type.ts";
 import { forbidden, invalid, notSupported, printed, required, type BadValue } from "../causes/causes.ts";
 import { child, index, key } from "../causes/field-path.ts";
@@ -140,7 +140,7 @@ export function wrongType(path: string, type: string, detail: string): FieldCaus
 
 /** Pointers to texts are printed as JSON; an absent one is null. */
 export function pointer(value: string | undefined): BadValue {
-  return printed(jsonText(value ?? null));
+  return printed(goJsonText(value ?? null));
 }
 
 const REASONS = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];

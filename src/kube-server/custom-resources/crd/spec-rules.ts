@@ -1,5 +1,5 @@
 /** The rules of `spec`: group, scope, versions and their common parts. Paths are those of the server's internal form (definition.ts). */
-import { dnsSubdomainProblems, jsonText } from "#kube";
+import { dnsSubdomainProblems, goJsonText } from "#kube";
 import type { FieldCause } from "../../resource-type.ts";
 import { invalid, printed, required } from "../causes/causes.ts";
 import { child, index } from "../causes/field-path.ts";
@@ -103,7 +103,7 @@ function structural(schema: JsonSchema): JsonSchema | undefined {
 function deprecationCauses(version: CrdVersion, path: string): readonly FieldCause[] {
   const { deprecationWarning: warning } = version;
   if (warning === undefined) return [];
-  const value = printed(jsonText(warning));
+  const value = printed(goJsonText(warning));
   if (!version.deprecated) return [invalid(path, value, "can only be set for deprecated versions")];
   const problems: string[] = [];
   if (new TextEncoder().encode(warning).length > 256) problems.push("must be <= 256 characters long");

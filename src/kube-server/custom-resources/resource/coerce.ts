@@ -3,7 +3,7 @@
  * nulls without a meaning are removed, embedded resources are decoded too. Converted objects are treated the same.
  */
 import { err, ok, type Result } from "#base";
-import { depthExceeds, field, isJsonObject, MAX_DEPTH, plainText, type Json, type JsonObject, type KubeObject } from "#kube";
+import { depthExceeds, field, isJsonObject, MAX_DEPTH, goPlainText, type Json, type JsonObject, type KubeObject } from "#kube";
 import type { Decoded } from "../../resource-type.ts";
 import { describeCauses } from "../causes/causes.ts";
 import { OBJECT_META } from "../decode/object-meta-shape.ts";
@@ -30,7 +30,7 @@ export function coerceObject(raw: Json, coercion: Coercion): Result<Decoded, str
   for (const name of ["kind", "apiVersion"]) {
     const value = field(raw, name);
     if (value !== undefined && typeof value !== "string")
-      return err(`.${name} accessor error: ${plainText(value)} is of the type ${goTypeOf(value)}, expected string`);
+      return err(`.${name} accessor error: ${goPlainText(value)} is of the type ${goTypeOf(value)}, expected string`);
   }
   const metadata = field(raw, "metadata");
   const meta = metadata === undefined ? undefined : readShape(OBJECT_META, metadata);

@@ -2,7 +2,7 @@
  * A served version of a CRD for the REST layer. Schemas are parsed once, rules are compiled when the first object needs them.
  */
 import { once, type Clock } from "#base";
-import { field, fieldAt, plainText, qualifiedNameProblems, type Json, type JsonObject, type KubeObject } from "#kube";
+import { field, fieldAt, goPlainText, qualifiedNameProblems, type Json, type JsonObject, type KubeObject } from "#kube";
 import { crdSchema, type TypeSchema } from "../../apply/index.ts";
 import { Pace, runAtOnce, runPaced, type Paced } from "../../pace.ts";
 import type { FieldCause, ResourceType } from "../../resource-type.ts";
@@ -169,7 +169,7 @@ function selector(path: string): (object: KubeObject) => string {
   const parsed = parseJsonPath(path);
   return (object) => {
     const value = parsed.ok ? parsed.value(object as unknown as Json)[0] : undefined;
-    return value === undefined || value === null ? "" : plainText(value);
+    return value === undefined || value === null ? "" : goPlainText(value);
   };
 }
 

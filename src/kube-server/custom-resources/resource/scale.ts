@@ -1,6 +1,6 @@
 /** The scale subresource: checks the fields that a CRD declares for its replicas. */
 import { err, ok, type Result } from "#base";
-import { field, isJsonObject, plainText, type Json } from "#kube";
+import { field, isJsonObject, goPlainText, type Json } from "#kube";
 import type { FieldCause } from "../../resource-type.ts";
 import { invalid } from "../causes/causes.ts";
 import type { CrdScalePaths } from "../crd/definition.ts";
@@ -26,7 +26,7 @@ function readAt(object: Json, path: string, type: "int64" | "string"): Result<Js
 }
 
 function accessorError(steps: readonly string[], value: Json, expected: string): string {
-  return `.${steps.join(".")} accessor error: ${plainText(value)} is of the type ${goTypeOf(value)}, expected ${expected}`;
+  return `.${steps.join(".")} accessor error: ${goPlainText(value)} is of the type ${goTypeOf(value)}, expected ${expected}`;
 }
 
 export function validateScale(paths: CrdScalePaths | undefined, object: Json, what: "all" | "status"): readonly FieldCause[] {

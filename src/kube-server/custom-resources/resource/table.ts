@@ -1,5 +1,5 @@
 /** Columns and cells of a custom resource in a Table: its name, and the CRD's printer columns, or its age. */
-import { jsonText, numberText, type Json, type KubeObject } from "#kube";
+import { goJsonText, goNumberText, type Json, type KubeObject } from "#kube";
 import { parseTimestamp } from "#cel";
 import type { TableColumn } from "../../resource-type.ts";
 import type { CrdPrinterColumn } from "../crd/definition.ts";
@@ -96,7 +96,7 @@ function toInt64(value: number): number {
 function textOf(value: Json): string {
   if (value === null) return "<no value>";
   if (typeof value === "string") return value;
-  return typeof value === "number" ? numberText(value) : jsonText(value);
+  return typeof value === "number" ? goNumberText(value) : goJsonText(value);
 }
 
 function ageOf(time: string, now: number): string {

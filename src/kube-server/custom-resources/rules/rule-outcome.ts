@@ -1,5 +1,5 @@
 /** Evaluates one rule on one value, charges its cost, and returns the cause for the client. */
-import { quote, type Json } from "#kube";
+import { goQuote, type Json } from "#kube";
 import { CelFailure, CelOptional, Effort, NONE, type CelValue, type Program, type Run } from "#cel";
 import type { Pace } from "../../pace.ts";
 import type { FieldCause } from "../../resource-type.ts";
@@ -126,7 +126,7 @@ function evaluateMessage(state: Budget, compiled: CompiledRule, subject: Subject
   if (run.value instanceof CelFailure && run.value.fatal) {
     state.budget = -1;
     return {
-      problem: `no further validation rules will be run due to call cost exceeds limit for messageExpression: ${quote(compiled.rule.messageExpression)}`,
+      problem: `no further validation rules will be run due to call cost exceeds limit for messageExpression: ${goQuote(compiled.rule.messageExpression)}`,
     };
   }
   const text = typeof run.value === "string" ? run.value.trim() : "";

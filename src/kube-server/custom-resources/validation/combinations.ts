@@ -2,7 +2,7 @@
  * anyOf, oneOf, allOf and not. When no branch matches, the errors of the best match are listed together with the general error, which has no
  * field.
  */
-import { quote, type Json } from "#kube";
+import { goQuote, type Json } from "#kube";
 import type { JsonSchema } from "../schema/json-schema.ts";
 import { general } from "./problems.ts";
 import { ValidationFindings } from "./result.ts";
@@ -14,7 +14,7 @@ export function validateCombinations(at: At, schema: JsonSchema, value: Json): V
   if (schema.oneOf.length > 0) findings.merge(validateOneOf(at, schema.oneOf, value));
   if (schema.allOf.length > 0) findings.merge(validateAllOf(at, schema.allOf, value));
   if (schema.not !== undefined && validateValue(at, schema.not, value).isValid) {
-    findings.add(general(`${quote(at.path)} must not validate the schema (not)`));
+    findings.add(general(`${goQuote(at.path)} must not validate the schema (not)`));
   }
   findings.matches += 1;
   return findings;
@@ -34,7 +34,7 @@ function validateAnyOf(at: At, branches: readonly JsonSchema[], value: Json): Va
     failed.push(result);
   }
   const findings = new ValidationFindings();
-  findings.add(general(`${quote(at.path)} must validate at least one schema (anyOf)`));
+  findings.add(general(`${goQuote(at.path)} must validate at least one schema (anyOf)`));
   findings.merge(closest(failed));
   return findings;
 }
@@ -46,7 +46,7 @@ function validateOneOf(at: At, branches: readonly JsonSchema[], value: Json): Va
   if (valid.length === 1 && only !== undefined) return only;
   const findings = new ValidationFindings();
   const count = valid.length === 0 ? "Found none valid" : `Found ${valid.length} valid alternatives`;
-  findings.add(general(`${quote(at.path)} must validate one and only one schema (oneOf). ${count}`));
+  findings.add(general(`${goQuote(at.path)} must validate one and only one schema (oneOf). ${count}`));
   if (valid.length === 0) findings.merge(closest(results));
   return findings;
 }
@@ -58,7 +58,7 @@ function validateAllOf(at: At, branches: readonly JsonSchema[], value: Json): Va
   const invalid = results.filter((result) => !result.isValid).length;
   if (invalid > 0)
     findings.add(
-      general(`${quote(at.path)} must validate all the schemas (allOf)${invalid === branches.length ? ". None validated" : ""}`),
+      general(`${goQuote(at.path)} must validate all the schemas (allOf)${invalid === branches.length ? ". None validated" : ""}`),
     );
   return findings;
 }

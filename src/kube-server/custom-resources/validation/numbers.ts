@@ -4,7 +4,7 @@
  * Surprise: a float within a billionth of an integer counts as that integer, and bounds that are no integers are themselves reported when the
  * type is integer.
  */
-import { floatText, numberText, typeText, type Json } from "#kube";
+import { goFloatText, goNumberText, goTypeText, type Json } from "#kube";
 import type { JsonSchema } from "../schema/json-schema.ts";
 import { badFactor, beyondBound, general } from "./problems.ts";
 import { ValidationFindings, type SchemaProblem } from "./result.ts";
@@ -25,7 +25,7 @@ export function isNearInteger(value: number): boolean {
 
 /** `%T`: integers beyond 64 bits are floats. */
 export function goTypeOf(json: Json): string {
-  return typeof json === "number" && !isInt64(json) ? "float64" : typeText(json);
+  return typeof json === "number" && !isInt64(json) ? "float64" : goTypeText(json);
 }
 
 export function validateNumber(path: string, schema: JsonSchema, value: number): ValidationFindings {
@@ -52,9 +52,9 @@ type Bound = { readonly value: number; readonly text: string; readonly shown: st
 /** A bound that does not fit the type is an error of its own, and then both are floats. */
 function boundOf(bound: number, schema: JsonSchema, value: number, what: string, path: string): Bound {
   const problem = outOfRange(bound, schema, what, path);
-  if (!isInt64(value) || problem !== undefined) return { value: bound, text: floatText(bound), shown: floatText(value), problem };
+  if (!isInt64(value) || problem !== undefined) return { value: bound, text: goFloatText(bound), shown: goFloatText(value), problem };
   const whole = Math.trunc(bound);
-  return { value: whole, text: numberText(whole), shown: numberText(value), problem };
+  return { value: whole, text: goNumberText(whole), shown: goNumberText(value), problem };
 }
 
 function validateMinimum(path: string, bound: Bound, exclusive: boolean, value: number): SchemaProblem | undefined {

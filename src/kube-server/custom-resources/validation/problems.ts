@@ -1,5 +1,5 @@
 /** The messages of kube-openapi's validator, each with the cause that the API server makes of it. */
-import { jsonText, quote, type Json } from "#kube";
+import { goJsonText, goQuote, type Json } from "#kube";
 import { MAX_PATTERN_STEPS } from "#cel";
 import type { FieldCause } from "../../resource-type.ts";
 import { invalid, notSupported, printed, required, tooLong, tooMany, typeInvalid, type BadValue } from "../causes/causes.ts";
@@ -23,7 +23,7 @@ function refused(path: string, sentence: string, value: BadValue): SchemaProblem
 }
 
 export function wrongType(path: string, expected: string, actual: string): SchemaProblem {
-  const text = `${path} in body must be of type ${expected}: ${quote(actual)}`;
+  const text = `${path} in body must be of type ${expected}: ${goQuote(actual)}`;
   return problem(path, text, (at) => typeInvalid(at, actual, text));
 }
 
@@ -32,8 +32,8 @@ export function missing(path: string): SchemaProblem {
 }
 
 export function notInEnum(path: string, value: Json, allowed: readonly Json[]): SchemaProblem {
-  const names = allowed.map((one) => (typeof one === "string" ? one : jsonText(one)));
-  return problem(path, `${path} in body should be one of ${jsonText(allowed)}`, (at) => notSupported(at, value, names));
+  const names = allowed.map((one) => (typeof one === "string" ? one : goJsonText(one)));
+  return problem(path, `${path} in body should be one of ${goJsonText(allowed)}`, (at) => notSupported(at, value, names));
 }
 
 export function tooLongText(path: string, max: number): SchemaProblem {
