@@ -127,7 +127,11 @@ describe("an authority loaded from PEM", () => {
       want: "the certificate or the key is not readable PEM",
     },
     { name: "a leaf", given: server, want: "the certificate is not a certificate authority's" },
-    { name: "with another authority's key", given: { certificate: ca.certificate, key: other.key }, want: "the key is not the certificate's" },
+    {
+      name: "with another authority's key",
+      given: { certificate: ca.certificate, key: other.key },
+      want: "the key is not the certificate's",
+    },
   ];
   test.each(rows)("is rejected when it is $name", ({ given, want }) => {
     expect(loadCertificateAuthority(given)).toEqual({ ok: false, error: { kind: "invalid-authority", message: want } });
