@@ -1,7 +1,7 @@
 /**
- * The policies of a whole mesh, kept up to date: a changed service makes its own anew and those of its neighbours, and nothing else.
+ * The policies of a whole mesh, updated incrementally: a changed service recompiles its own policies and those of its neighbours only.
  *
- * What comes out after any sequence of changes is what a fresh compilation of the same services would give, byte for byte.
+ * After any sequence of changes the result equals a full compilation of the same services, byte for byte.
  */
 import type { KubeObject } from "#kube";
 import { incoming, outgoing, type Outgoing } from "./graph/agreements.ts";
@@ -13,7 +13,7 @@ import { defaultDeny, namespaceObject, waypointObjects } from "./policies/namesp
 import { serviceEntries } from "./policies/service-entry.ts";
 import { USUAL_MONITORING, type MeshSettings } from "./settings.ts";
 
-/** What has to be made anew: policies of services, and objects of namespaces. */
+/** What has to be recompiled: policies of services, and objects of namespaces. */
 export type AffectedNodes = { readonly services: ReadonlySet<ServiceId>; readonly namespaces: ReadonlySet<string> };
 
 export class Mesh {
@@ -50,8 +50,8 @@ export class Mesh {
   }
 
   /**
-   * For pods that still run where their service is not declared: probes and DNS, so that they live, and no caller or callee. It takes the
-   * place of the service's own policy, which has the same name.
+   * For pods that still run although their service is not declared: allows probes and DNS, and no caller or callee. It replaces
+   * the service's own policy, which has the same name.
    */
   closedPolicy(id: ServiceId): KubeObject {
     return ciliumPolicy(this.neighbourhood(closedNode(id)));
@@ -104,7 +104,7 @@ export class Mesh {
     return [...namespaces].filter((namespace) => this.hasWaypoint(namespace)).toSorted();
   }
 
-  /** A namespace that gets or loses its waypoint touches all its services and all who call them. */
+  /** A namespace that gets or loses its waypoint affects all its services and their callers. */
   #changed(id: ServiceId, change: () => ReadonlySet<ServiceId>): AffectedNodes {
     const { namespace } = splitId(id);
     const before = this.hasWaypoint(namespace);
@@ -115,8 +115,8 @@ export class Mesh {
         for (const other of this.graph.mentioning(own)) services.add(other);
       }
     }
-    for (const touched of services) this.#policies.delete(touched);
-    return { services, namespaces: new Set([...services].map((touched) => splitId(touched).namespace)) };
+    for (const affected of services) this.#policies.delete(affected);
+    return { services, namespaces: new Set([...services].map((affected) => splitId(affected).namespace)) };
   }
 
   #waypointTraffic(namespace: string) {

@@ -1,4 +1,4 @@
-/** Small meshes, and the objects of a mesh with workloads to go with them: what a cluster would have. Only for tests. */
+/** Builds small meshes, and their objects with workloads as a cluster would contain them. Only for tests. */
 import type { KubeObject } from "#kube";
 import {
   declarationsByPeer,
@@ -19,7 +19,7 @@ export const ADMIN: Port = { name: "admin", port: 9000, targetPort: 9000, protoc
 
 type DeclarationOptions = Partial<Omit<PeerDeclaration, "peer" | "resource">> & { readonly peer: ServiceId };
 
-/** A service with one port that says nothing, unless it says something. */
+/** A service with one port, and with declarations if given. */
 export function service(
   id: ServiceId,
   declares: readonly DeclarationOptions[] = [],

@@ -1,4 +1,4 @@
-/** The compiled policies, read as the data plane reads them, say what the declarations agree on: no more, and no less. */
+/** The compiled policies, evaluated as the data plane does, allow exactly the calls that both sides declare. */
 import { describe, expect, test } from "vitest";
 import { seededRandom } from "#base";
 import type { KubeObject } from "#kube";
@@ -21,10 +21,10 @@ function meshFor(seed: number, requests: boolean): Mesh {
   return mesh;
 }
 
-/** Pods that are no service of anybody, in namespaces of ours: only the default deny stands between them. */
-const STRAYS = ["dev/stray", "prod/stray"].flatMap((id) => deploymentOf(service(id))).map(withoutOurLabel);
+/** Pods without a service in Lattice namespaces: only the default deny applies to them. */
+const STRAYS = ["dev/stray", "prod/stray"].flatMap((id) => deploymentOf(service(id))).map(withoutServiceLabel);
 
-function withoutOurLabel(object: KubeObject): KubeObject {
+function withoutServiceLabel(object: KubeObject): KubeObject {
   return JSON.parse(JSON.stringify(object).replaceAll("lattice.dev/service", "app")) as KubeObject;
 }
 
@@ -39,14 +39,14 @@ const STRANGER: PodIdentity = {
 
 type Mutation = (object: KubeObject) => readonly KubeObject[];
 
-/** What the declarations say: the ports of the callee that the caller may call. */
+/** The ports of the callee that the caller may call according to the declarations. */
 function agreedPorts(mesh: Mesh, from: ServiceId, to: ServiceId): readonly number[] {
   const [caller, callee] = [mesh.graph.service(from), mesh.graph.service(to)];
   const agreed = caller === undefined || callee === undefined ? undefined : agreement(caller, callee);
   return (agreed?.ports ?? []).map(({ port }) => port);
 }
 
-/** Pairs at layer 4, and pairs and ports at layer 7, as the policies have them and as the declarations want them. */
+/** Pairs at layer 4, and pairs and ports at layer 7, from the policies (got) and from the declarations (want). */
 function compare(
   mesh: Mesh,
   mutate: Mutation = (object) => [object],
@@ -81,7 +81,7 @@ describe("thirty services, every ordered pair", () => {
     }
   }, 120_000);
 
-  test("external services are open to the callers they admit, and to no others", () => {
+  test("external services are open only to the callers they list", () => {
     for (const seed of SEEDS) {
       const mesh = meshFor(seed, false);
       const plane = new DataPlane(clusterOf(mesh));
@@ -105,7 +105,7 @@ describe("thirty services, every ordered pair", () => {
     }
   }, 120_000);
 
-  test("the gateway reaches what has a route, on the routed port only", () => {
+  test("the gateway reaches only services with a route, on the routed port", () => {
     for (const seed of SEEDS.slice(0, 30)) {
       const mesh = meshFor(seed, seed % 2 === 0);
       const plane = new DataPlane(clusterOf(mesh));
@@ -120,7 +120,7 @@ describe("thirty services, every ordered pair", () => {
   }, 120_000);
 });
 
-test("after any changes the policies are those of a fresh compilation, byte for byte", () => {
+test("after any changes the policies equal those of a full compilation, byte for byte", () => {
   for (const seed of SEEDS) {
     const random = seededRandom(seed);
     const mesh = meshFor(seed, true);
@@ -138,7 +138,7 @@ test("after any changes the policies are those of a fresh compilation, byte for 
   }
 }, 120_000);
 
-test("methods and paths are held where requests are read", () => {
+test("methods and paths are enforced at the waypoint", () => {
   const mesh = new Mesh(PLAIN_SETTINGS);
   const random = seededRandom(1);
   const node = (id: string, peer: string, direction: "inbound" | "outbound") => ({
@@ -168,8 +168,8 @@ test("methods and paths are held where requests are read", () => {
   expect([ask("GET", "/api/x"), ask("POST", "/api/x"), ask("GET", "/other")]).toEqual([true, false, false]);
 });
 
-describe("a compiler that made one of these mistakes would be caught", () => {
-  /** As if the compiler had written another text into every object of that kind. */
+describe("the comparison detects a compiler with this mistake", () => {
+  /** Replaces a text in every object of that kind. */
   const rewrite =
     (kind: string, change: (text: string) => string): Mutation =>
     (object) => [object.kind === kind ? (JSON.parse(change(JSON.stringify(object))) as KubeObject) : object];

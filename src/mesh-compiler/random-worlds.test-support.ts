@@ -1,4 +1,4 @@
-/** Random meshes for tests: services in a few namespaces that declare and do not declare, and externals. */
+/** Random meshes for tests: services in a few namespaces with and without declarations, and external services. */
 import { declarationsByPeer, serviceId, type PeerDeclaration, type ExternalNode, type MeshNode, type ServiceNode } from "./graph/node.ts";
 import type { MeshSettings } from "./settings.ts";
 
@@ -19,7 +19,7 @@ function pick<T>(random: Random, items: readonly T[]): T | undefined {
 export type WorldShape = { readonly services: number; readonly externals: number; readonly requests: boolean };
 
 export function randomNodes(random: Random, { services, externals, requests }: WorldShape): readonly MeshNode[] {
-  // the same names in several namespaces: a selector without a namespace must not pass
+  // the same names in several namespaces, so that a selector without a namespace is detected
   const ids = Array.from({ length: services }, (_, at) => serviceId(NAMESPACES[at % 3] ?? "dev", `s${Math.floor(at / 3)}`));
   const outside = Array.from({ length: externals }, (_, at) => serviceId(NAMESPACES[at % 3] ?? "dev", `x${at}`));
   return [

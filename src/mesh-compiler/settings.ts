@@ -1,8 +1,8 @@
-/** What the mesh is like where the policies go. */
+/** Settings of the mesh that the policies are applied to. */
 export type MeshSettings = {
-  /** Of workloads, by namespace: an environment may have its own. */
+  /** Trust domain of the workloads of a namespace: an environment may have its own. */
   readonly trustDomain: (namespace: string) => string;
-  /** The gateway that routes come through. */
+  /** The gateway of the routes. */
   readonly gateway: (namespace: string) => GatewayIdentity;
   /** Namespaces that have a waypoint by configuration, whether or not a service needs it. */
   readonly waypointWanted: (namespace: string) => boolean;
@@ -23,7 +23,7 @@ export const WAYPOINT = "waypoint";
 export const PROXY_METRICS_PORT = 15_020;
 /** The name of the port of a service that scrapers may read. */
 export const METRICS_PORT_NAME = "metrics";
-/** Where the instructions of Istio and Flagger put Prometheus. */
+/** The namespace of Prometheus in the instructions of Istio and Flagger. */
 export const USUAL_MONITORING = "istio-system";
-/** istio-cni sends kubelet's probes on from this address; `host` does not cover it. */
+/** istio-cni forwards kubelet's probes from this address; the entity `host` does not cover it. */
 export const PROBE_CIDR = "169.254.7.127/32";

@@ -8,7 +8,7 @@ import type { ServiceNode } from "./node.ts";
 const ports = [ADMIN, HTTP];
 const both = { direction: "both" as const };
 
-/** Ports on which the first may call the second. */
+/** Ports on which the first service may call the second. */
 function agreed(caller: ServiceNode, callee: ServiceNode): readonly string[] {
   return (agreement(caller, callee)?.ports ?? []).map(({ name }) => name);
 }
@@ -17,41 +17,61 @@ describe("an agreement", () => {
   type Row = { name: string; caller: Parameters<typeof service>[1]; callee: Parameters<typeof service>[1]; want: readonly string[] };
   const rows: readonly Row[] = [
     { name: "needs both sides", caller: [calls("p/b")], callee: [allows("p/a")], want: ["admin", "http"] },
-    { name: "is none with the caller alone", caller: [calls("p/b")], callee: [], want: [] },
-    { name: "is none with the callee alone", caller: [], callee: [allows("p/a")], want: [] },
-    { name: "is none when both want to call", caller: [calls("p/b")], callee: [calls("p/a")], want: [] },
-    { name: "is none when both want to be called", caller: [allows("p/b")], callee: [allows("p/a")], want: [] },
-    { name: "both counts as either", caller: [calls("p/b", both)], callee: [allows("p/a", both)], want: ["admin", "http"] },
+    { name: "is missing when only the caller declares it", caller: [calls("p/b")], callee: [], want: [] },
+    { name: "is missing when only the callee declares it", caller: [], callee: [allows("p/a")], want: [] },
+    { name: "is missing when both are outbound", caller: [calls("p/b")], callee: [calls("p/a")], want: [] },
+    { name: "is missing when both are inbound", caller: [allows("p/b")], callee: [allows("p/a")], want: [] },
     {
-      name: "two declarations are as good as both",
+      name: "direction both counts as inbound and as outbound",
+      caller: [calls("p/b", both)],
+      callee: [allows("p/a", both)],
+      want: ["admin", "http"],
+    },
+    {
+      name: "an inbound and an outbound declaration together count as both",
       caller: [calls("p/b"), allows("p/b")],
       callee: [allows("p/a")],
       want: ["admin", "http"],
     },
     {
-      name: "the caller may want fewer ports, by name",
+      name: "the caller may limit the ports by name",
       caller: [calls("p/b", { ports: ["http"] })],
       callee: [allows("p/a")],
       want: ["http"],
     },
-    { name: "or by number", caller: [calls("p/b", { ports: [9000] })], callee: [allows("p/a")], want: ["admin"] },
-    { name: "the callee may offer fewer", caller: [calls("p/b")], callee: [allows("p/a", { ports: ["http"] })], want: ["http"] },
     {
-      name: "what both mean is left",
+      name: "the caller may limit the ports by number",
+      caller: [calls("p/b", { ports: [9000] })],
+      callee: [allows("p/a")],
+      want: ["admin"],
+    },
+    { name: "the callee may limit the ports", caller: [calls("p/b")], callee: [allows("p/a", { ports: ["http"] })], want: ["http"] },
+    {
+      name: "only ports that both sides list are open",
       caller: [calls("p/b", { ports: ["http", "admin"] })],
       callee: [allows("p/a", { ports: [9000] })],
       want: ["admin"],
     },
-    { name: "nothing may be left", caller: [calls("p/b", { ports: ["http"] })], callee: [allows("p/a", { ports: ["admin"] })], want: [] },
-    { name: "a number is the Service's, not the pod's", caller: [calls("p/b", { ports: [8080] })], callee: [allows("p/a")], want: [] },
-    { name: "no ports at all open nothing", caller: [calls("p/b", { ports: [] })], callee: [allows("p/a")], want: [] },
     {
-      name: "several declarations add up",
+      name: "without a common port nothing is open",
+      caller: [calls("p/b", { ports: ["http"] })],
+      callee: [allows("p/a", { ports: ["admin"] })],
+      want: [],
+    },
+    {
+      name: "a port number is the port of the Service, not of the pod",
+      caller: [calls("p/b", { ports: [8080] })],
+      callee: [allows("p/a")],
+      want: [],
+    },
+    { name: "an empty list of ports opens nothing", caller: [calls("p/b", { ports: [] })], callee: [allows("p/a")], want: [] },
+    {
+      name: "the ports of several declarations are combined",
       caller: [calls("p/b", { ports: ["http"] }), calls("p/b", { ports: [9000] })],
       callee: [allows("p/a")],
       want: ["admin", "http"],
     },
-    { name: "the same name elsewhere is another service", caller: [calls("q/b")], callee: [allows("p/a")], want: [] },
+    { name: "the same name in another namespace is another service", caller: [calls("q/b")], callee: [allows("p/a")], want: [] },
   ];
   test.each(rows)("$name", ({ caller, callee, want }) =>
     expect(agreed(service("p/a", caller), service("p/b", callee, { ports }))).toEqual(want),
@@ -72,7 +92,9 @@ describe("an agreement", () => {
     { name: "outbound alone is not enough", says: [calls("p/a")], want: [] },
     { name: "inbound alone is not enough", says: [allows("p/a")], want: [] },
   ];
-  test.each(self)("with oneself: $name", ({ says, want }) => expect(agreed(service("p/a", says), service("p/a", says))).toEqual(want));
+  test.each(self)("of a service with itself: $name", ({ says, want }) =>
+    expect(agreed(service("p/a", says), service("p/a", says))).toEqual(want),
+  );
 
   test("cycles are legal", () => {
     const nodes = ["a", "b", "c"].map((name, at) =>
@@ -98,16 +120,16 @@ describe("requests", () => {
       ),
     )?.requests;
 
-  test("are what the callee takes; what the caller says of them counts for nothing", () => expect(taken({})).toBeUndefined());
+  test("are limited by the callee only; the caller's rules have no effect", () => expect(taken({})).toBeUndefined());
   test("methods and paths", () => expect(taken(rules(["GET"], ["/x"]))).toEqual({ methods: ["GET"], paths: ["/x"] }));
-  test("several add up, in a fixed order", () =>
+  test("several declarations are combined, in a fixed order", () =>
     expect(taken(rules(["POST"], ["/y"]), rules(["GET"], ["/x"]))).toEqual({ methods: ["GET", "POST"], paths: ["/x", "/y"] }));
-  test("one that takes any method makes it any", () =>
+  test("one declaration without methods allows any method", () =>
     expect(taken(rules(["POST"], ["/y"]), rules([], ["/x"]))).toEqual({ methods: [], paths: ["/x", "/y"] }));
-  test("one without rules takes all", () => expect(taken(rules(["POST"], []), {})).toBeUndefined());
+  test("one declaration without rules allows every request", () => expect(taken(rules(["POST"], []), {})).toBeUndefined());
 });
 
-describe("databases that are no services of ours", () => {
+describe("databases that are not Lattice services", () => {
   const caller = service("p/a", [calls("p/db-postgres", { managedPort: 5432 })]);
   const seen = (...others: Parameters<typeof meshOf>[0]) => {
     const { graph } = meshOf([caller, ...others]);
@@ -142,15 +164,15 @@ describe("databases that are no services of ours", () => {
       edge: "external",
     });
   });
-  test("one of that name elsewhere is another", () => expect(seen(service("q/db-postgres")).edge).toBe("managed"));
-  test("two ports are two", () => {
+  test("a service of that name in another namespace is unrelated", () => expect(seen(service("q/db-postgres")).edge).toBe("managed"));
+  test("two declared ports are two entries", () => {
     const node = service("p/a", [calls("p/db", { managedPort: 1 }), calls("p/db", { managedPort: 2 }), calls("p/db", { managedPort: 1 })]);
     expect(outgoing(meshOf([node]).graph, node).managed).toEqual([
       { peer: "p/db", port: 1 },
       { peer: "p/db", port: 2 },
     ]);
   });
-  test("one that is only inbound opens nothing", () => {
+  test("an inbound declaration opens nothing", () => {
     const node = service("p/a", [allows("p/db", { managedPort: 1 })]);
     expect(outgoing(meshOf([node]).graph, node).managed).toEqual([]);
   });
@@ -162,14 +184,14 @@ describe("external services", () => {
     return outgoing(meshOf([node, external("p/x", requesters, "https://x.test")]).graph, node).externals.length === 1;
   };
   const rows: readonly { name: string; got: boolean; want: boolean }[] = [
-    { name: "name their callers", got: open(["p/a"]), want: true },
-    { name: "and no other service", got: open(["p/b"]), want: false },
-    { name: "an empty list admits none", got: open([]), want: false },
-    { name: "the caller must want it", got: open(["p/a"], "p/a", []), want: false },
-    { name: "inbound is no wish to call", got: open(["p/a"], "p/a", [allows("p/x")]), want: false },
-    { name: "* is all of the namespace", got: open(["*"]), want: true },
-    { name: "and no other namespace", got: open(["*"], "q/a"), want: false },
-    { name: "another namespace by name", got: open(["q/a"], "q/a"), want: true },
+    { name: "list their callers", got: open(["p/a"]), want: true },
+    { name: "do not allow a caller that is not listed", got: open(["p/b"]), want: false },
+    { name: "an empty list allows no caller", got: open([]), want: false },
+    { name: "the caller must declare it", got: open(["p/a"], "p/a", []), want: false },
+    { name: "an inbound declaration of the caller does not count", got: open(["p/a"], "p/a", [allows("p/x")]), want: false },
+    { name: "* allows every service of the namespace", got: open(["*"]), want: true },
+    { name: "* does not allow other namespaces", got: open(["*"], "q/a"), want: false },
+    { name: "a caller of another namespace may be listed", got: open(["q/a"], "q/a"), want: true },
   ];
   test.each(rows)("$name", ({ got, want }) => expect(got).toBe(want));
 });

@@ -1,5 +1,5 @@
 /**
- * Where both sides agree, and where only one does. Everything that is opened anywhere comes from here.
+ * The calls that both sides declare. Every allow rule of the compiled policies is derived from these agreements.
  */
 import type { ServiceGraph } from "./graph.ts";
 import {
@@ -67,7 +67,7 @@ export function admits({ id, requesters }: ExternalNode, caller: ServiceId): boo
   return requesters.has(caller) || (requesters.has("*") && splitId(id).namespace === splitId(caller).namespace);
 }
 
-/** undefined: one side does not agree, or no port is left that both mean. */
+/** undefined: one side does not declare the call, or the two declarations have no port in common. */
 export function agreement(caller: ServiceNode, callee: ServiceNode): Agreement | undefined {
   const outbound = (caller.declarations.get(callee.id) ?? []).filter(calls).filter(opens);
   const inbound = (callee.declarations.get(caller.id) ?? []).filter(isCalled).filter(opens);
@@ -77,24 +77,24 @@ export function agreement(caller: ServiceNode, callee: ServiceNode): Agreement |
   return { caller: caller.id, callee: callee.id, ports, requests: requestsOf(inbound) };
 }
 
-/** One without ports opens nothing: it was not understood. It must not count where others about the same peer are joined with it. */
+/** An empty list of ports marks a declaration that could not be parsed. It opens nothing, and is ignored when the declarations about a peer are combined. */
 function opens({ ports }: PeerDeclaration): boolean {
   return ports?.length !== 0;
 }
 
-/** Several declarations about one peer add up. */
+/** A port counts when any declaration about the peer lists it. */
 function names(declarations: readonly PeerDeclaration[], port: Port): boolean {
   return declarations.some(({ ports }) => ports === undefined || ports.some((one) => one === port.name || one === port.port));
 }
 
-/** The callee says which requests it takes; one declaration without rules takes all. */
+/** Only the callee limits requests; one declaration without rules allows all of them. */
 function requestsOf(inbound: readonly PeerDeclaration[]): RequestRules | undefined {
   const rules = inbound.flatMap(({ requests }) => (requests === undefined ? [] : [requests]));
   if (rules.length < inbound.length) return undefined;
-  return { methods: unless(rules.map(({ methods }) => methods)), paths: unless(rules.map(({ paths }) => paths)) };
+  return { methods: unionOrAny(rules.map(({ methods }) => methods)), paths: unionOrAny(rules.map(({ paths }) => paths)) };
 }
 
-/** All of them, or any when one of them means any. */
-function unless(lists: readonly (readonly string[])[]): readonly string[] {
+/** The union of the lists; an empty list means any value, and so does the result then. */
+function unionOrAny(lists: readonly (readonly string[])[]): readonly string[] {
   return lists.some((list) => list.length === 0) ? [] : [...new Set(lists.flat())].toSorted();
 }

@@ -9,11 +9,15 @@ const rows: readonly { name: string; given: Nodes; want: readonly string[] }[] =
   { name: "none", given: [service("p/a")], want: [] },
   { name: "agreed", given: [service("p/a", [calls("p/b")]), service("p/b", [allows("p/a")])], want: ["p/a > p/b agreed 80"] },
   {
-    name: "in both directions they are two",
+    name: "calls in both directions are two edges",
     given: [service("p/a", [calls("p/b", { direction: "both" })]), service("p/b", [calls("p/a", { direction: "both" })])],
     want: ["p/a > p/b agreed 80", "p/b > p/a agreed 80"],
   },
-  { name: "with oneself it is one", given: [service("p/a", [calls("p/a", { direction: "both" })])], want: ["p/a > p/a agreed 80"] },
+  {
+    name: "a service that calls itself has one edge",
+    given: [service("p/a", [calls("p/a", { direction: "both" })])],
+    want: ["p/a > p/a agreed 80"],
+  },
   { name: "only the caller", given: [service("p/a", [calls("p/b")]), service("p/b")], want: ["p/a > p/b caller-only"] },
   { name: "only the callee", given: [service("p/a"), service("p/b", [allows("p/a")])], want: ["p/a > p/b callee-only"] },
   { name: "no callee", given: [service("p/a", [calls("p/b")])], want: ["p/a > p/b unknown-callee"] },
@@ -55,12 +59,12 @@ test.each(rows)("$name", ({ given, want }) => {
   expect(shown).toEqual(want);
 });
 
-test("in whatever order the nodes came, the edges come in one", () => {
+test("the order of edges does not depend on the order of nodes", () => {
   const nodes = [service("p/c", [calls("p/a"), calls("p/b")]), service("p/a", [allows("p/c"), calls("p/b")]), service("p/b")];
   expect(allEdges(meshOf(nodes).graph)).toEqual(allEdges(meshOf(nodes.toReversed()).graph));
 });
 
-test("the graph knows how many nodes there are, and forgets those that go", () => {
+test("the size of the graph counts the nodes, and removed nodes are not counted", () => {
   const { graph } = meshOf([service("p/a", [calls("p/b")]), external("p/x", [], "https://x.test")]);
   expect([graph.size, [...graph.namespaces()]]).toEqual([2, ["p"]]);
   expect([...graph.remove("p/nothing")]).toEqual(["p/nothing"]);

@@ -4,16 +4,16 @@ import type { ServiceGraph } from "./graph.ts";
 import { calls, isCalled, type Port, type ServiceId, type ServiceNode } from "./node.ts";
 
 export type EdgeState =
-  /** Both sides agree, on some ports. */
+  /** Both sides declare it, with at least one port in common. */
   | { readonly kind: "agreed"; readonly ports: readonly Port[] }
-  /** Both declare it, and no port is left that both mean. */
+  /** Both sides declare it, without a port in common. */
   | { readonly kind: "no-port" }
   | { readonly kind: "caller-only" }
   | { readonly kind: "callee-only" }
-  /** There is no such service. */
+  /** The service does not exist. */
   | { readonly kind: "unknown-callee" }
   | { readonly kind: "unknown-caller" }
-  /** A database that Lattice does not run: the caller's declaration opens the caller's side. */
+  /** A database that Lattice does not run: the caller's declaration alone opens its egress. */
   | { readonly kind: "managed"; readonly port: number }
   | { readonly kind: "external" }
   | { readonly kind: "external-closed" };

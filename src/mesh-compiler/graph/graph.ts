@@ -1,19 +1,19 @@
 /**
- * All nodes, and who mentions whom. A change says which services it touches, so that only their policies are made anew.
+ * All nodes, indexed by the peers that they declare. A change returns the affected services, so that only their policies are recompiled.
  *
- * What a service's policies say depends on itself, on those it mentions, and on whether these are there at all. So a change of one node
- * touches it and those that mention it: a handful, however large the mesh is.
+ * The policies of a service depend on the service itself, on its declared peers, and on whether these peers exist. So a change of one node
+ * affects it and the services that declare it as a peer: few, however large the mesh is.
  */
 import { type PeerDeclaration, type ExternalNode, type MeshNode, type ServiceId, type ServiceNode, splitId } from "./node.ts";
 
 export class ServiceGraph {
   readonly #nodes = new Map<ServiceId, MeshNode>();
-  /** By what is mentioned: those who mention it. */
+  /** By declared peer: the services that declare it. */
   readonly #mentions = new Map<ServiceId, Set<ServiceId>>();
   /** By namespace: its services. */
   readonly #services = new Map<string, Set<ServiceId>>();
   readonly #waypoints = new Map<string, number>();
-  /** By namespace and host: external services that have it. */
+  /** By namespace and host: the external services with this host. */
   readonly #hosts = new Map<string, Set<ServiceId>>();
 
   get size(): number {
@@ -49,7 +49,7 @@ export class ServiceGraph {
     return this.#mentions.get(id) ?? [];
   }
 
-  /** External services of a namespace that have a host, by id. */
+  /** External services of a namespace with this host, sorted by id. */
   externalsAt(namespace: string, host: string): readonly ExternalNode[] {
     const ids = [...(this.#hosts.get(hostKey(namespace, host)) ?? [])].toSorted();
     return ids.flatMap((id) => {
@@ -58,19 +58,19 @@ export class ServiceGraph {
     });
   }
 
-  /** Some service of the namespace needs requests to be read. */
+  /** Whether a service of the namespace needs a proxy that reads requests. */
   needsWaypoint(namespace: string): boolean {
     return (this.#waypoints.get(namespace) ?? 0) > 0;
   }
 
-  /** The services whose policies may differ now, itself included. */
+  /** Returns the services whose policies may have changed, including the node itself. */
   put(node: MeshNode): ReadonlySet<ServiceId> {
-    const touched = this.#remove(node.id);
+    const affected = this.#remove(node.id);
     this.#nodes.set(node.id, node);
     if (node.kind === "service") this.#link(node);
     else for (const key of hostKeysOf(node)) add(this.#hosts, key, node.id);
-    this.#touch(touched, node);
-    return touched;
+    this.#addAffected(affected, node);
+    return affected;
   }
 
   remove(id: ServiceId): ReadonlySet<ServiceId> {
@@ -78,37 +78,37 @@ export class ServiceGraph {
   }
 
   #remove(id: ServiceId): Set<ServiceId> {
-    const touched = new Set<ServiceId>([id]);
+    const affected = new Set<ServiceId>([id]);
     const node = this.#nodes.get(id);
-    if (node === undefined) return touched;
-    this.#touch(touched, node);
+    if (node === undefined) return affected;
+    this.#addAffected(affected, node);
     this.#nodes.delete(id);
     if (node.kind === "service") this.#unlink(node);
     else for (const key of hostKeysOf(node)) drop(this.#hosts, key, node.id);
-    return touched;
+    return affected;
   }
 
-  #touch(touched: Set<ServiceId>, node: MeshNode): void {
-    for (const other of this.mentioning(node.id)) touched.add(other);
+  #addAffected(affected: Set<ServiceId>, node: MeshNode): void {
+    for (const other of this.mentioning(node.id)) affected.add(other);
     if (node.kind === "service") {
-      for (const peer of node.declarations.keys()) if (this.service(peer) !== undefined) touched.add(peer);
+      for (const peer of node.declarations.keys()) if (this.service(peer) !== undefined) affected.add(peer);
       return;
     }
-    for (const key of hostKeysOf(node)) for (const other of this.#hosts.get(key) ?? []) touched.add(other);
+    for (const key of hostKeysOf(node)) for (const other of this.#hosts.get(key) ?? []) affected.add(other);
   }
 
   #link(node: ServiceNode): void {
     const { namespace } = splitId(node.id);
     add(this.#services, namespace, node.id);
     for (const peer of node.declarations.keys()) add(this.#mentions, peer, node.id);
-    if (readsRequests(node)) this.#waypoints.set(namespace, (this.#waypoints.get(namespace) ?? 0) + 1);
+    if (needsRequestProxy(node)) this.#waypoints.set(namespace, (this.#waypoints.get(namespace) ?? 0) + 1);
   }
 
   #unlink(node: ServiceNode): void {
     const { namespace } = splitId(node.id);
     drop(this.#services, namespace, node.id);
     for (const peer of node.declarations.keys()) drop(this.#mentions, peer, node.id);
-    if (readsRequests(node)) this.#waypoints.set(namespace, (this.#waypoints.get(namespace) ?? 0) - 1);
+    if (needsRequestProxy(node)) this.#waypoints.set(namespace, (this.#waypoints.get(namespace) ?? 0) - 1);
   }
 }
 
@@ -121,11 +121,11 @@ function hostKeysOf({ id, endpoints }: ExternalNode): readonly string[] {
   return [...new Set(endpoints.map(({ host }) => hostKey(namespace, host)))];
 }
 
-function readsRequests({ canary, declarations }: ServiceNode): boolean {
-  return canary || [...declarations.values()].some((about) => about.some(needsReader));
+function needsRequestProxy({ canary, declarations }: ServiceNode): boolean {
+  return canary || [...declarations.values()].some((about) => about.some(needsRequestRules));
 }
 
-function needsReader({ requests, direction }: PeerDeclaration): boolean {
+function needsRequestRules({ requests, direction }: PeerDeclaration): boolean {
   return requests !== undefined && direction !== "outbound";
 }
 

@@ -1,6 +1,6 @@
 /**
- * The mesh as it was declared: who offers what, and who says it talks to whom. There are no manifests in here, and nothing of Kubernetes but
- * names.
+ * The declarations of the mesh: the ports of each service, and the peers that it calls or accepts calls from. It contains no manifests, only
+ * Kubernetes names.
  */
 
 /** `namespace/name`. The same name in another namespace is another service. */
@@ -24,7 +24,7 @@ export type Port = {
   readonly protocol: "TCP" | "UDP" | "SCTP";
 };
 
-/** What requests must look like; only a proxy that reads requests can tell. */
+/** The methods and paths that a request must match; only a proxy that reads requests can enforce them. */
 export type RequestRules = { readonly methods: readonly string[]; readonly paths: readonly string[] };
 
 export type Direction = "inbound" | "outbound" | "both";
@@ -37,7 +37,7 @@ export type PeerDeclaration = {
   /** Names or numbers of the callee's ports; undefined: all of them. */
   readonly ports: readonly (string | number)[] | undefined;
   readonly requests: RequestRules | undefined;
-  /** A database that may run without being a service of ours: its name is the peer's, and this its port. */
+  /** The port of a database that need not be a Lattice service; its name is the peer's. */
   readonly managedPort: number | undefined;
 };
 
@@ -46,17 +46,17 @@ export type ServiceNode = {
   readonly id: ServiceId;
   readonly serviceAccount: string;
   readonly ports: readonly Port[];
-  /** By peer: a gateway has thousands, and each of its callers is looked up here. */
+  /** By peer. A map, because a service may have thousands of callers and each of them is looked up. */
   readonly declarations: ReadonlyMap<ServiceId, readonly PeerDeclaration[]>;
-  /** Ports that a route leads to, from outside the cluster. */
+  /** Ports that a route publishes outside the cluster. */
   readonly routedPorts: readonly number[];
   /** Its traffic is split by request, which needs a waypoint. */
   readonly canary: boolean;
-  /** The canary is judged by metrics, so Flagger's metrics server must be able to read them. */
+  /** Flagger analyses the canary by metrics, so its metrics server must be able to read them. */
   readonly measured: boolean;
 };
 
-/** A service that declares nothing: it calls none, none calls it, and it offers no port. */
+/** A service without declarations: no calls, no callers and no ports. */
 export function closedNode(id: ServiceId): ServiceNode {
   const { name } = splitId(id);
   const nothing = { ports: [], declarations: new Map(), routedPorts: [], canary: false, measured: false };
@@ -69,12 +69,12 @@ export type ExternalNode = {
   readonly kind: "external";
   readonly id: ServiceId;
   readonly endpoints: readonly ExternalEndpoint[];
-  /** Services that may call it; "*" stands for all of its namespace. */
+  /** Services that may call it; "*" matches every service of its namespace. */
   readonly requesters: ReadonlySet<ServiceId>;
   readonly resolution: "dns" | "static";
 };
 
-/** Nothing looks an address up, and no rule by name ever matches it. */
+/** Whether a host is an IP address: it is not resolved by DNS, so rules by name never match it. */
 export function isAddress(host: string): boolean {
   return host.includes(":") || /^[0-9]{1,3}(\.[0-9]{1,3}){3}$/.test(host);
 }

@@ -1,5 +1,5 @@
 /**
- * Layer 7, by identity. Without a waypoint the destination's ztunnel decides, by principal and pod port. With one the waypoint decides, by
+ * Layer 7, by identity. Without a waypoint the destination's ztunnel enforces the policy, by principal and pod port. With one the waypoint enforces it, by
  * principal, service port, method and path; the workload then admits only the waypoint.
  */
 import type { JsonObject, KubeObject } from "#kube";
@@ -17,7 +17,7 @@ export type Identities = {
 
 /** No callers: no policy. The namespace's default policy denies everything that is not allowed. */
 export function authorizationPolicies(neighbourhood: Neighbourhood, identities: Identities): readonly KubeObject[] {
-  // identities travel over TCP only: a number that was agreed on for UDP must not open the TCP port of the same number
+  // the mesh carries TCP only: an agreed UDP port must not open the TCP port of the same number
   const callers = callersOf(neighbourhood, identities).flatMap((caller) => {
     const ports = caller.ports.filter(isTcp);
     return ports.length === 0 ? [] : [{ ...caller, ports }];
@@ -54,7 +54,7 @@ function atWorkload(neighbourhood: Neighbourhood, callers: readonly Caller[]): K
   return policy(namespace, name, name, { selector: ownPods(name), rules });
 }
 
-/** By namespace: the service account of a scraper is not known. It calls each pod directly, without the waypoint. */
+/** Matched by namespace, because the service account of a scraper is not known. A scraper calls each pod directly, without the waypoint. */
 function scrapeRules(neighbourhood: Neighbourhood): readonly JsonObject[] {
   const { scrapers = "" } = neighbourhood;
   const ports = scrapedPorts(neighbourhood);
@@ -63,7 +63,7 @@ function scrapeRules(neighbourhood: Neighbourhood): readonly JsonObject[] {
   return [{ from: [{ source: { namespaces: [scrapers] } }], to: [{ operation }] }];
 }
 
-/** A selector cannot tell requests apart, so the rules stand on the Service, where the waypoint reads them. */
+/** Rules for methods and paths target the Service, which the waypoint enforces; ztunnel, which enforces selectors, does not read requests. */
 function atWaypoint(
   neighbourhood: Neighbourhood,
   callers: readonly Caller[],
@@ -90,7 +90,7 @@ function policy(namespace: string, name: string, service: string, spec: JsonObje
   } as unknown as KubeObject;
 }
 
-/** Callers that may do the same share a rule. */
+/** Callers with the same permissions share a rule. */
 function rulesFor(callers: readonly Caller[], portOf: (port: Port) => number): readonly JsonObject[] {
   const groups = new Map<string, { readonly principals: string[]; readonly operation: JsonObject }>();
   for (const { principal: who, ports, requests } of callers) {

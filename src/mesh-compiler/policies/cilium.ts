@@ -1,6 +1,6 @@
 /**
- * Layer 4: pairs. Between pods of the mesh everything travels on one port, so Cilium can tell who talks to whom but not about what; the ports
- * of the service are named for traffic that does not go through the mesh. Which port may be called is Istio's part.
+ * Layer 4: pairs of pods. Between pods of the mesh all traffic uses one port (HBONE), so Cilium can restrict the pair but not the port; the ports
+ * of the service are listed for traffic outside the mesh. Istio's policies restrict the ports.
  */
 import type { JsonObject, KubeObject } from "#kube";
 import type { Agreement, Outgoing } from "../graph/agreements.ts";
@@ -13,16 +13,16 @@ export type Neighbourhood = {
   readonly node: ServiceNode;
   readonly incoming: readonly Agreement[];
   readonly outgoing: Outgoing;
-  /** Its own namespace has a waypoint. */
+  /** Whether the namespace of the service has a waypoint. */
   readonly behindWaypoint: boolean;
-  /** Namespaces of callees that have one. */
+  /** Namespaces of callees that have a waypoint. */
   readonly waypointsCalled: readonly string[];
   readonly gateway: GatewayIdentity;
   /** The namespace whose pods may read its metrics. */
   readonly scrapers: string | undefined;
 };
 
-/** What scrapers may read, and all of it: the port that the service calls `metrics`. */
+/** Scrapers may read only the port named `metrics`. */
 export function scrapedPorts({ node, scrapers }: Neighbourhood): readonly Port[] {
   if (scrapers === undefined) return [];
   return node.ports.filter(({ name, protocol }) => name === METRICS_PORT_NAME && protocol === "TCP");
@@ -38,7 +38,7 @@ export function ciliumPolicy(neighbourhood: Neighbourhood): KubeObject {
   } as unknown as KubeObject;
 }
 
-/** Probes always; callers by the ports that they agreed on; the gateway, the waypoint and scrapers where there are any. */
+/** Always allows probes; callers on their agreed ports; and the gateway, the waypoint and scrapers where they exist. */
 function ingressRules(neighbourhood: Neighbourhood): readonly JsonObject[] {
   const { node, incoming, behindWaypoint, gateway, scrapers = "" } = neighbourhood;
   const { namespace } = splitId(node.id);
@@ -65,7 +65,7 @@ const DNS_PORTS = [
   { port: "53", protocol: "TCP" },
 ];
 
-/** Names are looked up through Cilium's own proxy: only so does it learn which addresses a name stands for. */
+/** DNS goes through Cilium's proxy, which learns the addresses of each name that way. */
 export const DNS: JsonObject = { toEndpoints: [DNS_PODS], toPorts: [{ ports: DNS_PORTS, rules: { dns: [{ matchPattern: "*" }] } }] };
 
 function egressRules({ outgoing, waypointsCalled }: Neighbourhood): readonly JsonObject[] {
@@ -89,14 +89,14 @@ function egressRules({ outgoing, waypointsCalled }: Neighbourhood): readonly Jso
 type PortText = { readonly port: string; readonly protocol: string };
 type Listed = Pick<Port, "targetPort" | "protocol">;
 
-/** The mesh's port first. */
+/** The HBONE port first. */
 function portList(ports: readonly Listed[]): readonly PortText[] {
   const texts = new Map<string, PortText>([[`TCP/${HBONE_PORT}`, { port: String(HBONE_PORT), protocol: "TCP" }]]);
   for (const { targetPort, protocol } of ports) texts.set(`${protocol}/${targetPort}`, { port: String(targetPort), protocol });
   return [...texts.values()];
 }
 
-/** Peers with the same ports share a rule: a service that all may call has one, not thousands. */
+/** Peers with the same ports share a rule, so a service with thousands of callers has few rules. */
 function byPorts(peers: readonly { readonly pods: JsonObject; readonly ports: readonly Listed[] }[]) {
   const groups = new Map<string, { readonly pods: JsonObject[]; readonly ports: readonly PortText[] }>();
   for (const { pods, ports } of peers) {
@@ -109,7 +109,7 @@ function byPorts(peers: readonly { readonly pods: JsonObject; readonly ports: re
   return [...groups.values()];
 }
 
-/** By name, or by address where there is no name to look up. One rule per port, since not every host has every port. */
+/** By DNS name, or by CIDR for an IP address. One rule per port, since not every host has every port. */
 function externalRules({ endpoints }: ExternalNode): readonly JsonObject[] {
   const byPort = new Map<number, Set<string>>();
   for (const { host, port } of endpoints) {

@@ -1,4 +1,4 @@
-/** Labels of what the mesh compiler makes. */
+/** Labels of the objects that the mesh compiler creates. */
 import type { ObjectMeta } from "#kube";
 
 export function meshMetadata(namespace: string, name: string, service = name, labels: Readonly<Record<string, string>> = {}): ObjectMeta {

@@ -40,9 +40,9 @@ export function defaultDeny(namespace: string): readonly KubeObject[] {
 
 export type WaypointTraffic = {
   readonly namespace: string;
-  /** Everybody who may call some service behind it. */
+  /** All callers of the services behind it. */
   readonly callers: readonly ServiceId[];
-  /** A gateway that some route behind it comes through. */
+  /** The gateway, when a service behind it has a route. */
   readonly gateway: GatewayIdentity | undefined;
   /** Services behind it that have callers. */
   readonly services: readonly ServiceId[];
@@ -50,7 +50,7 @@ export type WaypointTraffic = {
   readonly scrapers: string | undefined;
 };
 
-/** The waypoint, closed but for what passes it: its own pods are under the namespace's default deny as well. */
+/** The waypoint and the policies that allow its traffic: its pods are subject to the namespace's default deny too. */
 export function waypointObjects({ namespace, callers, gateway, services, scrapers }: WaypointTraffic): readonly KubeObject[] {
   const hbone = [{ ports: [{ port: String(HBONE_PORT), protocol: "TCP" }] }];
   const from = [...callers.map(podsOf), ...(gateway === undefined ? [] : [gatewayPods(gateway)])];

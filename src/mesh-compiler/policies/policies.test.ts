@@ -1,4 +1,4 @@
-/** Whole policies of small meshes, to the letter: what people will read with kubectl. */
+/** The exact policies of small meshes. */
 import { describe, expect, test } from "vitest";
 import { formatYamlDocuments } from "#kube";
 import { ADMIN, allows, calls, HTTP, meshOf, service } from "../objects.test-support.ts";
@@ -12,7 +12,7 @@ describe("without a waypoint", () => {
     service("prod/api", [allows("prod/web"), allows("dev/job")], { ports: [ADMIN, HTTP] }),
   ]);
 
-  test("a caller that the gateway reaches, with a database of its own", () =>
+  test("a caller with a route and a database", () =>
     expect(yaml(mesh, "prod/web")).toMatchInlineSnapshot(`
     "---
     apiVersion: security.istio.io/v1
@@ -101,7 +101,7 @@ describe("without a waypoint", () => {
                   protocol: TCP
     "
   `));
-  test("a callee of two, each on its own ports", () =>
+  test("a callee with two callers on different ports", () =>
     expect(yaml(mesh, "prod/api")).toMatchInlineSnapshot(`
     "---
     apiVersion: security.istio.io/v1
@@ -189,7 +189,7 @@ describe("without a waypoint", () => {
                   - matchPattern: '*'
     "
   `));
-  test("a caller from another namespace that is not called itself", () =>
+  test("a caller from another namespace without callers of its own", () =>
     expect(yaml(mesh, "dev/job")).toMatchInlineSnapshot(`
     "---
     apiVersion: cilium.io/v2
@@ -233,7 +233,7 @@ describe("without a waypoint", () => {
                   protocol: TCP
     "
   `));
-  test("what a namespace has", () =>
+  test("the objects of a namespace", () =>
     expect(formatYamlDocuments(mesh.namespaceObjects("prod", { "lattice.dev/environment": "prod" }))).toMatchInlineSnapshot(`
       "---
       apiVersion: v1

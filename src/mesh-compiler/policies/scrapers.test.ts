@@ -26,21 +26,21 @@ describe("when the namespace of the scrapers is set", () => {
   const nodes = [service("prod/api", [allows("prod/web")], { ports: [HTTP, METRICS] }), service("prod/web", [calls("prod/api")])];
   const mesh = meshOf(nodes, { monitoring: "monitoring" });
 
-  test("they read the port called metrics, straight at the pods", () =>
+  test("they read the port named metrics directly at the pods", () =>
     expect(ask(mesh, scraper("monitoring"), "prod/api", 9100)).toEqual(OPEN));
-  test("and no other port of the same pods", () =>
+  test("they read no other port of the same pods", () =>
     expect(ask(mesh, scraper("monitoring"), "prod/api", 8080)).toEqual({ l4: true, l7: false }));
-  test("and nothing of a service without such a port", () =>
+  test("they read nothing of a service without such a port", () =>
     expect(ask(mesh, scraper("monitoring"), "prod/web", 8080)).toEqual({ l4: false, l7: false }));
   test("pods of other namespaces read nothing, at either layer", () =>
     expect(ask(mesh, scraper("elsewhere"), "prod/api", 9100)).toEqual({ l4: false, l7: false }));
-  test("one outside the mesh has no identity, and is stopped at the second layer", () =>
+  test("a scraper outside the mesh has no identity, and is denied at layer 7", () =>
     expect(ask(mesh, scraper("monitoring", {}), "prod/api", 9100)).toEqual({ l4: true, l7: false }));
   test("a service without callers is scraped too", () =>
     expect(
       ask(meshOf([service("prod/job", [], { ports: [METRICS] })], { monitoring: "monitoring" }), scraper("monitoring"), "prod/job", 9100),
     ).toEqual(OPEN));
-  test("a port of another protocol is none that is scraped", () => {
+  test("a metrics port that is not TCP is not scraped", () => {
     const odd = meshOf([service("prod/api", [], { ports: [{ ...METRICS, protocol: "UDP" }] })], { monitoring: "monitoring" });
     expect(odd.policiesOf("prod/api").map(({ kind }) => kind)).toEqual(["CiliumNetworkPolicy"]);
     expect(ask(odd, scraper("monitoring"), "prod/api", 9100)).toEqual({ l4: false, l7: false });
@@ -58,14 +58,14 @@ describe("with a waypoint", () => {
   test("its own metrics are read without an identity: its pods are not captured by the mesh", () => {
     for (const from of [scraper("monitoring"), scraper("monitoring", {})]) expect(ask(mesh, from, "prod/waypoint", 15_020)).toEqual(OPEN);
   });
-  test("nothing else of it is reached", () => {
+  test("no other port of the waypoint is reachable", () => {
     for (const port of [15_000, 15_008, 15_021]) expect(ask(mesh, scraper("monitoring"), "prod/waypoint", port).l4).toBe(false);
   });
-  test("scrapers go past it, to the pods", () => {
+  test("scrapers bypass the waypoint and read the pods", () => {
     expect(ask(mesh, scraper("monitoring"), "prod/api", 9100)).toEqual(OPEN);
     expect(ask(mesh, scraper("monitoring"), "prod/job", 9100)).toEqual(OPEN);
   });
-  test("a service without callers admits the scrapers, and not the waypoint", () => {
+  test("a service without callers allows the scrapers, and not the waypoint", () => {
     const [policy] = mesh.policiesOf("prod/job");
     expect(policy).toMatchObject({
       metadata: { name: "job-waypoint" },
@@ -79,12 +79,13 @@ describe("when no namespace is set", () => {
   const plain = service("prod/web", [], { ports: [HTTP, METRICS] });
   const mesh = meshOf([canary, plain]);
 
-  test("a canary that is judged by metrics is read from istio-system, and so is its waypoint", () => {
+  test("a canary that is analysed by metrics is scraped from istio-system, and so is its waypoint", () => {
     expect(ask(mesh, scraper("istio-system"), "prod/api", 9100)).toEqual(OPEN);
     expect(ask(mesh, scraper("istio-system", {}), "prod/waypoint", 15_020)).toEqual(OPEN);
   });
-  test("its neighbours are not", () => expect(ask(mesh, scraper("istio-system"), "prod/web", 9100)).toEqual({ l4: false, l7: false }));
-  test("nor is a canary without metrics, nor its waypoint", () => {
+  test("the neighbours of the canary are not scraped", () =>
+    expect(ask(mesh, scraper("istio-system"), "prod/web", 9100)).toEqual({ l4: false, l7: false }));
+  test("neither a canary without metrics nor its waypoint is scraped", () => {
     const blind = meshOf([{ ...canary, measured: false }]);
     expect(ask(blind, scraper("istio-system"), "prod/api", 9100)).toEqual({ l4: false, l7: false });
     expect(ask(blind, scraper("istio-system"), "prod/waypoint", 15_020).l4).toBe(false);
@@ -96,7 +97,7 @@ describe("when no namespace is set", () => {
   });
 });
 
-test("thirty services, fifty seeds: scrapers read what is called metrics and nothing else, and others read nothing", () => {
+test("thirty services, fifty seeds: scrapers read only ports named metrics, and other pods read nothing", () => {
   for (let seed = 0; seed < 50; seed += 1) {
     const mesh = new Mesh({ ...PLAIN_SETTINGS, monitoring: "monitoring" });
     for (const [at, node] of randomNodes(seededRandom(seed), { services: 30, externals: 0, requests: seed % 2 === 1 }).entries()) {

@@ -1,4 +1,4 @@
-/** How policies name pods. A peer's selector always carries its namespace: without one, Cilium means the policy's own. */
+/** Pod selectors of the policies. A peer's selector always has a namespace: without one, Cilium uses the namespace of the policy. */
 import type { JsonObject } from "#kube";
 import { splitId, type ServiceId } from "../graph/node.ts";
 import { WAYPOINT, type GatewayIdentity } from "../settings.ts";
@@ -7,18 +7,18 @@ const SERVICE_LABEL = "lattice.dev/service";
 export const GATEWAY_LABEL = "gateway.networking.k8s.io/gateway-name";
 const NAMESPACE = "k8s:io.kubernetes.pod.namespace";
 
-/** Pods of a service in the policy's own namespace. Flagger keeps this label on the pods that it makes. */
+/** Pods of a service in the policy's own namespace. Flagger keeps this label on the pods that it creates. */
 export function ownPods(name: string): JsonObject {
   return { matchLabels: { [SERVICE_LABEL]: name } };
 }
 
 export function podsOf(id: ServiceId): JsonObject {
   const { namespace, name } = splitId(id);
-  // names written out: there are as many of these as there are edges, and computed ones take three times as long
+  // literal property names: one selector is made per edge, and computed names take three times as long
   return { matchLabels: { "k8s:lattice.dev/service": name, "k8s:io.kubernetes.pod.namespace": namespace } };
 }
 
-/** A database that is no service of ours has no label of ours. */
+/** A database that is not a Lattice service has no label of Lattice. */
 export function managedPods(id: ServiceId): JsonObject {
   const { namespace, name } = splitId(id);
   return { matchLabels: { "k8s:app.kubernetes.io/name": name, [NAMESPACE]: namespace } };

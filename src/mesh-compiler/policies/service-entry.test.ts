@@ -1,4 +1,4 @@
-/** External services: one ServiceEntry per namespace and host, and the caller's way there. */
+/** External services: one ServiceEntry per namespace and host, and the egress rules of the caller. */
 import { describe, expect, test } from "vitest";
 import { fieldAt, formatYamlDocuments, type KubeObject } from "#kube";
 import { calls, external, meshOf, service } from "../objects.test-support.ts";
@@ -12,7 +12,7 @@ const brief = (objects: readonly KubeObject[]) =>
     return `${object.metadata.name}: ${(fieldAt(object, "spec", "hosts") as readonly string[]).join()} ${ports.map(({ number, protocol }) => `${number}/${protocol}`).join()}`;
   });
 
-test("a name that is looked up", () =>
+test("a DNS name", () =>
   expect(formatYamlDocuments(entries([external("prod/x", [], "https://api.stripe.com")]))).toMatchInlineSnapshot(`
     "---
     apiVersion: networking.istio.io/v1
@@ -36,7 +36,7 @@ test("a name that is looked up", () =>
           protocol: TLS
     "
   `));
-test("an address", () =>
+test("an IPv4 address", () =>
   expect(formatYamlDocuments(entries([external("prod/x", [], "tcp://203.0.113.7:5432")]))).toMatchInlineSnapshot(`
   "---
   apiVersion: networking.istio.io/v1
@@ -72,7 +72,7 @@ test("an IPv6 address", () => {
   });
 });
 
-test("several hosts have an entry each, several ports of one host share it, and the scheme says what is spoken", () => {
+test("several hosts have an entry each, several ports of one host share it, and the scheme sets the protocol", () => {
   const urls = ["https://a.test", "http://a.test:8080", "grpc://b.test:9000", "mongodb://b.test:27017", "tcp://b.test:1"];
   expect(brief(entries([external("prod/x", [], ...urls)]))).toEqual([
     expect.stringMatching(/^x-a-test-[0-9a-f]{8}: a\.test 443\/TLS,8080\/HTTP$/),
@@ -80,7 +80,7 @@ test("several hosts have an entry each, several ports of one host share it, and 
   ]);
 });
 
-test("a long host makes a name that is not too long", () => {
+test("a long host gives an object name of legal length", () => {
   const [first] = entries([external("prod/x", [], `https://${"very-long.".repeat(20)}test`, "https://b.test")]).toReversed();
   expect(first?.metadata.name).toMatch(/^x-[-a-z0-9]{1,40}-[0-9a-f]{8}$/);
 });
@@ -91,7 +91,7 @@ describe("two external services with the same host", () => {
     external("prod/a", [], "https://s.test"),
     external("dev/c", [], "https://s.test"),
   ];
-  test("share one entry, which is the first's, with the ports of both", () => {
+  test("share one entry, owned by the first, with the ports of both", () => {
     const mesh = meshOf(nodes);
     expect([brief(mesh.policiesOf("prod/a")), mesh.policiesOf("prod/b")]).toEqual([["a: s.test 443/TLS,8443/TLS"], []]);
     expect(brief(mesh.policiesOf("dev/c"))).toEqual(["c: s.test 443/TLS"]);
@@ -117,11 +117,11 @@ describe("the caller", () => {
     return (fieldAt(policy, "spec", "egress") as readonly unknown[]).slice(1);
   };
   const tcp = (port: string) => [{ ports: [{ port, protocol: "TCP" }] }];
-  test("may go to names by name", () =>
+  test("has egress rules by name for DNS names", () =>
     expect(egress("https://b.test", "https://a.test")).toEqual([
       { toFQDNs: [{ matchName: "a.test" }, { matchName: "b.test" }], toPorts: tcp("443") },
     ]));
-  test("may go to addresses by address", () =>
+  test("has egress rules by CIDR for addresses", () =>
     expect(egress("tcp://1.2.3.4:5", "tcp://[fd00::1]:5")).toEqual([{ toCIDR: ["1.2.3.4/32", "fd00::1/128"], toPorts: tcp("5") }]));
   test("has a rule per port", () => {
     expect(egress("https://a.test", "http://b.test", "https://1.2.3.4")).toEqual([

@@ -1,6 +1,6 @@
 /**
- * ServiceEntries: one per namespace and host, since Istio takes only the oldest of several. An entry belongs to the first external service by
- * name that has the host, and has the ports of all of them.
+ * ServiceEntries: one per namespace and host, since Istio uses only the oldest of several. An entry is owned by the first external service by
+ * name with this host, and has the ports of all of them.
  */
 import { sha256Hex } from "#base";
 import type { JsonObject, KubeObject } from "#kube";
@@ -9,13 +9,13 @@ import { cidrOf } from "./cilium.ts";
 import { meshMetadata } from "./metadata.ts";
 
 const LABELS = {
-  // an address that Istio makes up would be answered by ztunnel, and Cilium would never learn the real one
+  // ztunnel would answer DNS with an address that Istio allocates, and Cilium would never learn the real one
   "networking.istio.io/enable-autoallocate-ip": "false",
-  // the namespace's waypoint is for its services
+  // the namespace's waypoint handles services of the namespace only
   "istio.io/use-waypoint": "none",
 };
 
-/** `sharing`: external services of the namespace that have a host, this one included, by id. */
+/** `sharing`: the external services of the namespace with a host, including this one, sorted by id. */
 export function serviceEntries(node: ExternalNode, sharing: (host: string) => readonly ExternalNode[]): readonly KubeObject[] {
   const { namespace, name } = splitId(node.id);
   const hosts = [...new Set(node.endpoints.map(({ host }) => host))].toSorted();
@@ -46,7 +46,7 @@ function slugOf(host: string): string {
   return `${slug.replace(/-+$/, "")}-${sha256Hex(host).slice(0, 8)}`;
 }
 
-/** A host that is an address needs a name too; no caller uses it. */
+/** An entry for an IP address needs a host name too; no caller uses it. */
 function entrySpec({ id }: ExternalNode, host: string, endpoints: readonly ExternalEndpoint[]): JsonObject {
   const { namespace, name } = splitId(id);
   const ports = portsOf(endpoints);
@@ -70,7 +70,7 @@ const PROTOCOLS: ReadonlyMap<string, string> = new Map([
 ]);
 
 function portsOf(endpoints: readonly ExternalEndpoint[]): readonly JsonObject[] {
-  // of several that mean the same port the first says what is spoken there
+  // of several endpoints with the same port the first sets the protocol
   const byPort = new Map(endpoints.toReversed().map((endpoint) => [endpoint.port, endpoint]));
   return [...byPort.values()]
     .toSorted((a, b) => a.port - b.port)

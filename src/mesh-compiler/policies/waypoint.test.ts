@@ -1,11 +1,11 @@
-/** Whole policies of a namespace with a waypoint, to the letter. */
+/** The exact policies of a namespace with a waypoint. */
 import { describe, expect, test } from "vitest";
 import { formatYamlDocuments } from "#kube";
 import { allows, calls, meshOf, service } from "../objects.test-support.ts";
 
 const yaml = (mesh: ReturnType<typeof meshOf>, id: string) => formatYamlDocuments(mesh.policiesOf(id));
 
-describe("with a waypoint, because a callee reads requests", () => {
+describe("with a waypoint, because a callee limits methods or paths", () => {
   const requests = { methods: ["GET"], paths: ["/api/*"] };
   const mesh = meshOf([
     service("dev/web", [calls("prod/api")]),
@@ -13,7 +13,7 @@ describe("with a waypoint, because a callee reads requests", () => {
     service("prod/quiet"),
   ]);
 
-  test("the rules stand on the Service, and the workload lets in the waypoint and the gateway", () =>
+  test("the rules target the Service, and the workload allows the waypoint and the gateway", () =>
     expect(yaml(mesh, "prod/api")).toMatchInlineSnapshot(`
       "---
       apiVersion: security.istio.io/v1
@@ -189,7 +189,7 @@ describe("with a waypoint, because a callee reads requests", () => {
                   protocol: TCP
     "
   `));
-  test("the waypoint is closed but for what passes it", () =>
+  test("the waypoint allows only the calls that it forwards", () =>
     expect(formatYamlDocuments(mesh.namespaceObjects("prod"))).toMatchInlineSnapshot(`
       "---
       apiVersion: v1
@@ -326,20 +326,20 @@ describe("with a waypoint, because a callee reads requests", () => {
                     protocol: TCP
       "
     `));
-  test("only that namespace has one", () => expect([mesh.hasWaypoint("prod"), mesh.hasWaypoint("dev")]).toEqual([true, false]));
+  test("only that namespace has a waypoint", () => expect([mesh.hasWaypoint("prod"), mesh.hasWaypoint("dev")]).toEqual([true, false]));
 });
 
 describe("a namespace has a waypoint", () => {
   const has = (...nodes: Parameters<typeof meshOf>[0]) => meshOf(nodes).hasWaypoint("prod");
   const requests = { methods: [], paths: [] };
-  test("when its environment wants one", () =>
+  test("when its environment requests one", () =>
     expect(meshOf([], { waypointWanted: (name) => name === "prod" }).hasWaypoint("prod")).toBe(true));
   test("when a service in it is a canary", () => expect(has(service("prod/a", [], { canary: true }))).toBe(true));
-  test("when an inbound resource names methods or paths, even none", () =>
+  test("when an inbound resource has methods or paths, even an empty list", () =>
     expect(has(service("prod/a", [allows("prod/b", { requests })]))).toBe(true));
-  test("not when a caller does", () => expect(has(service("prod/a", [calls("prod/b", { requests })]))).toBe(false));
+  test("not when an outbound resource does", () => expect(has(service("prod/a", [calls("prod/b", { requests })]))).toBe(false));
   test("not because another namespace has one", () => expect(has(service("dev/a", [], { canary: true }), service("prod/a"))).toBe(false));
-  test("and no longer when the last reason goes", () => {
+  test("until the last service that needs it is removed", () => {
     const mesh = meshOf([service("prod/a", [], { canary: true }), service("prod/b", [], { canary: true })]);
     mesh.remove("prod/a");
     expect(mesh.hasWaypoint("prod")).toBe(true);
@@ -348,7 +348,7 @@ describe("a namespace has a waypoint", () => {
   });
 });
 
-test("who is touched when a waypoint comes or goes: all of its namespace and all who call them", () => {
+test("a waypoint that is added or removed affects all services of its namespace and their callers", () => {
   const nodes = [
     service("prod/a", [allows("dev/x")]),
     service("prod/b"),

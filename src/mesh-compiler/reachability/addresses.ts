@@ -1,4 +1,4 @@
-/** Whether an address lies in a range. IPv4 and IPv6 as numbers; what is neither lies nowhere. */
+/** Whether an IPv4 or IPv6 address is in a CIDR. A text that is not an address is in none. */
 export function addressIn(address: string, cidr: string): boolean {
   const slash = cidr.indexOf("/");
   const [base, bits] = slash < 0 ? [cidr, undefined] : [cidr.slice(0, slash), Number(cidr.slice(slash + 1))];

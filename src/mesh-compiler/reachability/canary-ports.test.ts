@@ -12,9 +12,9 @@ const deployment = (...numbers: readonly unknown[]) =>
 const port = (number: number, targetPort = number, name = `p${number}`) => ({ name, port: number, targetPort, protocol: "TCP" });
 
 const rows: { name: string; given: readonly KubeObject[]; want: readonly unknown[] | undefined }[] = [
-  { name: "no canary decides no ports", given: [deployment(8080)], want: undefined },
+  { name: "without a Canary no ports are set", given: [deployment(8080)], want: undefined },
   {
-    name: "one port, as the Canary has it",
+    name: "the port of the Canary",
     given: [canary({ port: 80, targetPort: 8080 }), deployment(8080, 9090)],
     want: [port(80, 8080, "http")],
   },
@@ -28,12 +28,12 @@ const rows: { name: string; given: readonly KubeObject[]; want: readonly unknown
     given: [canary({ port: 80, portName: "http", portDiscovery: true })],
     want: [port(80, 80, "http")],
   },
-  { name: "a Canary without a port decides nothing", given: [canary({})], want: undefined },
+  { name: "a Canary without a port sets none", given: [canary({})], want: undefined },
 ];
 it.each(rows)("$name", ({ given, want }) => {
   expect(canaryPorts(given).get("shop/api")).toEqual(want);
 });
 
-it("a Canary without a target is about the workload of its own name", () => {
+it("a Canary without a targetRef applies to the workload of the same name", () => {
   expect([...canaryPorts([object("Canary", { service: { port: 1 } })]).keys()]).toEqual(["shop/api"]);
 });

@@ -1,5 +1,5 @@
 /**
- * The ports of a Service that Flagger makes or rewrites: whatever the Service has when it is compiled, the Canary decides what it offers. With
+ * The ports of a Service that Flagger creates or rewrites: they follow from the Canary, not from the compiled Service. With
  * `portDiscovery` Flagger adds the other ports of the pods under their own numbers, all of them as TCP (flagger: pkg/router/kubernetes_default.go and
  * getPorts in pkg/canary/util.go).
  */
@@ -8,7 +8,7 @@ import { objectsIn } from "./peers.ts";
 
 export type CanaryPort = { readonly name: string; readonly port: number; readonly targetPort: number; readonly protocol: "TCP" };
 
-/** By `namespace/name` of the workload that a Canary is about. */
+/** By `namespace/name` of the target workload of a Canary. */
 export function canaryPorts(objects: readonly KubeObject[]): ReadonlyMap<string, readonly CanaryPort[]> {
   const canaries = objects.filter(({ kind }) => kind === "Canary");
   if (canaries.length === 0) return new Map();

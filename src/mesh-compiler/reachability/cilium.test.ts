@@ -1,6 +1,6 @@
 /**
- * What Cilium lets through, fact by fact. The same reader was compared with Cilium 1.20.2's own code on random
- * policies; `test/conformance/cilium` keeps a part of that.
+ * What Cilium allows. The same evaluator was compared with Cilium 1.20.2's own code on random
+ * policies; `test/conformance/cilium` keeps a sample of these cases.
  */
 import { describe, expect, test } from "vitest";
 import type { JsonObject, KubeObject } from "#kube";
@@ -41,14 +41,14 @@ type Row = { name: string; given: readonly KubeObject[]; ask?: Ask; want: boolea
 describe("default deny", () => {
   const rows: readonly Row[] = [
     { name: "without policies all is open", given: [], want: true },
-    { name: "fact 1: ingress: [{}] closes", given: [DENY_ALL], want: false },
-    { name: "fact 1: egress: [{}] closes", given: [DENY_ALL], ask: { side: "egress" }, want: false },
+    { name: "ingress: [{}] closes", given: [DENY_ALL], want: false },
+    { name: "egress: [{}] closes", given: [DENY_ALL], ask: { side: "egress" }, want: false },
     {
-      name: "fact 1: ingress: [] with nothing else is refused, and denies nothing",
+      name: "ingress: [] with nothing else is refused, and denies nothing",
       given: [policy({ endpointSelector: {}, ingress: [], egress: [] })],
       want: true,
     },
-    { name: "fact 1: the same clusterwide", given: [clusterwide({ endpointSelector: {}, ingress: [], egress: [] })], want: true },
+    { name: "the same clusterwide", given: [clusterwide({ endpointSelector: {}, ingress: [], egress: [] })], want: true },
     {
       name: "ingress: [] beside real egress rules leaves ingress open",
       given: [policy({ endpointSelector: {}, ingress: [], egress: [{}] })],
@@ -56,7 +56,7 @@ describe("default deny", () => {
     },
     { name: "a policy without a selector is refused", given: [policy({ ingress: [{}] })], want: true },
     {
-      name: "fact 2: a selector value that no label can have voids the whole policy",
+      name: "a selector value that no label can have voids the whole policy",
       given: [
         policy({
           endpointSelector: { matchExpressions: [{ key: "io.kubernetes.pod.namespace", operator: "NotIn", values: ["capi-*"] }] },
@@ -66,7 +66,7 @@ describe("default deny", () => {
       want: true,
     },
     {
-      name: "fact 2: also when it stands in a peer",
+      name: "also when it stands in a peer",
       given: [onApi({ ingress: [{ fromEndpoints: [{ matchLabels: { app: "capi-*" } }] }, {}] })],
       want: true,
     },
@@ -109,7 +109,7 @@ describe("default deny", () => {
     },
     { name: "other kinds are none", given: [{ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "x" } }], want: true },
     {
-      name: "fact 2: Lattice's own namespaces are selected by their labels",
+      name: "Lattice's own namespaces are selected by their labels",
       given: [
         clusterwide({
           endpointSelector: { matchLabels: { "k8s:io.cilium.k8s.namespace.labels.lattice.dev/environment": "prod" } },
@@ -119,7 +119,7 @@ describe("default deny", () => {
       want: false,
     },
     {
-      name: "and others are not touched",
+      name: "namespaces without these labels are not selected",
       given: [
         clusterwide({
           endpointSelector: { matchLabels: { "k8s:io.cilium.k8s.namespace.labels.lattice.dev/environment": "prod" } },
@@ -130,7 +130,7 @@ describe("default deny", () => {
       want: true,
     },
     {
-      name: "fact 12: enableDefaultDeny: false allows without closing the rest",
+      name: "enableDefaultDeny: false allows without closing the rest",
       given: [
         clusterwide({
           endpointSelector: {},
@@ -141,12 +141,12 @@ describe("default deny", () => {
       want: true,
     },
     {
-      name: "fact 12: without it the same policy cuts everybody else off",
+      name: "without enableDefaultDeny: false the same policy denies all other peers",
       given: [clusterwide({ endpointSelector: {}, ingress: [{ fromCIDR: ["169.254.7.127/32"] }] })],
       want: false,
     },
     {
-      name: "fact 12: and it opens what another closed",
+      name: "it allows what another policy denies by default",
       given: [
         DENY_ALL,
         clusterwide({
@@ -167,16 +167,21 @@ describe("peers", () => {
   const to = (...rules: readonly JsonObject[]) => [onApi({ egress: rules })];
   const web = { matchLabels: { app: "web" } };
   const rows: readonly Row[] = [
-    { name: "fact 11: a selector without a namespace means the policy's own", given: from({ fromEndpoints: [web] }), want: true },
-    { name: "fact 11: and not another's", given: from({ fromEndpoints: [web] }), ask: { peer: DEV_WEB }, want: false },
+    { name: "a selector without a namespace means the policy's own", given: from({ fromEndpoints: [web] }), want: true },
     {
-      name: "fact 11: with a namespace it means that one",
+      name: "a selector without a namespace does not match other namespaces",
+      given: from({ fromEndpoints: [web] }),
+      ask: { peer: DEV_WEB },
+      want: false,
+    },
+    {
+      name: "a selector with a namespace matches that namespace",
       given: from({ fromEndpoints: [{ matchLabels: { app: "web", "k8s:io.kubernetes.pod.namespace": "dev" } }] }),
       ask: { peer: DEV_WEB },
       want: true,
     },
     {
-      name: "fact 11: and no longer its own",
+      name: "a selector with a namespace does not match the policy's own",
       given: from({ fromEndpoints: [{ matchLabels: { app: "web", "io.kubernetes.pod.namespace": "dev" } }] }),
       want: false,
     },
@@ -187,16 +192,21 @@ describe("peers", () => {
       want: true,
     },
     { name: "an empty selector is all of the namespace", given: from({ fromEndpoints: [{}] }), want: true },
-    { name: "and no other", given: from({ fromEndpoints: [{}] }), ask: { peer: DEV_WEB }, want: false },
+    {
+      name: "an empty selector does not match other namespaces",
+      given: from({ fromEndpoints: [{}] }),
+      ask: { peer: DEV_WEB },
+      want: false,
+    },
     { name: "an empty list matches no peer", given: from({ fromEndpoints: [] }), want: false },
     {
-      name: "fact 16: Flagger's pods have another app.kubernetes.io/name",
+      name: "Flagger's pods have another app.kubernetes.io/name",
       given: from({ fromEndpoints: [{ matchLabels: { "app.kubernetes.io/name": "api" } }] }),
       ask: { peer: pod("prod", { "app.kubernetes.io/name": "api-primary", "lattice.dev/service": "api" }) },
       want: false,
     },
     {
-      name: "fact 16: and keep lattice.dev/service",
+      name: "Flagger's pods keep lattice.dev/service",
       given: from({ fromEndpoints: [{ matchLabels: { "lattice.dev/service": "api" } }] }),
       ask: { peer: pod("prod", { "app.kubernetes.io/name": "api-primary", "lattice.dev/service": "api" }) },
       want: true,
@@ -206,11 +216,21 @@ describe("peers", () => {
       given: from({ fromEndpoints: [{ matchExpressions: [{ key: "any:app", operator, ...(at < 2 ? { values: ["web"] } : {}) }] }] }),
       want: [true, false, true, false, false][at] ?? false,
     })),
-    { name: "entity all is everybody", given: from({ fromEntities: ["all"] }), ask: { peer: outside("1.2.3.4") }, want: true },
-    { name: "entity cluster is pods", given: from({ fromEntities: ["cluster"] }), ask: { peer: DEV_WEB }, want: true },
-    { name: "and no peer outside the cluster", given: from({ fromEntities: ["cluster"] }), ask: { peer: outside("1.2.3.4") }, want: false },
-    { name: "entity world is outside", given: from({ fromEntities: ["world"] }), ask: { peer: outside("1.2.3.4") }, want: true },
-    { name: "and no pod", given: from({ fromEntities: ["world"] }), want: false },
+    { name: "entity all matches every peer", given: from({ fromEntities: ["all"] }), ask: { peer: outside("1.2.3.4") }, want: true },
+    { name: "entity cluster matches pods", given: from({ fromEntities: ["cluster"] }), ask: { peer: DEV_WEB }, want: true },
+    {
+      name: "entity cluster matches no peer outside the cluster",
+      given: from({ fromEntities: ["cluster"] }),
+      ask: { peer: outside("1.2.3.4") },
+      want: false,
+    },
+    {
+      name: "entity world matches peers outside the cluster",
+      given: from({ fromEntities: ["world"] }),
+      ask: { peer: outside("1.2.3.4") },
+      want: true,
+    },
+    { name: "entity world matches no pod", given: from({ fromEntities: ["world"] }), want: false },
     { name: "entity world-ipv4", given: from({ fromEntities: ["world-ipv4"] }), ask: { peer: outside("1.2.3.4") }, want: true },
     {
       name: "entity world-ipv6 is the other",
@@ -219,24 +239,39 @@ describe("peers", () => {
       want: false,
     },
     { name: "entity world-ipv6", given: from({ fromEntities: ["world-ipv6"] }), ask: { peer: outside("fd00::1") }, want: true },
-    { name: "fact 12: host does not cover kubelet's probes", given: from({ fromEntities: ["host"] }), ask: { peer: KUBELET }, want: false },
-    { name: "fact 12: their address does", given: from({ fromCIDR: ["169.254.7.127/32"] }), ask: { peer: KUBELET }, want: true },
-    { name: "CIDRs never name pods", given: from({ fromCIDR: ["0.0.0.0/0"] }), want: false },
+    { name: "host does not cover kubelet's probes", given: from({ fromEntities: ["host"] }), ask: { peer: KUBELET }, want: false },
     {
-      name: "a CIDR names what lies in it",
+      name: "the address of kubelet's probes covers them",
+      given: from({ fromCIDR: ["169.254.7.127/32"] }),
+      ask: { peer: KUBELET },
+      want: true,
+    },
+    { name: "CIDRs never match pods", given: from({ fromCIDR: ["0.0.0.0/0"] }), want: false },
+    {
+      name: "a CIDR matches an address in it",
       given: to({ toCIDR: ["10.0.0.0/8"] }),
       ask: { side: "egress", peer: outside("10.9.8.7") },
       want: true,
     },
-    { name: "and nothing else", given: to({ toCIDR: ["10.0.0.0/8"] }), ask: { side: "egress", peer: outside("11.0.0.1") }, want: false },
     {
-      name: "a bare address is itself",
+      name: "a CIDR does not match an address outside it",
+      given: to({ toCIDR: ["10.0.0.0/8"] }),
+      ask: { side: "egress", peer: outside("11.0.0.1") },
+      want: false,
+    },
+    {
+      name: "an address without a prefix length matches itself",
       given: to({ toCIDR: ["10.0.0.1"] }),
       ask: { side: "egress", peer: outside("10.0.0.1") },
       want: true,
     },
     { name: "IPv6 too", given: to({ toCIDR: ["2001:db8::/32"] }), ask: { side: "egress", peer: outside("2001:db8:1::9") }, want: true },
-    { name: "families do not mix", given: to({ toCIDR: ["0.0.0.0/0"] }), ask: { side: "egress", peer: outside("::1") }, want: false },
+    {
+      name: "an IPv4 CIDR does not match an IPv6 address",
+      given: to({ toCIDR: ["0.0.0.0/0"] }),
+      ask: { side: "egress", peer: outside("::1") },
+      want: false,
+    },
     {
       name: "a host without an address lies in no CIDR",
       given: to({ toCIDR: ["0.0.0.0/0"] }),
@@ -250,7 +285,7 @@ describe("peers", () => {
       want: true,
     },
     {
-      name: "without its exception",
+      name: "a CIDR set does not match its exceptions",
       given: to({ toCIDRSet: [{ cidr: "10.0.0.0/8", except: ["10.1.0.0/16"] }] }),
       ask: { side: "egress", peer: outside("10.1.0.1") },
       want: false,
@@ -259,32 +294,42 @@ describe("peers", () => {
   test.each(rows)("$name", ({ given, ask, want }) => expect(asks(given, ask)).toBe(want));
 });
 
-describe("names outside", () => {
+describe("DNS names outside the cluster", () => {
   const dns = (matchPattern: string) => ({ toPorts: [{ ports: [{ port: "53", protocol: "ANY" }], rules: { dns: [{ matchPattern }] } }] });
   const fqdn = (rule: JsonObject, port = "443") => ({ toFQDNs: [rule], toPorts: [{ ports: [{ port, protocol: "TCP" }] }] });
   const host = (name: string) => ({ side: "egress" as const, peer: outside(undefined, name), port: 443 });
   const rows: readonly { name: string; rules: readonly JsonObject[]; host: string; want: boolean }[] = [
     {
-      name: "fact 13: a name without a DNS rule stands for no address",
+      name: "a name without a DNS rule matches no address",
       rules: [fqdn({ matchName: "api.test" })],
       host: "api.test",
       want: false,
     },
-    { name: "fact 13: with one it does", rules: [dns("*"), fqdn({ matchName: "api.test" })], host: "api.test", want: true },
     {
-      name: "fact 13: the DNS rule must cover the name",
+      name: "a name with a DNS rule matches its addresses",
+      rules: [dns("*"), fqdn({ matchName: "api.test" })],
+      host: "api.test",
+      want: true,
+    },
+    {
+      name: "the DNS rule must cover the name",
       rules: [dns("*.other"), fqdn({ matchName: "api.test" })],
       host: "api.test",
       want: false,
     },
     { name: "names are compared without case", rules: [dns("*"), fqdn({ matchName: "API.test" })], host: "api.TEST", want: true },
-    { name: "another name is another", rules: [dns("*"), fqdn({ matchName: "api.test" })], host: "web.test", want: false },
+    { name: "another name does not match", rules: [dns("*"), fqdn({ matchName: "api.test" })], host: "web.test", want: false },
     { name: "a pattern covers one label", rules: [dns("*"), fqdn({ matchPattern: "*.test" })], host: "api.test", want: true },
-    { name: "and not two", rules: [dns("*"), fqdn({ matchPattern: "*.test" })], host: "a.api.test", want: false },
+    { name: "a pattern does not cover two labels", rules: [dns("*"), fqdn({ matchPattern: "*.test" })], host: "a.api.test", want: false },
     { name: "a pattern inside a label", rules: [dns("*"), fqdn({ matchPattern: "a*i.te*t" })], host: "api.test", want: true },
-    { name: "that has to fit at both ends", rules: [dns("*"), fqdn({ matchPattern: "a*b*c.test" })], host: "axbx.test", want: false },
-    { name: "a lone star is everything", rules: [dns("*"), fqdn({ matchPattern: "*" })], host: "a.b.c", want: true },
-    { name: "the port counts", rules: [dns("*"), fqdn({ matchName: "api.test" }, "80")], host: "api.test", want: false },
+    {
+      name: "a pattern inside a label must match both ends",
+      rules: [dns("*"), fqdn({ matchPattern: "a*b*c.test" })],
+      host: "axbx.test",
+      want: false,
+    },
+    { name: "* alone matches every name", rules: [dns("*"), fqdn({ matchPattern: "*" })], host: "a.b.c", want: true },
+    { name: "the port must match too", rules: [dns("*"), fqdn({ matchName: "api.test" }, "80")], host: "api.test", want: false },
     { name: "a rule without a name matches no host", rules: [dns("*"), fqdn({})], host: "api.test", want: false },
   ];
   test.each(rows)("$name", ({ rules, host: name, want }) => expect(asks([onApi({ egress: rules })], host(name))).toBe(want));
@@ -293,47 +338,47 @@ describe("names outside", () => {
 describe("ports", () => {
   const on = (...ports: readonly JsonObject[]) => [onApi({ ingress: [{ fromEndpoints: [{}], toPorts: [{ ports }] }] })];
   const rows: readonly Row[] = [
-    { name: "the port that is named", given: on({ port: "80", protocol: "TCP" }), want: true },
-    { name: "and no other", given: on({ port: "81", protocol: "TCP" }), want: false },
-    { name: "nor another protocol", given: on({ port: "80", protocol: "UDP" }), want: false },
-    { name: "without a protocol, any", given: on({ port: "80" }), ask: { protocol: "UDP" }, want: true },
-    { name: "ANY is any", given: on({ port: "80", protocol: "ANY" }), want: true },
-    { name: "0 is every port", given: on({ port: "0", protocol: "TCP" }), ask: { port: 9_999 }, want: true },
+    { name: "the listed port is open", given: on({ port: "80", protocol: "TCP" }), want: true },
+    { name: "another port is not open", given: on({ port: "81", protocol: "TCP" }), want: false },
+    { name: "another protocol is not open", given: on({ port: "80", protocol: "UDP" }), want: false },
+    { name: "without a protocol every protocol matches", given: on({ port: "80" }), ask: { protocol: "UDP" }, want: true },
+    { name: "ANY matches every protocol", given: on({ port: "80", protocol: "ANY" }), want: true },
+    { name: "port 0 matches every port", given: on({ port: "0", protocol: "TCP" }), ask: { port: 9_999 }, want: true },
     { name: "endPort makes a range", given: on({ port: "70", endPort: 90, protocol: "TCP" }), want: true },
-    { name: "with an end", given: on({ port: "70", endPort: 79, protocol: "TCP" }), want: false },
-    { name: "several are alternatives", given: on({ port: "1", protocol: "TCP" }, { port: "80", protocol: "TCP" }), want: true },
+    { name: "a port after endPort is not open", given: on({ port: "70", endPort: 79, protocol: "TCP" }), want: false },
+    { name: "several ports are alternatives", given: on({ port: "1", protocol: "TCP" }, { port: "80", protocol: "TCP" }), want: true },
     {
-      name: "ports without a peer are for everybody",
+      name: "ports without a peer apply to every peer",
       given: [onApi({ ingress: [{ toPorts: [{ ports: [{ port: "80" }] }] }] })],
       ask: { peer: outside("1.1.1.1") },
       want: true,
     },
     {
-      name: "fact 10: what the mesh carries is on 15008, whatever the port behind it",
+      name: "mesh traffic uses 15008, whatever the target port",
       given: on({ port: "80", protocol: "TCP" }),
       ask: { port: 15_008 },
       want: false,
     },
-    { name: "toPorts without ports are all", given: [onApi({ ingress: [{ fromEndpoints: [{}], toPorts: [{}] }] })], want: true },
+    { name: "toPorts without ports matches every port", given: [onApi({ ingress: [{ fromEndpoints: [{}], toPorts: [{}] }] })], want: true },
   ];
   test.each(rows)("$name", ({ given, ask, want }) => expect(asks(given, ask)).toBe(want));
 });
 
-describe("denials", () => {
+describe("deny rules", () => {
   const both = [
     onApi({
       ingress: [{ fromEndpoints: [{}] }],
       ingressDeny: [{ fromEndpoints: [{ matchLabels: { app: "web" } }], toPorts: [{ ports: [{ port: "80" }] }] }],
     }),
   ];
-  test("go before what is allowed", () => expect(asks(both)).toBe(false));
-  test("only as far as they reach", () => expect(asks(both, { port: 81 })).toBe(true));
-  test("a policy of denials alone closes all the rest", () => {
+  test("take precedence over allow rules", () => expect(asks(both)).toBe(false));
+  test("apply only to what they match", () => expect(asks(both, { port: 81 })).toBe(true));
+  test("a policy with deny rules only denies everything else by default", () => {
     expect(asks([onApi({ egressDeny: [{ toCIDR: ["10.0.0.0/8"] }] })], { side: "egress" })).toBe(false);
   });
 });
 
-test("a verdict names the policies that stand there", () => {
+test("a verdict lists the policies that apply", () => {
   const policies = new CiliumPolicies([DENY_ALL, onApi({ ingress: [{ fromEndpoints: [{ matchLabels: { app: "web" } }] }] })]);
   const traffic = { port: 80, protocol: "TCP" };
   expect(policies.allows("ingress", API, WEB, traffic)).toEqual({ allowed: true, by: ["prod/p"] });

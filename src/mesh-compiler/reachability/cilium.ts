@@ -1,8 +1,8 @@
 /**
- * What Cilium lets through, read from CiliumNetworkPolicies as its agent reads them.
+ * Evaluates CiliumNetworkPolicies as Cilium's agent does.
  *
- * Three rules that are easily misread: a policy without a single rule is refused and enforces nothing; a rule `{}` allows no peer, which
- * is how traffic is denied; a peer selector without a namespace means the policy's own.
+ * Three rules that are easily misread: a policy without any rule is rejected and enforces nothing; a rule `{}` allows no peer, which
+ * is how traffic is denied; a peer selector without a namespace matches the policy's own namespace.
  */
 import { fieldAt, isJsonObject, type JsonObject, type KubeObject } from "#kube";
 import { addressIn } from "./addresses.ts";
@@ -22,7 +22,7 @@ type Policy = { readonly name: string; readonly home: string | undefined; readon
 
 export class CiliumPolicies {
   readonly #policies = new Map<string | undefined, Policy[]>();
-  /** Who is asked about once is asked about often. */
+  /** Cached, because the same pods are evaluated many times. */
   readonly #applying = new WeakMap<PodIdentity, readonly Policy[]>();
 
   constructor(objects: Iterable<KubeObject>) {
@@ -40,7 +40,7 @@ export class CiliumPolicies {
     return found;
   }
 
-  /** Whether `pod` may send to (egress) or take from (ingress) `peer`. */
+  /** Whether `pod` may send to (egress) or receive from (ingress) `peer`. */
   allows(side: Side, pod: PodIdentity, peer: Peer, traffic: Traffic): CiliumVerdict {
     const applying = this.#applyingTo(pod);
     const enforcing = applying.filter(({ spec }) => enforces(spec, side));
@@ -69,7 +69,7 @@ function policiesIn(object: KubeObject): readonly Policy[] {
   const name = clusterwide ? object.metadata.name : `${home ?? ""}/${object.metadata.name}`;
   const { spec, specs } = object as { readonly spec?: unknown; readonly specs?: unknown };
   const all = [...(isJsonObject(spec) ? [spec] : []), ...objectsIn(specs)];
-  // the agent takes an object whole or not at all
+  // the agent rejects the whole object if one of its specs is invalid
   return all.every(isValid) ? all.map((one) => ({ name, home, spec: one })) : [];
 }
 
@@ -142,7 +142,7 @@ function nameMatches({ matchName, matchPattern }: JsonObject, host: string): boo
   return typeof matchPattern === "string" && patternMatches(matchPattern.toLowerCase(), host.toLowerCase());
 }
 
-/** `*` is any part of one label, and alone it is everything. */
+/** `*` matches any part of one label; alone it matches every name. */
 function patternMatches(pattern: string, host: string): boolean {
   if (pattern === "*") return true;
   const [wanted, given] = [pattern.split("."), host.split(".")];
@@ -166,7 +166,7 @@ function lastAt(label: string, part: string, from: number): number {
   return label.endsWith(part) && label.length - part.length >= from ? label.length - part.length : -1;
 }
 
-/** A name stands for addresses only once Cilium has seen it looked up, through a rule that reads DNS. */
+/** A name matches addresses only after Cilium has seen its DNS lookup, which needs a DNS rule that covers the name. */
 function learnsNames(applying: readonly Policy[], host: string): boolean {
   const rules = applying.flatMap(({ spec }) => rulesOf(spec, "egress"));
   return rules.some((rule) =>

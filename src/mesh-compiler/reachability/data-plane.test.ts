@@ -35,7 +35,7 @@ test("the reverse direction is closed at every enforcement point", () => {
   ]);
 });
 
-test("what is not there has no verdict", () => {
+test("a pair with an unknown service has no verdict", () => {
   const plane = new DataPlane(objectsOf());
   expect([
     plane.ask({ ...CALL, to: "prod/x" }),
@@ -45,14 +45,14 @@ test("what is not there has no verdict", () => {
   expect([plane.workloads(), plane.portsOf("prod/api"), plane.portsOf("x")]).toEqual([["prod/api", "prod/web"], [80], []]);
 });
 
-describe("facts", () => {
-  test("4: outside the mesh no identity is asked for, and the packets carry their own port", () => {
+describe("the path of a call", () => {
+  test("outside the mesh no identity is checked, and packets have the target port", () => {
     const objects = rewritten(objectsOf(), (text) => text.replaceAll('"istio.io/dataplane-mode":"ambient"', '"x":"y"'));
     expect(verdict(objects)).toEqual(OPEN);
     expect(verdict(objects, { ...CALL, from: "prod/api", to: "prod/web" })).toEqual({ l4: false, l7: true, open: false });
   });
 
-  test("4: a caller outside the mesh has no identity", () => {
+  test("a caller outside the mesh has no identity", () => {
     const mesh = meshOf([service("dev/web", [calls("prod/api")]), service("prod/api", [allows("dev/web")])]);
     const objects = rewritten(clusterOf(mesh), (text) =>
       text.replace('"name":"dev","labels":{"app.kubernetes.io/managed-by":"lattice","istio.io/dataplane-mode":"ambient"}', '"name":"dev"'),
@@ -60,7 +60,7 @@ describe("facts", () => {
     expect(verdict(objects, { ...CALL, from: "dev/web" })).toEqual({ l4: true, l7: false, open: false });
   });
 
-  test("5: rules on the Service without a waypoint open nothing", () => {
+  test("rules that target the Service open nothing without a waypoint", () => {
     const objects = rewritten(objectsOf(), (text) =>
       text.replace('"selector":{"matchLabels":{"lattice.dev/service":"api"}}', '"targetRefs":[{"kind":"Service","name":"api"}]'),
     );
@@ -72,7 +72,7 @@ describe("facts", () => {
       meshOf([service("prod/web", [calls("prod/api")]), service("prod/api", [allows("prod/web")])], { waypointWanted: () => true }),
     );
 
-  test("7: behind a waypoint the call passes it, and arrives with the waypoint's identity", () => {
+  test("with a waypoint the call passes through it, and arrives with the waypoint's identity", () => {
     const steps = new DataPlane(behindWaypoint())
       .ask(CALL)
       ?.steps.map(({ point, at, allowed }) => `${allowed ? "yes" : "no"} ${point} ${at}`);
@@ -90,28 +90,28 @@ describe("facts", () => {
 
   const without = (name: string, kind: string) =>
     behindWaypoint().filter((object) => object.kind !== kind || object.metadata.name !== name);
-  test("7: a workload that does not let the waypoint in is closed", () => {
+  test("a workload that does not allow the waypoint is closed", () => {
     expect(verdict(without("api-waypoint", "AuthorizationPolicy"))).toEqual({ l4: true, l7: false, open: false });
   });
-  test("7: a waypoint without a policy of its own is cut off by the default deny", () => {
+  test("a waypoint without its own policy is closed by the default deny", () => {
     expect(verdict(without("waypoint", "CiliumNetworkPolicy"))).toEqual({ l4: false, l7: true, open: false });
   });
-  test("without its Gateway, the label alone is no waypoint, and the Service's rules are not enforced", () => {
+  test("the label without a Gateway is not a waypoint, and the Service's rules are not enforced", () => {
     expect(verdict(without("waypoint", "Gateway"))).toEqual({ l4: true, l7: false, open: false });
   });
-  test("7: use-waypoint: none opts out", () => {
+  test("use-waypoint: none opts out", () => {
     const objects = rewritten(behindWaypoint(), (text) =>
       text.replaceAll('"istio.io/use-waypoint":"waypoint"', '"istio.io/use-waypoint":"none"'),
     );
     expect(verdict(objects).l7).toBe(false);
   });
 
-  test("10: between pods of the mesh Cilium sees 15008 and no other port", () => {
+  test("between pods of the mesh Cilium sees only port 15008", () => {
     const objects = rewritten(objectsOf(), (text) => text.replaceAll('{"port":"15008","protocol":"TCP"},', ""));
     expect(verdict(objects)).toEqual({ l4: false, l7: true, open: false });
   });
 
-  test("16: Flagger's primary pods are reached as well: the label that policies use is kept", () => {
+  test("Flagger's primary pods are reachable: they keep the label that policies select", () => {
     const primary = rewritten(objectsOf(), (text) =>
       text.replaceAll(
         '"labels":{"app.kubernetes.io/name":"api","lattice.dev/service":"api"}',
@@ -121,12 +121,12 @@ describe("facts", () => {
     expect(verdict(primary)).toEqual(OPEN);
   });
 
-  test("17: the identity is the Deployment's own account, and `default` where it names none", () => {
+  test("the identity is the Deployment's service account, or `default` without one", () => {
     const objects = rewritten(objectsOf(), (text) => text.replace('"serviceAccountName":"web"', '"x":"y"'));
     expect(verdict(objects)).toEqual({ l4: true, l7: false, open: false });
   });
 
-  test("17: a node may have another account than its name", () => {
+  test("the service account of a node may differ from its name", () => {
     const mesh = meshOf([
       service("prod/web", [calls("prod/api")], { serviceAccount: "legacy" }),
       service("prod/api", [allows("prod/web")]),
@@ -134,7 +134,7 @@ describe("facts", () => {
     expect(verdict(clusterOf(mesh))).toEqual(OPEN);
   });
 
-  test("18: a route makes the gateway an agreed caller, of that port only", () => {
+  test("a route allows the gateway to call the routed port only", () => {
     const ports = [HTTP, { name: "admin", port: 81, targetPort: 81, protocol: "TCP" as const }];
     const objects = clusterOf(meshOf([service("prod/api", [], { ports, routedPorts: [80] }), service("prod/web")]));
     const ask = (to: string, port: number) => verdict(objects, { from: "istio-ingress/gateway", to, port });
@@ -157,7 +157,7 @@ describe("UDP", () => {
     );
   const ask = (plane: DataPlane, protocol: string) => plane.ask({ from: "prod/web", to: "prod/dns", port: 53, protocol });
 
-  test("does not travel in the mesh: pairs and ports are Cilium's alone", () => {
+  test("bypasses the mesh: Cilium alone restricts pairs and ports", () => {
     expect(ask(agreedOn(["dns"]), "UDP")).toMatchObject({ open: true, steps: [{ point: "egress" }, { point: "ingress" }] });
   });
   test("an agreement on it does not open TCP of the same number", () => {
@@ -166,7 +166,7 @@ describe("UDP", () => {
   });
 });
 
-test("trust domains go by namespace", () => {
+test("each namespace may have its own trust domain", () => {
   const trustDomain = (namespace: string) => (namespace === "dev" ? "dev.test" : "cluster.local");
   const mesh = meshOf([service("dev/web", [calls("prod/api")]), service("prod/api", [allows("dev/web")])], { trustDomain });
   const question = { from: "dev/web", to: "prod/api", port: 80 };
@@ -174,7 +174,7 @@ test("trust domains go by namespace", () => {
   expect(new DataPlane(clusterOf(mesh)).ask(question)?.open).toBe(false);
 });
 
-test("a Deployment without a namespace is in default, and a Service port without a number counts for nothing", () => {
+test("a Deployment without a namespace is in default, and a Service port without a number is ignored", () => {
   const [deployment] = deploymentOf(service("default/x"));
   const objects = [
     { ...deployment, metadata: { name: "x" } },

@@ -20,11 +20,11 @@ export type EnforcementStep = {
 };
 
 export type ReachabilityVerdict = {
-  /** Layer 4: whether packets get there at all. */
+  /** Layer 4: whether the packets arrive. */
   readonly l4: boolean;
-  /** Layer 7, by itself: whether the identity may call this port (and method and path). Each layer must hold without the other's help. */
+  /** Layer 7 alone: whether the identity may call this port (and method and path). Each layer is evaluated without the other. */
   readonly l7: boolean;
-  /** Both. */
+  /** Both layers allow it. */
   readonly open: boolean;
   readonly steps: readonly EnforcementStep[];
 };
@@ -35,7 +35,7 @@ export type FlowQuery = {
   readonly to: string;
   /** Port of the Service. */
   readonly port: number;
-  /** TCP, unless it says otherwise. */
+  /** Default: TCP. */
   readonly protocol?: string;
   readonly method?: string;
   readonly path?: string;
@@ -52,7 +52,7 @@ export class DataPlane {
   readonly #namespaces = new Map<string, LabelSet>();
   readonly #trustDomain: (namespace: string) => string;
 
-  /** The trust domain goes by namespace: an environment may have its own. */
+  /** `trustDomain` takes a namespace, because an environment may have its own trust domain. */
   constructor(objects: readonly KubeObject[], trustDomain: (namespace: string) => string = () => "cluster.local") {
     this.#cilium = new CiliumPolicies(objects);
     this.#istio = new AuthorizationPolicies(objects);
@@ -78,7 +78,7 @@ export class DataPlane {
     return (this.#workloads.get(id)?.ports ?? []).map(({ port }) => port);
   }
 
-  /** undefined: one of them is not there. */
+  /** undefined: the caller or the callee does not exist. */
   ask(question: FlowQuery): ReachabilityVerdict | undefined {
     const from = this.#workloads.get(question.from)?.pod ?? this.#gateways.get(question.from);
     const to = this.#workloads.get(question.to);
@@ -86,14 +86,14 @@ export class DataPlane {
     const { protocol = "TCP" } = question;
     const target = to.ports.find((one) => one.port === question.port && one.protocol === protocol);
     const ends = { question, from, to: to.pod, podPort: target?.targetPort ?? question.port, protocol };
-    // a gateway goes straight to the pods, and so does what is no TCP: the mesh does not see it
+    // a gateway calls the pods directly; traffic other than TCP bypasses the mesh
     const direct = this.#gateways.has(question.from) || ends.protocol !== "TCP";
     const waypoint = direct ? undefined : this.#waypointOf(to.pod.namespace);
     const steps = waypoint === undefined ? this.#directly(ends) : this.#through(waypoint, ends);
     return verdictOf(steps);
   }
 
-  /** Whether a service may send to a host outside. */
+  /** Whether a service may send to a host outside the cluster. */
   askOutside(from: string, host: Outside, port: number): ReachabilityVerdict | undefined {
     const pod = this.#workloads.get(from)?.pod;
     if (pod === undefined) return undefined;
@@ -102,7 +102,7 @@ export class DataPlane {
   }
 
   /**
-   * Whether a pod that is no service of ours reaches another by its address, as scrapers do: past every waypoint. A proxy's own ports are not
+   * Whether a pod that is not a Lattice service reaches another by its address, bypassing waypoints, as scrapers do. A proxy's own ports are not
    * captured by the mesh, so no identity is checked there.
    */
   askDirectly(from: PodIdentity, to: string, podPort: number): ReachabilityVerdict | undefined {
@@ -127,7 +127,7 @@ export class DataPlane {
     return pod === undefined || name === undefined ? undefined : { name, pod };
   }
 
-  /** Packets between pods of the mesh carry one port only. */
+  /** Packets between pods of the mesh always use the HBONE port. */
   #wire(ends: Ends, from: PodIdentity, to: PodIdentity): readonly EnforcementStep[] {
     const meshed = (this.#inMesh(from) || isGateway(from)) && this.#inMesh(to) && ends.protocol === "TCP";
     return this.#packets(from, to, { port: meshed ? HBONE_PORT : ends.podPort, protocol: ends.protocol });

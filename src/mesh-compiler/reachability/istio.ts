@@ -1,9 +1,9 @@
 /**
- * What ztunnel and waypoints let through, read from AuthorizationPolicies as istiod translates them.
+ * Evaluates AuthorizationPolicies for ztunnel and waypoints, as istiod translates them.
  *
- * ztunnel reads identities and pod ports and nothing of the request: of an ALLOW, a rule that asks for methods or paths anywhere is left out
- * whole; of a DENY it is enforced without them. Only a waypoint reads a policy with targetRefs. What this reader cannot
- * know (addresses, hosts, tokens) never allows anything, and denies wherever it could.
+ * ztunnel matches identities and pod ports and not the request: an ALLOW rule with methods or paths is ignored
+ * as a whole; a DENY rule is enforced without them. Only a waypoint enforces a policy with targetRefs. A condition that cannot be evaluated
+ * here (addresses, hosts, tokens) never allows, and denies wherever it could match.
  */
 import { fieldAt, isJsonObject, type JsonObject, type KubeObject } from "#kube";
 import { objectsIn, textsIn, type LabelSet } from "./peers.ts";
@@ -13,7 +13,7 @@ export type Request = {
   /** Absent for a caller outside the mesh. */
   readonly principal: string | undefined;
   readonly port: number;
-  /** Absent: whichever; allowed when some request is. */
+  /** Absent: any request; allowed when at least one request is. */
   readonly method?: string | undefined;
   readonly path?: string | undefined;
 };
@@ -76,7 +76,7 @@ function targetsOf(spec: JsonObject): readonly JsonObject[] {
 
 type Reader = "ztunnel" | "waypoint";
 
-/** A denial counts first; where there is anything that allows, one of them must. */
+/** DENY policies take precedence; where ALLOW policies exist, one of them must match. */
 function judge(policies: readonly Policy[], request: Request, reader: Reader): IstioVerdict {
   const matching = (action: "ALLOW" | "DENY") =>
     policies.find(
@@ -93,7 +93,7 @@ function judge(policies: readonly Policy[], request: Request, reader: Reader): I
 
 type Reading = { readonly reader: Reader; readonly action: "ALLOW" | "DENY"; readonly namespace: string };
 
-/** An empty list asks for nothing, as none does. */
+/** An empty list matches everything, like an absent one. */
 function ruleMatches(rule: JsonObject, request: Request, reading: Reading): boolean {
   const from = objectsIn(rule["from"]).map((one) => fieldAt(one, "source"));
   const to = objectsIn(rule["to"]).map((one) => fieldAt(one, "operation"));
@@ -153,7 +153,7 @@ function operationMatches(operation: unknown, request: Request, { reader, action
   return requestMatches(operation, "methods", request.method, action) && requestMatches(operation, "paths", request.path, action);
 }
 
-/** Where the question leaves it open, some request is allowed by an ALLOW, and some is not denied by a DENY. */
+/** When the call has no method or path, an ALLOW matches if some request matches, and a DENY only if every request does. */
 function requestMatches(operation: unknown, field: "methods" | "paths", value: string | undefined, action: Reading["action"]): boolean {
   const named = listIn(operation, field);
   const excluded = listIn(operation, field === "methods" ? "notMethods" : "notPaths");
@@ -161,7 +161,7 @@ function requestMatches(operation: unknown, field: "methods" | "paths", value: s
   return listMatches(named, value) && !listNames(excluded, value);
 }
 
-/** By what is known of a connection; any other condition never allows, and denies every caller that it might match. */
+/** Conditions on the connection are evaluated; any other condition never allows, and denies every caller that it might match. */
 function conditionHolds(condition: JsonObject, { principal, port }: Request, { action }: Reading): boolean {
   const known = new Map([
     ["source.principal", principal],
@@ -173,7 +173,7 @@ function conditionHolds(condition: JsonObject, { principal, port }: Request, { a
   return listMatches(listIn(condition, "values"), known.get(key)) && !listNames(listIn(condition, "notValues"), known.get(key));
 }
 
-/** An empty list asks for nothing. */
+/** An empty list matches everything. */
 function listMatches(list: readonly string[], value: string | undefined): boolean {
   return list.length === 0 || listNames(list, value);
 }
@@ -182,7 +182,7 @@ function listNames(list: readonly string[], value: string | undefined): boolean 
   return value !== undefined && list.some((pattern) => textMatches(pattern, value));
 }
 
-/** Exact, `prefix*`, `*suffix`, or `*` for anything that is there. */
+/** Exact, `prefix*`, `*suffix`, or `*` for any value that is present. */
 function textMatches(pattern: string, value: string): boolean {
   if (pattern === "*") return value !== "";
   if (pattern.startsWith("*")) return value.endsWith(pattern.slice(1));

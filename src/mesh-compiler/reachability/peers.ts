@@ -1,4 +1,4 @@
-/** Who sends and who receives, as the data plane sees them: pods with labels and an identity, hosts outside, and kubelet. */
+/** Senders and receivers of the data plane: pods with labels and an identity, hosts outside the cluster, and kubelet. */
 import { fieldAt, isJsonObject, type JsonObject, type KubeObject } from "#kube";
 
 export type LabelSet = Readonly<Record<string, string>>;
@@ -7,7 +7,7 @@ export type PodIdentity = {
   readonly kind: "pod";
   readonly namespace: string;
   readonly labels: LabelSet;
-  /** Of its namespace: some selectors read them. */
+  /** Labels of its namespace, which some selectors match. */
   readonly namespaceLabels: LabelSet;
   readonly serviceAccount: string;
 };
@@ -20,7 +20,7 @@ export function labelsIn(value: unknown): LabelSet {
   return isJsonObject(value) ? (value as LabelSet) : {};
 }
 
-/** The pods that a Deployment makes. */
+/** The pods of a Deployment. */
 export function podOf(deployment: KubeObject, namespaceLabels: LabelSet): PodIdentity {
   const template = fieldAt(deployment, "spec", "template");
   const account = fieldAt(template, "spec", "serviceAccountName");
@@ -33,7 +33,7 @@ export function podOf(deployment: KubeObject, namespaceLabels: LabelSet): PodIde
   };
 }
 
-/** The pods of a Gateway: Istio names their account after it, and its class unless it is a waypoint. */
+/** The pods of a Gateway: Istio names their service account after the Gateway, followed by its class unless it is a waypoint. */
 export function gatewayPod(gateway: KubeObject, namespaceLabels: LabelSet): PodIdentity {
   const { name, namespace = "default" } = gateway.metadata;
   const className = fieldAt(gateway, "spec", "gatewayClassName");

@@ -1,4 +1,4 @@
-/** Label selectors as Cilium and Istio read them. */
+/** Label selectors as Cilium and Istio evaluate them. */
 import { memoizeByObject } from "#base";
 import { fieldAt, isJsonObject, type JsonObject } from "#kube";
 import { labelsIn, objectsIn, textsIn, type LabelSet, type PodIdentity } from "./peers.ts";
@@ -7,14 +7,14 @@ const NAMESPACE_KEY = "io.kubernetes.pod.namespace";
 const NAMESPACE_LABELS = "io.cilium.k8s.namespace.labels.";
 const LABEL_VALUE = /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/;
 
-/** `k8s:x`, `any:x` and `x` are one key. */
+/** `k8s:x`, `any:x` and `x` are the same key. */
 function bareKey(key: string): string {
   return key.replace(/^(k8s|any)[:.]/, "");
 }
 
 type Requirement = { readonly key: string; readonly operator: string; readonly values: readonly string[] };
 
-/** One selector is matched against all pods. */
+/** Cached, because one selector is matched against all pods. */
 const requirementsOf = memoizeByObject((selector: JsonObject): readonly Requirement[] => {
   const exact = Object.entries(labelsIn(selector["matchLabels"])).map(([key, value]) => ({
     key: bareKey(key),
@@ -29,7 +29,7 @@ const requirementsOf = memoizeByObject((selector: JsonObject): readonly Requirem
   return [...exact, ...others];
 });
 
-/** A value that no label can have voids the policy it stands in. */
+/** A value that is not a legal label value invalidates the policy that contains it. */
 export function isLegal(selector: JsonObject): boolean {
   return requirementsOf(selector).every(({ values }) => values.every((value) => LABEL_VALUE.test(value) && value.length <= 63));
 }
@@ -55,7 +55,7 @@ function holds(value: string | undefined, { operator, values }: Requirement): bo
   }
 }
 
-/** `home`: where a peer selector that names no namespace looks; undefined: everywhere. */
+/** `home`: the namespace of a peer selector without one; undefined: all namespaces. */
 export function ciliumSelects(selector: JsonObject, pod: PodIdentity, home: string | undefined): boolean {
   const requirements = requirementsOf(selector);
   const namesNamespace = requirements.some(({ key }) => key === NAMESPACE_KEY || key.startsWith(NAMESPACE_LABELS));
@@ -63,7 +63,7 @@ export function ciliumSelects(selector: JsonObject, pod: PodIdentity, home: stri
   return requirements.every((requirement) => holds(valueOf(pod, requirement.key), requirement));
 }
 
-/** Istio's selector knows matchLabels only; none selects all. */
+/** Istio's selector has matchLabels only; without a selector every workload matches. */
 export function istioSelects(spec: unknown, labels: LabelSet): boolean {
   const selector = fieldAt(spec, "selector", "matchLabels");
   if (!isJsonObject(selector)) return true;
