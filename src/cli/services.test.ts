@@ -94,7 +94,7 @@ describe("lattice compile", () => {
     expect(stderr).toContain("error bad/broken.json:1:2: unexpected end");
     expect(stderr).toContain("spec.containers[main].imgae: unknown field");
     expect(stderr).toContain("error bad/bad-score.yaml:1:1: containers: is required\n");
-    expect(stderr).toContain('error bad/bad-score.yaml:3:1: containres: is no field of Score v1b1; did you mean "containers"?\n');
+    expect(stderr).toContain('error bad/bad-score.yaml:3:1: containres: is not a field of Score v1b1; did you mean "containers"?\n');
     expect(stderr).toContain(
       "error bad/nonsense.yaml:8:9: spec.resources.x: no provisioner registered for resource type 'nonsense'\n        resource 'x' uses it",
     );
@@ -354,7 +354,7 @@ describe("lattice why", () => {
     { name: "closed is 1", argv: ["b", "a:http", "-f", "shop"], code: 1, want: "Add to LatticeService shop/b (shop/b.yaml):" },
     { name: "the names may follow the files", argv: ["-f", "shop", "a", "b:8080"], code: 0, want: "is open" },
     { name: "one method and path", argv: ["a", "b", "--method", "GET", "--path", "/", "-f", "shop"], code: 0, want: "is open" },
-    { name: "secrets are not needed", argv: ["db-user", "db-postgres", "-f", "secret"], code: 0, want: "no service of ours" },
+    { name: "secrets are not needed", argv: ["db-user", "db-postgres", "-f", "secret"], code: 0, want: "is not a Lattice service" },
   ])("$name", async ({ argv, code, want }) => {
     expect(await run("why", ...argv)).toMatchObject({ code, stdout: expect.stringContaining(want) as string, stderr: "" });
   });
@@ -394,7 +394,7 @@ describe("lattice why --assert", () => {
     expect(await check("- {from: shop/a, to: shop/b, expect: open}\n")).toEqual({
       code: 0,
       stderr: "",
-      stdout: "ok    shop/a -> shop/b is open  (1 asked)\n1 hold\n",
+      stdout: "ok    shop/a -> shop/b is open  (1 checked)\n1 hold\n",
     });
     expect(await check("- {from: shop/*, to: shop/b, expect: closed}\n")).toMatchObject({
       code: 1,

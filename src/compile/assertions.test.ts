@@ -58,7 +58,7 @@ describe("an assertion", () => {
     {
       name: "finds external destinations that a caller may reach without an agreement",
       given: { from: "dev/thief", to: "payments/*" },
-      want: { holds: false, asked: 3, because: ["dev/thief -> payments/gold-postgres:5432 (no service of ours) is open"] },
+      want: { holds: false, asked: 3, because: ["dev/thief -> payments/gold-postgres:5432 (not a Lattice service) is open"] },
     },
     {
       name: "does not hold of what is not compiled",

@@ -159,7 +159,7 @@ function askAll(plane: DataPlane, caller: ServiceNode, callee: MeshNode, port: s
 function askManaged(graph: ServiceGraph, caller: ServiceNode, target: string, port: string | undefined): readonly Asked[] {
   return outgoing(graph, caller)
     .managed.filter((one) => matches(target, one.peer) && (port === undefined || port === String(one.port)))
-    .map((one) => ({ text: `${caller.id} -> ${one.peer}:${one.port} (no service of ours)`, open: true }));
+    .map((one) => ({ text: `${caller.id} -> ${one.peer}:${one.port} (not a Lattice service)`, open: true }));
 }
 
 /**
@@ -169,7 +169,7 @@ function askManaged(graph: ServiceGraph, caller: ServiceNode, target: string, po
  */
 export function formatAssertions(results: readonly AssertionResult[]): string {
   const lines = results.flatMap(({ assertion, holds, asked, because }) => [
-    `${holds ? "ok  " : "FAIL"}  ${assertion.name ?? `${assertion.from} -> ${assertion.to} is ${assertion.expect}`}  (${asked} asked)`,
+    `${holds ? "ok  " : "FAIL"}  ${assertion.name ?? `${assertion.from} -> ${assertion.to} is ${assertion.expect}`}  (${asked} checked)`,
     ...because.slice(0, MOST_SHOWN).map((text) => `        ${text}`),
     ...(because.length > MOST_SHOWN ? [`        and ${because.length - MOST_SHOWN} more`] : []),
   ]);

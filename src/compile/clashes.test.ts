@@ -30,7 +30,7 @@ test("two routes with the same host and path in one service are refused, and bot
   const spec = (second: string) =>
     `  resources:\n    a: {type: route, params: {host: w.example.com, path: /x}}\n    b: {type: route, params: {host: w.example.com, path: ${second}}}\n`;
   expect(problems(serviceYaml("web", { spec: spec("/x/") }))).toEqual([
-    "1.yaml: spec.resources.b: resource 'a' of this service has host w.example.com with path /x/, or a part of it\ntake another host or path",
+    "1.yaml: spec.resources.b: resource 'a' of this service already claims host w.example.com with path /x/, or part of it\nuse another host or path",
   ]);
   expect(problems(serviceYaml("web", { spec: spec("/x/y") }))).toEqual([]);
 });
@@ -38,6 +38,6 @@ test("two routes with the same host and path in one service are refused, and bot
 test("two services with the same host and path: the first claim wins, and the other names it", () => {
   const spec = "  resources: {web: {type: route, params: {host: w.example.com}}}\n";
   expect(problems(serviceYaml("a", { spec }), serviceYaml("b", { spec }))).toEqual([
-    "2.yaml: spec.resources.web: LatticeService shop/a has host w.example.com with path /, or a part of it\ntake another host or path",
+    "2.yaml: spec.resources.web: LatticeService shop/a already claims host w.example.com with path /, or part of it\nuse another host or path",
   ]);
 });

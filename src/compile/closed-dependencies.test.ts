@@ -59,14 +59,14 @@ const rows: readonly Row[] = [
     resources: { api: { params: { ports: ["admin"] } } },
     others: [service("shop/api", { cart: { direction: "inbound", params: { ports: ["http"] } } })],
     want: {
-      api: "no port is left that both sides mean; compare params.ports here and in LatticeService shop/api with its spec.service.ports",
+      api: "the caller and the callee have no port in common; compare params.ports here and in LatticeService shop/api with its spec.service.ports",
     },
   },
   {
     name: "a param that cannot be read",
     resources: { api: { params: { ports: "${config.nowhere}" } } },
     others: [service("shop/api", { cart: { direction: "inbound" } })],
-    want: { api: "spec.resources.api has an error; the condition TemplatesResolved says what is wrong" },
+    want: { api: "spec.resources.api has an error; see the condition TemplatesResolved" },
   },
   {
     name: "an external service",
@@ -89,8 +89,8 @@ const rows: readonly Row[] = [
       b: { type: "postgres", params: { database: "${resources.a.host}" } },
     },
     want: {
-      a: "spec.resources.a has an error; the condition TemplatesResolved says what is wrong",
-      b: "spec.resources.b has an error; the condition TemplatesResolved says what is wrong",
+      a: "spec.resources.a has an error; see the condition TemplatesResolved",
+      b: "spec.resources.b has an error; see the condition TemplatesResolved",
     },
   },
 ];
@@ -108,7 +108,7 @@ describe("dependencies that are closed", () => {
     const world = new World(worldSettings());
     world.put(service("shop/cart", { api: {} }));
     world.putInvalid("LatticeService", service("shop/api"));
-    expect(world.dependenciesOf("shop/cart")?.closed.get("api")).toBe("LatticeService shop/api is invalid, and its status says why");
+    expect(world.dependenciesOf("shop/cart")?.closed.get("api")).toBe("LatticeService shop/api is invalid; its status has the error");
     expect(world.dependenciesOf("shop/nowhere")).toBeUndefined();
   });
 });

@@ -50,7 +50,7 @@ function outboundOf(service: LatticeService, id: ServiceId): readonly string[] {
 }
 
 function hasError(resource: string): string {
-  return `spec.resources.${resource} has an error; the condition TemplatesResolved says what is wrong`;
+  return `spec.resources.${resource} has an error; see the condition TemplatesResolved`;
 }
 
 /** undefined: it is open. */
@@ -70,14 +70,14 @@ function reasonFor(world: World, caller: ServiceNode, peer: ServiceId, calling: 
     const name = near ? splitId(caller.id).name : caller.id;
     return `${peer} has not agreed; add ${name} to spec.allowedRequesters of LatticeExternalService ${key}`;
   }
-  if (world.isInvalid(peer)) return `LatticeService ${key} is invalid, and its status says why`;
+  if (world.isInvalid(peer)) return `LatticeService ${key} is invalid; its status has the error`;
   if (callee.declarations.get(caller.id)?.some(isCalled) !== true) {
     const entry = flow(entryFor(world, callee, caller.id, "inbound", "service"));
     return `${peer} has not agreed; add ${entry} to LatticeService ${key}`;
   }
   if (agreement(caller, callee) !== undefined) return undefined;
   if (calling.every(({ ports }) => ports?.length === 0)) return hasError(resource);
-  return `no port is left that both sides mean; compare params.ports here and in LatticeService ${key} with its spec.service.ports`;
+  return `the caller and the callee have no port in common; compare params.ports here and in LatticeService ${key} with its spec.service.ports`;
 }
 
 /** `spec.resources.cart: {direction: inbound}` */

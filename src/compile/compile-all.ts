@@ -44,7 +44,9 @@ export function compileAll(world: World): CompiledWorld {
   for (const key of world.services()) {
     const patched = world.service(key)?.spec.workloadRef;
     if (patched !== undefined) {
-      warnings.push(`${key} is a patch on Deployment ${patched.namespace}/${patched.name}, which is made in the cluster and not here`);
+      warnings.push(
+        `${key} patches Deployment ${patched.namespace}/${patched.name}: the patch is applied in the cluster and is not part of this output`,
+      );
       continue;
     }
     const service = world.compile(key, { misplaced: "check" });

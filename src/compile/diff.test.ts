@@ -137,7 +137,7 @@ describe("flows", () => {
     const text = (options: string, resolution = "dns") =>
       formatDiff(diffOf(api(main), [api(main, resources), outside(options, resolution)], routed));
     expect(text("https://b.example")).toContain(
-      "opened  shop/api -> shop/db-postgres:5432  (no service of ours)\n  opened  shop/api -> b.example:443  (outside)\n  opened  https://a.example/x -> shop/api:80  (route)\n",
+      "opened  shop/api -> shop/db-postgres:5432  (not a Lattice service)\n  opened  shop/api -> b.example:443  (outside)\n  opened  https://a.example/x -> shop/api:80  (route)\n",
     );
     expect(text("tcp://10.1.2.3:99", "static")).toContain("opened  shop/api -> 10.1.2.3:99  (outside)\n");
   });

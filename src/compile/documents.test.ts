@@ -104,7 +104,7 @@ describe("what documents there are", () => {
 
   it("the same object twice is a mistake that names both files", () => {
     expect(loadYaml([serviceYaml("api"), serviceYaml("api")]).problems).toEqual([
-      { from: "2.yaml", path: "metadata.name", message: "LatticeService shop/api is in 1.yaml as well; take one of them away" },
+      { from: "2.yaml", path: "metadata.name", message: "LatticeService shop/api is in 1.yaml as well; remove one of them" },
     ]);
   });
 

@@ -363,6 +363,6 @@ function twice(read: readonly Read<LatticeObject>[]): readonly DocumentProblem[]
     const name = describeObject(object);
     const before = first.get(name);
     first.set(name, before ?? from);
-    return before === undefined ? [] : [{ from, path: "metadata.name", message: `${name} is in ${before} as well; take one of them away` }];
+    return before === undefined ? [] : [{ from, path: "metadata.name", message: `${name} is in ${before} as well; remove one of them` }];
   });
 }

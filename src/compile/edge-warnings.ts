@@ -16,7 +16,7 @@ function warningFor({ caller, callee, state }: Edge): string | undefined {
     case "callee-only":
       return `${caller} -> ${callee} is closed: ${caller} does not declare ${callee} as outbound`;
     case "no-port":
-      return `${caller} -> ${callee} is closed: no port is left that both sides mean`;
+      return `${caller} -> ${callee} is closed: the caller and the callee have no port in common`;
     case "unknown-callee":
       return `${caller} -> ${callee} is closed: there is no ${callee}`;
     case "unknown-caller":
@@ -24,7 +24,7 @@ function warningFor({ caller, callee, state }: Edge): string | undefined {
     case "external-closed":
       return `${caller} -> ${callee} is closed: ${callee} does not name ${caller} in allowedRequesters`;
     case "managed":
-      return `${caller} -> ${callee} is open on the side of ${caller} only: ${callee} is no service of ours, and its own ingress is not ours to open`;
+      return `${caller} -> ${callee} is open on the side of ${caller} only: ${callee} is not a Lattice service, so Lattice cannot open its ingress`;
     case "agreed":
     case "external":
       return undefined;

@@ -30,12 +30,12 @@ export function describeServiceError(error: ServiceError): string {
     case "reserved-namespace":
       return describePlacementError(error);
     case "name-taken":
-      return `${error.by} has the same name in namespace ${error.namespace} and came first\nrename one of the two`;
+      return `${error.by} has the same name in namespace ${error.namespace} and takes precedence\nrename one of the two`;
     case "name-reserved":
-      return `the name ${error.name} is that of ${error.for}\nrename the service`;
+      return `the name ${error.name} is reserved for ${error.for}\nrename the service`;
     case "object-taken":
       if (error.flagger !== undefined) return describeFlaggerName(error.object, error.flagger);
-      return `${error.object} would be made for ${error.by} too, which came first\n${remedyFor(error.object)}`;
+      return `${error.object} would also be created for ${error.by}, which takes precedence\n${remedyFor(error.object)}`;
     default:
       return describeCompileError(error);
   }

@@ -27,7 +27,10 @@ function declarationFor(world: World, node: ServiceNode, peer: ServiceId, direct
   return {
     kind: "LatticeService",
     key: world.keyOf(node.id) ?? node.id,
-    what: direction === "outbound" ? `${node.id} does not say that it calls ${peer}` : `${node.id} does not say that ${peer} may call it`,
+    what:
+      direction === "outbound"
+        ? `${node.id} does not declare that it calls ${peer}`
+        : `${node.id} does not declare that ${peer} may call it`,
     yaml: formatYaml({ spec: { resources: entryFor(world, node, peer, direction, "service") } }),
   };
 }
@@ -55,13 +58,13 @@ export function missingToOutside(world: World, caller: ServiceNode, callee: Exte
   const ask: Missing = {
     kind: "LatticeService",
     key: world.keyOf(caller.id) ?? caller.id,
-    what: `${caller.id} does not say that it calls ${callee.id}`,
+    what: `${caller.id} does not declare that it calls ${callee.id}`,
     yaml: formatYaml({ spec: { resources: entryFor(world, caller, callee.id, "outbound", "external-service") } }),
   };
   const allow: Missing = {
     kind: "LatticeExternalService",
     key: world.keyOf(callee.id) ?? callee.id,
-    what: `${callee.id} does not let ${caller.id} call it`,
+    what: `${callee.id} does not list ${caller.id} in spec.allowedRequesters`,
     yaml: formatYaml({ spec: { allowedRequesters: [near ? splitId(caller.id).name : caller.id] } }),
   };
   return [...(declared ? [] : [ask]), ...(admits(callee, caller.id) ? [] : [allow])];

@@ -45,9 +45,9 @@ export function place(
 }
 
 export function describePlacementError(error: PlacementError): string {
-  if (error.kind === "system-namespace") return `namespace ${error.namespace} is a system namespace, which Lattice never touches`;
+  if (error.kind === "system-namespace") return `namespace ${error.namespace} is a system namespace, which Lattice never changes`;
   if (error.kind === "reserved-namespace")
-    return `namespace ${error.namespace} cannot be a target: ${error.why}, and closing it would cut that off\nuse another namespace`;
+    return `namespace ${error.namespace} cannot be a target: ${error.why}, and a default deny would cut it off\nuse another namespace`;
   const { namespace, from, environment, absent = false } = error;
   if (absent)
     return `namespace ${from} may not deploy into ${namespace}: there is no LatticeEnvironment ${environment}\ncreate it with ${from} in spec.sourceNamespaces, or write the service in ${namespace}`;

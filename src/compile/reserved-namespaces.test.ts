@@ -25,7 +25,7 @@ function seen(texts: readonly string[], options: WorldOptions = {}) {
   };
 }
 
-const target = (namespace: string, why: string) => `namespace ${namespace} cannot be a target: ${why}, and closing it would cut that off`;
+const target = (namespace: string, why: string) => `namespace ${namespace} cannot be a target: ${why}, and a default deny would cut it off`;
 const GATEWAY = "the gateway of all services is in it (--gateway)";
 const SCRAPER = "metrics are scraped from it (--monitoring-namespace)";
 const GATEWAY_OF = (name: string) => `the gateway of LatticeEnvironment ${name} is in it (spec.gatewayRef)`;
@@ -35,7 +35,7 @@ describe("a service is refused", () => {
     const settings = { gateway: { namespace: "edge", name: "gw" } };
     expect(seen([serviceYaml("istio-ingress/api")], { settings })).toEqual({
       closed: [],
-      refused: ["istio-ingress/api: namespace istio-ingress is a system namespace, which Lattice never touches"],
+      refused: ["istio-ingress/api: namespace istio-ingress is a system namespace, which Lattice never changes"],
     });
   });
 

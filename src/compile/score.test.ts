@@ -193,8 +193,8 @@ describe("placeholders", () => {
   it("behind a dollar cannot be written in Lattice", () => {
     const params = "resources: {db: {type: postgres, params: {a: ['$$${metadata.name}']}}}\n";
     expect(mistakes(`${container("variables: {A: '$$${metadata.name}'}")}${params}`)).toEqual([
-      'unsupported containers.main.variables.A: ${metadata.name} stands behind a "$", which Lattice cannot write',
-      'unsupported resources.db.params: ${metadata.name} stands behind a "$", which Lattice cannot write',
+      'unsupported containers.main.variables.A: ${metadata.name} directly after a "$" cannot be expressed in Lattice',
+      'unsupported resources.db.params: ${metadata.name} directly after a "$" cannot be expressed in Lattice',
     ]);
   });
 });
@@ -226,9 +226,9 @@ describe("an image that a build fills in", () => {
 
   it("given for a name that needs none is refused, with those that do", () => {
     expect(load({ byName: new Map([["wbe", "web:1"], ["web", "web:2"]]) }, "web").problems).toEqual([
-      '--image : wbe=web:1 is for no container with image "."; did you mean "web"?',
+      '--image : wbe=web:1 matches no container with image "."; did you mean "web"?',
     ]); // prettier-ignore
-    expect(load({ only: "web:1" }).problems).toEqual(['--image : web:1 is for no container with image "."']);
+    expect(load({ only: "web:1" }).problems).toEqual(['--image : web:1 matches no container with image "."']);
   });
 });
 
@@ -293,12 +293,15 @@ describe("mistakes", () => {
     {
       name: "an unknown field, with what was meant",
       given: container("variabels: {A: b}"),
-      want: ['invalid containers.main.variabels: is no field of Score v1b1; did you mean "variables"?'],
+      want: ['invalid containers.main.variabels: is not a field of Score v1b1; did you mean "variables"?'],
     },
     {
       name: "unknown fields without a similar known one",
       given: `${container("resources: {requests: {gpu: '1'}}")}x-extra: 1\n`,
-      want: ["invalid containers.main.resources.requests.gpu: is no field of Score v1b1", "invalid x-extra: is no field of Score v1b1"],
+      want: [
+        "invalid containers.main.resources.requests.gpu: is not a field of Score v1b1",
+        "invalid x-extra: is not a field of Score v1b1",
+      ],
     },
     {
       name: "a wrong type",
@@ -331,7 +334,7 @@ describe("mistakes", () => {
       given: container("files: [{content: a}, {target: /a, content: a}, {target: /a, content: b}]"),
       want: [
         "invalid containers.main.files[0].target: is required in a list; better, write a map by path",
-        "invalid containers.main.files[2].target: is there twice: /a",
+        "invalid containers.main.files[2].target: is listed twice: /a",
       ],
     },
     {

@@ -146,7 +146,7 @@ class Translation {
       if (ready !== "complete" && probed === undefined)
         this.#unsupported(
           place,
-          `${ready} needs a readinessProbe or a livenessProbe: without one Lattice takes the container to run to its end`,
+          `${ready} needs a readinessProbe or a livenessProbe: without one Lattice treats the container as one that runs to completion`,
         );
     }
     const healthy = entries.some(([, { ready }]) => ready === "healthy");

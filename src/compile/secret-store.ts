@@ -72,4 +72,4 @@ function whatThereIs(secrets: SecretObjects, { namespace, name, key }: Wanted): 
 }
 
 const HOW_TO_GIVE = (path: string, { namespace, name, key }: Wanted) =>
-  `give it with --secrets FILE (a line "${path}: …"), with key ${key} of a Secret ${name} in namespace ${namespace} among the files, or take --placeholder-secrets`;
+  `give it with --secrets FILE (a line "${path}: …"), with key ${key} of a Secret ${name} in namespace ${namespace} among the files, or use --placeholder-secrets`;

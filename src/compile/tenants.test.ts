@@ -30,7 +30,7 @@ function mistakes(texts: readonly string[], options: WorldOptions = {}): readonl
 }
 
 const holder = (key: string, by: string, host: string, path = "/") =>
-  `${key}: spec.resources.web: LatticeService ${by} has host ${host} with path ${path}, or a part of it\ntake another host or path`;
+  `${key}: spec.resources.web: LatticeService ${by} already claims host ${host} with path ${path}, or part of it\nuse another host or path`;
 
 describe("a host and path", () => {
   const rows: readonly { name: string; given: readonly string[]; want: readonly string[] }[] = [
@@ -78,7 +78,7 @@ describe("a host and path", () => {
       name: "that are not granted take nothing from the service that has the grant",
       given: [routed("team-a/a", "other.test"), routed("team-b/b", "b.apps.test")],
       want: [
-        "team-a/a: spec.resources.web: host other.test is not granted\ntake a host below apps.test, or add other.test to spec.routes.hosts of LatticeEnvironment prod",
+        "team-a/a: spec.resources.web: host other.test is not granted\nuse a host below apps.test, or add other.test to spec.routes.hosts of LatticeEnvironment prod",
       ],
     },
   ];
@@ -89,7 +89,7 @@ describe("a host and path", () => {
     const options = { settings: { ingressDomain: "op.test" } };
     expect(mistakes([web("a.op.test")], options)).toEqual([]);
     expect(mistakes([web("a.test")], options)).toEqual([
-      "own/x: spec.resources.web: host a.test is not granted\ntake a host below op.test, or add a.test to spec.routes.hosts of a LatticeEnvironment, and name it in spec.environment of the service",
+      "own/x: spec.resources.web: host a.test is not granted\nuse a host below op.test, or add a.test to spec.routes.hosts of a LatticeEnvironment, and name it in spec.environment of the service",
     ]);
     expect(mistakes([web("a.test")])).toHaveLength(1);
   });
@@ -214,7 +214,7 @@ describe("a Secret that a resource or a binding reads", () => {
     const source = "{external: {storeRef: {name: vault}, key: k}}";
     expect(mistakes([environment(), bound("prod/x"), binding("prod", source)])).toEqual([]);
     expect(mistakes([environment(), bound("team-b/x"), binding("team-b", source)])).toEqual([
-      `team-b/x: ${variable}stores of namespace prod are not for bindings in team-b; bind it in spec.defaults.secretBindings of LatticeEnvironment prod`,
+      `team-b/x: ${variable}a binding in namespace team-b cannot use the secret stores of namespace prod; bind it in spec.defaults.secretBindings of LatticeEnvironment prod`,
     ]);
   });
 });
@@ -254,7 +254,7 @@ describe("another namespace", () => {
 describe("names that Flagger makes", () => {
   const canary = "  deploy: {strategy: canary}\n";
   const taken = (key: string, by: string, object: string) =>
-    `${key}: metadata.name: ${object} would be made for LatticeService ${by} too, which came first\nrename one of the two services, or its container or resource`;
+    `${key}: metadata.name: ${object} would also be created for LatticeService ${by}, which takes precedence\nrename one of the two services, or its container or resource`;
   test.each(["x-primary", "x-canary"])("%s is refused beside another namespace's x", (name) => {
     expect(mistakes([environment(), service("team-a/x"), service(`team-b/${name}`)])).toEqual([
       taken(`team-b/${name}`, "team-a/x", `Deployment ${name}`),

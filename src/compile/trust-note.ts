@@ -13,7 +13,7 @@ export function trustNotes(objects: readonly KubeObject[], caller: ServiceNode, 
   if (domains.size === 0 || domains.has(trustDomain)) return [];
   const [other = ""] = domains;
   return [
-    `the policies in the cluster name ${caller.id} in trust domain ${other}, not ${trustDomain}; ask again with --trust-domain ${other}`,
+    `the policies in the cluster name ${caller.id} in trust domain ${other}, not ${trustDomain}; run the command again with --trust-domain ${other}`,
   ];
 }
 

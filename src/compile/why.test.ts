@@ -52,7 +52,7 @@ describe("an answer", () => {
   L4  NO   enters shop/web        CiliumNetworkPolicy shop/lattice-default-deny, shop/web do not allow it
   L7  NO   is let in at shop/web  AuthorizationPolicy shop/lattice-default-deny does not allow it
 
-dev/lonely does not say that it calls shop/web. Add to LatticeService dev/lonely:
+dev/lonely does not declare that it calls shop/web. Add to LatticeService dev/lonely:
 
     spec:
       resources:
@@ -61,7 +61,7 @@ dev/lonely does not say that it calls shop/web. Add to LatticeService dev/lonely
           direction: outbound
           id: shop/web
 
-shop/web does not say that dev/lonely may call it. Add to LatticeService shop/web:
+shop/web does not declare that dev/lonely may call it. Add to LatticeService shop/web:
 
     spec:
       resources:
@@ -107,7 +107,9 @@ shop/web does not say that dev/lonely may call it. Add to LatticeService shop/we
   });
 
   it("says when one of them is not compiled", () => {
-    expect(text("dev/broken", "dev/web")).toContain("one of the two has an error and is not compiled: lattice compile says which.");
+    expect(text("dev/broken", "dev/web")).toContain(
+      "one of the two has an error and is not compiled; run lattice compile to see the error.",
+    );
     expect(formatAnswers(expectOk(why(world, { from: "dev/broken", to: "dev/web" }, [])))).toContain(
       "one of the two does not run in the cluster",
     );
@@ -140,18 +142,18 @@ describe("something outside", () => {
 
   it("needs the agreement of both", () => {
     expect(text("shop/web", "stripe", { port: "443" })).toContain(
-      "shop/stripe does not let shop/web call it. Add to LatticeExternalService shop/stripe:\n\n    spec:\n      allowedRequesters:\n        - web\n",
+      "shop/stripe does not list shop/web in spec.allowedRequesters. Add to LatticeExternalService shop/stripe:\n\n    spec:\n      allowedRequesters:\n        - web\n",
     );
     expect(text("dev/lonely", "mainframe")).toContain(
       "type: external-service\n          direction: outbound\n          id: shop/mainframe",
     );
-    expect(text("dev/lonely", "mainframe")).not.toContain("does not let");
+    expect(text("dev/lonely", "mainframe")).not.toContain("does not list");
     expect(text("dev/web", "mainframe")).toContain("        - dev/web");
   });
 
   it("that Lattice does not run needs one declaration only", () => {
     for (const name of ["ledger-postgres", "shop/ledger-postgres"])
-      expect(text("pay", name)).toContain("shop/pay -> shop/ledger-postgres:5432 is open\n\nshop/ledger-postgres is no service of ours");
+      expect(text("pay", name)).toContain("shop/pay -> shop/ledger-postgres:5432 is open\n\nshop/ledger-postgres is not a Lattice service");
   });
 });
 
@@ -168,7 +170,7 @@ describe("requests", () => {
     expect([get, post].map(([answer]) => answer?.open)).toEqual([true, false]);
     expect(formatAnswers(post)).toContain("L7  NO   passes shop/waypoint");
     expect(formatAnswers(post)).toContain("past the waypoint");
-    expect(formatAnswers(post)).toContain("shop/api takes from shop/web only GET on /public/*.");
+    expect(formatAnswers(post)).toContain("shop/api accepts from shop/web only GET on /public/*.");
     expect(formatAnswers(expectOk(why(narrow, { from: "web", to: "files" })))).toContain("only any method on /a.");
   });
 });
@@ -254,7 +256,7 @@ describe("policies of a cluster that were written for another trust domain", () 
       open: false,
       missing: [],
       notes: [
-        "the policies in the cluster name shop/a in trust domain corp.example, not cluster.local; ask again with --trust-domain corp.example",
+        "the policies in the cluster name shop/a in trust domain corp.example, not cluster.local; run the command again with --trust-domain corp.example",
       ],
     });
   });

@@ -77,7 +77,7 @@ type Pair<Callee> = { readonly world: World; readonly caller: ServiceNode; reado
 function whyManaged(world: World, { id, ...caller }: ServiceNode, to: string): WhyAnswer | undefined {
   const found = outgoing(world.mesh.graph, { id, ...caller }).managed.find(({ peer }) => peer === to || splitId(peer).name === to);
   if (found === undefined) return undefined;
-  const note = `${found.peer} is no service of ours: ${id} may leave for it, and whether it lets anybody in is not ours to say`;
+  const note = `${found.peer} is not a Lattice service: egress from ${id} is allowed, and whether ${found.peer} accepts the connection is not known`;
   return { from: id, to: found.peer, port: found.port, open: true, steps: [], missing: [], notes: [note] };
 }
 
@@ -116,7 +116,7 @@ function whyInside(
 function notThere(live: boolean): string {
   return live
     ? "one of the two does not run in the cluster: kubectl get latticeservices -A says more"
-    : "one of the two has an error and is not compiled: lattice compile says which";
+    : "one of the two has an error and is not compiled; run lattice compile to see the error";
 }
 
 type Named = { readonly name: string; readonly port: number };
@@ -145,7 +145,7 @@ function requestNotes({ caller, callee }: Pair<ServiceNode>): readonly string[] 
   const { methods = [], paths = [] } = agreement(caller, callee)?.requests ?? {};
   if (methods.length === 0 && paths.length === 0) return [];
   const what = [methods.length === 0 ? "any method" : methods.join(", "), ...(paths.length === 0 ? [] : [`on ${paths.join(", ")}`])];
-  return [`${callee.id} takes from ${caller.id} only ${what.join(" ")}`];
+  return [`${callee.id} accepts from ${caller.id} only ${what.join(" ")}`];
 }
 
 function whyOutside(
@@ -161,7 +161,7 @@ function whyOutside(
       const address = callee.resolution === "static" ? host.replace(/^\[|\]$/g, "") : undefined;
       const verdict = plane.askOutside(caller.id, { kind: "outside", host, address }, port);
       const open = verdict?.open === true;
-      const notes = verdict === undefined ? [`${caller.id} has an error and is not compiled: lattice compile says which`] : [];
+      const notes = verdict === undefined ? [`${caller.id} has an error and is not compiled; run lattice compile to see the error`] : [];
       return {
         from: caller.id,
         to: `${callee.id} (${host})`,

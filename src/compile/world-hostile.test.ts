@@ -23,7 +23,7 @@ test("a port that JavaScript has and the service has not opens nothing", () => {
     serviceYaml("a", { spec: "  resources: {b: {params: {ports: [toString, __proto__]}}}\n" }),
     serviceYaml("b", { calledBy: ["a"] }),
   ]);
-  expect(compileAll(world).warnings).toContain("shop/a -> shop/b is closed: no port is left that both sides mean");
+  expect(compileAll(world).warnings).toContain("shop/a -> shop/b is closed: the caller and the callee have no port in common");
 });
 
 describe("what no cluster would take is refused, and not repeated", () => {

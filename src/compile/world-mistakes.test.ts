@@ -34,7 +34,7 @@ describe("where things may run", () => {
   const noEnvironment = (key: string, from: string, to: string) =>
     `${key}: spec.environment: namespace ${from} may not deploy into ${to}: there is no LatticeEnvironment ${to}\ncreate it with ${from} in spec.sourceNamespaces, or write the service in ${to}`;
   const system = (key: string, namespace: string) =>
-    `${key}: spec.environment: namespace ${namespace} is a system namespace, which Lattice never touches`;
+    `${key}: spec.environment: namespace ${namespace} is a system namespace, which Lattice never changes`;
   const rows: readonly Row[] = [
     { name: "in its own namespace, whatever the environment", given: [inProd("prod/a")], want: [] },
     { name: "into an environment that does not exist", given: [inProd("team/a")], want: [noEnvironment("team/a", "team", "prod")] },
@@ -66,7 +66,7 @@ describe("where things may run", () => {
 describe("names that are taken", () => {
   const both = environment("prod", "{sourceNamespaces: [one, two]}");
   const taken = (key: string, by: string, namespace = "prod") =>
-    `${key}: metadata.name: ${by} has the same name in namespace ${namespace} and came first\nrename one of the two`;
+    `${key}: metadata.name: ${by} has the same name in namespace ${namespace} and takes precedence\nrename one of the two`;
   const rows: readonly Row[] = [
     {
       name: "two services in one namespace",
@@ -97,23 +97,23 @@ describe("names that are taken", () => {
     {
       name: "the waypoint's",
       given: [serviceYaml("waypoint")],
-      want: ["shop/waypoint: metadata.name: the name waypoint is that of the waypoint of a namespace\nrename the service"],
+      want: ["shop/waypoint: metadata.name: the name waypoint is reserved for the waypoint of a namespace\nrename the service"],
     },
     {
       name: "the API server's own Service is not replaced",
       given: [serviceYaml("default/kubernetes"), serviceYaml("shop/kubernetes")],
-      want: ["default/kubernetes: metadata.name: the name kubernetes is that of the API server's own Service\nrename the service"],
+      want: ["default/kubernetes: metadata.name: the name kubernetes is reserved for the API server's own Service\nrename the service"],
     },
     {
       name: "the default ServiceAccount is the one of pods without a service",
       given: [serviceYaml("shop/default")],
-      want: ["shop/default: metadata.name: the name default is that of the default ServiceAccount of a namespace\nrename the service"],
+      want: ["shop/default: metadata.name: the name default is reserved for the default ServiceAccount of a namespace\nrename the service"],
     },
     {
       name: "the default deny's",
       given: [serviceYaml("lattice-default-deny"), serviceYaml("lattice-default-deny-waypoint")],
       want: ["lattice-default-deny", "lattice-default-deny-waypoint"].map(
-        (name) => `shop/${name}: metadata.name: the name ${name} is that of the default deny of a namespace\nrename the service`,
+        (name) => `shop/${name}: metadata.name: the name ${name} is reserved for the default deny of a namespace\nrename the service`,
       ),
     },
     { name: "external services may have it: they have no identity", given: [external("shop/waypoint")], want: [] },
@@ -137,7 +137,9 @@ describe("objects that two services would have", () => {
     "Secret api-main-files-external",
   ];
   const taken = (key: string, by: string, objects: readonly string[], remedy = rename) =>
-    objects.map((object) => `${key}: metadata.name: ${object} would be made for LatticeService ${by} too, which came first\n${remedy}`);
+    objects.map(
+      (object) => `${key}: metadata.name: ${object} would also be created for LatticeService ${by}, which takes precedence\n${remedy}`,
+    );
   const rows: readonly Row[] = [
     {
       name: "config of a container, and of a service that is named like both",

@@ -84,7 +84,7 @@ describe("a name", () => {
     put(world, environment("prod", "{sourceNamespaces: [one, two]}"));
     put(world, serviceYaml("one/api", { spec: "  environment: prod\n" }), serviceYaml("two/api", { spec: "  environment: prod\n" }));
     expect(errorsOf(world)).toEqual([
-      "two/api: metadata.name: LatticeService one/api has the same name in namespace prod and came first\nrename one of the two",
+      "two/api: metadata.name: LatticeService one/api has the same name in namespace prod and takes precedence\nrename one of the two",
     ]);
     expect([...world.remove("LatticeService", "one/api")].toSorted()).toEqual(["one/api", "two/api"]);
     expect(errorsOf(world)).toEqual([]);
@@ -92,7 +92,7 @@ describe("a name", () => {
 
   it("is shared by no service and external service, even written in the same place", () => {
     const { world } = loadYaml([serviceYaml("api"), external("api")]);
-    expect(errorsOf(world)).toEqual([expect.stringContaining("has the same name in namespace shop and came first")]);
+    expect(errorsOf(world)).toEqual([expect.stringContaining("has the same name in namespace shop and takes precedence")]);
     world.remove("LatticeService", "shop/api");
     expect(errorsOf(world)).toEqual([]);
     world.remove("LatticeExternalService", "shop/api");
@@ -102,7 +102,7 @@ describe("a name", () => {
   it("of a system namespace is refused", () => {
     const { world } = loadYaml(serviceYaml("kube-system/a"));
     expect(errorsOf(world)).toEqual([
-      "kube-system/a: spec.environment: namespace kube-system is a system namespace, which Lattice never touches",
+      "kube-system/a: spec.environment: namespace kube-system is a system namespace, which Lattice never changes",
     ]);
   });
 });
@@ -122,7 +122,7 @@ describe("what is compiled", () => {
       "apiVersion: lattice.dev/v1alpha1\nkind: LatticeService\nmetadata: {name: a, namespace: shop}\nspec: {workloadRef: {name: web, namespace: shop}}\n";
     const { objects: made, warnings } = compileAll(worldOf(patch));
     expect(made).toEqual([]);
-    expect(warnings).toEqual(["shop/a is a patch on Deployment shop/web, which is made in the cluster and not here"]);
+    expect(warnings).toEqual(["shop/a patches Deployment shop/web: the patch is applied in the cluster and is not part of this output"]);
   });
 
   it("missing secrets and files are errors that name them", () => {
@@ -151,10 +151,10 @@ describe("what is compiled", () => {
     expect(compileAll(worldOf(texts, { placeholderSecrets: true })).warnings).toEqual([
       "shop/a -> shop/absent is closed: there is no shop/absent",
       "shop/a -> shop/b is closed: shop/b does not declare shop/a as inbound",
-      "shop/a -> shop/db-postgres is open on the side of shop/a only: shop/db-postgres is no service of ours, and its own ingress is not ours to open",
-      "shop/a -> shop/narrow is closed: no port is left that both sides mean",
+      "shop/a -> shop/db-postgres is open on the side of shop/a only: shop/db-postgres is not a Lattice service, so Lattice cannot open its ingress",
+      "shop/a -> shop/narrow is closed: the caller and the callee have no port in common",
       "shop/a -> shop/outside is closed: shop/outside does not name shop/a in allowedRequesters",
-      "shop/a -> shop/quiet is closed: no port is left that both sides mean",
+      "shop/a -> shop/quiet is closed: the caller and the callee have no port in common",
       "shop/loud -> shop/a is closed: shop/loud does not declare shop/a as outbound",
       "shop/stranger -> shop/a is closed: there is no shop/stranger",
     ]);

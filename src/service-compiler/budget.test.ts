@@ -52,7 +52,7 @@ describe("a value of more than 1 MiB", () => {
 test("a service of 5 KB whose params double 25 times is refused in every order of reading", () => {
   const resources = doublingResources(25);
   expect(JSON.stringify(resources).length).toBeLessThan(5_120);
-  const together = "with it the filled in templates of the service have more than 1048576 bytes together; make them shorter";
+  const together = "the rendered templates of the service up to this one have more than 1048576 bytes together; make them shorter";
   for (const read of ["r00", "r24"]) {
     const [first = ""] = mistakes(mainContainer({ variables: { A: `\${resources.${read}.url}` } }, { resources }));
     expect(first).toMatch(/^spec\.resources\.r(19|20): resource 'r\1' provisioner error: params\.database: /);

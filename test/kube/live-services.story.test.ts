@@ -96,7 +96,7 @@ describe("on a real API server", () => {
     if (unavailable !== undefined) skip(unavailable);
     const { code, stdout } = await lattice("why", "cart", "catalog:http");
     expect(code).toBe(1);
-    expect(stdout).toContain("shop/catalog does not say that shop/cart may call it. Add to LatticeService default/catalog:\n");
+    expect(stdout).toContain("shop/catalog does not declare that shop/cart may call it. Add to LatticeService default/catalog:\n");
     expect((await lattice("why", "storefront", "catalog:http")).code).toBe(0);
   });
 

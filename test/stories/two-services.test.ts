@@ -60,7 +60,7 @@ test("api may call its databases, with a warning that their own ingress is not m
   for (const name of ["main-db-postgres", "shared-cache-redis"]) {
     expect(egress).toContain(name);
     expect(warnings).toContain(
-      `prod/api -> prod/${name} is open on the side of prod/api only: prod/${name} is no service of ours, and its own ingress is not ours to open`,
+      `prod/api -> prod/${name} is open on the side of prod/api only: prod/${name} is not a Lattice service, so Lattice cannot open its ingress`,
     );
   }
 });

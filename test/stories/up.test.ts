@@ -102,7 +102,7 @@ test("a cluster starts with the shop, explains the closed edge, and shows when i
   expect(stdout).toMatch(NOT_SCHEDULED);
   expect(stdout).toMatch(/external +default\/stripe +Ready .*api\.stripe\.com/);
   expect(stdout).toContain("shop/cart -> shop/catalog:8080, 9090 is closed");
-  expect(stdout).toContain("shop/catalog does not say that shop/cart may call it. Add to LatticeService default/catalog:");
+  expect(stdout).toContain("shop/catalog does not declare that shop/cart may call it. Add to LatticeService default/catalog:");
   expect(stdout).toContain(`kubectl patch ls catalog --type merge -p \\\n    '{"spec":{"resources":{"cart":{"direction":"inbound"}}}}'`);
   const [screen = "", ...commands] = shownInReadme.split(/^\$ /m);
   const lines = screen.split("\n").map((line) => withoutTimes(line.replace(/ ?…$/, "")));

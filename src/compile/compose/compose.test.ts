@@ -74,7 +74,7 @@ describe("agreements", () => {
 
   it("with a service that is not there, or that has no port, are named", () => {
     const notices = lines(convert("services:\n  web: {image: a, depends_on: [gone, api]}\n  api: {image: a}\n"));
-    expect(notices).toContain("warning services.web.depends_on[0]: gone is no service of this file, and is left out");
+    expect(notices).toContain("warning services.web.depends_on[0]: gone is not a service of this file, and is left out");
     expect(notices.join()).toContain("warning services.api: is called by others and declares no port");
   });
 
@@ -87,12 +87,12 @@ describe("agreements", () => {
 describe("what is not converted is named", () => {
   const rows: { service: string; rest?: string; want: string }[] = [
     { service: "{build: .}", want: "warning services.app.build: is not converted: a cluster runs images; build it and push it to a registry" },
-    { service: "{build: .}", want: "warning services.app: names no image, so registry.example.com/app:latest stands in its place" },
-    { service: "{image: 'a:$TAG'}", want: "warning services.app.image: ${TAG} has no default, so TAG stands in its place; write the value (docker compose config prints the file with all values)" },
+    { service: "{build: .}", want: "warning services.app: names no image, so registry.example.com/app:latest is used instead" },
+    { service: "{image: 'a:$TAG'}", want: "warning services.app.image: ${TAG} has no default, so TAG is used instead; write the value (docker compose config prints the file with all values)" },
     { service: "{image: a, environment: [PASS_THROUGH, 3]}", want: "warning services.app.environment[0]: PASS_THROUGH takes its value from the shell, and is left out; write the value" },
     { service: "{image: a, environment: [3]}", want: "warning services.app.environment[0]: is no NAME=value, and is left out" },
-    { service: "{image: a, environment: {a.b: x}}", want: 'warning services.app.environment["a.b"]: "a.b" is no name for a variable here (letters, digits and _), and is left out' },
-    { service: "{image: a, environment: {DB_PASSWORD: hunter2}}", want: "warning services.app.environment.DB_PASSWORD: DB_PASSWORD looks like a secret and is in the open; take it from a Secret with LatticeSecretBindings" },
+    { service: "{image: a, environment: {a.b: x}}", want: 'warning services.app.environment["a.b"]: "a.b" is not a valid variable name (letters, digits and _), and is left out' },
+    { service: "{image: a, environment: {DB_PASSWORD: hunter2}}", want: "warning services.app.environment.DB_PASSWORD: DB_PASSWORD looks like a secret and is stored as plain text; read it from a Secret through LatticeSecretBindings" },
     { service: "{image: a, environment: 5}", want: "warning services.app.environment: is neither a map nor a list, and is left out" },
     { service: "{image: a, command: {}}", want: "warning services.app.command: is neither a text nor a list of texts, and is left out" },
     { service: "{image: a, ports: [x]}", want: "warning services.app.ports[0]: is no port that can be read, and is left out" },
@@ -103,13 +103,13 @@ describe("what is not converted is named", () => {
     { service: "{image: a, volumes: [{type: bind, source: ., target: /x}]}", want: "warning services.app.volumes[0]: is of type \"bind\", and is left out; only named volumes are converted" },
     { service: "{image: a, volumes: [{type: volume, target: /x}]}", want: "warning services.app.volumes[0]: needs a source and a target, and is left out" },
     { service: "{image: a, volumes: ['d:/x', 'e:/x']}", want: "warning services.app.volumes[1]: mounts /x a second time, and is left out" },
-    { service: "{image: a, volumes: ['d:x']}", want: "warning services.app.volumes[0]: is mounted at no absolute path, and is left out" },
+    { service: "{image: a, volumes: ['d:x']}", want: "warning services.app.volumes[0]: is not mounted at an absolute path, and is left out" },
     { service: "{image: a, volumes: [[]]}", want: "warning services.app.volumes[0]: is no volume that can be read, and is left out" },
     { service: "{image: a, volumes: 5}", want: "warning services.app.volumes: is no list, and is left out" },
     { service: "{image: a, healthcheck: {test: [x]}}", want: "warning services.app.healthcheck.test: begins with none of CMD, CMD-SHELL and NONE, and is left out" },
     { service: "{image: a, healthcheck: {test: x, interval: soon}}", want: "warning services.app.healthcheck.interval: is no duration that can be read, and is left out" },
     { service: "{image: a, healthcheck: {test: x, start_interval: 1s}}", want: "warning services.app.healthcheck.start_interval: is not converted" },
-    { service: "{image: a, deploy: {replicas: many}}", want: "warning services.app.deploy.replicas: is no number from 0 to 1000, and is left out" },
+    { service: "{image: a, deploy: {replicas: many}}", want: "warning services.app.deploy.replicas: is not a number from 0 to 1000, and is left out" },
     { service: "{image: a, deploy: {mode: global}}", want: "warning services.app.deploy.mode: is not converted" },
     { service: "{image: a, deploy: {resources: {limits: {pids: 1, cpus: x, memory: y}}}}", want: "warning services.app.deploy.resources.limits.pids: is not converted" },
     { service: "{image: a, deploy: {resources: {limits: {cpus: x}}}}", want: "warning services.app.deploy.resources.limits.cpus: is no number of CPUs, and is left out" },

@@ -92,7 +92,7 @@ function agreementsIn(
     const caller = names.get(name) ?? "";
     for (const callee of calleesOf(mapOf(service), notices.at("services", name))) {
       const label = names.get(callee.name);
-      if (label === undefined) callee.notices.warn(`${callee.name} is no service of this file, and is left out`);
+      if (label === undefined) callee.notices.warn(`${callee.name} is not a service of this file, and is left out`);
       else if (label !== caller) {
         agree(caller, label, "outbound");
         agree(label, caller, "inbound");

@@ -11,11 +11,11 @@ export function variablesOf(environment: Json | undefined, notices: Notices): Js
   for (const { name, value, at } of entriesOf(environment, notices)) {
     const text = scalarText(value, notices.at(at));
     if (!NAME.test(name) || name === "__proto__")
-      notices.at(at).warn(`${JSON.stringify(name)} is no name for a variable here (letters, digits and _), and is left out`);
+      notices.at(at).warn(`${JSON.stringify(name)} is not a valid variable name (letters, digits and _), and is left out`);
     else if (text === undefined) notices.at(at).warn(`${name} takes its value from the shell, and is left out; write the value`);
     else variables.set(name, asTemplate(text));
     if (text !== undefined && text !== "" && SENSITIVE.test(name))
-      notices.at(at).warn(`${name} looks like a secret and is in the open; take it from a Secret with LatticeSecretBindings`);
+      notices.at(at).warn(`${name} looks like a secret and is stored as plain text; read it from a Secret through LatticeSecretBindings`);
   }
   return Object.fromEntries(variables);
 }

@@ -10,7 +10,7 @@ export function replicasOf(service: JsonObject, notices: Notices): number | unde
   if (value === undefined || value === null) return undefined;
   const replicas = Number(scalarText(value, notices.at("deploy", "replicas")));
   if (Number.isInteger(replicas) && replicas >= 0 && replicas <= MOST_REPLICAS) return replicas;
-  return notices.at("deploy", "replicas").warn(`is no number from 0 to ${MOST_REPLICAS}, and is left out`);
+  return notices.at("deploy", "replicas").warn(`is not a number from 0 to ${MOST_REPLICAS}, and is left out`);
 }
 
 export function computeResources(service: JsonObject, notices: Notices): JsonObject | undefined {

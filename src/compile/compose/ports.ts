@@ -29,7 +29,7 @@ export function servicePorts(service: JsonObject, image: string, notices: Notice
   const declared = [...listed(service, "ports", notices), ...listed(service, "expose", notices)];
   const known = KNOWN_IMAGES.get(imageName(image));
   if (declared.length === 0 && known !== undefined)
-    notices.note(`declares no port; ${known} is taken, as the image ${imageName(image)} has it`);
+    notices.note(`declares no port; ${known} is used, the default port of image ${imageName(image)}`);
   const ports = declared.length === 0 && known !== undefined ? [{ number: known, protocol: "TCP" as const, name: undefined }] : declared;
   const unique = new Map(ports.map((port) => [`${port.protocol}/${port.number}`, port]));
   const named = new Map<string, JsonObject>();
@@ -77,7 +77,7 @@ function longForm(item: JsonObject, notices: Notices): readonly Port[] {
 
 function notPublished(notices: Notices, port: string): void {
   notices.note(
-    `is published on the host by Compose; here services that agree call port ${port}, and a resource of type route lets others in`,
+    `is published on the host by Compose; in a cluster, services that both declare the call use port ${port}, and a resource of type route publishes it outside the cluster`,
   );
 }
 

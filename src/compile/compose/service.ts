@@ -91,12 +91,12 @@ function imageOf(service: JsonObject, name: string, notices: Notices): string {
   if (build !== undefined) notices.at("build").warn("is not converted: a cluster runs images; build it and push it to a registry");
   if (given === undefined || given === "") {
     const image = `registry.example.com/${name}:latest`;
-    notices.warn(`names no image, so ${image} stands in its place`);
+    notices.warn(`names no image, so ${image} is used instead`);
     return image;
   }
   const managed = imageName(given);
   if (MANAGED.has(managed))
-    notices.at("image").note(`a resource of type ${managed} is the other way to have one: callers declare it, and it is run elsewhere`);
+    notices.at("image").note(`a resource of type ${managed} in the callers replaces this service where the server runs elsewhere`);
   return given;
 }
 

@@ -13,11 +13,11 @@ function filledIn(text: string, notices: Notices): string {
     if (whole === "$$") return "$";
     const name = braced ?? bare ?? "";
     if (operator?.endsWith("-") === true) {
-      notices.note(`\${${name}} is not read from the shell; its default is taken`);
+      notices.note(`\${${name}} is not read from the shell; its default is used`);
       return rest ?? "";
     }
     notices.warn(
-      `\${${name}} has no default, so ${name} stands in its place; write the value (docker compose config prints the file with all values)`,
+      `\${${name}} has no default, so ${name} is used instead; write the value (docker compose config prints the file with all values)`,
     );
     return name;
   });

@@ -55,6 +55,6 @@ function checked(mount: Mount, notices: Notices): Mount | undefined {
   const target = mount.target.replace(/(?<=.)\/+$/, "");
   if (/^[./~\\]|^[A-Za-z]:/.test(mount.source))
     return notices.warn(`mounts ${mount.source} of the host, and is left out; put files that it needs into the image, or under files`);
-  if (!/^\/.{0,510}$/.test(target)) return notices.warn("is mounted at no absolute path, and is left out");
+  if (!/^\/.{0,510}$/.test(target)) return notices.warn("is not mounted at an absolute path, and is left out");
   return { ...mount, target };
 }

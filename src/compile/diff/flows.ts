@@ -23,7 +23,7 @@ export type Flow = {
  * @example diff.flows.opened.map(flowText).join("\n")
  */
 export function flowText({ from, to, port, kind }: Flow): string {
-  const note = { mesh: "", outside: "  (outside)", managed: "  (no service of ours)", route: "  (route)" }[kind];
+  const note = { mesh: "", outside: "  (outside)", managed: "  (not a Lattice service)", route: "  (route)" }[kind];
   return `${from} -> ${to}${port === undefined ? "" : `:${port}`}${note}`;
 }
 

@@ -103,8 +103,7 @@ describe("an SVG picture", () => {
 
   it("is refused with advice for a graph that is too large to read", () => {
     const names = Array.from({ length: 201 }, (_, at) => `a/${at}`);
-    const want =
-      /^the graph has 201 services and 0 edges, and a picture can have 200 and 600; give fewer files, or take -o json or -o dot$/;
+    const want = /^the graph has 201 services and 0 edges, and a picture can have 200 and 600; pass fewer files, or use -o json or -o dot$/;
     const refused = svgText(graphOf(names, []));
     expect(refused.ok ? "" : refused.error).toMatch(want);
   });

@@ -36,7 +36,7 @@ export function svgText(graph: DrawnGraph): Result<string, string> {
   const { nodes, edges } = graph;
   if (nodes.length > MAX_NODES || edges.length > MAX_EDGES)
     return err(
-      `the graph has ${nodes.length} services and ${edges.length} edges, and a picture can have ${MAX_NODES} and ${MAX_EDGES}; give fewer files, or take -o json or -o dot`,
+      `the graph has ${nodes.length} services and ${edges.length} edges, and a picture can have ${MAX_NODES} and ${MAX_EDGES}; pass fewer files, or use -o json or -o dot`,
     );
   const { boxes, curves, ...size } = drawingOf(graph);
   const legend = legendOf(graph);

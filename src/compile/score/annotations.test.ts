@@ -44,7 +44,7 @@ describe("mistakes", () => {
     { name: "a user that is no number", given: { "lattice.dev/run-as-user": "nginx" }, want: 'metadata.annotations["lattice.dev/run-as-user"]: must be a number, such as "101"' },
     { name: "a flag that is none", given: { "lattice.dev/read-only-root-filesystem": "yes" }, want: 'metadata.annotations["lattice.dev/read-only-root-filesystem"]: must be "true" or "false"' },
     { name: "a capability in lower case", given: { "lattice.dev/add-capabilities": "chown" }, want: 'metadata.annotations["lattice.dev/add-capabilities"]: must be capabilities, such as "NET_BIND_SERVICE" or "CHOWN, FOWNER"' },
-    { name: "an annotation of Lattice that does not exist", given: { "lattice.dev/run-as-usr": "1" }, want: 'metadata.annotations["lattice.dev/run-as-usr"]: is no annotation of Lattice; did you mean "lattice.dev/run-as-user"?' },
+    { name: "an annotation of Lattice that does not exist", given: { "lattice.dev/run-as-usr": "1" }, want: 'metadata.annotations["lattice.dev/run-as-usr"]: is not an annotation of Lattice; did you mean "lattice.dev/run-as-user"?' },
   ]; // prettier-ignore
   test.each(rows)("$name", ({ given, want }) => expect(mistakes(given)).toEqual([want]));
 });

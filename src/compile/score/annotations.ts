@@ -68,6 +68,6 @@ function readOne(key: string, value: string, ids: Entries<number>, container: En
     if (!names.every((name) => /^[A-Z][A-Z0-9_]*$/.test(name)))
       return 'must be capabilities, such as "NET_BIND_SERVICE" or "CHOWN, FOWNER"';
     container.push(["capabilities", { add: names }]);
-  } else if (key.startsWith(PREFIX) && key !== ENVIRONMENT) return `is no annotation of Lattice${didYouMean(key, KNOWN)}`;
+  } else if (key.startsWith(PREFIX) && key !== ENVIRONMENT) return `is not an annotation of Lattice${didYouMean(key, KNOWN)}`;
   return undefined;
 }

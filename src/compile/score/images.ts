@@ -39,8 +39,8 @@ export class ImageChoice {
     const known = [...needed, ...needed.map((name) => name.split("/")[0] ?? "")];
     const unused = [...byName].filter(([name]) => !this.#used.has(name));
     return [
-      ...unused.map(([name, image]) => `${name}=${image} is for no container with image "."${didYouMean(name, known)}`),
-      ...(only !== undefined && needed.length === 0 ? [`${only} is for no container with image "."`] : []),
+      ...unused.map(([name, image]) => `${name}=${image} matches no container with image "."${didYouMean(name, known)}`),
+      ...(only !== undefined && needed.length === 0 ? [`${only} matches no container with image "."`] : []),
       ...(only !== undefined && needed.length > 1 ? [`${needed.join(" and ")} need an image; write NAME=IMAGE for each`] : []),
     ];
   }

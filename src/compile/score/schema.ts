@@ -163,7 +163,7 @@ const KNOWN: readonly (readonly [RegExp, () => readonly string[]])[] = [
 function unknownField(at: readonly PropertyKey[], key: string): ScoreError {
   const path = pathText([...at, key]);
   const known = KNOWN.find(([pattern]) => pattern.test(pathText(at)))?.[1]() ?? [];
-  return { kind: "invalid", path, message: `is no field of Score v1b1${didYouMean(key, known)}` };
+  return { kind: "invalid", path, message: `is not a field of Score v1b1${didYouMean(key, known)}` };
 }
 
 /** `containers.main.files["/etc/x"].mode`: names behind dots, anything else in brackets. */

@@ -29,7 +29,7 @@ export function latticeText(text: string, context: TextContext): Result<string, 
       literal += fixed;
       continue;
     }
-    if (literal.endsWith("$")) return err(`\${${path}} stands behind a "$", which Lattice cannot write`);
+    if (literal.endsWith("$")) return err(`\${${path}} directly after a "$" cannot be expressed in Lattice`);
     out += `${escapedText(literal)}\${${withOutput(path, context)}}`;
     literal = "";
   }

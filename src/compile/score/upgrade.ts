@@ -31,7 +31,7 @@ function byTarget(items: readonly Json[], path: string, errors: ScoreError[], ch
       errors.push({ kind: "invalid", path: `${path}[${at}].target`, message: "is required in a list; better, write a map by path" });
       continue;
     }
-    if (entries.has(target)) errors.push({ kind: "invalid", path: `${path}[${at}].target`, message: `is there twice: ${target}` });
+    if (entries.has(target)) errors.push({ kind: "invalid", path: `${path}[${at}].target`, message: `is listed twice: ${target}` });
     const { target: _target, ...rest } = item;
     entries.set(target, change(rest));
   }

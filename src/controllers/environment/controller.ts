@@ -66,7 +66,7 @@ type Command = { readonly kind: "create-namespace"; readonly name: string };
 export const ENVIRONMENT_REASONS = {
   Compiled: "Ready: the namespace is there, closed by default, and within its limits",
   NamespaceTaken: "Ready: another, older LatticeEnvironment has the same namespace",
-  NamespaceReserved: "Ready: a gateway or monitoring is in the namespace, and closing it would cut that off",
+  NamespaceReserved: "Ready: a gateway or monitoring is in the namespace, and a default deny would cut it off",
   GatewayNamespaceTaken:
     "Ready: services run in the namespace that spec.gatewayRef names, so that it is closed by default; the environment is applied otherwise",
   NamespaceNotReady: "Ready: the namespace is being created or closed; the message has what is missing",

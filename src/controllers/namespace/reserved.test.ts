@@ -38,7 +38,7 @@ describe("a service in a reserved namespace", () => {
     { namespace: "edge", why: "the gateway of all services is in it (--gateway)" },
     { namespace: "metrics", why: "metrics are scraped from it (--monitoring-namespace)" },
     { namespace: "prod-edge", why: "the gateway of LatticeEnvironment prod is in it (spec.gatewayRef)" },
-    { namespace: "istio-ingress", why: "namespace istio-ingress is a system namespace, which Lattice never touches" },
+    { namespace: "istio-ingress", why: "namespace istio-ingress is a system namespace, which Lattice never changes" },
   ];
   test.each(rows)("$namespace is rejected, and the namespace gets no default deny", async ({ namespace, why }) => {
     const { status } = await operated.service(`${namespace}/api`);

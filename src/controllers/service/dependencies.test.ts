@@ -51,8 +51,8 @@ test("a failing service lists its dependencies that are not allowed, and never a
     closedDependencies: {
       catalog:
         "there is no LatticeService shop/catalog; create it with spec.resources.cart: {type: service, direction: inbound}, or correct spec.resources.catalog.id",
-      odd: "spec.resources.odd has an error; the condition TemplatesResolved says what is wrong",
-      db: "spec.resources.db has an error; the condition TemplatesResolved says what is wrong",
+      odd: "spec.resources.odd has an error; see the condition TemplatesResolved",
+      db: "spec.resources.db has an error; see the condition TemplatesResolved",
     },
   });
 });

@@ -85,15 +85,13 @@ describe("a route publishes the port that its author means", () => {
     {
       name: "never the first of several",
       given: routed({ admin, web }),
-      refuses: refused(
-        "params.port: is required: service.ports has admin, web, none is called http, and the route would publish one of them by accident",
-      ),
+      refuses: refused("params.port: is required: service.ports has admin, web, none is called http, so the port to publish must be named"),
     },
     {
       name: "one for metrics only when it is named",
       given: routed({ metrics }),
       warns: [
-        "spec.resources.web: publishes port metrics, the only one of the service; if that is meant, set params.port: metrics, else add the port that it is for",
+        "spec.resources.web: publishes port metrics, the only one of the service; if it is the intended one, set params.port: metrics, else add the intended port",
       ],
     },
     { name: "one for metrics that is named", given: routed({ metrics }, { port: 9090 }) },
@@ -171,9 +169,7 @@ describe("paths that are resolved before they are used", () => {
     {
       name: "a probe",
       given: probe({ httpGet: { port: 8080, path: "/a/../health//x" } }),
-      warns: [
-        `${at}.httpGet.path: "/a/../health//x" is requested as it is written, and servers redirect it or do not know it; write /health/x`,
-      ],
+      warns: [`${at}.httpGet.path: "/a/../health//x" is requested as written, and servers redirect it or answer 404; write /health/x`],
     },
     {
       name: "a file and a volume",

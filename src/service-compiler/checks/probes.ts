@@ -70,5 +70,5 @@ function leadsTo(wanted: number, ports: Ports): boolean {
 function unusualPath({ path }: JsonObject): string | undefined {
   if (typeof path !== "string" || !needsResolving(path) || (resolvedUrlPath(path) === path && !hasEmptySegment(path))) return undefined;
   const instead = resolvedFilePath(resolvedUrlPath(path));
-  return `${JSON.stringify(path)} is requested as it is written, and servers redirect it or do not know it; write ${instead}`;
+  return `${JSON.stringify(path)} is requested as written, and servers redirect it or answer 404; write ${instead}`;
 }

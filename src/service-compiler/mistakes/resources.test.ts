@@ -29,12 +29,12 @@ describe("a resource", () => {
     {
       name: "a sensitive port",
       given: { type: "postgres", params: { port: "${secrets.s.k}" } },
-      want: "params.port is sensitive, and would be readable by everybody",
+      want: "params.port is sensitive, and would be readable without access to Secrets",
     },
     {
       name: "a port that only a store knows",
       given: { type: "redis", params: { port: "${secrets.v.k}" } },
-      want: "params.port is sensitive, and would be readable by everybody",
+      want: "params.port is sensitive, and would be readable without access to Secrets",
     },
     {
       name: "a database that is a map",
@@ -93,7 +93,7 @@ describe("a resource", () => {
     {
       name: "a sensitive host",
       given: { type: "route", params: { host: "${secrets.s.k}" } },
-      want: "params.host is sensitive, and would be readable by everybody",
+      want: "params.host is sensitive, and would be readable without access to Secrets",
     },
     { name: "a host that is a list", given: { type: "route", params: { host: ["a.b"] } }, want: "params.host must be a text" },
     {
@@ -116,17 +116,17 @@ describe("a resource", () => {
     {
       name: "a route to a port that is not there",
       given: { type: "route", params: { host: "a.b", port: "grpc" } },
-      want: 'params.port is "grpc", and service.ports has none like that; there are http',
+      want: 'params.port is "grpc", which service.ports does not have; there are http',
     },
     {
       name: "a route to a number that is not there",
       given: { type: "route", params: { host: "a.b", port: 9 } },
-      want: "params.port is 9, and service.ports has none like that; there are http",
+      want: "params.port is 9, which service.ports does not have; there are http",
     },
     {
       name: "a route to what JavaScript calls so",
       given: { type: "route", params: { host: "a.b", port: "constructor" } },
-      want: 'params.port is "constructor", and service.ports has none like that; there are http',
+      want: 'params.port is "constructor", which service.ports does not have; there are http',
     },
     { name: "a class in capitals", given: { type: "volume", class: "nfs" }, want: `class "nfs" is unknown; ${classes}` },
     {
@@ -174,7 +174,7 @@ describe("a resource", () => {
       name: "several, deep down",
       given: { params: { paths: ["${config.x}", { a: "${" }] } },
       want: "params.paths[0]: ${config.x}: config has no 'x'",
-      more: ["params.paths[1].a: '${' has no '}'; close it, or write '$${' for a '${' that means itself"],
+      more: ["params.paths[1].a: '${' has no '}'; close it, or write '$${' for a literal '${'"],
     },
     {
       name: "a secret deep down",
@@ -185,7 +185,7 @@ describe("a resource", () => {
     {
       name: "ports that are sensitive",
       given: { params: { ports: "${secrets.s.k}" } },
-      want: "params.ports is sensitive, and would be readable by everybody",
+      want: "params.ports is sensitive, and would be readable without access to Secrets",
     },
     {
       name: "ports that are lists of lists",
@@ -241,7 +241,7 @@ describe("a resource", () => {
 
   test("an endpoint that is no URL, when it is read", () => {
     const spec = mainContainer({ variables: { V: "${resources.odd.host}" } }, { resources: { odd: { type: "external-service" } } });
-    expect(mistakes(spec, around)).toEqual([`spec.resources.odd: resource 'odd' provisioner error: "https:///nothing" is no URL`]);
+    expect(mistakes(spec, around)).toEqual([`spec.resources.odd: resource 'odd' provisioner error: "https:///nothing" is not a URL`]);
   });
 
   test("two circles are two errors", () => {
@@ -321,7 +321,7 @@ describe("a declared type", () => {
       outputs: "v: ${resource.naem}",
       want: `\${resource.naem}: resource has no 'naem'; did you mean "name"?`,
     },
-    { name: "a broken template", outputs: 'v: "${"', want: "'${' has no '}'; close it, or write '$${' for a '${' that means itself" },
+    { name: "a broken template", outputs: 'v: "${"', want: "'${' has no '}'; close it, or write '$${' for a literal '${'" },
     { name: "a secret that is not there", outputs: "v: {secret: s3/key}", want: "there is no secret 's3/key'" },
     {
       name: "a path that is sensitive",

@@ -24,8 +24,8 @@ const resources = {
 
 describe("in a variable", () => {
   const rows: readonly { given: string; want: string }[] = [
-    { given: "${", want: "'${' has no '}'; close it, or write '$${' for a '${' that means itself" },
-    { given: "a${b", want: "'${' has no '}'; close it, or write '$${' for a '${' that means itself (line 1, column 2)" },
+    { given: "${", want: "'${' has no '}'; close it, or write '$${' for a literal '${'" },
+    { given: "a${b", want: "'${' has no '}'; close it, or write '$${' for a literal '${' (line 1, column 2)" },
     { given: "${}", want: "'${}' names nothing; write what to fill in, such as ${metadata.name}" },
     { given: "${ metadata.name}", want: "'${ metadata.name}' has a space inside; write the path without spaces" },
     { given: "${metadata\n.name}", want: "'${metadata\n.name}' has a space inside; write the path without spaces" },
@@ -35,18 +35,18 @@ describe("in a variable", () => {
     { given: "${${metadata.name}}", want: "'${${metadata.name}' has a '${' inside; a placeholder cannot contain another" },
     {
       given: "${meta.name}",
-      want: "${meta.name}: 'meta' is no namespace of templates; there are metadata, config, secrets, cluster, environment, resources",
+      want: "${meta.name}: 'meta' is not a template namespace; there are metadata, config, secrets, cluster, environment, resources",
     },
     {
       given: "${resource.db.host}",
-      want: `\${resource.db.host}: 'resource' is no namespace of templates; did you mean "resources"?; there are metadata, config, secrets, cluster, environment, resources`,
+      want: `\${resource.db.host}: 'resource' is not a template namespace; did you mean "resources"?; there are metadata, config, secrets, cluster, environment, resources`,
     },
     {
       given: "${__proto__.polluted}",
-      want: "${__proto__.polluted}: '__proto__' is no namespace of templates; there are metadata, config, secrets, cluster, environment, resources",
+      want: "${__proto__.polluted}: '__proto__' is not a template namespace; there are metadata, config, secrets, cluster, environment, resources",
     },
-    { given: "${metadata}", want: "${metadata}: 'metadata' names a namespace and nothing in it" },
-    { given: "${service.config}", want: "${service.config}: 'service.config' names a namespace and nothing in it" },
+    { given: "${metadata}", want: "${metadata}: 'metadata' names a template namespace without a value in it" },
+    { given: "${service.config}", want: "${service.config}: 'service.config' names a template namespace without a value in it" },
     { given: "${metadata.nam}", want: `\${metadata.nam}: metadata has no 'nam'; did you mean "name"?` },
     { given: "${metadata.labels.team}", want: "${metadata.labels.team}: metadata has no 'labels.team'" },
     { given: "${config.log.levle}", want: `\${config.log.levle}: config has no 'log.levle'; did you mean "log.level"?` },
@@ -59,7 +59,7 @@ describe("in a variable", () => {
       given: "${secrets.strip.key}",
       want: `\${secrets.strip.key}: secret 'strip' is not bound; did you mean "stripe"?; bind it in a LatticeSecretBindings of this namespace`,
     },
-    { given: "${secrets.stripe}", want: "${secrets.stripe}: names secret 'stripe' and none of its keys" },
+    { given: "${secrets.stripe}", want: "${secrets.stripe}: names secret 'stripe' without a key" },
     { given: "${secrets.stripe.token}", want: "${secrets.stripe.token}: there is no secret 'stripe/token'" },
     {
       given: "${secrets.stripe.key}${secrets.vault.key}",
@@ -73,7 +73,7 @@ describe("in a variable", () => {
     },
     {
       given: "${resources.backend}",
-      want: "${resources.backend}: names resource 'backend' and none of its outputs; there are host, port, url, name",
+      want: "${resources.backend}: names resource 'backend' without an output; there are host, port, url, name",
     },
     {
       given: "${resources.backend.uri}",
@@ -97,7 +97,7 @@ describe("in a variable", () => {
   test("a placeholder without an end in sight", () => {
     const given = `\${${"a".repeat(1_025)}}`;
     expect(mistakes(mainContainer({ variables: { V: given } }))).toEqual([
-      "spec.containers.main.variables.V: template error in container 'main' variable 'V': a placeholder of 1025 characters is none; is a '}' missing before it?",
+      "spec.containers.main.variables.V: template error in container 'main' variable 'V': a placeholder of 1025 characters is too long; is a '}' missing before it?",
     ]);
   });
 });
@@ -109,7 +109,7 @@ describe("in a file, with line and column", () => {
       given: "${metadata.x}\n${metadata.y}\n",
       want: ["${metadata.x}: metadata has no 'x'", "${metadata.y}: metadata has no 'y' (line 2, column 1)"],
     },
-    { given: "x\r\n\r\n  ${", want: ["'${' has no '}'; close it, or write '$${' for a '${' that means itself (line 3, column 3)"] },
+    { given: "x\r\n\r\n  ${", want: ["'${' has no '}'; close it, or write '$${' for a literal '${' (line 3, column 3)"] },
   ];
   test.each(rows)("$given", ({ given, want }) => {
     const wanted = want.map((text) => `spec.containers.main.files["/f"]: template error in container 'main' file '/f': ${text}`);
@@ -131,7 +131,7 @@ test("all mistakes of a service come at once, and those of a resource once, howe
   };
   expect(mistakes(spec).map((line) => line.split("\n")[0])).toEqual([
     "spec.containers.a.variables.X: template error in container 'a' variable 'X': ${metadata.x}: metadata has no 'x'",
-    "spec.containers.b.files[\"/f\"]: template error in container 'b' file '/f': ${nothing.at.all}: 'nothing' is no namespace of templates; there are metadata, config, secrets, cluster, environment, resources",
+    "spec.containers.b.files[\"/f\"]: template error in container 'b' file '/f': ${nothing.at.all}: 'nothing' is not a template namespace; there are metadata, config, secrets, cluster, environment, resources",
     `spec.containers.b.files["/g"]: invalid file mount at '/g': binaryContent is not valid base64`,
     `spec.containers.b.volumes["/w"]: invalid volume mount at '/w': \${metadata.y}: metadata has no 'y'`,
     "spec.resources.gone: resource 'gone' of type 'service' not found",

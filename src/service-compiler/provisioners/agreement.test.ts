@@ -122,7 +122,7 @@ describe("two inbound resources about one peer", () => {
   });
 
   test("with different methods or paths are both refused: together they would open what neither of them says", () => {
-    const message = "resources 'a' and 'b' are both about prod/web with other params.methods or params.paths; use one resource for it";
+    const message = "resources 'a' and 'b' are both about prod/web with different params.methods or params.paths; use one resource for it";
     const refused = { open: [], errors: [`a: ${message}`, `b: ${message}`] };
     expect(seen(about({ methods: ["GET"] }), about({ methods: ["POST"] }))).toEqual(refused);
     expect(seen(about({ ports: ["http"], methods: ["GET"] }), about({ ports: ["admin"] }))).toEqual(refused);

@@ -28,7 +28,7 @@ export function contradictions(
     if (first === undefined || differing === undefined) return [];
     return about.map(({ name }) => ({
       name,
-      message: `resources '${first.name}' and '${differing.name}' are both about ${peer} with other params.methods or params.paths; use one resource for it`,
+      message: `resources '${first.name}' and '${differing.name}' are both about ${peer} with different params.methods or params.paths; use one resource for it`,
     }));
   });
 }

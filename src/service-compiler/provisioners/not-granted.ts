@@ -19,12 +19,12 @@ function foreignPeer({ peer }: Provisioned, { surroundings: { namespace, grants 
 
 function foreignHost({ route }: Provisioned, { surroundings: { ingressDomain, grants } }: ProvisionRequest): string | undefined {
   if (route === undefined || mayClaimHost(route.host, { ingressDomain, hosts: grants.hosts })) return undefined;
-  const below = ingressDomain === undefined ? "" : `take a host below ${ingressDomain}, or `;
+  const below = ingressDomain === undefined ? "" : `use a host below ${ingressDomain}, or `;
   return `host ${route.host} is not granted\n${below}${howToGrant(grants, route.host, "spec.routes.hosts")}`;
 }
 
 function takenRoute({ route }: Provisioned, { name, surroundings }: ProvisionRequest): string | undefined {
   const holder = route === undefined ? undefined : surroundings.routeHolder(name);
   if (route === undefined || holder === undefined) return undefined;
-  return `${holder} has host ${route.host} with path ${route.path}, or a part of it\ntake another host or path`;
+  return `${holder} already claims host ${route.host} with path ${route.path}, or part of it\nuse another host or path`;
 }

@@ -38,7 +38,7 @@ export function openText(params: Params, name: string): Result<string | undefine
   const text = textParam(params, name, "");
   if (!text.ok) return text;
   if (text.value.kind === "plain") return ok(text.value.text);
-  return problem(`params.${name} is sensitive, and would be readable by everybody`, `params.${name}`);
+  return problem(`params.${name} is sensitive, and would be readable without access to Secrets`, `params.${name}`);
 }
 
 const HIGHEST_PORT = 65_535;

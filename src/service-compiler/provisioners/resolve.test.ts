@@ -22,7 +22,7 @@ describe("resources that read each other", () => {
     expect(resolved(entries).finish().errors).toContainEqual({
       kind: "provisioner",
       name: "a",
-      message: "params.database: ${resources.b.url}: resource 'b' has an error of its own",
+      message: "params.database: ${resources.b.url}: resource 'b' has an error, which is reported separately",
       field: "params.database",
     });
   });

@@ -160,7 +160,7 @@ export function resolveResources({ entries, registry, surroundings, scope, ownPo
     const made = provision(entry);
     if (!made.ok) {
       if (made.error.some(({ kind }) => kind === "circular-dependency")) errors.set(name, made.error);
-      return err({ message: `resource '${name}' has an error of its own`, resource: name });
+      return err({ message: `resource '${name}' has an error, which is reported separately`, resource: name });
     }
     const wanted = rest.join(".");
     const output = made.value.outputs.get(wanted);
@@ -168,7 +168,7 @@ export function resolveResources({ entries, registry, surroundings, scope, ownPo
     const value = output();
     if (value.ok) return ok({ value: value.value, source: `output '${wanted}' of ${entry.type} '${entry.address.name}'` });
     if (!errors.has(name)) errors.set(name, ownErrors(entry, value.error));
-    return err({ message: `resource '${name}' has an error of its own`, resource: name });
+    return err({ message: `resource '${name}' has an error, which is reported separately`, resource: name });
   };
   const inner = withNamespace(scope, "resources", namespace);
 
@@ -198,7 +198,7 @@ function readAnyOutput(entry: ResourceEntry, wanted: string, made: Provisioned):
 }
 
 function noOutput({ name, type }: ResourceEntry, wanted: string, { outputs }: Provisioned): MissingName {
-  if (wanted === "") return { message: `names resource '${name}' and none of its outputs; there are ${[...outputs.keys()].join(", ")}` };
+  if (wanted === "") return { message: `names resource '${name}' without an output; there are ${[...outputs.keys()].join(", ")}` };
   return {
     message: `${type} '${name}' has no output '${wanted}'${didYouMean(wanted, outputs.keys())}; there are ${[...outputs.keys()].join(", ")}`,
   };

@@ -75,7 +75,7 @@ describe("mistakes of a resource", () => {
     {
       name: "a sensitive port",
       given: { type: "redis", params: { port: "${secrets.a.b}" } },
-      want: other("params.port is sensitive, and would be readable by everybody"),
+      want: other("params.port is sensitive, and would be readable without access to Secrets"),
     },
     {
       name: "a flag that is none",
@@ -152,7 +152,8 @@ describe("mistakes of a resource", () => {
   ];
   test.each(rows)("$name", ({ given, read, want }) => {
     const all = resolved([entry("x", given)]);
-    if (read !== undefined) expect(all.read(`\${resources.x.${read}}`)).toContain("resource 'x' has an error of its own");
+    if (read !== undefined)
+      expect(all.read(`\${resources.x.${read}}`)).toContain("resource 'x' has an error, which is reported separately");
     expect(all.finish().errors).toMatchObject(want);
   });
 
@@ -188,7 +189,7 @@ describe("mistakes of a resource", () => {
     });
     made.namespace(["q", "port"]);
     expect(made.finish().errors).toMatchObject([
-      { kind: "provisioner", name: "q", message: '"amqp://queue" has no port, and amqp has no usual one' },
+      { kind: "provisioner", name: "q", message: '"amqp://queue" has no port, and amqp has no default port' },
     ]);
   });
 

@@ -117,7 +117,9 @@ const WELL_KNOWN: ReadonlyMap<string, number> = new Map([
 export function readUrl(url: string): Result<Endpoint, ResourceProblem> {
   const parts = /^([a-z][a-z0-9+.-]*):\/\/(\[[^\]]*\]|[^:/]*)(?::([0-9]{1,5}))?(?:\/|$)/.exec(url);
   const [, scheme = "", host = "", port] = parts ?? [];
-  if (parts === null || host === "") return problem(`${JSON.stringify(url)} is no URL`);
+  if (parts === null || host === "") return problem(`${JSON.stringify(url)} is not a URL`);
   const number = port === undefined ? WELL_KNOWN.get(scheme) : Number(port);
-  return number === undefined ? problem(`${JSON.stringify(url)} has no port, and ${scheme} has no usual one`) : ok({ host, port: number });
+  return number === undefined
+    ? problem(`${JSON.stringify(url)} has no port, and ${scheme} has no default port`)
+    : ok({ host, port: number });
 }

@@ -200,7 +200,7 @@ function literalDollars(spec: LatticeService["spec"]): readonly Warning[] {
   }
   return places.map((place) => ({
     place,
-    message: `has a '\${', which is taken as it is: only variables, files, volumes and params are filled in`,
+    message: `has a '\${', which is not expanded: only variables, files, volumes and params are templates`,
   }));
 }
 

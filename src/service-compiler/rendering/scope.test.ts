@@ -108,7 +108,7 @@ describe("secrets", () => {
   const wrong: readonly { given: string; want: string }[] = [
     { given: "${secrets.nowhere.k}", want: "secret 'nowhere' is not bound; bind it in a LatticeSecretBindings of this namespace" },
     { given: "${secrets.constructor.k}", want: "secret 'constructor' is not bound; bind it in a LatticeSecretBindings of this namespace" },
-    { given: "${secrets.a}", want: "names secret 'a' and none of its keys" },
+    { given: "${secrets.a}", want: "names secret 'a' without a key" },
     { given: "${secrets.c.kye}", want: `secret 'c' has no key 'kye'; did you mean "key"?` },
     { given: "${secrets.c.constructor}", want: "secret 'c' has no key 'constructor'" },
     { given: "${secrets.a.other}", want: "there is no secret 'env-a/other'" },
@@ -132,7 +132,7 @@ test("a '${' that is no template is left alone, with a warning that says where",
     resources: { db: { type: "postgres", metadata: { note: "${fine}" } } },
     deploy: { strategy: "canary", canary: { metrics: [{ name: "${metric}" }] } },
   };
-  const rest = "has a '${', which is taken as it is: only variables, files, volumes and params are filled in";
+  const rest = "has a '${', which is not expanded: only variables, files, volumes and params are templates";
   expect(compiled(spec).warnings).toEqual([
     `spec.containers.main.image: ${rest}`,
     `spec.containers.main.command[2]: ${rest}`,

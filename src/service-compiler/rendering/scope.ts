@@ -120,7 +120,7 @@ function secretsOf(input: ServiceInput): TemplateNamespace {
       const near = didYouMean(name, bindings.keys());
       return err({ message: `secret '${name}' is not bound${near}; bind it in a LatticeSecretBindings of this namespace` });
     }
-    if (key === "") return err({ message: `names secret '${name}' and none of its keys` });
+    if (key === "") return err({ message: `names secret '${name}' without a key` });
     const source = binding.keys === undefined ? key : Object.hasOwn(binding.keys, key) ? binding.keys[key] : undefined;
     if (source === undefined)
       return err({ message: `secret '${name}' has no key '${key}'${didYouMean(key, Object.keys(binding.keys ?? {}))}` });
@@ -134,7 +134,7 @@ function boundValue({ secrets, namespace, environment }: ServiceInput, { secretR
     // a store trusts the namespace that asks, and that is not the namespace of who wrote the binding
     if (from !== namespace)
       return err(
-        `stores of namespace ${namespace} are not for bindings in ${from}; bind it in spec.defaults.secretBindings of LatticeEnvironment ${environment?.metadata.name ?? ""}`,
+        `a binding in namespace ${from} cannot use the secret stores of namespace ${namespace}; bind it in spec.defaults.secretBindings of LatticeEnvironment ${environment?.metadata.name ?? ""}`,
       );
     const { storeRef, key: place, refreshInterval } = external;
     const value: Value = { kind: "external", parts: [{ store: storeRef, key: place, property: key, refreshInterval }] };

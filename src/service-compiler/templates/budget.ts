@@ -46,8 +46,8 @@ export class RenderBudget {
 }
 
 const VALUE_TOO_LARGE = `has more than ${MOST_RENDERED_BYTES} bytes when its templates are filled in; make the texts that it reads shorter`;
-const SERVICE_TOO_LARGE = `with it the filled in templates of the service have more than ${MOST_RENDERED_BYTES} bytes together; make them shorter`;
-const TOO_MANY_PLACEHOLDERS = `with it the templates of the service have more than ${MOST_PLACEHOLDERS} placeholders together; use fewer`;
+const SERVICE_TOO_LARGE = `the rendered templates of the service up to this one have more than ${MOST_RENDERED_BYTES} bytes together; make them shorter`;
+const TOO_MANY_PLACEHOLDERS = `the templates of the service up to this one have more than ${MOST_PLACEHOLDERS} placeholders together; use fewer`;
 /** Of a template that is not looked at because another exceeded the budget. */
 export const NOT_RENDERED = "is not filled in: the templates of the service are too large";
 

@@ -36,9 +36,9 @@ export function lookUp({ namespaces }: Pick<TemplateScope, "namespaces">, path: 
   const namespace = namespaces.get(name);
   if (namespace === undefined) {
     const known = [...namespaces.keys()];
-    return missing(`'${name}' is no namespace of templates${didYouMean(name, known)}; there are ${known.join(", ")}`);
+    return missing(`'${name}' is not a template namespace${didYouMean(name, known)}; there are ${known.join(", ")}`);
   }
-  return rest.length === 0 ? missing(`'${path.join(".")}' names a namespace and nothing in it`) : namespace(rest);
+  return rest.length === 0 ? missing(`'${path.join(".")}' names a template namespace without a value in it`) : namespace(rest);
 }
 
 /** Both spellings are in the documents that Lattice comes from: `service.config` is `config`, and `env` is `environment`. */

@@ -71,7 +71,7 @@ function readTemplate(text: string): Parsed {
     literal += text.slice(at, open);
     const end = text.indexOf("}", open);
     if (end < 0) {
-      problems.push(problemAt(open, "'${' has no '}'; close it, or write '$${' for a '${' that means itself"));
+      problems.push(problemAt(open, "'${' has no '}'; close it, or write '$${' for a literal '${'"));
       return err(problems);
     }
     const read = readPath(text.slice(open + OPENING.length, end));
@@ -101,7 +101,7 @@ const SIMPLE_PATH = /^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/;
 /** Dots part names; `\.` is a dot inside one. */
 function readPath(text: string): Result<readonly string[], string> {
   if (text.length <= LONGEST_PATH && SIMPLE_PATH.test(text)) return ok(text.split("."));
-  if (text.length > LONGEST_PATH) return err(`a placeholder of ${text.length} characters is none; is a '}' missing before it?`);
+  if (text.length > LONGEST_PATH) return err(`a placeholder of ${text.length} characters is too long; is a '}' missing before it?`);
   if (text === "") return err("'${}' names nothing; write what to fill in, such as ${metadata.name}");
   if (text.includes(OPENING)) return err(`'\${${text}}' has a '\${' inside; a placeholder cannot contain another`);
   if (/\s/.test(text)) return err(`'\${${text}}' has a space inside; write the path without spaces`);

@@ -84,7 +84,7 @@ describe("a template becomes", () => {
 
 describe("a template is refused, with the place and what to do", () => {
   const rows: readonly { name: string; given: string; want: string }[] = [
-    { name: "no end", given: "a\nbc${x", want: "2:3 '${' has no '}'; close it, or write '$${' for a '${' that means itself" },
+    { name: "no end", given: "a\nbc${x", want: "2:3 '${' has no '}'; close it, or write '$${' for a literal '${'" },
     { name: "nothing inside", given: "${}", want: "1:1 '${}' names nothing; write what to fill in, such as ${metadata.name}" },
     { name: "one in another", given: "${a${b}}", want: "1:1 '${a${b}' has a '${' inside; a placeholder cannot contain another" },
     { name: "a space", given: "${ metadata.name }", want: "1:1 '${ metadata.name }' has a space inside; write the path without spaces" },
@@ -92,10 +92,10 @@ describe("a template is refused, with the place and what to do", () => {
     {
       name: "an unknown namespace",
       given: "${metadat.name}",
-      want: `1:1 \${metadat.name}: 'metadat' is no namespace of templates; did you mean "metadata"?; there are metadata, cluster, config, environment, resources`,
+      want: `1:1 \${metadat.name}: 'metadat' is not a template namespace; did you mean "metadata"?; there are metadata, cluster, config, environment, resources`,
     },
     { name: "an unknown name", given: "${metadata.nam}", want: `1:1 \${metadata.nam}: metadata has no 'nam'; did you mean "name"?` },
-    { name: "only a namespace", given: "${cluster}", want: "1:1 ${cluster}: 'cluster' names a namespace and nothing in it" },
+    { name: "only a namespace", given: "${cluster}", want: "1:1 ${cluster}: 'cluster' names a template namespace without a value in it" },
     {
       name: "a name without a value",
       given: "${cluster.region}",
@@ -104,7 +104,7 @@ describe("a template is refused, with the place and what to do", () => {
     {
       name: "all at once",
       given: "${}\n${metadata.nam} ${x",
-      want: "1:1 '${}' names nothing; write what to fill in, such as ${metadata.name}\n2:17 '${' has no '}'; close it, or write '$${' for a '${' that means itself",
+      want: "1:1 '${}' names nothing; write what to fill in, such as ${metadata.name}\n2:17 '${' has no '}'; close it, or write '$${' for a literal '${'",
     },
     {
       name: "a value from outside with one from a Secret",
@@ -115,7 +115,7 @@ describe("a template is refused, with the place and what to do", () => {
   test.each(rows)("$name", ({ given, want }) => expect(textOf(given)).toBe(want));
 
   test("a placeholder that never ends within reason", () => {
-    expect(textOf(`\${${"a".repeat(2_000)}}`)).toBe("1:1 a placeholder of 2000 characters is none; is a '}' missing before it?");
+    expect(textOf(`\${${"a".repeat(2_000)}}`)).toBe("1:1 a placeholder of 2000 characters is too long; is a '}' missing before it?");
   });
 });
 
@@ -141,7 +141,7 @@ test("values keep their kind when they stand alone", () => {
 test("ten thousand placeholders are filled in, and one more is refused", () => {
   const many = renderText("${metadata.name},".repeat(10_000), freshScope());
   expect(many.ok && many.value.value).toEqual(plain("api,".repeat(10_000)));
-  const more = "with it the templates of the service have more than 10000 placeholders together; use fewer";
+  const more = "the templates of the service up to this one have more than 10000 placeholders together; use fewer";
   for (const count of [10_001, 50_000])
     expect(renderText("${metadata.name},".repeat(count), freshScope())).toEqual(
       err([{ message: more, line: 1, column: 1, exceeded: true }]),

@@ -18,7 +18,7 @@ describe("a container that the kubelet would refuse", () => {
     compiled({ containers: { main }, ...spec }, { grants: { podSecurity: "baseline" } }).warnings;
   test("is a warning that says what to do", () => {
     expect(warnings({ image: "nginx:1.29" })).toEqual([
-      "spec.containers.main.image: nginx runs as root, and the pod must not (runAsNonRoot): set securityContext.runAsUser, or take nginxinc/nginx-unprivileged",
+      "spec.containers.main.image: nginx runs as root, and the pod must not (runAsNonRoot): set securityContext.runAsUser, or use nginxinc/nginx-unprivileged",
     ]);
     expect(warnings({ image: "redis:8" })[0]).toMatch(/: set securityContext\.runAsUser$/);
   });

@@ -52,7 +52,7 @@ export function rootImageWarnings({ initContainers, containers, securityContext 
     if (known === undefined || typeof name !== "string" || !refusesRoot(container) || hasUser(container, securityContext)) return [];
     const instead = INSTEAD.get(known);
     const place = `spec.containers.${name}.image`;
-    const remedy = `set securityContext.runAsUser${instead === undefined ? "" : `, or take ${instead}`}`;
+    const remedy = `set securityContext.runAsUser${instead === undefined ? "" : `, or use ${instead}`}`;
     return [{ place, message: `${known} runs as root, and the pod must not (runAsNonRoot): ${remedy}` }];
   });
 }

@@ -42,13 +42,13 @@ function internalPort(ports: Ports): string | undefined {
 }
 
 function publishes(port: string): string {
-  return `publishes port ${port}, the only one of the service; if that is meant, set params.port: ${port}, else add the port that it is for`;
+  return `publishes port ${port}, the only one of the service; if it is the intended one, set params.port: ${port}, else add the intended port`;
 }
 
 function noPort(wanted: string | number | undefined, ports: Ports): string {
   const known = tcpPorts(ports).map(([name]) => name);
   if (known.length === 0) return "a route needs a TCP port to lead to; add one in service.ports";
   if (wanted === undefined)
-    return `params.port: is required: service.ports has ${known.join(", ")}, none is called http, and the route would publish one of them by accident`;
-  return `params.port is ${JSON.stringify(wanted)}, and service.ports has none like that; there are ${known.join(", ")}`;
+    return `params.port: is required: service.ports has ${known.join(", ")}, none is called http, so the port to publish must be named`;
+  return `params.port is ${JSON.stringify(wanted)}, which service.ports does not have; there are ${known.join(", ")}`;
 }

@@ -78,7 +78,7 @@ function parseSource(text: string): { readonly kind: string; readonly name: stri
 
 function sourceOf(path: string, { source, path: subPath }: RenderedVolume): Result<Source, string> {
   const { value, origins } = source;
-  if (value.kind !== "plain") return err("its source is sensitive, and would be readable by everybody");
+  if (value.kind !== "plain") return err("its source is sensitive, and would be readable without access to Secrets");
   if (subPath !== undefined && (subPath.startsWith("/") || subPath.split("/").includes("..")))
     return err("path must be relative and without '..'");
   const { kind, name } = parseSource(value.text);
@@ -86,7 +86,7 @@ function sourceOf(path: string, { source, path: subPath }: RenderedVolume): Resu
     return err(`'${kind}' is no kind of volume; there are ${CLASSES.join(", ")}, as in "pvc:data"`);
   // an empty directory has no name; containers that read it from the same resource share it, others by its path
   if (kind === "emptydir") return ok({ key: `emptydir:${name}:${origins[0]?.placeholder ?? path}`, volume: { emptyDir: {} } });
-  if (!parseDnsSubdomain(name).ok) return err(`'${name}' is no legal name; lower case letters, digits, '-' and '.'`);
+  if (!parseDnsSubdomain(name).ok) return err(`'${name}' is not a valid name; use lower case letters, digits, '-' and '.'`);
   if (kind === "configmap") return ok({ key: `configmap:${name}`, volume: { configMap: { name } }, object: { kind: "ConfigMap", name } });
   if (kind === "secret") return ok({ key: `secret:${name}`, volume: { secret: { secretName: name } }, object: { kind: "Secret", name } });
   const volume = { persistentVolumeClaim: { claimName: name } };

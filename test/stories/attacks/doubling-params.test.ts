@@ -29,17 +29,17 @@ const hostile = (suffix: string): readonly Hostile[] => [
       containers: container({ variables: { A: "${resources.r24.url}" } }),
       resources: doublingResources(25, 15),
     }),
-    "with it the filled in templates of the service have more than 1048576 bytes together",
+    "the rendered templates of the service up to this one have more than 1048576 bytes together",
   ],
   [
     service(`doubling-long${suffix}`, { containers: container(), resources: doublingResources(25, 2_000) }),
-    "params.database: with it the filled in templates of the service have more than 1048576 bytes together",
+    "params.database: the rendered templates of the service up to this one have more than 1048576 bytes together",
   ],
   [
     service(`placeholders${suffix}`, {
       containers: container({ variables: many(20, (at) => [`V${at}`, "${metadata.name}".repeat(3_000)]) }),
     }),
-    "with it the templates of the service have more than 10000 placeholders together",
+    "the templates of the service up to this one have more than 10000 placeholders together",
   ],
   [
     service(`mistakes${suffix}`, { containers: container({ variables: many(256, (at) => [`V${at}`, "${metadata.nane}".repeat(250)]) }) }),
