@@ -429,7 +429,7 @@ describe("lattice graph", () => {
       code: 2,
       stdout: "",
       stderr: expect.stringContaining(
-        "the graph has 201 services and 0 edges, and a picture can have 200 and 600; give fewer files",
+        "the graph has 201 services and 0 edges, and a picture can have 200 and 600; pass fewer files",
       ) as string,
     });
   });

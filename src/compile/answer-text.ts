@@ -1,4 +1,4 @@
-/** The result of `why` for a terminal: the enforcement points in order, the policies that decide at each, and what to add. */
+/** The result of `why` for a terminal: the enforcement points in order, the policies that apply at each, and the missing declarations. */
 import type { EnforcementPoint, EnforcementStep } from "#mesh-compiler";
 import type { ServiceKey } from "./world.ts";
 import { plainTable, type TableWriter } from "./plain-table.ts";
@@ -11,11 +11,11 @@ const ENFORCEMENT_POINTS: Readonly<Record<EnforcementPoint, { readonly layer: st
   identity: { layer: "L7", verb: "is let in at", kind: "AuthorizationPolicy" },
 };
 
-/** Where resources are written, and how steps are laid out. */
+/** The files of resources, and the layout of the steps. */
 export type AnswerOptions = {
-  /** In which file a resource is written, where that is known. */
+  /** The file that contains a resource; undefined: not known. */
   readonly places?: ReadonlyMap<ServiceKey, string>;
-  /** How the steps are laid out; absent: one line per step. */
+  /** Layout of the steps; absent: one line per step. */
   readonly table?: TableWriter | undefined;
 };
 

@@ -31,27 +31,27 @@ const check = (assertion: Omit<Assertion, "expect"> & { expect?: "open" | "close
 describe("an assertion", () => {
   it.each([
     {
-      name: "holds when all pairs are as it says",
+      name: "holds when every pair matches the expectation",
       given: { from: "shop/web", to: "payments/*" },
       want: { holds: true, asked: 2, because: [] },
     },
     {
-      name: "names each pair that is against it",
+      name: "lists each pair that contradicts it",
       given: { from: "shop/*", to: "payments/ledger" },
       want: { holds: false, asked: 2, because: ["shop/checkout -> payments/ledger:8080 is open"] },
     },
     {
-      name: "may be about one port",
+      name: "may be limited to one port",
       given: { from: "shop/checkout", to: "payments/ledger:http", expect: "open" as const },
       want: { holds: true, asked: 1, because: [] },
     },
     {
-      name: "may leave callers out",
+      name: "may exclude callers",
       given: { from: "*/*", to: "payments/bank", except: ["payments/*", "dev/broken"] },
       want: { holds: true, asked: 6, because: [] },
     },
     {
-      name: "is about external services too",
+      name: "applies to external services too",
       given: { from: "payments/*", to: "payments/bank:443" },
       want: { holds: false, asked: 1, because: ["payments/ledger -> payments/bank (bank.example:443) is open"] },
     },
@@ -61,7 +61,7 @@ describe("an assertion", () => {
       want: { holds: false, asked: 3, because: ["dev/thief -> payments/gold-postgres:5432 (not a Lattice service) is open"] },
     },
     {
-      name: "does not hold of what is not compiled",
+      name: "does not hold for a service that is not compiled",
       given: { from: "dev/broken", to: "shop/web" },
       want: { holds: false, asked: 1, because: ["dev/broken -> shop/web:8080 is not known: one of the two is not compiled"] },
     },
@@ -81,17 +81,17 @@ describe("an assertion", () => {
       want: { holds: false, asked: 0, because: ["no matching service has a port to check"] },
     },
     {
-      name: "leaves a service's calls to itself out",
+      name: "excludes a service's calls to itself",
       given: { from: "self/*", to: "self/*" },
       want: { holds: false, asked: 0, because: ["no matching service has a port to check"] },
     },
     {
-      name: "asks about them where the service is named",
+      name: "includes calls to itself when the pattern is the exact name",
       given: { from: "self/self", to: "self/self", expect: "open" as const },
       want: { holds: true, asked: 1, because: [] },
     },
     {
-      name: "takes a dot as a dot",
+      name: "matches a dot literally",
       given: { from: "sh.p/*", to: "payments/*" },
       want: { holds: false, asked: 0, because: ["sh.p/* matches no service"] },
     },
@@ -99,7 +99,7 @@ describe("an assertion", () => {
     expect(check(given)).toEqual(want);
   });
 
-  it("may be put to what a cluster has", () => {
+  it("may be checked against the objects of a cluster", () => {
     const [result] = checkAssertions(world, [{ from: "shop/web", to: "payments/ledger", expect: "closed" }], []);
     expect(result).toMatchObject({
       holds: false,
@@ -108,15 +108,15 @@ describe("an assertion", () => {
   });
 });
 
-describe("a file of them", () => {
-  it("is a list, or has one under assertions", () => {
+describe("a file of assertions", () => {
+  it("is a list, or a map with a list under assertions", () => {
     const list = [{ name: "x", from: "dev/*", to: "payments/*:8080", expect: "closed", except: ["dev/a"], mayBeEmpty: true }];
     expect(expectOk(parseAssertions(list))).toEqual(list);
     expect(expectOk(parseAssertions({ assertions: list }))).toEqual(list);
   });
 
   it.each([
-    { name: "is no list", given: "text", want: ["it must be a list of {from, to, expect}, or a map with such a list under assertions"] },
+    { name: "is not a list", given: "text", want: ["it must be a list of {from, to, expect}, or a map with such a list under assertions"] },
     {
       name: "has mistakes, all reported at once",
       given: [1, { form: "a/b", to: "x", expect: "shut", name: 1, mayBeEmpty: 1, except: ["x"] }],
@@ -142,7 +142,7 @@ describe("a file of them", () => {
       { assertion: { ...assertion, name: "dev stays out" }, holds: true, asked: 4, because: [] },
       { assertion, holds: false, asked: 30, because },
     ]);
-    expect(text).toMatch(/^ok {4}dev stays out {2}\(4 asked\)\nFAIL {2}a\/\* -> b\/\* is closed {2}\(30 asked\)\n {8}pair 0 is open\n/);
+    expect(text).toMatch(/^ok {4}dev stays out {2}\(4 checked\)\nFAIL {2}a\/\* -> b\/\* is closed {2}\(30 checked\)\n {8}pair 0 is open\n/);
     expect(text).toContain("        and 2 more\n1 of 2 do not hold\n");
     expect(formatAssertions([])).toContain("0 hold");
   });

@@ -1,5 +1,5 @@
 /**
- * What must and must not reach what, written down and checked: "nothing in dev reaches payments". Every pair that the patterns name is put to
+ * Assertions about reachability, for CI: "nothing in dev reaches payments". Every pair that the patterns match is checked against
  * the compiled policies; a pattern that matches no service fails, because an assertion about no service always holds.
  */
 import { err, ok, type Result } from "#base";
@@ -9,35 +9,35 @@ import { outgoing, splitId, type DataPlane, type MeshNode, type ServiceGraph, ty
 import { planeOf } from "./plane.ts";
 import type { World } from "./world.ts";
 
-/** Something that must hold of who reaches whom. */
+/** An expectation about which services reach which. */
 export type Assertion = {
-  /** What to call it; absent: the patterns themselves. */
+  /** Name in reports; absent: the patterns. */
   readonly name?: string;
-  /** `namespace/name`, where `*` stands for anything: `dev/*`. */
+  /** `namespace/name`, where `*` matches any text: `dev/*`. */
   readonly from: string;
-  /** The same, with a port by number or name if only that is meant: `payments/*:8080`. */
+  /** The same, optionally with one port by number or name: `payments/*:8080`. */
   readonly to: string;
   readonly expect: "open" | "closed";
-  /** Callers that it does not speak about: `[shop/payments]`. */
+  /** Callers to exclude: `[shop/payments]`. */
   readonly except?: readonly string[];
-  /** The patterns may match no service. */
+  /** Whether the patterns may match no service. */
   readonly mayBeEmpty?: boolean;
 };
 
-/** What became of an assertion. */
+/** The result of an assertion. */
 export type AssertionResult = {
   readonly assertion: Assertion;
   readonly holds: boolean;
-  /** How many pairs and ports were asked about. */
+  /** Number of pairs and ports that were checked. */
   readonly asked: number;
-  /** What is against it, in a sentence each: `dev/probe -> payments/ledger:8080 is open`. */
+  /** One sentence per contradiction: `dev/probe -> payments/ledger:8080 is open`. */
   readonly because: readonly string[];
 };
 
 const FIELDS = ["name", "from", "to", "expect", "except", "mayBeEmpty"];
 
 /**
- * Reads assertions from a document: a list, or a map with the list under `assertions`. All mistakes at once.
+ * Reads assertions from a document: a list, or a map with the list under `assertions`. Returns all mistakes at once.
  *
  * @example
  * parseAssertions([{ name: "dev stays out", from: "dev/*", to: "payments/*", expect: "closed" }])
@@ -69,7 +69,7 @@ function isPattern(value: Json | undefined): boolean {
 }
 
 /**
- * Puts assertions to the policies of a world. `objects` are what a cluster really has; absent: what the world compiles to.
+ * Checks assertions against the policies of a world. `objects` are those of a cluster; absent: the compiled objects of the world.
  *
  * @example
  * const failed = checkAssertions(world, [{ from: "dev/*", to: "payments/*", expect: "closed" }]).filter(({ holds }) => !holds);
@@ -155,7 +155,7 @@ function askAll(plane: DataPlane, caller: ServiceNode, callee: MeshNode, port: s
     }));
 }
 
-/** A database that Lattice does not run cannot refuse: the caller's declaration alone opens its egress. */
+/** A database that Lattice does not run has no inbound declaration: the caller's declaration alone opens its egress. */
 function askManaged(graph: ServiceGraph, caller: ServiceNode, target: string, port: string | undefined): readonly Asked[] {
   return outgoing(graph, caller)
     .managed.filter((one) => matches(target, one.peer) && (port === undefined || port === String(one.port)))
@@ -163,7 +163,7 @@ function askManaged(graph: ServiceGraph, caller: ServiceNode, target: string, po
 }
 
 /**
- * Results for a terminal: one line each, and below what is against it.
+ * Results for a terminal: one line each, followed by the contradictions.
  *
  * @example process.stdout.write(formatAssertions(checkAssertions(world, assertions)));
  */

@@ -1,4 +1,4 @@
-/** Names and routes that two services, or two resources of one, would both have. */
+/** Conflicts of names and routes, between two services or between two resources of one service. */
 import { expect, test } from "vitest";
 import { loadYaml, serviceYaml } from "../../test/builders/world.ts";
 import { compileAll } from "./compile-all.ts";
@@ -18,7 +18,7 @@ test.each(["primary", "canary"])("a service x-%s beside a canary x is refused, a
   expect(problems(serviceYaml("x"), serviceYaml(`x-${suffix}`))).toEqual([]);
 });
 
-test("the canary is refused where the other service was there first", () => {
+test("the canary is refused when the other service is older", () => {
   const made = (text: string, year: number) =>
     text.replace("namespace: shop}", `namespace: shop, creationTimestamp: "${year}-01-01T00:00:00Z"}`);
   expect(problems(made(canary("x"), 2026), made(serviceYaml("x-primary"), 2025))).toEqual([
@@ -35,7 +35,7 @@ test("two routes with the same host and path in one service are refused, and bot
   expect(problems(serviceYaml("web", { spec: spec("/x/y") }))).toEqual([]);
 });
 
-test("two services with the same host and path: the first claim wins, and the other names it", () => {
+test("two services with the same host and path: the first claim wins, and the error of the other names it", () => {
   const spec = "  resources: {web: {type: route, params: {host: w.example.com}}}\n";
   expect(problems(serviceYaml("a", { spec }), serviceYaml("b", { spec }))).toEqual([
     "2.yaml: spec.resources.web: LatticeService shop/a already claims host w.example.com with path /, or part of it\nuse another host or path",

@@ -32,16 +32,21 @@ type Row = {
 };
 
 const rows: readonly Row[] = [
-  { name: "nothing is called", resources: { front: { direction: "inbound" } }, want: {} },
-  { name: "both agree", resources: { api: {} }, others: [service("shop/api", { cart: { direction: "inbound" } })], want: {} },
+  { name: "without outbound resources nothing is closed", resources: { front: { direction: "inbound" } }, want: {} },
   {
-    name: "the callee has not agreed",
+    name: "both sides declare the call",
+    resources: { api: {} },
+    others: [service("shop/api", { cart: { direction: "inbound" } })],
+    want: {},
+  },
+  {
+    name: "the callee does not declare the caller",
     resources: { a: { id: "api" } },
     others: [service("shop/api")],
     want: { a: "shop/api has not agreed; add spec.resources.cart: {type: service, direction: inbound} to LatticeService shop/api" },
   },
   {
-    name: "the callee calls back, and has not agreed",
+    name: "the callee declares the caller as outbound only",
     resources: { api: {} },
     others: [service("shop/api", { basket: { id: "cart" } })],
     want: { api: "shop/api has not agreed; add spec.resources.basket: {type: service, direction: both} to LatticeService shop/api" },
@@ -55,7 +60,7 @@ const rows: readonly Row[] = [
     },
   },
   {
-    name: "no port is left",
+    name: "no common port",
     resources: { api: { params: { ports: ["admin"] } } },
     others: [service("shop/api", { cart: { direction: "inbound", params: { ports: ["http"] } } })],
     want: {
@@ -80,10 +85,10 @@ const rows: readonly Row[] = [
     others: [external(["cart", "shop/cart"])],
     want: {},
   },
-  { name: "a database that is no service of Lattice", resources: { db: { type: "postgres" } }, want: {} },
-  { name: "a bucket, a route and a disk call nothing", resources: { files: { type: "s3" }, data: { type: "volume" } }, want: {} },
+  { name: "a database that is not a Lattice service", resources: { db: { type: "postgres" } }, want: {} },
+  { name: "a bucket, a route and a volume are not calls", resources: { files: { type: "s3" }, data: { type: "volume" } }, want: {} },
   {
-    name: "resources in a circle",
+    name: "resources that reference each other in a cycle",
     resources: {
       a: { type: "postgres", params: { database: "${resources.b.host}" } },
       b: { type: "postgres", params: { database: "${resources.a.host}" } },
@@ -95,7 +100,7 @@ const rows: readonly Row[] = [
   },
 ];
 
-describe("dependencies that are closed", () => {
+describe("closed dependencies", () => {
   test.each(rows)("$name", ({ resources, others = [], want }) => {
     const world = new World(worldSettings());
     const made = declaredProvisioner(bucket);
@@ -104,7 +109,7 @@ describe("dependencies that are closed", () => {
     expect(Object.fromEntries(world.dependenciesOf("shop/cart")?.closed ?? [])).toEqual(want);
   });
 
-  test("an invalid callee is named as such, and a service without a place has none", () => {
+  test("an invalid callee is reported as invalid, and a service without a target namespace has no dependencies", () => {
     const world = new World(worldSettings());
     world.put(service("shop/cart", { api: {} }));
     world.putInvalid("LatticeService", service("shop/api"));

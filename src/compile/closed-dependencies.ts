@@ -1,6 +1,6 @@
 /**
- * What a service calls and may not call, each with what is missing and on which side it has to be added: one line, for the status of the resource.
- * Only what it declares to call counts. Who may call it is the callers' concern.
+ * The declared calls of a service that are closed, each with the missing declaration and the resource that needs it: one line, for the status.
+ * Only outbound declarations are reported; closed inbound ones are reported in the status of the callers.
  */
 import type { LatticeService } from "#crds";
 import { agreement, calls, isCalled, admits, splitId, type PeerDeclaration, type ServiceId, type ServiceNode } from "#mesh-compiler";
@@ -8,15 +8,15 @@ import { entriesOf } from "#service-compiler";
 import { entryFor } from "./missing.ts";
 import type { World } from "./world.ts";
 
-/** What a service declares to call, and what of that is closed. */
+/** The declared calls of a service, and which of them are closed. */
 export type Dependencies = {
-  /** How many there are, open or closed. */
+  /** Number of declared calls, open or closed. */
   readonly count: number;
   /** By the name in `spec.resources`. */
   readonly closed: ReadonlyMap<string, string>;
 };
 
-/** A service in the mesh, and which of its resources have an error; asked only where one is not in the mesh. */
+/** A service in the mesh, and its resources with errors; computed only for resources that are not in the mesh. */
 export type Depending = { readonly service: LatticeService; readonly id: ServiceId; readonly erroneous: () => ReadonlySet<string> };
 
 export function dependenciesOf(world: World, { service, id, erroneous }: Depending): Dependencies {
@@ -33,7 +33,7 @@ export function dependenciesOf(world: World, { service, id, erroneous }: Dependi
   }
   const undeclared = outboundOf(service, id).filter((name) => !declared.has(name));
   const errors = undeclared.length === 0 ? NONE : erroneous();
-  // a bucket has no peer, and no edge; what has an error may have meant one
+  // a bucket has no peer and no edge; a resource with an error is reported because it may declare a call
   const broken = undeclared.filter((name) => errors.has(name));
   for (const name of broken) closed.set(name, hasError(name));
   return { count: declared.size + broken.length, closed };
@@ -41,7 +41,7 @@ export function dependenciesOf(world: World, { service, id, erroneous }: Dependi
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** A route, a host name and a disk are no calls. */
+/** A route, a host name and a volume are not calls. */
 const NOT_CALLED = new Set(["route", "dns", "volume"]);
 
 function outboundOf(service: LatticeService, id: ServiceId): readonly string[] {
@@ -53,7 +53,7 @@ function hasError(resource: string): string {
   return `spec.resources.${resource} has an error; see the condition TemplatesResolved`;
 }
 
-/** undefined: it is open. */
+/** undefined: the call is open. */
 function reasonFor(world: World, caller: ServiceNode, peer: ServiceId, calling: readonly PeerDeclaration[]): string | undefined {
   const callee = world.mesh.graph.get(peer);
   const [first] = calling;

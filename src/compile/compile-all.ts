@@ -1,4 +1,4 @@
-/** Everything that a world becomes: what `lattice compile` prints, and what the data plane is built from. */
+/** Compiles a whole world: the output of `lattice compile`, and the input of the data plane model. */
 import type { KubeObject } from "#kube";
 import { describeWarning, type CompiledObject, type Warning } from "#service-compiler";
 import type { ServiceError } from "./errors.ts";
@@ -6,26 +6,26 @@ import { edgeWarnings } from "./edge-warnings.ts";
 import { repeatable } from "./repeatable.ts";
 import type { ServiceKey, World } from "./world.ts";
 
-/** All objects of a world, and what kept some services from having any. */
+/** All objects of a world, and the errors of the services that have none. */
 export type CompiledWorld = {
-  /** What namespaces themselves have: the Namespace, its default deny, its waypoint. */
+  /** Objects of the namespaces: the Namespace, its default deny, its waypoint. */
   readonly namespaces: readonly KubeObject[];
   /**
-   * Each external service and each service, in the order in which they are applied. They can be applied again: fields that an autoscaler or
+   * Objects of external services and services, in apply order. They can be applied repeatedly: fields that an autoscaler or
    * Flagger sets are left out.
    */
   readonly objects: readonly KubeObject[];
-  /** All objects, with the fields apart that are written once and belong to another controller afterwards. */
+  /** All objects, with the fields that are written only on creation kept separate. */
   readonly compiled: readonly CompiledObject[];
   readonly errors: ReadonlyMap<ServiceKey, readonly ServiceError[]>;
-  /** Sentences for people; nothing that keeps a service from being applied. */
+  /** Warnings, one sentence each; they do not prevent a service from being applied. */
   readonly warnings: readonly string[];
-  /** Those among them that are about one service, with the field. */
+  /** The warnings that belong to a field of one service. */
   readonly serviceWarnings: ReadonlyMap<ServiceKey, readonly Warning[]>;
 };
 
 /**
- * Compiles all of a world. A service with an error has no objects, and the others have all of theirs.
+ * Compiles a whole world. A service with an error has no objects; the other services are complete.
  *
  * @example
  * const { namespaces, objects, errors } = compileAll(world);
@@ -51,7 +51,7 @@ export function compileAll(world: World): CompiledWorld {
     }
     const service = world.compile(key, { misplaced: "check" });
     if (!service.ok) {
-      // an external service may be written in the same place
+      // an external service may have the same namespace and name
       errors.set(key, [...(errors.get(key) ?? []), ...service.error]);
       continue;
     }

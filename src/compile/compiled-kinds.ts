@@ -1,4 +1,4 @@
-/** The kinds that services are compiled into, in the order in which they are applied. */
+/** The kinds that services are compiled into, in apply order. */
 import {
   authorizationPolicies,
   canaries,
@@ -22,7 +22,7 @@ import {
 } from "#kube";
 
 /**
- * Resources of every kind that a compilation can give.
+ * Resources of every kind that a compilation can create.
  *
  * @example const lists = await Promise.all(compiledKinds.map((kind) => client.list(kind, { labelSelector: "app.kubernetes.io/managed-by=lattice" })));
  */

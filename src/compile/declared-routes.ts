@@ -1,4 +1,4 @@
-/** The hosts and paths that the routes of a service claim, whether or not another service has them. */
+/** The hosts and paths that the routes of a service claim, whether or not another service holds them. */
 import type { LatticeService } from "#crds";
 import { keyText } from "#kube";
 import { canHaveRoute, resolveDeclarations, type ServiceInput } from "#service-compiler";
@@ -15,7 +15,7 @@ export function routeClaimsOf(service: LatticeService, input: ServiceInput): rea
   });
 }
 
-/** Since when its status records this host and path; "" when it does not. */
+/** When the status recorded this host and path first; "": it is not recorded. */
 function heldSince({ status }: LatticeService, resource: string, { host, path }: Pick<RouteClaim, "host" | "path">): string {
   const recorded = status?.routes ?? {};
   const known = Object.hasOwn(recorded, resource) ? recorded[resource] : undefined;

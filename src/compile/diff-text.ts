@@ -1,4 +1,4 @@
-/** A diff, for a terminal. What is not there takes no line. */
+/** A diff for a terminal. Empty sections are omitted. */
 import type { Json } from "#kube";
 import { isSame, type ObjectChange, type WorldDiff } from "./diff.ts";
 import type { FieldChange } from "./diff/fields.ts";

@@ -20,13 +20,13 @@ const diffOf = (before: string | readonly string[], after: string | readonly str
   diffObjects(compiled(before, options), compiled(after, options));
 
 describe("objects", () => {
-  it("that are the same are no difference", () => {
+  it("that are equal give no difference", () => {
     const diff = diffOf(serviceYaml("a"), serviceYaml("a"));
     expect(isSame(diff)).toBe(true);
     expect(formatDiff(diff)).toBe("no differences\n");
   });
 
-  it("come, go and change, with the fields and both values", () => {
+  it("are added, removed and changed, with the fields and both values", () => {
     const diff = diffOf([serviceYaml("a"), serviceYaml("gone")], [serviceYaml("a").replace("a:1", "a:2"), serviceYaml("new")]);
     expect(diff.objects.filter(({ object }) => object.startsWith("Deployment"))).toEqual([
       {
@@ -39,7 +39,7 @@ describe("objects", () => {
     ]);
   });
 
-  it("that differ only in the hash of their config are reported by the config alone", () => {
+  it("that differ only in the config hash are reported by the changed config", () => {
     const { objects, rolls } = diffOf(api("{image: a, variables: {A: one}}"), api("{image: a, variables: {A: two}}"));
     expect(objects).toEqual([
       { change: "changed", object: "ConfigMap shop/api-env", fields: [{ path: "data.A", change: "changed", before: "one", after: "two" }] },
@@ -65,7 +65,7 @@ describe("secrets", () => {
     expect(JSON.stringify(diff) + formatDiff(diff)).not.toMatch(/first|second|Zmlyc3Q|c2Vjb25k/);
   });
 
-  it("that are marked stand for unknown values, and are no difference", () => {
+  it("with placeholder values give no difference", () => {
     const placeholder = compiled(text);
     const real = placeholder.map((object) =>
       object.kind === "Secret" ? ({ ...object, data: { P: btoa("real") } } as unknown as KubeObject) : object,
@@ -86,8 +86,8 @@ describe("secrets", () => {
   });
 });
 
-describe("values that move", () => {
-  it("between a ConfigMap and a Secret are named, and shown on neither side", () => {
+describe("values that move between kinds", () => {
+  it("between a ConfigMap and a Secret are listed without their values", () => {
     const postgres = "  resources: {db: {type: postgres}}\n";
     const diff = diffOf(
       api("{image: a, variables: {A: plain-text, B: b}, files: {/x: {content: open}}}", postgres),
@@ -101,7 +101,7 @@ describe("values that move", () => {
     expect(JSON.stringify(diff.objects)).not.toContain("plain-text");
   });
 
-  it("to External Secrets count too", () => {
+  it("to an ExternalSecret are listed too", () => {
     const binding = (source: string) =>
       `apiVersion: lattice.dev/v1alpha1\nkind: LatticeSecretBindings\nmetadata: {name: b, namespace: shop}\nspec: {bindings: {s: {${source}}}}\n`;
     const service = api('{image: a, variables: {S: "${secrets.s.key}"}}');
@@ -115,7 +115,7 @@ describe("values that move", () => {
 });
 
 describe("flows", () => {
-  it("open when both sides agree, and close when one side withdraws", () => {
+  it("open when both sides declare them, and close when one side removes the declaration", () => {
     const before = [serviceYaml("a", { calls: ["b"] }), serviceYaml("b", { calledBy: ["c"] }), serviceYaml("c", { calls: ["b"] })];
     const after = [serviceYaml("a", { calls: ["b"] }), serviceYaml("b", { calledBy: ["a"] }), serviceYaml("c", { calls: ["b"] })];
     const diff = diffOf(before, after);
@@ -142,7 +142,7 @@ describe("flows", () => {
     expect(text("tcp://10.1.2.3:99", "static")).toContain("opened  shop/api -> 10.1.2.3:99  (outside)\n");
   });
 
-  it("of a workload without a policy go everywhere", () => {
+  it("of a workload without a policy are open to every peer", () => {
     const objects = compiled([serviceYaml("a"), serviceYaml("b")]);
     const bare = objects.filter(
       ({ kind, metadata }) => !["CiliumNetworkPolicy", "AuthorizationPolicy"].includes(kind) || metadata.name === "none",
@@ -155,7 +155,7 @@ describe("flows", () => {
     ]);
   });
 
-  it("are judged by the identities of the mesh's own trust domain", () => {
+  it("use the identities of the mesh's own trust domain", () => {
     const settings = { trustDomain: "mesh.example" };
     const texts = [serviceYaml("a", { calls: ["b"] }), serviceYaml("b", { calledBy: ["a"] })];
     const objects = compiled(texts, { settings });
@@ -169,7 +169,7 @@ describe("against a cluster", () => {
   const live = (change: (object: KubeObject) => object): KubeObject[] => wanted.map((object) => change(object) as KubeObject);
   const managed = (fields: object) => [{ manager: "lattice", operation: "Apply", fieldsV1: fields }];
 
-  it("what the server fills in is no difference", () => {
+  it("defaults of the server are not a difference", () => {
     const served = live((object) => {
       const base = {
         ...object,
@@ -196,7 +196,7 @@ describe("against a cluster", () => {
     expect(diffObjects(served, wanted).objects).not.toEqual([]);
   });
 
-  it("a field that Lattice owns and no longer sets is a difference, and one of another manager is none", () => {
+  it("a field that Lattice owns and no longer sets is a difference, a field of another manager is not", () => {
     const labelled = live((object) =>
       object.kind !== "Service"
         ? object
@@ -217,7 +217,7 @@ describe("against a cluster", () => {
     ]);
   });
 
-  it("of a map that is wanted no longer, only keys that are ours are a difference", () => {
+  it("of a removed map only the keys that Lattice owns are a difference", () => {
     const claim = (annotations: object) =>
       live((object) =>
         object.kind !== "Service"
@@ -239,7 +239,7 @@ describe("against a cluster", () => {
     ]);
   });
 
-  it("items of lists are ours by their keys", () => {
+  it("ownership of list items follows their keys", () => {
     const ports = (items: object[]) => ({ spec: { ports: items } });
     const service = (items: object[], fields?: object) =>
       [
@@ -275,35 +275,40 @@ describe("against a cluster", () => {
 describe("fields", () => {
   const rows: { name: string; before: Json; after: Json; want: string[] }[] = [
     {
-      name: "items with names are matched by them",
+      name: "list items with names are matched by name",
       before: [{ name: "a", x: 1 }, { name: "b" }],
       after: [{ name: "b" }, { name: "a", x: 2 }],
       want: ["[a].x changed"],
     },
     {
-      name: "others by their place, and what is in both is no change",
+      name: "other items are matched by index, and common items are not a change",
       before: ["a", "b", "d"],
       after: ["a", "c", "b", "d"],
       want: ["[1] added"],
     },
-    { name: "an item that is there twice counts twice", before: ["a"], after: ["a", "a"], want: ["[1] added"] },
-    { name: "another order is a change of the list", before: ["a", "b"], after: ["b", "a"], want: [" changed"] },
-    { name: "a text for a map", before: { a: { b: 1 } }, after: { a: "x" }, want: ["a changed"] },
-    { name: "keys with dots stand in brackets", before: { "a.b/c": 1 }, after: {}, want: ['["a.b/c"] removed'] },
+    { name: "a duplicate item counts twice", before: ["a"], after: ["a", "a"], want: ["[1] added"] },
+    { name: "a changed order is a change of the list", before: ["a", "b"], after: ["b", "a"], want: [" changed"] },
+    { name: "a text instead of a map", before: { a: { b: 1 } }, after: { a: "x" }, want: ["a changed"] },
+    { name: "keys with dots are written in brackets", before: { "a.b/c": 1 }, after: {}, want: ['["a.b/c"] removed'] },
     { name: "__proto__ is a key like any other", before: JSON.parse('{"__proto__": 1}') as Json, after: {}, want: ["__proto__ removed"] },
     {
-      name: "amounts are compared as amounts where they are such",
+      name: "quantities are compared by value in quantity fields",
       before: { x: { limits: { cpu: "1" } } },
       after: { x: { limits: { cpu: "1000m" } } },
       want: [],
     },
-    { name: "and as texts elsewhere", before: { x: { cpu: "1" } }, after: { x: { cpu: "1000m" } }, want: ["x.cpu changed"] },
+    {
+      name: "quantities are compared as text in other fields",
+      before: { x: { cpu: "1" } },
+      after: { x: { cpu: "1000m" } },
+      want: ["x.cpu changed"],
+    },
   ];
   it.each(rows)("$name", ({ before, after, want }) => {
     expect(changedFields(before, after, "").map(({ path, change }) => `${path} ${change}`)).toEqual(want);
   });
 
-  it("long values are cut in text", () => {
+  it("long values are truncated in text", () => {
     const object = (text: string) =>
       [{ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data: { text } }] as unknown as KubeObject[];
     expect(formatDiff(diffObjects(object("x".repeat(200)), object("y")))).toMatch(/data\.text: "x{70}… -> "y"\n/);

@@ -1,5 +1,5 @@
 /**
- * What changes between two sets of compiled objects: objects and their fields, pods that will roll, what may talk to whom, and values that
+ * The differences between two sets of compiled objects: objects and their fields, pods that will roll, flows that open or close, and values that
  * move between a ConfigMap and a Secret.
  *
  * Values of Secrets are compared and never printed.
@@ -11,19 +11,19 @@ import { changedFields, type FieldChange } from "./diff/fields.ts";
 import { flowsOf, type Flow } from "./diff/flows.ts";
 import { ownedFields } from "./diff/owned-fields.ts";
 
-/** An object that comes, goes or changes. */
+/** An object that is added, removed or changed. */
 export type ObjectChange = {
   readonly change: "added" | "removed" | "changed";
   /** `Deployment shop/api`. */
   readonly object: string;
-  /** Of one that changes. */
+  /** The changed fields of a changed object. */
   readonly fields: readonly FieldChange[];
 };
 
 /** Pods that are replaced, and why. */
 export type Roll = { readonly workload: string; readonly because: readonly string[] };
 
-/** All that changes between two sets of objects. */
+/** All differences between two sets of objects. */
 export type WorldDiff = {
   readonly objects: readonly ObjectChange[];
   readonly rolls: readonly Roll[];
@@ -31,11 +31,11 @@ export type WorldDiff = {
   readonly moves: readonly Move[];
 };
 
-/** How two sets of objects are compared. */
+/** Options of a comparison. */
 export type DiffOptions = {
-  /** `before` is read from a cluster, where this field manager applies: what the server fills in, or others own, is no difference. */
+  /** `before` is read from a cluster, where this field manager applies: server defaults and fields of other managers are not a difference. */
   readonly liveManager?: string;
-  /** Labels and annotations by which an applier recognizes its objects; no difference. */
+  /** Labels and annotations by which an applier recognizes its objects; they are not compared. */
   readonly bookkeeping?: ReadonlySet<string>;
   readonly trustDomain?: (namespace: string) => string;
 };
@@ -63,7 +63,7 @@ export function diffObjects(before: readonly KubeObject[], after: readonly KubeO
 }
 
 /**
- * Whether anything differs at all.
+ * Whether there is no difference.
  *
  * @example process.exitCode = isSame(diffObjects(before, after)) ? 0 : 1;
  */
@@ -116,7 +116,7 @@ const SERVER_ANNOTATIONS = [
   "kubectl.kubernetes.io/last-applied-configuration",
 ];
 
-/** Without what a server sets, and without the config hash: a change of config is reported by itself. */
+/** Without fields that the server sets, and without the config hash: config changes are reported separately. */
 function comparable(object: KubeObject, bookkeeping: ReadonlySet<string>): JsonObject {
   const { status: _status, metadata, spec, ...rest } = object as unknown as JsonObject & { readonly metadata: JsonObject };
   const template = fieldAt(spec, "template");
@@ -143,7 +143,7 @@ function withoutAnnotations(metadata: JsonObject, bookkeeping: ReadonlySet<strin
   return Object.keys(kept).length === 0 ? rest : { ...rest, annotations: kept };
 }
 
-/** A marked secret is no change: it stands for an unknown value. */
+/** A placeholder secret is not a change: its value is unknown. */
 function withoutSecrets(name: string, field: FieldChange, { hidden }: Showing): readonly FieldChange[] {
   const { path, change, before, after } = field;
   const key = /^(?:data|stringData)(?:\.(.+)|\["(.+)"\])$/

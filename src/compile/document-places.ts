@@ -1,8 +1,8 @@
 /**
- * In which namespace a document counts as written, and which of two about the same object counts.
+ * The namespace of each document, and which of two documents for the same object is used.
  *
- * A chosen namespace (`-n`) is that of every document that names none. Without one, a service without a namespace is written where its environment runs, or where the cluster underneath has it for the same environment; config
- * and bindings of a service beside it; anything else where all services are, if that is one place.
+ * A chosen namespace (`-n`) is that of every document that names none. Without one, a service without a namespace gets the namespace of its environment, or the one in which the cluster already has it for the same environment; config
+ * and bindings of a service get the namespace of the service; other documents the namespace of all services, if there is only one.
  */
 import { latticeKinds, type LatticeObject } from "#crds";
 import { describeObject, type KubeObject } from "#kube";
@@ -13,7 +13,7 @@ export type Read<T extends KubeObject = KubeObject> = { readonly object: T; read
 type Placed = {
   readonly lattice: readonly Read<LatticeObject>[];
   readonly secrets: readonly Read[];
-  /** ConfigMaps and claims, which volumes may be made of. */
+  /** ConfigMaps and PersistentVolumeClaims, which volumes may refer to. */
   readonly mountable: readonly Read[];
 };
 
@@ -32,7 +32,7 @@ function inOneNamespace({ lattice, secrets, mountable }: Placed, namespace: stri
   };
 }
 
-/** Documents that name another namespace than the chosen one; what lies underneath is not asked about. */
+/** Documents that name another namespace than the chosen one; documents read from the cluster are not checked. */
 export function otherNamespaces({ lattice, secrets, mountable }: Placed, chosen: string | undefined): readonly OtherNamespace[] {
   if (chosen === undefined) return [];
   return [...lattice.filter(({ object }) => isNamespaced(object)), ...secrets, ...mountable].flatMap(({ object, from, underneath }) => {
@@ -78,7 +78,7 @@ function environmentOf(object: LatticeObject): string | undefined {
   return object.kind === "LatticeService" || object.kind === "LatticeExternalService" ? object.spec.environment : undefined;
 }
 
-/** Where a cluster has the service that a file means: the same name for the same environment. undefined: nowhere, or in several places. */
+/** The namespace in which the cluster has a service with the same name for the same environment. undefined: none, or several. */
 function placesUnderneath(lattice: readonly Read<LatticeObject>[]): (object: LatticeObject) => string | undefined {
   const idOf = (object: LatticeObject) => `${object.kind} ${environmentOf(object) ?? ""} ${object.metadata.name}`;
   const known = Map.groupBy(
@@ -91,7 +91,7 @@ function placesUnderneath(lattice: readonly Read<LatticeObject>[]): (object: Lat
   };
 }
 
-/** What lies underneath gives way to another document about the same object. */
+/** A document of a file replaces the cluster's document for the same object. */
 export function onTop({ lattice, secrets, mountable }: Placed): Placed {
   const above = new Set(
     [...lattice, ...secrets, ...mountable].flatMap(({ object, underneath }) => (underneath === true ? [] : [describeObject(object)])),
@@ -108,7 +108,7 @@ function placedIn<T extends KubeObject>(object: T, namespace: string): T {
   return object.metadata.namespace === undefined ? { ...object, metadata: { ...object.metadata, namespace } } : object;
 }
 
-/** The namespace of the one service of that name; without a name, the one that all services share. undefined: it is ambiguous. */
+/** The namespace of the one service of that name; without a name, the one that all services share. undefined: ambiguous. */
 function besideServices(read: readonly Read<LatticeObject>[]): (service: string | undefined) => string | undefined {
   const services = read.flatMap(({ object, underneath }) => (object.kind === "LatticeService" && underneath !== true ? [object] : []));
   return (name) => {

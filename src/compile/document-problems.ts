@@ -1,4 +1,4 @@
-/** What is wrong with documents: in the documents themselves, and in the services that were read from them, each at the field of its document. */
+/** Errors and warnings of documents, and of the services that were read from them, each with the field of its document. */
 import type { Warning } from "#service-compiler";
 import type { CompiledWorld } from "./compile-all.ts";
 import type { DocumentProblem, LoadedWorld } from "./documents.ts";
@@ -8,7 +8,7 @@ import { scorePlace } from "./score/place.ts";
 type Loaded = Pick<LoadedWorld, "problems" | "places" | "scores" | "incomplete">;
 
 /**
- * All mistakes of documents, those of the documents themselves first. Empty: everything was compiled.
+ * All errors of documents, parse errors first. Empty: everything was compiled.
  *
  * @example
  * const loaded = loadWorld(documents);
@@ -26,14 +26,14 @@ export function problemsOf(loaded: Loaded, { errors }: Pick<CompiledWorld, "erro
   return [...loaded.problems, ...own];
 }
 
-/** Documents may be a part of what a cluster has. */
+/** The documents may be only a part of the resources of a cluster. */
 function elsewhere({ kind }: ServiceError): string {
   if (kind === "resource-not-found") return "; if another file has it, give that file too";
   return kind === "unsupported-resource-type" ? "; if a ConfigMap in another file declares it, give that file too" : "";
 }
 
 /**
- * Warnings about single services. One whose document has mistakes of its own is left out: a part of it was not read.
+ * Warnings about single services. A service whose document has errors is omitted: a part of it was not read.
  *
  * @example for (const { from, path, message } of documentWarnings(loaded, compiled)) console.warn(`${from}: ${path}: ${message}`);
  */

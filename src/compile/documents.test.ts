@@ -10,14 +10,14 @@ const lattice = (kind: string, metadata: string, spec: string) =>
 const service = (metadata: string, spec: string) =>
   lattice("LatticeService", metadata, `{containers: {main: {image: a}}${spec === "" ? "" : `, ${spec}`}}`);
 
-describe("where a document counts as written", () => {
+describe("the namespace of a document", () => {
   it.each([
-    { name: "where it says", texts: [service("name: a, namespace: own", "")], want: ["own/a"] },
-    { name: "in default, when nothing says where", texts: [service("name: a", "")], want: ["default/a"] },
-    { name: "in the namespace that was given", texts: [service("name: a", "")], namespace: "given", want: ["given/a"] },
-    { name: "where its environment runs, by the environment's name", texts: [service("name: a", "environment: prod")], want: ["prod/a"] },
+    { name: "is the one in its metadata", texts: [service("name: a, namespace: own", "")], want: ["own/a"] },
+    { name: "is default without any other source", texts: [service("name: a", "")], want: ["default/a"] },
+    { name: "is the given one", texts: [service("name: a", "")], namespace: "given", want: ["given/a"] },
+    { name: "is the name of its environment", texts: [service("name: a", "environment: prod")], want: ["prod/a"] },
     {
-      name: "where its environment runs, as the environment says",
+      name: "is the namespace in the spec of its environment",
       texts: [service("name: a", "environment: prod"), lattice("LatticeEnvironment", "name: prod", "{namespace: production}")],
       want: ["production/a"],
     },
@@ -28,7 +28,7 @@ describe("where a document counts as written", () => {
     expect(compileAll(world).errors.size).toBe(0);
   });
 
-  it("config and bindings of a service lie beside it, those of an environment where it runs, others where all services are", () => {
+  it("config and bindings get the namespace of their service or environment, others the namespace of all services", () => {
     const reads =
       'containers: {main: {image: a, variables: {A: "${config.a}", B: "${config.b}", S: "${secrets.own.key} ${secrets.all.key}"}}}';
     const binding = "{own: {secretRef: {name: own}}}";
@@ -51,7 +51,7 @@ describe("where a document counts as written", () => {
   });
 });
 
-describe("what documents there are", () => {
+describe("kinds of documents", () => {
   it("items of a List are documents", () => {
     const list = {
       apiVersion: "v1",
@@ -63,7 +63,7 @@ describe("what documents there are", () => {
     expect(problems.map(({ from }) => from)).toContain("all.json, item 2");
   });
 
-  it("a ConfigMap with the label declares a type of resource, and one with a mistake says so", () => {
+  it("a ConfigMap with the label declares a resource type, and its mistakes are reported", () => {
     const declared = (text: string) =>
       `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: bucket, labels: {lattice.dev/provisioner: ""}}\ndata:\n  provisioner.yaml: '${text}'\n`;
     const uses = `apiVersion: lattice.dev/v1alpha1\nkind: LatticeService\nmetadata: {name: a}\nspec: {containers: {main: {image: a, variables: {B: "\${resources.b.name}"}}}, resources: {b: {type: s3-bucket}}}\n`;
@@ -74,7 +74,7 @@ describe("what documents there are", () => {
     ]);
   });
 
-  it("other kinds, and what Lattice compiled itself, are left out and named", () => {
+  it("other kinds, and objects that Lattice compiled, are skipped and listed", () => {
     const { leftOut, problems } = loadYaml([
       "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n",
       "apiVersion: v1\nkind: Secret\nmetadata: {name: web-secrets, labels: {app.kubernetes.io/managed-by: lattice}}\ndata: {a: YQ==}\n",
@@ -91,11 +91,11 @@ describe("what documents there are", () => {
   it.each([
     { name: "an object without a name", given: "apiVersion: v1\nkind: Secret\n", want: "metadata.name: is required" },
     {
-      name: "a kind of ours with another version",
+      name: "a Lattice kind with another version",
       given: "apiVersion: v1\nkind: LatticeService\nmetadata: {name: a}\n",
       want: 'apiVersion: must be "lattice.dev/v1alpha1"',
     },
-    { name: "no object at all", given: "just text\n", want: ": must be an object" },
+    { name: "a value that is not an object", given: "just text\n", want: ": must be an object" },
     { name: "a mistake in a Score file", given: "apiVersion: score.dev/v1b1\nmetadata: {name: ab}\n", want: "containers: is required" },
   ])("$name is a mistake with its place", ({ given, want }) => {
     const { problems } = loadYaml(given);
@@ -108,7 +108,7 @@ describe("what documents there are", () => {
     ]);
   });
 
-  it("what lies underneath gives way to a document about the same object, and has no place", () => {
+  it("a document replaces the cluster's document for the same object, which is not listed", () => {
     const under = loadYaml([serviceYaml("api"), serviceYaml("web")]);
     expect(under.problems).toEqual([]);
     const value = { apiVersion: "lattice.dev/v1alpha1", kind: "LatticeService", metadata: { name: "api", namespace: "shop" } };
@@ -139,13 +139,13 @@ describe("secrets", () => {
   const object = (namespace: string, key = "password") =>
     `apiVersion: v1\nkind: Secret\nmetadata: {name: postgres-main, namespace: ${namespace}}\ndata: {${key}: c2VjcmV0, bad: "%"}\n`;
 
-  it("come from what was given, then from a Secret where the workload runs", () => {
+  it("come from the given values, then from a Secret in the namespace of the workload", () => {
     const given = new Map([["postgres/main/password", sensitive("given")]]);
     expect(secretOf({ secrets: given }, object("shop")).value).toBe("given");
     expect(secretOf({}, object("shop")).value).toBe("secret");
   });
 
-  it("that are no UTF-8 text are refused, and never changed", () => {
+  it("that are not UTF-8 are refused, and never changed", () => {
     const bytes = "apiVersion: v1\nkind: Secret\nmetadata: {name: postgres-main, namespace: shop}\ndata: {password: /wAB}\n";
     for (const options of [{}, { placeholderSecrets: true }]) {
       const { value, errors } = secretOf(options, bytes);
@@ -154,15 +154,15 @@ describe("secrets", () => {
     }
   });
 
-  it("that have no value are marked on request", () => {
+  it("without a value are replaced by placeholders on request", () => {
     expect(secretOf({ placeholderSecrets: true }).value).toBe("<secret postgres/main/password>");
   });
 
   it.each([
-    { name: "how to give it", more: [], want: 'give it with --secrets FILE (a line \\"postgres/main/password: …\\")' },
+    { name: "how to provide it", more: [], want: 'give it with --secrets FILE (a line \\"postgres/main/password: …\\")' },
     { name: "that the Secret has other keys", more: [object("shop", "other")], want: "Secret shop/postgres-main has no key 'password'" },
     {
-      name: "that another namespace has it",
+      name: "that a Secret of another namespace has it",
       more: [object("elsewhere")],
       want: "Secret elsewhere/postgres-main has it, but secrets are read in shop",
     },
@@ -181,7 +181,7 @@ describe("files that a service names", () => {
     "{containers: {main: {image: a, files: {/etc/a: {source: ../a.txt}, /etc/b: {content: b}}}, other: {image: b}}}",
   );
 
-  it("are found from the document that names them", () => {
+  it("are resolved relative to the document that names them", () => {
     const located: string[] = [];
     const files = {
       locate: (source: string, from: string) => `${from}>${source}`,
@@ -196,7 +196,7 @@ describe("files that a service names", () => {
     expect(objects).toContainEqual(expect.objectContaining({ kind: "ConfigMap", data: { "etc-a": "found", "etc-b": "b" } }));
   });
 
-  it("are not read for what a cluster has", () => {
+  it("are not read for resources of a cluster", () => {
     const files = { locate: (source: string) => source, read: () => ok(new TextEncoder().encode("private")) };
     const [document] = documentsOf(uses);
     const { objects, errors } = compileAll(loadWorld(document === undefined ? [] : [{ ...document, underneath: true }], { files }).world);
@@ -204,7 +204,7 @@ describe("files that a service names", () => {
     expect(JSON.stringify([...errors])).toContain("../a.txt cannot be read: a cluster has no files");
   });
 
-  it("are found from a Score file too", () => {
+  it("are resolved relative to a Score file too", () => {
     const score = "apiVersion: score.dev/v1b1\nmetadata: {name: web}\ncontainers: {main: {image: a, files: {/a: {source: x}}}}\n";
     const read = (path: string) => (path === "1.yaml:x" ? ok(new TextEncoder().encode("y")) : err("not found"));
     const files = { locate: (source: string, from: string) => `${from}:${source}`, read };
@@ -214,8 +214,8 @@ describe("files that a service names", () => {
   });
 });
 
-describe("types of resources from code", () => {
-  it("are used like those that are built in, and give way to declared ones", () => {
+describe("resource types from code", () => {
+  it("are used like built-in types, and declared types replace them", () => {
     const bucket: Provisioner = {
       type: "s3-bucket",
       provision: ({ address }) => {
@@ -237,7 +237,7 @@ describe("types of resources from code", () => {
   });
 });
 
-describe("a file without a namespace over what a cluster has", () => {
+describe("a file without a namespace, applied to a cluster", () => {
   const [environment, own] = [
     "apiVersion: lattice.dev/v1alpha1\nkind: LatticeEnvironment\nmetadata: {name: prod}\nspec: {sourceNamespaces: [default, team]}\n",
     serviceYaml("default/a", { spec: "  environment: prod\n" }),
@@ -249,13 +249,13 @@ describe("a file without a namespace over what a cluster has", () => {
     return { services: world.services(), problems, errors: compileAll(world).errors.size };
   };
 
-  it("means the service that the cluster has for the same environment, wherever it was written", () =>
+  it("updates the cluster's service for the same environment, in its namespace", () =>
     expect(over(environment, own)).toEqual({ services: ["default/a"], problems: [], errors: 0 }));
-  it("is a new one where the environment runs when the cluster has none", () =>
+  it("creates a service in the environment's namespace when the cluster has none", () =>
     expect(over(environment)).toEqual({ services: ["prod/a"], problems: [], errors: 0 }));
-  it("is a new one beside a service of the same name for another environment", () =>
+  it("creates a service beside a service of the same name for another environment", () =>
     expect(over(environment, serviceYaml("default/a"))).toEqual({ services: ["default/a", "prod/a"], problems: [], errors: 0 }));
-  it("is ambiguous when several have the name", () =>
+  it("is ambiguous when several services have the name", () =>
     expect(over(environment, own, serviceYaml("team/a", { spec: "  environment: prod\n" })).services).toEqual([
       "default/a",
       "prod/a",

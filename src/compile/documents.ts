@@ -1,8 +1,8 @@
 /**
- * Documents as people write them, made into a world: Lattice's kinds, Score files, ConfigMaps that declare types of resources, and Secrets.
+ * Loads documents into a world: Lattice's kinds, Score files, ConfigMaps that declare resource types, and Secrets.
  *
- * A document need not say its namespace. A service then counts as written where its environment runs, and what belongs to a service as
- * written beside it: so one folder of files means the same on every machine.
+ * The namespace of a document is optional. A service without one gets the namespace of its environment, and its config and bindings get the
+ * namespace of the service, so that a folder of files gives the same result on every machine.
  */
 import { err, type Result, type Sensitive } from "#base";
 import { LATTICE_API_VERSION, latticeKinds, parseLatticeObject, type LatticeObject, type LatticeService } from "#crds";
@@ -23,9 +23,9 @@ import { World, type ServiceKey, type WorldObject } from "./world.ts";
 /** One document of a file, parsed from YAML or JSON. */
 export type WorldDocument = {
   readonly value: Json;
-  /** What to call it in messages: `api.yaml`, or `api.yaml (document 2)`. */
+  /** Its name in messages: `api.yaml`, or `api.yaml (document 2)`. */
   readonly from: string;
-  /** It gives way to another document about the same object: files that are to be applied over what a cluster has. */
+  /** Read from a cluster: a document of a file for the same object replaces it. */
   readonly underneath?: boolean;
 };
 
@@ -34,69 +34,69 @@ export type DocumentProblem = {
   readonly from: string;
   readonly path: string;
   readonly message: string;
-  /** The field inside of `path` that is wrong, where that is known. */
+  /** The field inside of `path` that is wrong, if known. */
   readonly field?: string;
 };
 
 /** How files that services name with `source` are found and read. */
 export type SourceFiles = {
-  /** Where the file is that a document names. */
+  /** The path of a file that a document names. */
   readonly locate: (source: string, from: string) => string;
   readonly read: (path: string) => Result<Uint8Array, string>;
 };
 
-/** What a world knows beside its documents. */
+/** Options for loading a world. */
 export type WorldOptions = {
   readonly settings?: Partial<Settings>;
   /** The environment of services that name neither a namespace nor an environment. */
   readonly environment?: string;
-  /** Images for containers of Score files whose image is "."; "any": the images are of no interest, and "." stays. */
+  /** Images for containers of Score files whose image is "."; "any": images are not needed, and "." stays. */
   readonly images?: ScoreImages | typeof ANY_IMAGE;
   /** For documents that name none, as with `kubectl -n`; a document that names another is a mistake. Absent: see `fallbackNamespace`. */
   readonly namespace?: string;
-  /** For documents that name no namespace and whose environment and service tell none either; absent: `default`. */
+  /** For documents without a namespace when neither their environment nor their service determines one; absent: `default`. */
   readonly fallbackNamespace?: string;
-  /** By path, such as `postgres/main-db/password`; these go before Secrets among the documents. */
+  /** By path, such as `postgres/main-db/password`; these take precedence over Secrets among the documents. */
   readonly secrets?: ReadonlyMap<string, Sensitive<string>>;
-  /** A secret without a value is marked instead of being an error. */
+  /** A secret without a value gets a placeholder instead of an error. */
   readonly placeholderSecrets?: boolean;
-  /** Objects that volumes name and that are not among the documents are taken to be labelled shareable. */
+  /** Objects that volumes refer to and that are not among the documents are assumed to be labelled shareable. */
   readonly assumeShareable?: boolean;
   /** Called for each secret that a service reads and that is in no Secret of the documents, when the world is compiled. */
   readonly onSecret?: (use: SecretUse) => void;
   readonly files?: SourceFiles;
   /**
-   * What is left of a document without its mistakes is in the world too, so that compiling it finds the rest of them. For callers that use no
+   * The valid part of a document with mistakes is in the world too, so that compiling it finds further mistakes. For callers that use no
    * object of such a world while there are problems.
    */
   readonly partialDocuments?: boolean;
-  /** Types of resources beside those that are built in; declared ones among the documents come on top. */
+  /** Additional resource types; types that documents declare take precedence. */
   readonly provisioners?: readonly Provisioner[];
 };
 
-/** A world, and what did not get into it. */
+/** A world, and the problems of the documents that could not be loaded. */
 export type LoadedWorld = {
   readonly world: World;
   readonly problems: readonly DocumentProblem[];
-  /** By the key of a service: the document that it was read from. What lies underneath has no place here. */
+  /** By the key of a service: the document that it was read from. Documents of the cluster are not included. */
   readonly places: ReadonlyMap<ServiceKey, string>;
   /** Documents, by name: those of Lattice as they were read; undefined: of another kind, or not read. Items of a List are documents. */
   readonly documents: ReadonlyMap<string, LoadedDocument>;
   /** Documents that are Score files. */
   readonly scores: ReadonlySet<string>;
-  /** Documents of which a part is in the world only: `partialDocuments`. */
+  /** Documents of which only the valid part is in the world: `partialDocuments`. */
   readonly incomplete: ReadonlySet<string>;
   /** Lattice's resources, Secrets, ConfigMaps and claims of the documents, each with its namespace. */
   readonly resources: readonly KubeObject[];
-  /** Objects of kinds that mean nothing here, and what Lattice compiled itself. */
+  /** Objects of other kinds, and objects that Lattice compiled. */
   readonly leftOut: readonly { readonly object: KubeObject; readonly from: string }[];
 };
 
-/** `within`: the document of the file, and where this one is in it: an item of a List. */
+/** `within`: for an item of a List, the document of the file and the path of the item. */
 export type LoadedDocument = {
   readonly value: Json;
   readonly within: { readonly from: string; readonly steps: readonly FieldStep[] };
-  /** As it was written: its namespace may be absent. */
+  /** As in the file: its namespace may be absent. */
   readonly object: LatticeObject | undefined;
 };
 
@@ -107,14 +107,14 @@ type Sorted = {
   readonly mountable: Read[];
   readonly problems: DocumentProblem[];
   readonly leftOut: Read[];
-  /** Services of the cluster underneath that cannot be parsed: they hold their place and declare nothing, as for the operator. */
+  /** Services of the cluster that cannot be parsed: they keep their names and declare nothing, as in the operator. */
   readonly invalid: { readonly kind: InvalidKind; readonly object: KubeObject }[];
   readonly scores: Set<string>;
   readonly incomplete: Set<string>;
 };
 
 /**
- * The world that documents describe. Mistakes are collected, not thrown: a document that cannot be read does not hide what is wrong with
+ * Loads documents into a world. Mistakes are collected, not thrown: a document that cannot be read does not hide the mistakes of
  * the next.
  *
  * @example
@@ -168,7 +168,7 @@ export function loadWorld(documents: readonly WorldDocument[], options: WorldOpt
   return { world, problems, places, documents: namedDocuments(items, sorted.lattice), resources, scores, incomplete, leftOut };
 }
 
-/** What lies underneath is not what is asked about. */
+/** Documents of the cluster are not reported. */
 function refusedEnvironments(world: World, read: readonly Read<LatticeObject>[]): readonly DocumentProblem[] {
   return read.flatMap(({ object, from, underneath }): readonly DocumentProblem[] => {
     if (object.kind !== "LatticeEnvironment" || underneath === true) return [];
@@ -185,7 +185,7 @@ function refusedEnvironments(world: World, read: readonly Read<LatticeObject>[])
   });
 }
 
-/** A List of kubectl's is its items. */
+/** A List is replaced by its items. */
 function itemsOf(document: WorldDocument): readonly Item[] {
   const { value, from, ...rest } = document;
   const items = field(value, "kind") === "List" ? field(value, "items") : undefined;
@@ -200,14 +200,14 @@ function itemsOf(document: WorldDocument): readonly Item[] {
 
 type Item = WorldDocument & Pick<LoadedDocument, "within">;
 
-/** What lies underneath is not what is asked about. */
+/** Documents of the cluster are not reported. */
 function namedDocuments(items: readonly Item[], read: readonly Read<LatticeObject>[]): ReadonlyMap<string, LoadedDocument> {
   const objects = new Map(read.flatMap(({ from, object, underneath }) => (underneath === true ? [] : [[from, object] as const])));
   const above = items.filter(({ underneath }) => underneath !== true);
   return new Map(above.map(({ from, value, within }) => [from, { value, within, object: objects.get(from) }]));
 }
 
-/** Services that name neither a namespace nor an environment are of the environment that is given for all. */
+/** Services without a namespace and an environment get the environment of the options. */
 function inEnvironment<T extends LatticeObject>(object: T, { environment }: WorldOptions, underneath: boolean): T {
   if (environment === undefined || underneath || !isPlacedByEnvironment(object) || object.metadata.namespace !== undefined) return object;
   return "environment" in object.spec && object.spec.environment !== undefined
@@ -215,7 +215,7 @@ function inEnvironment<T extends LatticeObject>(object: T, { environment }: Worl
     : { ...object, spec: { environment, ...object.spec } };
 }
 
-/** A Score file without an environment belongs to the one that is declared in its own folder, if that is one. */
+/** A Score file without an environment gets the only environment that is declared in its folder. */
 function inOwnEnvironments({ lattice, scores }: Sorted): readonly Read<LatticeObject>[] {
   if (scores.size === 0) return lattice;
   const folders = Map.groupBy(
@@ -245,7 +245,7 @@ function sort(document: WorldDocument, options: WorldOptions, images: ImageChoic
     ? parseScore(value, score)
     : parseLatticeObject(value);
   if (parsed.ok) return void sorted.lattice.push({ object: inEnvironment(parsed.value, options, underneath === true), ...read });
-  // what is wrong with the cluster underneath is not wrong with the files
+  // errors of the cluster's resources are not errors of the files
   if (underneath === true) return void sorted.invalid.push(...invalidIn(value));
   for (const { path, message } of parsed.error) sorted.problems.push({ from, path, message });
   if (options.partialDocuments !== true) return;
@@ -312,7 +312,7 @@ export function isCompiled({ metadata }: KubeObject): boolean {
   return isJsonObject(metadata.labels) && metadata.labels["app.kubernetes.io/managed-by"] === "lattice";
 }
 
-/** Only files that a document here names: a resource of a cluster must not make anybody read files of theirs. */
+/** Only files that a document of a file names: a resource of a cluster must not cause local files to be read. */
 function settingsFor({ settings, files }: WorldOptions, ports: Pick<WorldSettings, "secrets" | "findObject">, named: ReadonlySet<string>) {
   if (files === undefined) return worldSettings(settings, ports);
   const readFile = (path: string) => (named.has(path) ? files.read(path) : err(`${path} cannot be read: a cluster has no files`));
@@ -331,7 +331,7 @@ function isOfWorld(read: Read<LatticeObject>): read is Read<WorldObject> {
   return ORDER.some((kind) => kind === read.object.kind);
 }
 
-/** What others read comes first, so that nothing has to be worked out twice. */
+/** Resources that others depend on come first, so that nothing is compiled twice. */
 function inPuttingOrder(read: readonly Read<LatticeObject>[]): readonly Read<WorldObject>[] {
   return read.filter(isOfWorld).toSorted((a, b) => ORDER.indexOf(a.object.kind) - ORDER.indexOf(b.object.kind));
 }

@@ -1,8 +1,8 @@
-/** What keeps a service from being compiled, as people read it. */
+/** The errors of a service that cannot be compiled, and their messages. */
 import { describeCompileError, fieldOf, placeOf, type CompileError } from "#service-compiler";
 import { describePlacementError, type PlacementError } from "./placement.ts";
 
-/** What keeps one service from being compiled. */
+/** An error that prevents a service from being compiled. */
 export type ServiceError =
   | CompileError
   | PlacementError
@@ -10,7 +10,7 @@ export type ServiceError =
   | { readonly kind: "name-reserved"; readonly name: string; readonly for: string }
   | ObjectTaken;
 
-/** `object`: `Secret api-main-secrets`. `flagger`: it is one that Flagger makes for a canary. */
+/** `object`: `Secret api-main-secrets`. `flagger`: Flagger creates it for a canary. */
 export type ObjectTaken = {
   readonly kind: "object-taken";
   readonly object: string;
@@ -19,7 +19,7 @@ export type ObjectTaken = {
 };
 
 /**
- * The error as text; the first line is the one that people search for, the rest says how to fix it.
+ * The error as text; the first line is stable and searchable, the rest explains how to fix it.
  *
  * @example for (const [key, errors] of compileAll(world).errors) for (const error of errors) console.error(key, describeServiceError(error));
  */
@@ -61,13 +61,13 @@ export function placeOfError(error: ServiceError): string {
   }
 }
 
-/** The same, down to the param that is wrong where that is known: for the position in a file. */
+/** The same, including the param if known: for the position in a file. */
 export function fieldOfError(error: ServiceError): string {
   return error.kind === "provisioner" || error.kind === "unsupported-resource-type" ? fieldOf(error) : placeOfError(error);
 }
 
 /**
- * The object that is missing and whose creation removes the error; undefined: the service itself must change.
+ * The missing object whose creation fixes the error; undefined: the service itself must change.
  *
  * @example absentObject({ kind: "resource-not-found", name: "api", type: "service", id: "shop/api" }) // "service shop/api"
  */
@@ -77,7 +77,7 @@ export function absentObject(error: ServiceError): string | undefined {
   return `${error.type === "external-service" ? "external service" : "service"} ${error.id}`;
 }
 
-/** Its copies of ConfigMaps and Secrets end in -primary too, and no name that Lattice gives does: services are all that can clash. */
+/** Flagger's copies of ConfigMaps and Secrets end in -primary too, but no name from Lattice does, so only services can conflict. */
 function describeFlaggerName(object: string, { canary, other }: NonNullable<ObjectTaken["flagger"]>): string {
   const name = object.slice(object.indexOf(" ") + 1);
   const what = `Flagger makes Deployment and Service ${name} beside ${canary}, whose deploy.strategy is canary`;

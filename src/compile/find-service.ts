@@ -1,10 +1,10 @@
-/** What a person means by a name: `namespace/name` of where it runs or of where it is written, or a name that only one has. */
+/** Resolves a service name from the command line: `namespace/name` with its target or source namespace, or a unique name. */
 import { err, ok, type Result } from "#base";
 import { didYouMean } from "#crds";
 import { serviceId, type ServiceId } from "#mesh-compiler";
 import type { World } from "./world.ts";
 
-/** Where a bare name is looked up first. `only`: nowhere else. */
+/** The namespace in which a name without one is looked up first. `only`: no other namespace is searched. */
 export type NameScope = { readonly namespace: string; readonly only: boolean };
 
 export function findNode(world: World, name: string, scope?: NameScope): Result<ServiceId, string> {
@@ -25,7 +25,7 @@ export function findNode(world: World, name: string, scope?: NameScope): Result<
   return found.length === 1 ? ok(only) : err(`${name} is in several namespaces; write one of ${found.join(", ")}`);
 }
 
-/** A service is in the namespace where it runs, and in the one where it is declared. */
+/** A service is found by the namespace where it runs and by the one where it is declared. */
 function nodeIn(world: World, namespace: string, name: string): ServiceId | undefined {
   const key = `${namespace}/${name}`;
   return world.mesh.graph.get(serviceId(namespace, name))?.id ?? world.idOf(key);

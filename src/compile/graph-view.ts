@@ -1,4 +1,4 @@
-/** The mesh for people and programs: every declared edge, and whether it is open. As text, JSON, Mermaid, SVG, or for Graphviz. */
+/** Every declared edge of the mesh, and whether it is open, as text, JSON, Mermaid, SVG or Graphviz. */
 import type { Result } from "#base";
 import type { Edge, EdgeState } from "#mesh-compiler";
 import { mermaidText } from "./graph/mermaid.ts";
@@ -7,14 +7,14 @@ import { svgText } from "./graph/svg.ts";
 import { plainTable, type TableWriter } from "./plain-table.ts";
 import type { World } from "./world.ts";
 
-/** As a table for people, for Graphviz, as JSON, or as Mermaid text. */
+/** A text table, Graphviz, JSON or Mermaid. */
 export type GraphFormat = "text" | "dot" | "json" | "mermaid";
 
 /** Which part of a world to draw, and how. */
 export type GraphOptions = {
   /** Only services that run or are declared there, and those they call or are called by. */
   readonly namespace?: string | undefined;
-  /** How the text form is laid out; absent: one line per edge. */
+  /** Layout of the text form; absent: one line per edge. */
   readonly table?: TableWriter | undefined;
 };
 
@@ -31,7 +31,7 @@ export function formatGraph(world: World, format: GraphFormat, { namespace, tabl
 }
 
 /**
- * The same as an SVG picture. The error says that the graph is too large to draw.
+ * The same as an SVG picture. It fails when the graph is too large to draw.
  *
  * @example
  * const picture = drawGraph(world);

@@ -1,4 +1,4 @@
-/** Objects by key, and under one more heading. */
+/** Objects by key, with one secondary index. */
 export class Indexed<T> {
   readonly #items = new Map<string, T>();
   readonly #headings = new Map<string, Set<string>>();

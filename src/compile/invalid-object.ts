@@ -1,6 +1,6 @@
 /**
- * A service or external service whose spec cannot be understood, as the world keeps it: it has its place and its name, and declares nothing. So
- * its neighbours close their edges to it, and no other service gets its name.
+ * The form in which the world keeps a service or external service whose spec is invalid: it keeps its namespace and name, and declares nothing. So
+ * the edges of its neighbours to it are closed, and no other service gets its name.
  */
 import type { LatticeExternalService, LatticeService } from "#crds";
 import { fieldAt, type KubeObject } from "#kube";

@@ -1,4 +1,4 @@
-/** What the mesh has to know of a service or an external service. */
+/** Converts a service or an external service to a node of the mesh. */
 import type { LatticeExternalService, LatticeService } from "#crds";
 import type { KubeObject } from "#kube";
 import {
@@ -43,22 +43,22 @@ export function meshNodeOf(input: ServiceInput): ServiceNode {
   };
 }
 
-/** HTTPRoutes that the service declares without a mistake. */
+/** The HTTPRoutes of the valid route resources of the service. */
 export function routesOf(input: ServiceInput): readonly KubeObject[] {
   return compileRoutes(input, resolveDeclarations(input)).routes.map(({ object }) => object);
 }
 
-/** Names of resources that have an error of their own, Secrets aside. */
+/** Names of resources with errors, except errors about Secrets. */
 export function erroneousResources(input: ServiceInput): ReadonlySet<string> {
   return new Set(resolveDeclarations(input).errors.flatMap((error) => (error.kind === "circular-dependency" ? error.path : [error.name])));
 }
 
-/** Flagger judges by metrics, unless the canary declares none. */
+/** Flagger analyses metrics, unless the canary has an empty list of them. */
 function isMeasured({ spec: { deploy } }: LatticeService): boolean {
   return deploy?.strategy === "canary" && deploy.canary?.metrics?.length !== 0;
 }
 
-/** Routes and volumes are no peers. A resource of an unknown type makes no calls until the error is fixed. */
+/** Routes and volumes are not peers. A resource of an unknown type declares no call until the error is fixed. */
 const CALLED_BY_NAME = new Set(["service", "external-service"]);
 
 function declarationOf(entry: ResourceEntry, { provisioned, agreements }: ResourceResolution): readonly PeerDeclaration[] {
@@ -77,14 +77,14 @@ function declarationOf(entry: ResourceEntry, { provisioned, agreements }: Resour
   ];
 }
 
-/** Params that were not understood open nothing: the other side, which is sound, must not become wide because of a mistake here. */
+/** Invalid params open nothing, so that a mistake on this side does not widen the valid declaration of the other side. */
 function narrowedBy(agreement: AgreementParams | undefined): Pick<PeerDeclaration, "ports" | "requests"> {
   if (agreement === undefined) return { ports: [], requests: undefined };
   const { ports, methods, paths } = agreement;
   return { ports, requests: methods === undefined && paths === undefined ? undefined : { methods: methods ?? [], paths: paths ?? [] } };
 }
 
-/** The same choice as the route itself makes. */
+/** The same port as the HTTPRoute. */
 function routedPorts({ provisioned }: ResourceResolution, { spec }: LatticeService): readonly number[] {
   const ports = spec.service?.ports ?? {};
   const chosen = [...provisioned.values()].flatMap(({ route }) => (route === undefined ? [] : (portOfRoute(route, ports) ?? [])));
@@ -114,7 +114,7 @@ export function externalNodeOf({ metadata, spec }: LatticeExternalService, names
   };
 }
 
-/** Whether the mesh would make the same of both. */
+/** Whether both nodes compile to the same policies. */
 export function sameNode(one: MeshNode, other: MeshNode): boolean {
   return textOf(one) === textOf(other);
 }

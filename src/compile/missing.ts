@@ -1,12 +1,12 @@
-/** Which declaration is missing between two services, and the YAML that adds it. */
+/** The missing declarations between two services, and the YAML that adds them. */
 import { formatYaml } from "#kube";
 import { admits, calls, isCalled, splitId, type ExternalNode, type ServiceId, type ServiceNode } from "#mesh-compiler";
 import type { ServiceKey, World } from "./world.ts";
 
-/** One declaration that is not there. */
+/** One missing declaration. */
 export type Missing = {
   readonly kind: "LatticeService" | "LatticeExternalService";
-  /** Where the resource is written: `namespace/name`. */
+  /** The resource to change: `namespace/name`. */
   readonly key: ServiceKey;
   readonly what: string;
   /** To be merged into the resource. */
@@ -35,7 +35,7 @@ function declarationFor(world: World, node: ServiceNode, peer: ServiceId, direct
   };
 }
 
-/** An entry that declares the other direction becomes one for both; one about another peer keeps its name. */
+/** An entry for the other direction is changed to `both`; the name of an entry for another peer is not reused. */
 export function entryFor(
   world: World,
   node: Pick<ServiceNode, "id" | "declarations">,

@@ -1,14 +1,14 @@
 /**
- * Who has a name that several want: the oldest of them, else the first by where it is written. Never who was read first: a world that is read
- * again after a restart must be the same world.
+ * Decides which of several claimants holds a name: the oldest, else the first by namespace and name. The order of reading does not matter: a world that is read
+ * again after a restart must be the same.
  *
  * The names are those of services in the mesh (`prod/api`), and those of objects (`prod ConfigMap api-env`).
  */
 export type Claimant = {
   readonly kind: "LatticeService" | "LatticeExternalService";
-  /** Where it is written. */
+  /** `namespace/name` of the resource. */
   readonly key: string;
-  /** When it was made; "" for what is only about to be, which is the youngest. */
+  /** Creation time; "" for a resource that is not created yet, which counts as the youngest. */
   readonly made: string;
 };
 
@@ -24,18 +24,18 @@ function goesBefore(a: Claimant, b: Claimant): boolean {
 const NO_CLAIMANTS: readonly Claimant[] = [];
 
 export class NameClaims {
-  /** Nearly always one: a list is lighter than anything else. */
+  /** A list, because there is nearly always one claimant. */
   readonly #claims = new Map<string, readonly Claimant[]>();
   readonly #names = new Map<string, readonly string[]>();
 
-  /** Replaces all that it claimed before; gives the names that it lost or gained or kept. */
+  /** Replaces all earlier claims of the claimant; returns the names that it lost, gained or kept. */
   claim(claimant: Claimant, names: readonly string[]): ReadonlySet<string> {
     const before = this.namesOf(claimant);
     this.claimAmong(claimant, names);
     return new Set([...before, ...names]);
   }
 
-  /** The same; returns all other claimants of these names. There are rarely any. */
+  /** The same, but returns all other claimants of these names. */
   claimAmong(claimant: Claimant, names: readonly string[]): readonly Claimant[] {
     const text = textOf(claimant);
     const others: Claimant[] = [];
@@ -58,7 +58,7 @@ export class NameClaims {
     return this.#claims.get(name) ?? NO_CLAIMANTS;
   }
 
-  /** Who has it. */
+  /** The current holder. */
   holder(name: string): Claimant | undefined {
     const claimants = this.claimants(name);
     let first = claimants[0];

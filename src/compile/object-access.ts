@@ -1,13 +1,13 @@
 /**
- * Which objects of a namespace the containers of a service may mount: those that Lattice makes for a service of the same author, and those
+ * Which objects of a namespace the containers of a service may mount: those that Lattice creates for a service of the same source namespace, and those
  * that their owner labels shareable. Whether any other object exists is not disclosed.
  */
 import { isShareable, SHAREABLE_LABEL, type MountedKind } from "#service-compiler";
 
-/** What is known of an object by its name. */
+/** The properties of an object that decide about access. */
 export type FoundObject = {
   readonly labels: Readonly<Record<string, unknown>>;
-  /** The LatticeService that it was made for: `namespace/name`. */
+  /** The LatticeService that it was created for: `namespace/name`. */
   readonly madeFor: string | undefined;
 };
 
@@ -18,16 +18,16 @@ export type Mount = {
   readonly kind: MountedKind;
   readonly namespace: string;
   readonly name: string;
-  /** Where the service is written. */
+  /** The namespace of the LatticeService. */
   readonly source: string;
-  /** The LatticeService that an object of this name is or will be made for. */
+  /** The LatticeService that an object of this name is or will be created for. */
   readonly maker: string | undefined;
 };
 
-/** Undefined: it may be mounted. */
+/** undefined: it may be mounted. */
 export function mountProblem({ kind, namespace, name, source, maker }: Mount, find: FindObject): string | undefined {
   const found = find(kind, namespace, name);
-  // what is there counts, and not what a service would like to make in its place
+  // an existing object takes precedence over one that a service would create under the same name
   const owner = typeof found === "object" ? found.madeFor : maker;
   if (owner?.startsWith(`${source}/`) === true) return undefined;
   if (typeof found === "object" ? isShareable(found.labels, source) : found === "assumed" && maker === undefined) return undefined;

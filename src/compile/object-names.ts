@@ -1,8 +1,8 @@
 /**
- * Names of the objects that a service may have beside those that bear its own name. Two services can want the same: `api` with a container
+ * Names of the objects that a service may have besides those with its own name. Two services can need the same name: `api` with a container
  * `main` beside others, and a service `api-main`, both have a Secret `api-main-secrets`.
  *
- * These are all that it might have, whether or not it has a secret today: who gets a name must not hang on what a template says.
+ * The list has every possible name, even if the service has no secret now: the holder of a name must not depend on the content of templates.
  */
 import type { LatticeService } from "#crds";
 import { DEFAULT_DENY, WAYPOINT } from "#mesh-compiler";
@@ -36,17 +36,17 @@ export function objectNames({ metadata: { name }, spec }: LatticeService, namesp
 
 const FLAGGER_SUFFIXES = ["primary", "canary"] as const;
 
-/** Flagger makes a Deployment and Services of these names beside a canary. They are kept for every service: it may become one. */
+/** Flagger creates a Deployment and Services of these names for a canary. They are reserved for every service, which may become a canary. */
 function flaggerNames(name: string): readonly string[] {
   return FLAGGER_SUFFIXES.map((suffix) => `${name}-${suffix}`);
 }
 
-/** Whether two services can do without the name: one namespace has one author, and neither of them is a canary. */
+/** Whether two services may share the name: both are of one source namespace, and neither is a canary. */
 export function isFlaggerName(object: string, service: string): boolean {
   return flaggerNames(service).some((name) => object.endsWith(` Deployment ${name}`));
 }
 
-/** What has this name in every namespace of Lattice: a service of that name would share its policies, and its identity. */
+/** The owner of a reserved name in every Lattice namespace: a service of that name would share its policies and its identity. */
 export function reservedFor(name: string): string | undefined {
   if (name === "default") return "the default ServiceAccount of a namespace";
   if (name === WAYPOINT) return "the waypoint of a namespace";

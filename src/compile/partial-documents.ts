@@ -1,8 +1,8 @@
 /**
- * What is left of a document without its mistakes, so that the rest of it can be checked in the same round. It is for reports only: no
- * objects are made of a document with a mistake.
+ * Removes the invalid fields of a document, so that the rest of it can be checked in the same run. For reports only: no
+ * objects are compiled from a document with a mistake.
  *
- * A resource with a mistake stays as one that cannot be read, and a port as some port, so that what names them is not reported for it.
+ * A resource with a mistake is replaced by an unreadable one, and a port by another port, so that references to them are not reported too.
  */
 import type { Result } from "#base";
 import { parseLatticeObject, type LatticeObject } from "#crds";
@@ -16,7 +16,7 @@ export type PartialContext = {
   readonly score: ScoreOptions;
 };
 
-/** undefined: too little of it is left. `paths`: fields with mistakes. */
+/** undefined: the rest cannot be checked. `paths`: fields with mistakes. */
 export function readPartially(value: Json, paths: readonly string[], { name, score }: PartialContext): LatticeObject | undefined {
   const root = isScore(value) ? [] : ["spec"];
   const left = withoutMistakes(value, paths, { root, name });
@@ -26,13 +26,13 @@ export function readPartially(value: Json, paths: readonly string[], { name, sco
 }
 
 type Left = { readonly value: Json; readonly unread: ReadonlySet<string> };
-/** `root`: where containers and resources are. */
+/** `root`: the path of containers and resources. */
 type Place = { readonly root: readonly string[]; readonly name: string };
 
 function withoutMistakes(value: Json, paths: readonly string[], { root, name }: Place): Left | undefined {
   const unread = new Set<string>();
   let left = value;
-  // from the back: an item that is taken out of a list moves those behind it
+  // in reverse order: removing an item of a list shifts the later ones
   for (const { path, steps, complete } of paths.map((one) => ({ path: one, ...findField(value, one) })).toSorted(lastFirst)) {
     const inside = root.every((step, at) => steps[at] === step) ? steps.slice(root.length) : [];
     const standIn = standInFor(path, inside, { root, name });
@@ -46,7 +46,7 @@ function withoutMistakes(value: Json, paths: readonly string[], { root, name }: 
   return { value: left, unread };
 }
 
-/** In place of fields whose absence would take everything around them away. */
+/** Replacements for required fields, so that the surrounding object is kept. */
 function standInFor(
   path: string,
   inside: readonly FieldStep[],
@@ -63,7 +63,7 @@ function standInFor(
 
 const FIRST_STAND_IN = 60_000;
 
-/** Numbers that hardly any service uses, so that two stand-ins do not clash. */
+/** Port numbers that are rarely used, so that two replacements do not conflict. */
 function portFor(name: string): number {
   let sum = 0;
   for (const character of name) sum = (sum * 31 + (character.codePointAt(0) ?? 0)) % 5_000;
@@ -95,7 +95,7 @@ function replaced(value: Json | undefined, [step, ...rest]: readonly FieldStep[]
   return { ...fields, [step]: replaced(fields[step], rest, by) };
 }
 
-/** Templates that read one of these wait until it is mended. */
+/** Templates that read one of these are not checked until it is fixed. */
 function withUnread(object: LatticeObject, unread: ReadonlySet<string>): LatticeObject {
   if (object.kind !== "LatticeService" || unread.size === 0) return object;
   const entries = [...unread].map(

@@ -1,6 +1,6 @@
 /**
- * Where a service runs. Its environment decides, else it runs in its own namespace. In another namespace only with the permission of the
- * environment there: the owner of one namespace must not be able to deploy into another.
+ * The namespace in which a service runs: that of its environment, else its own. Another namespace needs the permission of the
+ * environment there, so that the owner of one namespace cannot deploy into another.
  */
 import { err, ok, type Result } from "#base";
 import { isSystemNamespace, type LatticeEnvironment } from "#crds";
@@ -15,13 +15,13 @@ export type PlacementError =
       readonly absent?: true;
     }
   | { readonly kind: "system-namespace"; readonly namespace: string }
-  /** `why`: what would be cut off by closing it. */
+  /** `why`: what a default deny would cut off. */
   | { readonly kind: "reserved-namespace"; readonly namespace: string; readonly why: string };
 
 export type Placed = { readonly namespace: string; readonly environment: LatticeEnvironment | undefined };
 
 /**
- * Where the services of an environment run: as it says, else in a namespace of its name.
+ * The namespace of an environment: spec.namespace, else its name.
  *
  * @example namespaceOfEnvironment("prod", undefined) // "prod"
  */

@@ -1,4 +1,4 @@
-/** Rows of text as lines with aligned columns. A terminal may lay them out in its own way. */
+/** Rows of text as lines with aligned columns. A terminal may use another layout. */
 
 export type TableWriter = (rows: readonly (readonly string[])[]) => string;
 

@@ -1,4 +1,4 @@
-/** The data plane of a world: of what it compiles to, or of what a cluster really has. */
+/** The data plane model of a world, from its compiled objects or from the objects of a cluster. */
 import type { KubeObject } from "#kube";
 import { DataPlane } from "#mesh-compiler";
 import { compileAll } from "./compile-all.ts";

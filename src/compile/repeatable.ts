@@ -1,9 +1,9 @@
 /**
- * CompiledObject objects as a client applies them that has one field manager, `kubectl apply` for one: the same the first time and every other time.
+ * CompiledObjects in the form that a client with one field manager applies, such as `kubectl apply`: the same on every apply.
  *
- * Fields that another controller owns later are left out, since an apply that repeats them undoes what the controller did, and one that no longer has them
- * resets them to a default. Replicas under an autoscaler or a canary are left out: the autoscaler raises them to its minimum. Of a Service under a canary
- * the selector is left out, which Flagger sets; its ports are needed to create it, and are printed as Flagger writes them.
+ * Fields that another controller owns later are omitted, since an apply with them reverts the controller, and an apply that no longer has them
+ * resets them to a default. Replicas under an autoscaler or a canary are omitted: the autoscaler raises them to its minimum. Of a Service under a canary
+ * the selector is omitted, which Flagger sets; its ports are required on creation, and are printed as Flagger writes them.
  */
 import { keyText, type KubeObject } from "#kube";
 import { canaryPorts } from "#mesh-compiler";

@@ -1,4 +1,4 @@
-/** Namespaces of gateways and of monitoring cannot be closed by a service or an environment. */
+/** Namespaces of gateways and of monitoring cannot get a default deny from a service or an environment. */
 import { describe, expect, it } from "vitest";
 import { loadYaml, serviceYaml } from "../../test/builders/world.ts";
 import { compileAll } from "./compile-all.ts";
@@ -12,7 +12,7 @@ function environment(name: string, spec: string, made?: string): string {
 
 const madeAt = (text: string, made: string) => text.replace("metadata: {", `metadata: {creationTimestamp: "${made}", `);
 
-/** What is closed, and what is refused, with the first line of the reason. */
+/** The namespaces with a default deny, and the refused resources with the first line of the reason. */
 function seen(texts: readonly string[], options: WorldOptions = {}) {
   const { world, problems } = loadYaml(texts, options);
   const { errors, namespaces } = compileAll(world);
@@ -31,7 +31,7 @@ const SCRAPER = "metrics are scraped from it (--monitoring-namespace)";
 const GATEWAY_OF = (name: string) => `the gateway of LatticeEnvironment ${name} is in it (spec.gatewayRef)`;
 
 describe("a service is refused", () => {
-  it("in istio-ingress, whichever gateway is used", () => {
+  it("in istio-ingress, even when another gateway is used", () => {
     const settings = { gateway: { namespace: "edge", name: "gw" } };
     expect(seen([serviceYaml("istio-ingress/api")], { settings })).toEqual({
       closed: [],
@@ -55,7 +55,7 @@ describe("a service is refused", () => {
     });
   });
 
-  it("when its environment has such a namespace, and the environment is refused with it", () => {
+  it("when its environment has such a namespace, and the environment is refused too", () => {
     const settings = { monitoring: "metrics" };
     const bad = environment("bad", "{namespace: metrics, sourceNamespaces: [shop]}");
     expect(seen([bad, serviceYaml("shop/api", { spec: "  environment: bad\n" })], { settings })).toEqual({
@@ -65,7 +65,7 @@ describe("a service is refused", () => {
   });
 });
 
-describe("a gatewayRef into a namespace where something older runs", () => {
+describe("a gatewayRef to a namespace with an older service or environment", () => {
   const prod = (made?: string) => environment("prod", "{gatewayRef: {name: gw, namespace: team}}", made);
   const problem = (holder: string) =>
     `spec.gatewayRef.namespace: namespace team is closed by default, because ${holder} runs in it; use a Gateway in a namespace without services`;
@@ -80,7 +80,7 @@ describe("a gatewayRef into a namespace where something older runs", () => {
     expect(seen([team, prod("2026-01-02T00:00:00Z")])).toEqual({ closed: ["prod", "team"], refused: [problem("LatticeEnvironment team")] });
   });
 
-  it("counts if the gateway was there first, or at the same time", () => {
+  it("is accepted if the environment with the gatewayRef is older, or of the same age", () => {
     for (const made of ["2026-01-02T00:00:00Z", "2026-01-01T00:00:00Z"]) {
       const api = madeAt(serviceYaml("team/api"), made);
       expect(seen([api, prod("2026-01-01T00:00:00Z")])).toEqual({
@@ -97,7 +97,7 @@ describe("a gatewayRef into a namespace where something older runs", () => {
     });
   });
 
-  it("is not held up by a service that may not run there, or by an external service", () => {
+  it("is not prevented by a service that may not run there, or by an external service", () => {
     const foreign = madeAt(serviceYaml("other/api", { spec: "  environment: team\n" }), "2026-01-01T00:00:00Z");
     const external =
       'apiVersion: lattice.dev/v1alpha1\nkind: LatticeExternalService\nmetadata: {name: x, namespace: team, creationTimestamp: "2026-01-01T00:00:00Z"}\n' +
@@ -109,7 +109,7 @@ describe("a gatewayRef into a namespace where something older runs", () => {
     ]);
   });
 
-  it("into a system namespace, or into that of the gateway, is as good as any", () => {
+  it("to a system namespace, or to the namespace of the default gateway, is accepted", () => {
     const refs = ["istio-system", "istio-ingress"].map((namespace, at) =>
       environment(`e${at}`, `{gatewayRef: {name: gw, namespace: ${namespace}}}`),
     );
@@ -117,8 +117,8 @@ describe("a gatewayRef into a namespace where something older runs", () => {
   });
 });
 
-describe("a world in which things come and go", () => {
-  it("gives the namespace back when the gatewayRef goes, and takes it when the older service goes", () => {
+describe("after changes", () => {
+  it("the namespace is released with the gatewayRef, and reserved when the older service is removed", () => {
     const older = madeAt(serviceYaml("team/older"), "2026-01-01T00:00:00Z");
     const younger = madeAt(serviceYaml("team/younger"), "2026-01-03T00:00:00Z");
     const prod = environment("prod", "{gatewayRef: {name: gw, namespace: team}}", "2026-01-02T00:00:00Z");

@@ -1,24 +1,24 @@
 /**
- * Namespaces that must not be closed: those of gateways and of monitoring. A default deny there would cut every route, or all metrics.
+ * Namespaces that must not get a default deny: those of gateways and of monitoring. It would cut off every route, or all metrics.
  *
- * The settings reserve a namespace always. A `gatewayRef` of an environment reserves one unless a service or an environment that is older than
- * it runs there already: such a namespace stays closed, and the gatewayRef is refused. At the same age the gateway has it.
+ * Namespaces of the settings are always reserved. A `gatewayRef` of an environment reserves one unless an older service or environment
+ * is already there: such a namespace keeps its default deny, and the gatewayRef is refused. At the same age the gatewayRef wins.
  */
 import { isSystemNamespace, type LatticeEnvironment } from "#crds";
 import { namespaceOfEnvironment } from "./placement.ts";
 
 export type ReservingSettings = {
   readonly gateway: { readonly namespace: string };
-  /** Whose pods scrape metrics. */
+  /** The namespace whose pods scrape metrics. */
   readonly monitoring?: string | undefined;
 };
 
-/** Who runs, or would run, in a namespace. */
+/** A resource with this target namespace. */
 type Target = {
   readonly namespace: string;
-  /** When it was made; "" for what is only about to be. */
+  /** Creation time; "" for a resource that is not created yet. */
   readonly made: string;
-  /** A default deny comes with it. */
+  /** Whether it adds a default deny to the namespace. */
   readonly closes: boolean;
 };
 
@@ -29,7 +29,7 @@ export class ReservedNamespaces {
   /** By namespace, then by environment. */
   readonly #gateways = new Map<string, Map<string, GatewayClaim>>();
   readonly #claimOf = new Map<string, GatewayClaim>();
-  /** By namespace, then by who it is: `LatticeService shop/api`. */
+  /** By namespace, then by resource: `LatticeService shop/api`. */
   readonly #targets = new Map<string, Map<string, Target>>();
   readonly #targetOf = new Map<string, Target>();
 
@@ -40,7 +40,7 @@ export class ReservedNamespaces {
     ]);
   }
 
-  /** Why nothing may be closed there; undefined: it may. */
+  /** Why the namespace is reserved; undefined: it is not. */
   reasonFor(namespace: string): string | undefined {
     const fixed = this.#fixed.get(namespace);
     if (fixed !== undefined) return fixed;
@@ -50,7 +50,7 @@ export class ReservedNamespaces {
     return undefined;
   }
 
-  /** Why the gatewayRef of an environment does not count; undefined: it does, or there is none. */
+  /** Why the gatewayRef of an environment is refused; undefined: it is accepted, or there is none. */
   gatewayProblem(environment: string): string | undefined {
     const claim = this.#claimOf.get(environment);
     if (claim === undefined || this.#fixed.has(claim.namespace) || isSystemNamespace(claim.namespace)) return undefined;
@@ -73,7 +73,7 @@ export class ReservedNamespaces {
     inner(this.#gateways, namespace).set(name, claim);
   }
 
-  /** The namespaces whose reservation is another one now. */
+  /** Returns the namespaces whose reservation has changed. */
   setTarget(who: string, target: Target | undefined): readonly string[] {
     const before = this.#targetOf.get(who);
     if (sameTarget(before, target)) return [];
@@ -88,12 +88,12 @@ export class ReservedNamespaces {
     return affected.flatMap((namespace, at) => (namespace !== undefined && this.reasonFor(namespace) !== reasons[at] ? [namespace] : []));
   }
 
-  /** Who wants to run there, whether or not it may. */
+  /** The resources with this target namespace, whether or not they are allowed there. */
   wanting(namespace: string): readonly string[] {
     return [...(this.#targets.get(namespace)?.keys() ?? [])];
   }
 
-  /** Who was there before the gateway; an environment cannot have its gateway in the namespace that it closes itself. */
+  /** The resource that is older than the gatewayRef; an environment cannot have its gateway in its own target namespace. */
   #holderBefore({ environment, namespace, own, made }: GatewayClaim): string | undefined {
     if (own === namespace) return `LatticeEnvironment ${environment}`;
     for (const [who, target] of this.#targets.get(namespace) ?? []) if (target.closes && isOlder(target.made, made)) return who;

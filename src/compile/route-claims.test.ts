@@ -1,10 +1,10 @@
-/** The decisions themselves are in tenants.test.ts; here is that a world may have many. */
+/** The cost of many claims; tenants.test.ts tests the decisions. */
 import { expect, test } from "vitest";
 import { RouteClaims, type RouteClaim } from "./route-claims.ts";
 
 const claim = (key: string, host: string, path: string, made = ""): RouteClaim => ({ key, resource: path, host, path, since: "", made });
 
-test("a claim that stays the same concerns no other service", () => {
+test("an unchanged claim affects no other service", () => {
   const claims = new RouteClaims();
   claims.claim("a/x", [claim("a/x", "h.test", "/")]);
   expect(claims.claim("b/y", [claim("b/y", "h.test", "/")])).toEqual(new Set(["a/x"]));
@@ -14,7 +14,7 @@ test("a claim that stays the same concerns no other service", () => {
   expect([claims.holder("b/y", "/"), claims.holder("a/x", "/"), claims.claimsOf("a/x")]).toEqual([undefined, undefined, []]);
 });
 
-test("of 10,000 younger claims on one host none decides for the holder, and the first older one decides for each", () => {
+test("with 10,000 claims on one host the holder is found without reading the younger claims", () => {
   const claims = new RouteClaims();
   claims.claim("a/x", [claim("a/x", "h.test", "/", "2026-01-01T00:00:00Z")]);
   for (let at = 0; at < 100; at += 1) {

@@ -1,21 +1,21 @@
 /**
- * Who has a host and path that several services want, across all namespaces. The one that has had it longest: the status of a service records
- * since when, so that an old service cannot take a host by editing its route. Then the oldest service, else the first by name.
+ * Decides which of several services holds a host and path, across all namespaces: the one that has held it longest. The status of a service records
+ * since when, so that an old service cannot take over a host by editing its route. Without such a record: the oldest service, else the first by name.
  *
- * Services of one namespace have the same author: between them only the same host and path is a conflict, and the longest prefix gets the
- * request. Between namespaces every overlap is one: `/login` below another team's `/` would take its requests.
+ * Between services of one namespace only an identical host and path is a conflict, and the longest prefix gets the
+ * request. Between namespaces every overlap is a conflict: `/login` would receive requests meant for another team's `/`.
  */
 import { comparablePath, hostsOverlap, isWildcard, pathsOverlap } from "#service-compiler";
 
 export type RouteClaim = {
-  /** Where the service is written: `namespace/name`. */
+  /** The LatticeService: `namespace/name`. */
   readonly key: string;
   readonly resource: string;
   readonly host: string;
   readonly path: string;
-  /** Since when it has had this host and path; "": not yet. */
+  /** Since when it has held this host and path; "": not yet. */
   readonly since: string;
-  /** When the service was made; "": it is only about to be. */
+  /** Creation time of the service; "": it is not created yet. */
   readonly made: string;
 };
 
@@ -29,10 +29,10 @@ const NONE: readonly Claim[] = [];
 export class RouteClaims {
   readonly #hosts = new Map<string, HostClaims>();
   readonly #claims = new Map<string, readonly Claim[]>();
-  /** Hosts that overlap with others than themselves. */
+  /** Hosts with a wildcard, which overlap with other hosts. */
   readonly #wildcards = new Set<string>();
 
-  /** Replaces all that the service claimed before; gives the services whose routes that may decide. */
+  /** Replaces all earlier claims of the service; returns the services whose routes may be affected. */
   claim(key: string, wanted: readonly RouteClaim[]): ReadonlySet<string> {
     const before = this.#claims.get(key) ?? NONE;
     const next = wanted.map((claim): Claim => ({ ...claim, tenant: tenantOf(key), prefix: comparablePath(claim.path) }));
@@ -45,7 +45,7 @@ export class RouteClaims {
     return new Set(rivals.map((rival) => rival.key).filter((other) => other !== key));
   }
 
-  /** The service that has what this one's resource claims; undefined: it has it itself, or claims nothing. */
+  /** The other service that holds what a resource of this service claims; undefined: this service holds it, or claims nothing. */
   holder(key: string, resource: string): string | undefined {
     return this.holdingClaim(key, resource)?.key;
   }
@@ -81,7 +81,7 @@ export class RouteClaims {
     this.#wildcards.delete(claim.host);
   }
 
-  /** Of each tenant in order of age; ends with the first for which `counts` no longer holds. */
+  /** Conflicting claims of each tenant in order of age; stops at the first for which `counts` is false. */
   *#conflicting(claim: Claim, counts: (other: Claim) => boolean): Iterable<Claim> {
     for (const host of this.#overlapping(claim.host)) {
       for (const [tenant, claims] of this.#hosts.get(host) ?? []) {
@@ -95,7 +95,7 @@ export class RouteClaims {
     }
   }
 
-  /** Few claim wildcards, since each must be granted by name: those are compared with every host. */
+  /** Wildcards are compared with every host; there are few, since each must be granted explicitly. */
   *#overlapping(host: string): Iterable<string> {
     const others = isWildcard(host) ? this.#hosts.keys() : this.#wildcards;
     if (!isWildcard(host) && this.#hosts.has(host)) yield host;
@@ -113,7 +113,7 @@ function isSame(one: Claim, other: Claim | undefined): boolean {
   return a === b;
 }
 
-/** "" is the youngest. */
+/** "" sorts as the youngest. */
 function compareTimes(a: string, b: string): number {
   if (a === b) return 0;
   if (a === "" || b === "") return a === "" ? 1 : -1;
@@ -126,7 +126,7 @@ function goesBefore(a: Claim, b: Claim): boolean {
   return a.key === b.key ? a.resource < b.resource : a.key < b.key;
 }
 
-/** By halving: a host may have thousands. */
+/** Binary search: a host may have thousands of claims. */
 function placeFor(claims: readonly Claim[], claim: Claim): number {
   let [from, to] = [0, claims.length];
   while (from < to) {

@@ -1,4 +1,4 @@
-/** Written after the public specification of Score v1b1: each test says what the specification says, and what Lattice makes of it. */
+/** The public specification of Score v1b1: each test has a rule of the specification and its translation. */
 import { describe, expect, it } from "vitest";
 import { err, expectOk, ok } from "#base";
 import { parseYaml, type Json } from "#kube";
@@ -26,7 +26,7 @@ function mistakes(text: string, options?: ScoreOptions): readonly string[] {
   return result.ok ? [] : result.error.map(({ kind, path, message }) => `${kind} ${path}: ${message}`);
 }
 
-describe("what is Score", () => {
+describe("a Score file", () => {
   it("is recognized by its apiVersion, of any version", () => {
     expect(
       [{ apiVersion: "score.dev/v1b1" }, { apiVersion: "score.dev/v2" }, { apiVersion: "v1" }, {}, null].map((one) => isScore(one as Json)),
@@ -83,7 +83,7 @@ resources:
       },
       resources: {
         db: { type: "postgres", id: "main-db", direction: "outbound", params: { database: "shop" }, metadata: { note: "kept" } },
-        // without an id a resource is the workload's own; a service is another workload, and has its own name
+        // a resource without an id belongs to the workload; a service is another workload with its own name
         cache: { type: "redis", id: "web-cache" },
         api: { type: "service" },
         caller: { type: "service", direction: "inbound" },
@@ -126,7 +126,7 @@ describe("files and volumes", () => {
     expect(main?.volumes).toEqual({ "/data": { source: "claim", readOnly: true } });
   });
 
-  it("with binaryContent stay bytes, with noExpand stay as they are", () => {
+  it("with binaryContent stay bytes, with noExpand are not expanded", () => {
     const main = specOf(container("files:\n  /a: {binaryContent: ADBgwpA=}\n  /b: {content: '$$ ${x}', noExpand: true}")).containers?.[
       "main"
     ];
@@ -169,13 +169,13 @@ describe("placeholders", () => {
     },
     { name: "annotations are kept", given: "${metadata.annotations.a}", want: "${metadata.annotations.a}" },
     { name: "other metadata is filled in", given: "${metadata.team}/${metadata.nested.deep}", want: 'shop/{"a":1}' },
-    { name: "metadata that is not there is left to the compiler", given: "${metadata.nothing}", want: "${metadata.nothing}" },
+    { name: "unknown metadata is reported by the compiler", given: "${metadata.nothing}", want: "${metadata.nothing}" },
     { name: "an escaped placeholder stays escaped", given: "$${metadata.name}", want: "$${metadata.name}" },
-    { name: "two dollars are one", given: "5$$ and $$", want: "5$ and $" },
-    { name: "a single dollar is itself", given: "5$ $x", want: "5$ $x" },
-    { name: "one that is never closed is text", given: "a ${b", want: "a $${b" },
+    { name: "two dollars are one literal dollar", given: "5$$ and $$", want: "5$ and $" },
+    { name: "a single dollar is literal", given: "5$ $x", want: "5$ $x" },
+    { name: "a placeholder that is never closed is text", given: "a ${b", want: "a $${b" },
     { name: "two dollars before a brace are a dollar and a brace", given: "$${b", want: "$${b" },
-    { name: "a value that looks like a placeholder is none", given: "${metadata.odd}", want: "$${x}" },
+    { name: "a metadata value that looks like a placeholder is not expanded", given: "${metadata.odd}", want: "$${x}" },
     { name: "an escaped dot belongs to the name", given: "${metadata.a\\.b}", want: "dotted" },
   ])("$name", ({ given, want }) => {
     const metadata = { name: "web", team: "shop", nested: { deep: { a: 1 } }, odd: "${x}", "a.b": "dotted" };
@@ -190,7 +190,7 @@ describe("placeholders", () => {
     expect(spec.resources?.["db"]?.params).toEqual({ a: ["$${x} $", 1], b: { c: "${metadata.name}" }, d: null });
   });
 
-  it("behind a dollar cannot be written in Lattice", () => {
+  it("directly after a dollar cannot be expressed in Lattice", () => {
     const params = "resources: {db: {type: postgres, params: {a: ['$$${metadata.name}']}}}\n";
     expect(mistakes(`${container("variables: {A: '$$${metadata.name}'}")}${params}`)).toEqual([
       'unsupported containers.main.variables.A: ${metadata.name} directly after a "$" cannot be expressed in Lattice',
@@ -209,7 +209,7 @@ describe("an image that a build fills in", () => {
     };
   };
 
-  it("is given for the only container that needs one, or by name", () => {
+  it("is set for the only container that needs one, or by name", () => {
     expect(load({ only: "web:1" }, "web")).toEqual({ images: ["web:1"], problems: [] });
     const byName = new Map([
       ["web", "web:1"],
@@ -218,13 +218,13 @@ describe("an image that a build fills in", () => {
     expect(load({ byName }, "web", "api")).toEqual({ images: ["api:2", "web:1"], problems: [] });
   });
 
-  it("given without a name is refused when several containers need one", () => {
+  it("without a name is refused when several containers need one", () => {
     expect(load({ only: "web:1" }, "web", "api").problems).toEqual([
       "--image : web/main and api/main need an image; write NAME=IMAGE for each",
     ]);
   });
 
-  it("given for a name that needs none is refused, with those that do", () => {
+  it("for a container that needs none is refused, with the names of those that do", () => {
     expect(load({ byName: new Map([["wbe", "web:1"], ["web", "web:2"]]) }, "web").problems).toEqual([
       '--image : wbe=web:1 matches no container with image "."; did you mean "web"?',
     ]); // prettier-ignore
@@ -240,19 +240,19 @@ describe("the environment of a Score file that names none", () => {
     return world.services().map((key) => `${key} ${world.service(key)?.spec.environment ?? "none"}`);
   };
 
-  it("is the only one of its own folder", () => {
+  it("is the only one that is declared in its folder", () => {
     expect(environmentOf({}, ["shop/env.yaml (document 2)", environment("shop")])).toEqual(["shop/web shop"]);
     expect(environmentOf({}, ["env.yaml", environment("shop")])).toEqual(["default/web none"]);
     expect(environmentOf({}, ["shop/a.yaml", environment("one")], ["shop/b.yaml", environment("two")])).toEqual(["default/web none"]);
   });
 
-  it("is the one that is given for all before that", () => {
+  it("is the one of the options, if set", () => {
     expect(environmentOf({ environment: "test" }, ["shop/env.yaml", environment("shop")])).toEqual(["test/web test"]);
   });
 });
 
 describe("a volume of the workload's own", () => {
-  it("is a claim that is made, of 1Gi unless it has a size; others must be there", () => {
+  it("is a created PersistentVolumeClaim, of 1Gi unless it has a size; other claims must exist", () => {
     const size = (fields: string) => specOf(`${container("")}resources: {data: {type: volume${fields}}}\n`).resources?.["data"]?.params;
     expect(size("")).toEqual({ size: "1Gi" });
     expect(size(", class: default, params: {size: 5Gi}")).toEqual({ size: "5Gi" });
@@ -266,14 +266,14 @@ describe("the order of containers", () => {
     `${HEAD}containers:\n  first: {image: a, ${probe}before: {main: {ready: ${before}}}}\n  main: {image: b}\n`;
   const probe = "readinessProbe: {exec: {command: [up]}}, ";
 
-  it("complete: it runs to its end", () => {
+  it("complete: it runs to completion", () => {
     expect(specOf(two("complete")).containers?.["first"]).toMatchObject({ before: ["main"] });
     expect(mistakes(two("complete", probe))).toEqual([
       "unsupported containers.first.before.main.ready: a container that runs to its end cannot have probes: Kubernetes refuses them on init containers",
     ]);
   });
 
-  it("healthy: its probe is what the others wait for", () => {
+  it("healthy: the other containers wait for its probe", () => {
     expect(specOf(two("healthy", probe)).containers?.["first"]).toMatchObject({
       before: ["main"],
       startupProbe: { exec: { command: ["up"] } },
@@ -291,7 +291,7 @@ describe("mistakes", () => {
     { name: "no metadata", given: "apiVersion: score.dev/v1b1\ncontainers: {main: {image: a}}\n", want: ["invalid metadata: is required"] },
     { name: "no containers", given: `${HEAD}containers: {}\n`, want: ["invalid containers: must have at least one container"] },
     {
-      name: "an unknown field, with what was meant",
+      name: "an unknown field, with a suggestion",
       given: container("variabels: {A: b}"),
       want: ['invalid containers.main.variabels: is not a field of Score v1b1; did you mean "variables"?'],
     },
@@ -310,7 +310,7 @@ describe("mistakes", () => {
     },
     { name: "an empty field", given: container("command:"), want: ["invalid containers.main.command: must be a list, and is empty"] },
     {
-      name: "a list for a map",
+      name: "a list instead of a map",
       given: container("variables: [a]"),
       want: ["invalid containers.main.variables: must be a map, and is a list"],
     },
@@ -320,7 +320,7 @@ describe("mistakes", () => {
       want: ["invalid containers.main.livenessProbe: needs httpGet or exec"],
     },
     {
-      name: "a value that is not among those there are",
+      name: "a value that is not one of the allowed values",
       given: `${container("")}service: {ports: {web: {port: 80, protocol: SCTP}}}\n`,
       want: ["invalid service.ports.web.protocol: must be TCP or UDP"],
     },
@@ -343,7 +343,7 @@ describe("mistakes", () => {
       want: ['unsupported containers.main.image: "." is filled in by a build; give it with --image web=IMAGE, or write the image here'],
     },
     {
-      name: "what Lattice is stricter about, with Score's place",
+      name: "a stricter rule of Lattice, with the path in the Score file",
       given: `${container("variables: {'a b': c}\nfiles: {relative: {content: x}}")}service: {ports: {a-name-that-is-too-long: {port: 80}}}\n`,
       want: [
         expect.stringMatching(/^unsupported containers\.main\.variables/),
@@ -356,9 +356,13 @@ describe("mistakes", () => {
       given: `${container("")}resources: {one: {type: Resource-One}}\n`,
       want: ["unsupported resources.one.type: must be in kebab-case, such as external-service"],
     },
-    { name: "containers that are no map", given: `${HEAD}containers: [a]\n`, want: ["invalid containers: must be a map, and is a list"] },
     {
-      name: "a container that is no map",
+      name: "containers that are not a map",
+      given: `${HEAD}containers: [a]\n`,
+      want: ["invalid containers: must be a map, and is a list"],
+    },
+    {
+      name: "a container that is not a map",
       given: `${HEAD}containers: {main: nginx}\n`,
       want: ["invalid containers.main: must be a map, and is a text"],
     },
@@ -367,7 +371,7 @@ describe("mistakes", () => {
   });
 });
 
-it("very many mistakes in one file are listed up to a hundred", () => {
+it("at most a hundred mistakes of one file are listed", () => {
   const unknown = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`contianers${at}`, 1]));
   const parsed = parseScore({ apiVersion: "score.dev/v1b1", metadata: { name: "web" }, containers: { main: { image: "i" } }, ...unknown });
   expect(parsed.ok ? [] : [parsed.error.length, parsed.error.at(-1)?.message]).toEqual([

@@ -1,8 +1,8 @@
 /**
- * Score v1b1 files, read as LatticeServices. What is legal Score and cannot be done here is an error that says so, with its place.
+ * Reads Score v1b1 files as LatticeServices. Legal Score that Lattice does not support is an error with its path.
  *
- * Two things would surprise: a resource without an `id` belongs to its workload alone, as Score has it, so it gets one from both names; and
- * Score cannot express which workloads may call, so an annotation on a resource declares it.
+ * Two special cases: a resource without an `id` belongs to its workload alone, so it gets an id from both names; and
+ * Score cannot express which workloads may call a service, so an annotation on a resource declares it.
  */
 import { base64OfBytes, err, textOfBytes, type Result } from "#base";
 import { LATTICE_API_VERSION, parseLatticeService, type LatticeService } from "#crds";
@@ -31,14 +31,14 @@ export function isScore(value: Json): boolean {
 
 /** How a Score file is read. */
 export type ScoreOptions = {
-  /** Reads what `files.*.source` names; absent: such a file is an error. Texts in it are templates, as Score has it. */
+  /** Reads what `files.*.source` names; absent: such a file is an error. As Score specifies, text files are templates. */
   readonly readFile?: (source: string) => Result<Uint8Array, string>;
-  /** The image of a container whose file says "."; absent or undefined: such a container is an error. */
+  /** The image of a container whose image is "."; absent or undefined: such a container is an error. */
   readonly image?: (workload: string, container: string) => string | undefined;
 };
 
 /**
- * A Score file as the LatticeService that it means; all its mistakes at once, each with its place in the Score file.
+ * Converts a Score file to a LatticeService, or returns all its mistakes, each with its path in the Score file.
  *
  * @example
  * const service = parseScore({ apiVersion: "score.dev/v1b1", metadata: { name: "web" }, containers: { main: { image: "registry.example.com/web:1.0" } } });
@@ -61,7 +61,7 @@ export function parseScore(value: Json, options: ScoreOptions = {}): Result<Latt
   return parsed.ok && errors.length === 0 ? parsed : err(errors);
 }
 
-/** Lives as long as one file is translated, and collects what is wrong with it. */
+/** The translation of one file; collects its mistakes. */
 class Translation {
   readonly errors: ScoreError[] = [];
   readonly #workload: ScoreWorkload;
@@ -133,7 +133,7 @@ class Translation {
     };
   }
 
-  /** In Lattice a container that others wait for runs to its end, unless it has a probe: then it keeps running beside them. */
+  /** In Lattice a container that others wait for runs to completion, unless it has a probe: then it is a sidecar. */
   #before(at: readonly string[], container: ScoreContainer): JsonObject {
     const entries = Object.entries(container.before ?? {});
     if (entries.length === 0) return {};
@@ -150,7 +150,7 @@ class Translation {
         );
     }
     const healthy = entries.some(([, { ready }]) => ready === "healthy");
-    // a sidecar is waited for by its startup probe and by no other
+    // only the startup probe of a sidecar delays the containers after it
     return { before: entries.map(([other]) => other), ...(healthy && probed !== undefined ? { startupProbe: probed } : {}) };
   }
 
@@ -184,7 +184,7 @@ class Translation {
   #resource(name: string, { type, class: variant, id, metadata, params }: ScoreResource): JsonObject {
     const direction = metadata?.annotations?.[DIRECTION];
     const own = id ?? (CALLED_BY_NAME.has(type) ? undefined : `${this.#workload.metadata.name}-${name}`);
-    // "default" means no class in Score
+    // the class "default" of Score is no class in Lattice
     const kind = variant === "default" ? undefined : variant;
     const sized = type === "volume" && id === undefined && kind === undefined ? { size: OWN_VOLUME, ...params } : params;
     return {
@@ -216,10 +216,10 @@ class Translation {
   }
 }
 
-/** Size of a volume that has none and belongs to its workload alone: Score has no param for it. */
+/** Default size of a volume that belongs to its workload alone: Score has no param for it. */
 const OWN_VOLUME = "1Gi";
 
-/** A service is another workload, which has its own name. */
+/** A resource of type service is another workload, which has its own name. */
 const CALLED_BY_NAME = new Set(["service", "external-service"]);
 
 function mapValues<T>(map: Readonly<Record<string, T>>, change: (value: T, key: string) => Json): JsonObject {

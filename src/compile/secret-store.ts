@@ -1,7 +1,7 @@
 /**
- * Where the values of secrets come from when there is no cluster: a given map, and Secrets among the documents.
+ * Values of secrets without a cluster: from a given map, and from Secrets among the documents.
  *
- * No message here holds a value. A path is no secret: `postgres/main-db/password` is key `password` of Secret `postgres-main-db`.
+ * No message contains a value. A path is not secret: `postgres/main-db/password` is key `password` of Secret `postgres-main-db`.
  */
 import { err, ok, reveal, type Sensitive } from "#base";
 import { keyOf, keyText, type KubeObject } from "#kube";
@@ -18,24 +18,24 @@ type SecretObject = {
 export type SecretSources = {
   readonly given: ReadonlyMap<string, Sensitive<string>>;
   readonly inObjects: SecretObjects;
-  /** Secrets without a value are marked. */
+  /** Secrets without a value get placeholders. */
   readonly placeholders: boolean;
-  /** Called for each lookup that no Secret object answers. */
+  /** Called for each lookup without a matching Secret object. */
   readonly onSecret?: ((use: SecretUse) => void) | undefined;
 };
 
 /** A secret that a service reads, and that is in no Secret of the documents. */
 export type SecretUse = {
-  /** Where the service runs. */
+  /** Target namespace of the service. */
   readonly namespace: string;
   readonly path: string;
-  /** Where the service is declared. */
+  /** Source namespace of the service. */
   readonly source: string;
-  /** What was given for the path; undefined: nothing. */
+  /** The given value of the path; undefined: none. */
   readonly value: Sensitive<string> | undefined;
 };
 
-/** How a marked secret begins, as it is and as it stands in a URL. */
+/** Prefix of a placeholder secret, plain and URL-encoded. */
 export const PLACEHOLDER_MARKS = ["<secret ", encodeURIComponent("<secret ")] as const;
 
 export function readSecrets(secrets: readonly { readonly object: KubeObject }[]): SecretObjects {

@@ -1,4 +1,4 @@
-/** Which services a config, bindings or a neighbour in the mesh can change. */
+/** Which services depend on a config, on bindings or on a neighbour in the mesh. */
 import type { LatticeSecretBindings, LatticeService, LatticeServiceConfig } from "#crds";
 import type { KubeObject } from "#kube";
 
@@ -11,7 +11,7 @@ function namespaceOf({ metadata }: Pick<KubeObject, "metadata">): string {
   return metadata.namespace ?? "default";
 }
 
-/** One for a cluster may be for this one: which cluster this is, the compiler knows. */
+/** A config for a cluster may apply: the compiler checks whether it is this cluster. */
 export function isConfiguredBy(service: LatticeService, config: LatticeServiceConfig): boolean {
   const { environment, service: name } = config.spec.appliesTo;
   if (namespaceOf(service) !== namespaceOf(config)) return false;

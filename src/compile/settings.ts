@@ -1,4 +1,4 @@
-/** What a world needs beside its resources: settings, and ports to what is not pure. */
+/** Inputs of a world besides its resources: settings, and access to secrets and files. */
 import { err, sensitive } from "#base";
 import type { GatewayIdentity } from "#mesh-compiler";
 import type { ServiceInput, Settings } from "#service-compiler";
@@ -6,16 +6,16 @@ import type { FindObject } from "./object-access.ts";
 
 type GatewayName = Settings["gateway"];
 
-/** Settings, and ports to secrets and files. `worldSettings` fills in what is left out. */
+/** Settings, and access to secrets and files. `worldSettings` adds the defaults. */
 export type WorldSettings = Pick<ServiceInput, "settings" | "secrets" | "readFile" | "syncedVersion"> & {
   readonly trustDomain: string;
   readonly gateway: GatewayName;
   readonly gatewayIdentity: (gateway: GatewayName) => GatewayIdentity;
-  /** Objects that volumes name, as far as they are known. */
+  /** Objects that volumes refer to, as far as they are known. */
   readonly findObject: FindObject;
 };
 
-/** Offline there is no key of the cluster's, and nothing to guess it from either. */
+/** Without a cluster there is no secret key for the config hash, so a fixed one is used. */
 const OFFLINE_KEY = "lattice-offline";
 
 /**
@@ -32,13 +32,13 @@ export const DEFAULT_SETTINGS: Settings = {
   hashKey: sensitive(OFFLINE_KEY),
 };
 
-/** Istio gives a gateway's pods an account that is named after the gateway and its class. */
+/** Istio names the service account of a gateway's pods after the gateway and its class. */
 function istioGateway({ namespace, name }: GatewayName): GatewayIdentity {
   return { namespace, name, serviceAccount: `${name}-istio` };
 }
 
 /**
- * Settings of a world without secrets and files; give what there is.
+ * Adds defaults to the given settings: without secrets and files.
  *
  * @example const world = new World(worldSettings({ ingressDomain: "apps.example.com" }));
  */

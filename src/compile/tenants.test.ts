@@ -1,4 +1,4 @@
-/** What services of several namespaces may take from each other in one world: hosts, names, objects, other namespaces. With exact messages. */
+/** Isolation between services of several namespaces: hosts, names, objects, other namespaces. With exact messages. */
 import { describe, expect, test } from "vitest";
 import { expectOk } from "#base";
 import { parseLatticeEnvironment, parseLatticeService } from "#crds";
@@ -35,7 +35,7 @@ const holder = (key: string, by: string, host: string, path = "/") =>
 describe("a host and path", () => {
   const rows: readonly { name: string; given: readonly string[]; want: readonly string[] }[] = [
     {
-      name: "belong to the first by name where nothing tells their age",
+      name: "belong to the first by name when no creation time is known",
       given: [routed("team-b/b", "shop.test"), routed("team-a/a", "shop.test")],
       want: [holder("team-b/b", "team-a/a", "shop.test")],
     },
@@ -50,7 +50,7 @@ describe("a host and path", () => {
       want: [holder("team-b/b", "team-a/a", "shop.test")],
     },
     {
-      name: "may be beside another namespace's path",
+      name: "may be next to another namespace's path",
       given: [routed("team-a/a", "shop.test", "/log"), routed("team-b/b", "shop.test", "/login")],
       want: [],
     },
@@ -60,7 +60,7 @@ describe("a host and path", () => {
       want: [],
     },
     {
-      name: "are one service's of the same namespace too",
+      name: "belong to one service, also within a namespace",
       given: [routed("team-a/a", "shop.test", "/x"), routed("team-a/b", "shop.test", "/x/")],
       want: [holder("team-a/b", "team-a/a", "shop.test", "/x/")],
     },
@@ -75,7 +75,7 @@ describe("a host and path", () => {
       want: [holder("team-b/b", "team-a/a", "*.wild.test")],
     },
     {
-      name: "that are not granted take nothing from the service that has the grant",
+      name: "without a grant do not affect the service that has the grant",
       given: [routed("team-a/a", "other.test"), routed("team-b/b", "b.apps.test")],
       want: [
         "team-a/a: spec.resources.web: host other.test is not granted\nuse a host below apps.test, or add other.test to spec.routes.hosts of LatticeEnvironment prod",
@@ -94,7 +94,7 @@ describe("a host and path", () => {
     expect(mistakes([web("a.test")])).toHaveLength(1);
   });
 
-  test("pass to the next claimant, with the route, when the holder is removed", () => {
+  test("go to the next claimant, with the route, when the holder is removed", () => {
     const world = worldOf([environment(), routed("team-a/a", "shop.test"), routed("team-b/b", "shop.test")]);
     expect(world.compile("team-b/b").ok).toBe(false);
     expect(world.mesh.graph.service("prod/b")?.routedPorts).toEqual([]);
@@ -105,7 +105,7 @@ describe("a host and path", () => {
     expect(world.heldRoutes("team-b/b")).toEqual(new Map([["web", { host: "shop.test", path: "/" }]]));
   });
 
-  test("belong to the service that has had them longest, whichever service is older", () => {
+  test("belong to the service that has held them longest, even if another service is older", () => {
     const put = (world: World, key: string, made: string, since?: string) => {
       const [namespace, name] = key.split("/");
       const metadata = { name, namespace, creationTimestamp: made };
@@ -156,7 +156,7 @@ describe("an object that a volume names", () => {
     expect(mistakes(own, { assumeShareable: true })).toEqual([]);
   });
 
-  test("needs the label in the service's own namespace too: who may write services may not read Secrets", () => {
+  test("needs the label in the service's own namespace too: permission to write services does not include reading Secrets", () => {
     const own = serviceYaml("team-a/x").replace('image: "', 'volumes: {/data: {source: "secret:tls"}}, image: "');
     expect(mistakes([own])).toHaveLength(1);
     expect(mistakes([own, object("Secret", "team-a/tls", shared("true"))])).toEqual([]);
@@ -164,15 +164,15 @@ describe("an object that a volume names", () => {
 
   const disk = "  resources: {disk: {type: volume, params: {size: 1Gi}}}\n";
   const making = mounting("team-a/a", "${resources.disk.ref}", disk);
-  test("may be a claim that the service or another of its namespace makes", () => {
+  test("may be a PersistentVolumeClaim of the service or of another service of its namespace", () => {
     expect(mistakes([environment(), making, mounting("team-a/b", "disk")])).toEqual([]);
   });
-  test("may not be a claim that another namespace's service makes, also with --assume-shareable", () => {
+  test("may not be a PersistentVolumeClaim of another namespace's service, even with --assume-shareable", () => {
     const want = [refused("team-b/b", "PersistentVolumeClaim", "disk", "team-b")];
     expect(mistakes([environment(), making, mounting("team-b/b", "disk")])).toEqual(want);
     expect(mistakes([environment(), making, mounting("team-b/b", "disk")], { assumeShareable: true })).toEqual(want);
   });
-  test("may not be a claim that is there already and was made by hand", () => {
+  test("may not be an existing PersistentVolumeClaim that Lattice did not create", () => {
     const want = [refused("team-a/a", "PersistentVolumeClaim", "disk", "team-a")];
     expect(mistakes([environment(), making, object("PersistentVolumeClaim", "prod/disk")])).toEqual(want);
   });
@@ -185,7 +185,7 @@ describe("a Secret that a resource or a binding reads", () => {
   const notShared = (name: string, source: string) =>
     `Secret ${name} of namespace prod is not shared with namespace ${source}\nits owner shares it with the label lattice.dev/shareable: "true" (or: ${source})`;
 
-  test("is the namespace's own, or shared with the namespace of the service", () => {
+  test("is in the service's own namespace, or shared with it", () => {
     expect(mistakes([environment(), database("prod/x"), password()])).toEqual([]);
     expect(mistakes([environment(), database("team-b/x"), password()])).toEqual([
       `team-b/x: spec.resources.db: resource 'db' provisioner error: ${notShared("postgres-db", "team-b")}`,
@@ -210,7 +210,7 @@ describe("a Secret that a resource or a binding reads", () => {
     expect(mistakes([environment(spec), bound("team-b/x"), own])).toEqual([]);
   });
 
-  test("of a store of External Secrets is bound where the workload runs, or by the environment", () => {
+  test("of a store of External Secrets is bound in the namespace of the workload, or by the environment", () => {
     const source = "{external: {storeRef: {name: vault}, key: k}}";
     expect(mistakes([environment(), bound("prod/x"), binding("prod", source)])).toEqual([]);
     expect(mistakes([environment(), bound("team-b/x"), binding("team-b", source)])).toEqual([
@@ -244,7 +244,7 @@ describe("another namespace", () => {
     expect(mistakes([environment(), serviceYaml("data/z"), using("service", "data/z")])).toEqual([]);
   });
 
-  test("an environment that does not have its namespace grants nothing", () => {
+  test("an environment that does not hold its namespace grants nothing", () => {
     const late = environment("{namespace: prod, sourceNamespaces: [team-b], crossNamespace: [data]}", "zlate");
     const given = using("redis", "data/x").replace("environment: prod", "environment: zlate");
     expect(mistakes([environment("{}"), late, given])).toHaveLength(1);
@@ -280,7 +280,7 @@ describe("names that Flagger makes", () => {
   });
 });
 
-test("a namespace has the labels of its environment's level, a wider one for the waypoint of Istio, and restricted without an environment", () => {
+test("a namespace has the pod security labels of its environment, a wider level for Istio's waypoint, and restricted without an environment", () => {
   const labels = (spec: string | undefined) => {
     const world = worldOf(spec === undefined ? serviceYaml("prod/x") : [environment(spec), serviceYaml("prod/x")]);
     const all = world.namespaceObjects("prod")[0]?.metadata.labels ?? {};

@@ -1,6 +1,6 @@
 /**
- * A cluster's policies may be written for another trust domain than the one that was asked with: only the operator knows which it was given.
- * Then agreed calls look closed, so a note gives the reason.
+ * The policies of a cluster may use another trust domain than the command: only the operator has the configured one.
+ * Then agreed calls appear closed, so a note gives the reason.
  */
 import { fieldAt, type KubeObject } from "#kube";
 import { splitId, type ServiceNode } from "#mesh-compiler";

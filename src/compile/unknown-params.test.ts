@@ -1,4 +1,4 @@
-/** A declaration with a typing error opens nothing, on whichever side it is. */
+/** A declaration with a misspelled param opens nothing, on either side. */
 import { describe, expect, it } from "vitest";
 import { allEdges, DataPlane } from "#mesh-compiler";
 import { loadYaml, serviceYaml, worldOf } from "../../test/builders/world.ts";
@@ -19,7 +19,7 @@ function seen(...texts: readonly string[]) {
   };
 }
 
-describe("an inbound declaration with a typing error", () => {
+describe("an inbound declaration with a misspelled param", () => {
   const web = serviceYaml("web", { calls: ["api"] });
   const rows = [
     { params: "{prots: [http]}", want: 'params.prots: unknown parameter; did you mean "ports"?' },
@@ -42,7 +42,7 @@ describe("an inbound declaration with a typing error", () => {
     expect(new DataPlane(objects, () => "cluster.local").ask({ from: "shop/web", to: "shop/api", port: 8080 })?.open).not.toBe(true);
   });
 
-  it("does not widen a sound declaration about the same peer", () => {
+  it("does not widen a valid declaration for the same peer", () => {
     const spec = (second: string) =>
       `  resources:\n    web: {direction: inbound, params: {methods: [GET]}}\n    again: {direction: inbound, id: web, params: ${second}}\n`;
     const world = worldOf([web, serviceYaml("api", { spec: spec("{prots: [http]}") })]);
@@ -51,7 +51,7 @@ describe("an inbound declaration with a typing error", () => {
   });
 });
 
-describe("an outbound declaration with a typing error", () => {
+describe("an outbound declaration with a misspelled param", () => {
   it("opens nothing to a service", () => {
     const web = serviceYaml("web", { spec: resource("api: {params: {prots: [http]}}") });
     expect(seen(web, serviceYaml("api", { calledBy: ["web"] }))).toEqual({
@@ -84,7 +84,7 @@ describe("a declared type", () => {
     `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: s3, labels: {lattice.dev/provisioner: ""}}\ndata: {provisioner.yaml: '${text}'}\n`;
   const uses = (params: string) => serviceYaml("web", { spec: resource(`files: {type: s3, params: ${params}}`) });
 
-  it("knows the params that it declares and those that it reads, and no others", () => {
+  it("accepts the params that it declares or reads, and no others", () => {
     const declared = provisioner('{type: s3, params: {region: eu}, outputs: {url: "${params.bucket}.${params.region}"}}');
     expect(seen(declared, uses("{bucket: b, region: us}")).errors).toEqual([]);
     expect(seen(declared, uses("{bucket: b, regoin: us}")).errors).toEqual([

@@ -33,7 +33,7 @@ const ask = (from: string, to: string, more: Partial<WhyQuestion> = {}) => expec
 const text = (from: string, to: string, more: Partial<WhyQuestion> = {}) => formatAnswers(ask(from, to, more));
 
 describe("an answer", () => {
-  it("that is open names the enforcement points and the policies there", () => {
+  it("that is open lists the enforcement points and their policies", () => {
     expect(text("shop/web", "api")).toBe(
       `shop/web -> shop/api:9000, 8080 is open
 
@@ -44,7 +44,7 @@ describe("an answer", () => {
     );
   });
 
-  it("that is closed names the layer, the missing declaration, and what to add", () => {
+  it("that is closed lists the layer, the missing declaration and the YAML to add", () => {
     expect(text("lonely", "shop/web")).toBe(
       `dev/lonely -> shop/web:8080 is closed
 
@@ -73,13 +73,13 @@ shop/web does not declare that dev/lonely may call it. Add to LatticeService sho
     );
   });
 
-  it("names the file where that is known", () => {
+  it("includes the file, if known", () => {
     expect(formatAnswers(ask("lonely", "shop/web"), { places: new Map([["shop/web", "web.yaml"]]) })).toContain(
       "Add to LatticeService shop/web (web.yaml):",
     );
   });
 
-  it("turns a declaration for one direction into one for both", () => {
+  it("changes a declaration of one direction to both", () => {
     expect(text("shop/web", "pay")).toContain("pay:\n          type: service\n          direction: both");
   });
 
@@ -90,7 +90,7 @@ shop/web does not declare that dev/lonely may call it. Add to LatticeService sho
     );
   });
 
-  it("says when both agree, but not on this port", () => {
+  it("reports when both sides declare the call, but not this port", () => {
     expect(ask("pay", "api", { port: "http" })).toMatchObject([
       {
         port: 8080,
@@ -102,11 +102,11 @@ shop/web does not declare that dev/lonely may call it. Add to LatticeService sho
     expect(ask("pay", "api", { port: "9000" })).toMatchObject([{ port: 9000, open: true, notes: [] }]);
   });
 
-  it("says when there is no port to call", () => {
+  it("reports when the callee has no port", () => {
     expect(text("shop/web", "mute")).toContain("shop/mute offers no port; add one in its spec.service.ports.");
   });
 
-  it("says when one of them is not compiled", () => {
+  it("reports when one of them is not compiled", () => {
     expect(text("dev/broken", "dev/web")).toContain(
       "one of the two has an error and is not compiled; run lattice compile to see the error.",
     );
@@ -116,7 +116,7 @@ shop/web does not declare that dev/lonely may call it. Add to LatticeService sho
     expect(text("dev/broken", "stripe")).toContain("dev/broken has an error and is not compiled");
   });
 
-  it("asks what a cluster has, when it is given", () => {
+  it("uses the objects of a cluster, if given", () => {
     const { namespaces, objects } = compileAll(world);
     const open = objects.filter(({ kind }) => !["CiliumNetworkPolicy", "AuthorizationPolicy"].includes(kind));
     const answer = expectOk(
@@ -127,8 +127,8 @@ shop/web does not declare that dev/lonely may call it. Add to LatticeService sho
   });
 });
 
-describe("something outside", () => {
-  it("is asked for by host and port", () => {
+describe("an external service", () => {
+  it("is checked by host and port", () => {
     expect(ask("pay", "stripe").map(({ to, port, open }) => ({ to, port, open }))).toEqual([
       { to: "shop/stripe (api.stripe.com)", port: 443, open: true },
       { to: "shop/stripe (files.stripe.com)", port: 8443, open: true },
@@ -140,7 +140,7 @@ describe("something outside", () => {
     });
   });
 
-  it("needs the agreement of both", () => {
+  it("needs the declarations of both sides", () => {
     expect(text("shop/web", "stripe", { port: "443" })).toContain(
       "shop/stripe does not list shop/web in spec.allowedRequesters. Add to LatticeExternalService shop/stripe:\n\n    spec:\n      allowedRequesters:\n        - web\n",
     );
@@ -164,7 +164,7 @@ describe("requests", () => {
     serviceYaml("files", { spec: "  resources:\n    web: {direction: inbound, params: {paths: [/a]}}\n" }),
   ]);
 
-  it("that the callee does not take are closed at the waypoint, and it says which it takes", () => {
+  it("that the callee does not allow are closed at the waypoint, with a note about the allowed ones", () => {
     const get = expectOk(why(narrow, { from: "web", to: "api", method: "GET", path: "/public/x" }));
     const post = expectOk(why(narrow, { from: "web", to: "api", method: "POST", path: "/public/x" }));
     expect([get, post].map(([answer]) => answer?.open)).toEqual([true, false]);
@@ -177,17 +177,22 @@ describe("requests", () => {
 
 describe("names", () => {
   it.each([
-    { name: "a slip", from: "pya", to: "api", want: 'there is no service pya; did you mean "pay"?' },
-    { name: "a slip in a full name", from: "shop/pay", to: "shop/apo", want: 'there is no shop/apo; did you mean "shop/api"?' },
-    { name: "one in several namespaces", from: "web", to: "api", want: "web is in several namespaces; write one of dev/web, shop/web" },
+    { name: "a misspelled name", from: "pya", to: "api", want: 'there is no service pya; did you mean "pay"?' },
     {
-      name: "an external service that calls",
+      name: "a misspelled name with a namespace",
+      from: "shop/pay",
+      to: "shop/apo",
+      want: 'there is no shop/apo; did you mean "shop/api"?',
+    },
+    { name: "a name in several namespaces", from: "web", to: "api", want: "web is in several namespaces; write one of dev/web, shop/web" },
+    {
+      name: "an external service as the caller",
       from: "stripe",
       to: "api",
       want: "shop/stripe is an external service, and makes no calls",
     },
     {
-      name: "a port that is not there",
+      name: "a port that does not exist",
       from: "pay",
       to: "api",
       port: "1",
@@ -197,7 +202,7 @@ describe("names", () => {
     expect(why(world, { from, to, port })).toEqual({ ok: false, error: want });
   });
 
-  it("may be where a service is written", () => {
+  it("may use the source namespace of a service", () => {
     const placed = worldOf([
       "apiVersion: lattice.dev/v1alpha1\nkind: LatticeEnvironment\nmetadata: {name: prod}\nspec: {sourceNamespaces: [team]}\n",
       serviceYaml("team/a", { spec: "  environment: prod\n" }),
@@ -214,7 +219,7 @@ describe("the graph", () => {
     serviceYaml("d", { spec: "  resources:\n    stripe: {type: external-service}\n" }),
   ]);
 
-  it("is a table for people", () => {
+  it("is a text table", () => {
     expect(formatGraph(small, "text")).toBe(
       `shop/a  ->  shop/b:8080        open
 shop/a  ->  shop/c             closed: there is no such callee
@@ -232,7 +237,7 @@ shop/d  ->  shop/stripe        closed: the external service does not name the ca
     expect(dot).toContain('  "shop/a" -> "shop/c" [style=dashed, color=red, label=""];');
   });
 
-  it("is data for machines", () => {
+  it("is JSON", () => {
     expect(JSON.parse(formatGraph(small, "json"))).toMatchObject({
       nodes: [{ id: "shop/a", kind: "service" }, { id: "shop/b" }, { id: "shop/d" }, { id: "shop/stripe", kind: "external" }],
       edges: [
@@ -250,7 +255,7 @@ describe("policies of a cluster that were written for another trust domain", () 
   const { namespaces, objects } = compileAll(worldOf(texts, { settings: { trustDomain: "corp.example" } }));
   const cluster = [...namespaces, ...objects];
 
-  it("look closed, and the answer says which one to ask with", () => {
+  it("appear closed, and the answer names the trust domain to use", () => {
     const [answer] = expectOk(why(worldOf(texts), { from: "a", to: "b" }, cluster));
     expect(answer).toMatchObject({
       open: false,
@@ -261,12 +266,12 @@ describe("policies of a cluster that were written for another trust domain", () 
     });
   });
 
-  it("are open when they are asked with it", () => {
+  it("are open with that trust domain", () => {
     const asked = worldOf(texts, { settings: { trustDomain: "corp.example" } });
     expect(expectOk(why(asked, { from: "a", to: "b" }, cluster))).toMatchObject([{ open: true, notes: [] }]);
   });
 
-  it("say nothing of it when the caller is named nowhere", () => {
+  it("have no such note when no policy names the caller", () => {
     const [answer] = expectOk(why(worldOf(texts), { from: "b", to: "a" }, cluster));
     expect(answer).toMatchObject({ open: false, notes: [] });
   });

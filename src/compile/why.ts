@@ -1,5 +1,5 @@
 /**
- * Why one service reaches another, or does not. The policies are read as the data plane reads them; the declarations only show which agreement is
+ * Why one service reaches another, or does not. The policies are evaluated as the data plane does; the declarations only show which one is
  * missing and what to add.
  */
 import { err, ok, type Result } from "#base";
@@ -22,35 +22,35 @@ import { planeOf } from "./plane.ts";
 import { trustNotes } from "./trust-note.ts";
 import type { World } from "./world.ts";
 
-/** Whether one port can be reached, which enforcement points decided it, and what would open it. */
+/** Whether one port is reachable, the enforcement points on the path, and what would open it. */
 export type WhyAnswer = {
   readonly from: ServiceId;
-  /** Of an external service with its host: `shop/stripe (api.stripe.com)`. */
+  /** For an external service with its host: `shop/stripe (api.stripe.com)`. */
   readonly to: string;
   readonly port: number | undefined;
   readonly open: boolean;
   /** The enforcement points on the path, in order. */
   readonly steps: readonly EnforcementStep[];
-  /** What to add, and to which resource; empty when it is open. */
+  /** The missing declarations; empty when it is open. */
   readonly missing: readonly Missing[];
-  /** Other reasons, in a sentence each. */
+  /** Other reasons, one sentence each. */
   readonly notes: readonly string[];
 };
 
-/** Who wants to reach whom: names alone where they are unique, else `namespace/name`. */
+/** Caller and callee: a name if it is unique, else `namespace/name`. */
 export type WhyQuestion = {
   readonly from: string;
   readonly to: string;
-  /** By number or name; absent: all that the callee has. */
+  /** By number or name; absent: all ports of the callee. */
   readonly port?: string | undefined;
   readonly method?: string | undefined;
   readonly path?: string | undefined;
-  /** Where names without a namespace are looked up. */
+  /** The namespace of names without one. */
   readonly scope?: NameScope | undefined;
 };
 
 /**
- * Asks the policies of a world, one answer for each port. `objects` are what a cluster really has; absent: what the world compiles to.
+ * Evaluates the policies of a world; one answer per port. `objects` are those of a cluster; absent: the compiled objects of the world.
  *
  * @example
  * const answers = why(world, { from: "frontend", to: "shop/api", port: "8080" });
@@ -73,7 +73,7 @@ export function why(world: World, question: WhyQuestion, objects?: readonly Kube
 
 type Pair<Callee> = { readonly world: World; readonly caller: ServiceNode; readonly callee: Callee };
 
-/** A database that Lattice does not run: only the caller declares anything. */
+/** A database that Lattice does not run: only the caller has a declaration. */
 function whyManaged(world: World, { id, ...caller }: ServiceNode, to: string): WhyAnswer | undefined {
   const found = outgoing(world.mesh.graph, { id, ...caller }).managed.find(({ peer }) => peer === to || splitId(peer).name === to);
   if (found === undefined) return undefined;
@@ -125,7 +125,7 @@ function noSuchPort(id: string, wanted: string, ports: readonly Named[]): string
   return `${id} has no port ${wanted}; it has ${ports.map(({ name, port }) => `${name} (${port})`).join(", ")}`;
 }
 
-/** Both agree, but not on this port. */
+/** Both sides declare the call, but not this port. */
 function narrowing({ caller, callee }: Pair<ServiceNode>, port: number): readonly string[] {
   const name = callee.ports.find((one) => one.port === port)?.name ?? "";
   const leavesOut = (node: ServiceNode, peer: ServiceId, direction: typeof calls) => {
@@ -140,7 +140,7 @@ function narrowing({ caller, callee }: Pair<ServiceNode>, port: number): readonl
   ];
 }
 
-/** Which requests the callee takes, where it does not take all. */
+/** The requests that the callee allows, if it limits them. */
 function requestNotes({ caller, callee }: Pair<ServiceNode>): readonly string[] {
   const { methods = [], paths = [] } = agreement(caller, callee)?.requests ?? {};
   if (methods.length === 0 && paths.length === 0) return [];

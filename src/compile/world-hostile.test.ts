@@ -1,11 +1,11 @@
-/** Hostile worlds, and worlds with unfortunate names. */
+/** Hostile input, and names that JavaScript objects inherit. */
 import { describe, expect, test } from "vitest";
 import { parseLatticeService } from "#crds";
 import { loadYaml, serviceYaml, worldOf } from "../../test/builders/world.ts";
 import { compileAll } from "./compile-all.ts";
 import { why } from "./why.ts";
 
-test("services, namespaces and ports may be called as JavaScript calls its own", () => {
+test("services, namespaces and ports may have names of JavaScript's built-in properties", () => {
   const port = (name: string) => serviceYaml(name).replace("ports: {http: {port: 8080}}", "ports: {constructor: {port: 8080}}");
   const caller = serviceYaml("constructor/a", {
     spec: "  resources: {constructor: {id: constructor/constructor, params: {ports: [constructor]}}}\n",
@@ -18,7 +18,7 @@ test("services, namespaces and ports may be called as JavaScript calls its own",
   expect(why(world, { from: "constructor/a", to: "constructor/toString" }).ok).toBe(false);
 });
 
-test("a port that JavaScript has and the service has not opens nothing", () => {
+test("a port named like a built-in property opens nothing", () => {
   const world = worldOf([
     serviceYaml("a", { spec: "  resources: {b: {params: {ports: [toString, __proto__]}}}\n" }),
     serviceYaml("b", { calledBy: ["a"] }),
@@ -26,7 +26,7 @@ test("a port that JavaScript has and the service has not opens nothing", () => {
   expect(compileAll(world).warnings).toContain("shop/a -> shop/b is closed: the caller and the callee have no port in common");
 });
 
-describe("what no cluster would take is refused, and not repeated", () => {
+describe("input that no cluster would accept is refused, and not quoted in full", () => {
   const service = (spec: unknown, name = "a") =>
     parseLatticeService({ apiVersion: "lattice.dev/v1alpha1", kind: "LatticeService", metadata: { name, namespace: "shop" }, spec });
   const container = (fields: object) => ({ containers: { main: { image: "i:1", ...fields } } });
@@ -43,7 +43,7 @@ describe("what no cluster would take is refused, and not repeated", () => {
   });
 });
 
-test("a thousand services that all call each other's neighbour, and all of one", () => {
+test("a thousand services that call their neighbour, and all call one hub", () => {
   const count = 1_000;
   const texts = Array.from({ length: count }, (_, at) =>
     serviceYaml(`s${at}`, { calls: [`s${(at + 1) % count}`, "hub"], calledBy: [`s${(at - 1 + count) % count}`] }),
@@ -53,7 +53,7 @@ test("a thousand services that all call each other's neighbour, and all of one",
   expect(problems).toEqual([]);
   const { errors, objects } = compileAll(world);
   expect(errors.size).toBe(0);
-  // callers with the same ports share a rule: a hub's policy grows by a line a caller, not by a rule
+  // callers with the same ports share a rule: a hub's policy grows by a line per caller, not by a rule
   const policy = objects.find(({ kind, metadata }) => kind === "AuthorizationPolicy" && metadata.name === "hub") as unknown as {
     spec: { rules: readonly unknown[] };
   };

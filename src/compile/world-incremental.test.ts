@@ -1,4 +1,4 @@
-/** A world that went through many changes is a fresh world of what is left, byte for byte; and each change tells whom it touched, and no more. */
+/** After many changes a world equals a new world of the same resources, byte for byte; and each change returns the affected services only. */
 import { describe, expect, test } from "vitest";
 import { expectOk, seededRandom } from "#base";
 import { LATTICE_API_VERSION, parseLatticeEnvironment, parseLatticeService } from "#crds";
@@ -11,22 +11,22 @@ import type { World, WorldObject } from "./world.ts";
 const SEEDS = Array.from({ length: roundsOf({ sample: 30, long: 150 }) }, (_, seed) => seed);
 const STEPS = 30;
 
-type Walk = { readonly world: World; readonly present: Map<string, WorldObject>; readonly touched: ReadonlySet<string> };
+type Walk = { readonly world: World; readonly present: Map<string, WorldObject>; readonly affected: ReadonlySet<string> };
 
-/** One change after the other; `look` sees the world after each. */
+/** Applies random changes; `look` is called after each. */
 function walk(seed: number, look: (walk: Walk) => void): Walk {
   const random = seededRandom(seed);
   const world = emptyWorld();
   const present = new Map<string, WorldObject>();
-  let at: Walk = { world, present, touched: new Set() };
+  let at: Walk = { world, present, affected: new Set() };
   for (let step = 0; step < STEPS; step += 1) {
     const change = randomChange(random, [...present.values()]);
     if ("put" in change) {
       present.set(`${change.put.kind} ${keyText(change.put.metadata)}`, change.put);
-      at = { world, present, touched: world.put(change.put) };
+      at = { world, present, affected: world.put(change.put) };
     } else {
       present.delete(`${change.remove} ${change.key}`);
-      at = { world, present, touched: world.remove(change.remove, change.key) };
+      at = { world, present, affected: world.remove(change.remove, change.key) };
     }
     look(at);
   }
@@ -34,7 +34,7 @@ function walk(seed: number, look: (walk: Walk) => void): Walk {
 }
 
 describe("after any changes", () => {
-  test("a world is what a fresh one would be, in whatever order that was filled", () => {
+  test("a world equals a new one, filled in any order", () => {
     for (const seed of SEEDS) {
       const { world, present } = walk(seed, ({ world: now }) => void (seed % 3 === 0 && wholeOf(now)));
       const objects = [...present.values()];
@@ -44,14 +44,14 @@ describe("after any changes", () => {
     }
   }, 300_000);
 
-  test("every service whose objects change was named by the change", () => {
+  test("a change returns every service whose objects change", () => {
     for (const seed of SEEDS.slice(0, roundsOf({ sample: 16, long: 80 }))) {
       let before: ReadonlyMap<string, string> = new Map();
-      walk(seed, ({ world, touched }) => {
+      walk(seed, ({ world, affected }) => {
         const after = results(world);
         const changed = [...after].filter(([key, text]) => before.get(key) !== text).map(([key]) => key.replace(/^\w+ /, ""));
         expect(
-          changed.filter((key) => !touched.has(key)),
+          changed.filter((key) => !affected.has(key)),
           `seed ${seed}`,
         ).toEqual([]);
         before = after;
@@ -60,7 +60,7 @@ describe("after any changes", () => {
   }, 300_000);
 });
 
-describe("a change touches few", () => {
+describe("the services that a change affects", () => {
   const SERVICES = 400;
   const raw = (at: number, more: Readonly<Record<string, unknown>> = {}) => {
     const peers = [1, 7, 31].map((step) => `s${(at + step) % SERVICES}`);
@@ -81,25 +81,25 @@ describe("a change touches few", () => {
   };
   const world = worldWith(Array.from({ length: SERVICES }, (_, at) => raw(at)));
 
-  test("of a service's image: itself", () => {
+  test("image: the service itself", () => {
     expect([...world.put(raw(5, { containers: { main: { image: "i:2" } } }))]).toEqual(["shop/s5"]);
   });
 
-  test("of its port: itself, those it calls and those that call it", () => {
+  test("port: the service, its callees and its callers", () => {
     expect(world.put(raw(5, { service: { ports: { http: { port: 81 } } } })).size).toBe(7);
     expect(world.put(raw(5)).size).toBe(7);
   });
 
-  test("of its going and coming back: the same seven", () => {
+  test("removal and creation: the same seven services", () => {
     expect(world.remove("LatticeService", "shop/s5").size).toBe(7);
     expect(world.put(raw(5)).size).toBe(7);
   });
 
-  test("of an unknown service: itself", () => {
+  test("removal of an unknown service: only its key", () => {
     expect([...world.put({ ...raw(0, { resources: {} }), metadata: { name: "new", namespace: "shop" } })]).toEqual(["shop/new"]);
   });
 
-  test("that brings a waypoint: all of its namespace, for that once", () => {
+  test("a new waypoint: all services of its namespace, once", () => {
     const canary = { deploy: { strategy: "canary" } };
     expect(world.put(raw(9, canary)).size).toBe(SERVICES + 1);
     expect([...world.put(raw(9, { ...canary, containers: { main: { image: "i:3" } } }))]).toEqual(["shop/s9"]);

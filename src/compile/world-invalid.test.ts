@@ -1,4 +1,4 @@
-/** What a world makes of declarations that cannot be understood, and of Secrets that are missing: nothing opens, and nothing else closes. */
+/** Invalid declarations and missing Secrets: nothing is opened, and nothing else is closed. */
 import { expect, test } from "vitest";
 import { err, expectOk } from "#base";
 import { latticeExternalServiceKind, latticeServiceKind } from "#crds";
@@ -36,7 +36,7 @@ function worldOf(): World {
   return world;
 }
 
-test("an invalid service keeps its name, touches its neighbours, and offers no address to roll a caller out with", () => {
+test("an invalid service keeps its name, affects its neighbours, and gives its callers no address", () => {
   const world = worldOf();
   expect(world.compile("shop/front").ok).toBe(true);
   const raw: KubeObject = { apiVersion: api.apiVersion, kind: api.kind, metadata: { name: "api", namespace: "shop" } };
@@ -58,7 +58,7 @@ test("an invalid external service has no entries and no requesters", () => {
   expect(JSON.stringify(world.accessOf("shop/front"))).not.toContain("stripe");
 });
 
-test("what decides who reaches a service does not depend on Secrets", () => {
+test("policies and routes of a service do not depend on Secrets", () => {
   const world = worldOf();
   const resources = {
     front: { direction: "inbound" },
@@ -84,7 +84,7 @@ test("what decides who reaches a service does not depend on Secrets", () => {
   expect(world.accessOf("shop/nowhere")).toEqual([]);
 });
 
-test("a closed policy lets probes and names through, and nothing else", () => {
+test("a closed policy allows probes and DNS only", () => {
   const world = worldOf();
   const workloads = [api, front].flatMap((one) => {
     const made = world.compile(`shop/${one.metadata.name}`);

@@ -1,4 +1,4 @@
-/** A whole world with secrets in it: they are in the `data` of Secrets, and in nothing else that people can read. */
+/** Secrets of a whole world are in the `data` of Secrets, and in no other output. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { sensitive } from "#base";
@@ -17,7 +17,7 @@ const secrets = new Map(
 const bindings =
   "apiVersion: lattice.dev/v1alpha1\nkind: LatticeSecretBindings\nmetadata: {name: b, namespace: shop}\nspec: {bindings: {own: {secretRef: {name: own}}}}\n";
 
-/** Everything a world shows to who may not read Secrets. */
+/** Everything that is readable without access to Secrets. */
 function shown(...texts: readonly string[]): { readonly open: string; readonly closed: string } {
   const { world, problems } = loadYaml(texts, { secrets, assumeShareable: true });
   const { namespaces, objects, compiled, errors, warnings } = compileAll(world);
@@ -40,13 +40,13 @@ function shown(...texts: readonly string[]): { readonly open: string; readonly c
 
 const forms = [CANARY, Buffer.from(CANARY).toString("base64").replaceAll("=", ""), Buffer.from(CANARY).toString("hex")];
 
-test("a world that uses everything shows none of its secrets", () => {
+test("a world that uses every feature shows none of its secrets", () => {
   const { open, closed } = shown(rich);
   for (const form of forms) expect(open).not.toContain(form);
   expect(closed).toContain(Buffer.from(CANARY).toString("base64"));
 });
 
-test.each(["ports", "methods", "paths"])("a secret in params.%s of either side reaches no policy, and opens nothing", (param) => {
+test.each(["ports", "methods", "paths"])("a secret in params.%s of either side is in no policy, and opens nothing", (param) => {
   const entry = (peer: string, direction: string) =>
     `  resources: {${peer}: {direction: ${direction}, params: {${param}: "\${secrets.own.key}"}}}\n`;
   for (const texts of [

@@ -1,4 +1,4 @@
-/** Mistakes that only show among several resources: where services may run, and names that two claim. With exact messages. */
+/** Mistakes between several resources: target namespaces and conflicting names. With exact messages. */
 import { describe, expect, test } from "vitest";
 import { loadYaml, serviceYaml } from "../../test/builders/world.ts";
 import { compileAll } from "./compile-all.ts";
@@ -28,7 +28,7 @@ const rename = "rename one of the two services, or its container or resource";
 
 type Row = { name: string; given: readonly string[]; want: readonly string[] };
 
-describe("where things may run", () => {
+describe("target namespaces", () => {
   const notAllowed = (key: string, from: string, to: string, name = to) =>
     `${key}: spec.environment: namespace ${from} may not deploy into ${to}\nadd ${from} to spec.sourceNamespaces of LatticeEnvironment ${name}, or write the service in ${to}`;
   const noEnvironment = (key: string, from: string, to: string) =>
@@ -36,21 +36,25 @@ describe("where things may run", () => {
   const system = (key: string, namespace: string) =>
     `${key}: spec.environment: namespace ${namespace} is a system namespace, which Lattice never changes`;
   const rows: readonly Row[] = [
-    { name: "in its own namespace, whatever the environment", given: [inProd("prod/a")], want: [] },
-    { name: "into an environment that does not exist", given: [inProd("team/a")], want: [noEnvironment("team/a", "team", "prod")] },
+    { name: "its own namespace is allowed in any environment", given: [inProd("prod/a")], want: [] },
+    { name: "an environment that does not exist", given: [inProd("team/a")], want: [noEnvironment("team/a", "team", "prod")] },
     {
-      name: "into one that does not list its namespace",
+      name: "an environment that does not list the source namespace",
       given: [environment("prod", "{sourceNamespaces: [other]}"), inProd("team/a")],
       want: [notAllowed("team/a", "team", "prod")],
     },
-    { name: "into one that does", given: [environment("prod", "{sourceNamespaces: [team]}"), inProd("team/a")], want: [] },
     {
-      name: "into one that has another namespace",
+      name: "an environment that lists the source namespace",
+      given: [environment("prod", "{sourceNamespaces: [team]}"), inProd("team/a")],
+      want: [],
+    },
+    {
+      name: "an environment with another target namespace",
       given: [environment("prod", "{namespace: production}"), inProd("prod/a")],
       want: [notAllowed("prod/a", "prod", "production", "prod")],
     },
     {
-      name: "an external service neither",
+      name: "an external service is refused too",
       given: [external("team/x", "environment: prod, ")],
       want: [noEnvironment("team/x", "team", "prod")],
     },
@@ -63,7 +67,7 @@ describe("where things may run", () => {
   test.each(rows)("$name", ({ given, want }) => expect(mistakes(...given)).toEqual(want));
 });
 
-describe("names that are taken", () => {
+describe("conflicting names", () => {
   const both = environment("prod", "{sourceNamespaces: [one, two]}");
   const taken = (key: string, by: string, namespace = "prod") =>
     `${key}: metadata.name: ${by} has the same name in namespace ${namespace} and takes precedence\nrename one of the two`;
@@ -74,12 +78,12 @@ describe("names that are taken", () => {
       want: [taken("two/api", "LatticeService one/api")],
     },
     {
-      name: "the older has it, whatever its place",
+      name: "the older service has the name, whatever its namespace",
       given: [both, made(inProd("one/api"), "2026-02-01T00:00:00Z"), made(inProd("two/api"), "2026-01-01T00:00:00Z")],
       want: [taken("one/api", "LatticeService two/api")],
     },
     {
-      name: "what is only about to be made is the youngest",
+      name: "a service that is not created yet is the youngest",
       given: [both, inProd("one/api"), made(inProd("two/api"), "2026-01-01T00:00:00Z")],
       want: [taken("one/api", "LatticeService two/api")],
     },
@@ -93,9 +97,9 @@ describe("names that are taken", () => {
       given: [made(external("shop/api"), "2026-01-01T00:00:00Z"), serviceYaml("api")],
       want: [taken("shop/api", "LatticeExternalService shop/api", "shop")],
     },
-    { name: "the same name in two namespaces is fine", given: [serviceYaml("one/api"), serviceYaml("two/api")], want: [] },
+    { name: "the same name in two namespaces is allowed", given: [serviceYaml("one/api"), serviceYaml("two/api")], want: [] },
     {
-      name: "the waypoint's",
+      name: "the name of the waypoint",
       given: [serviceYaml("waypoint")],
       want: ["shop/waypoint: metadata.name: the name waypoint is reserved for the waypoint of a namespace\nrename the service"],
     },
@@ -105,29 +109,29 @@ describe("names that are taken", () => {
       want: ["default/kubernetes: metadata.name: the name kubernetes is reserved for the API server's own Service\nrename the service"],
     },
     {
-      name: "the default ServiceAccount is the one of pods without a service",
+      name: "the name of the default ServiceAccount, which pods without a service use",
       given: [serviceYaml("shop/default")],
       want: ["shop/default: metadata.name: the name default is reserved for the default ServiceAccount of a namespace\nrename the service"],
     },
     {
-      name: "the default deny's",
+      name: "the names of the default deny",
       given: [serviceYaml("lattice-default-deny"), serviceYaml("lattice-default-deny-waypoint")],
       want: ["lattice-default-deny", "lattice-default-deny-waypoint"].map(
         (name) => `shop/${name}: metadata.name: the name ${name} is reserved for the default deny of a namespace\nrename the service`,
       ),
     },
-    { name: "external services may have it: they have no identity", given: [external("shop/waypoint")], want: [] },
+    { name: "external services may have reserved names: they have no identity", given: [external("shop/waypoint")], want: [] },
   ];
   test.each(rows)("$name", ({ given, want }) => expect(mistakes(...given)).toEqual(want));
 
-  test("a service with a reserved name is nowhere in the mesh", () => {
+  test("a service with a reserved name is not in the mesh", () => {
     const { world } = loadYaml([serviceYaml("a", { calledBy: ["waypoint"] }), serviceYaml("waypoint", { calls: ["a"] })]);
     expect(world.mesh.graph.get("shop/waypoint")).toBeUndefined();
     expect(world.idOf("shop/waypoint")).toBeUndefined();
   });
 });
 
-describe("objects that two services would have", () => {
+describe("objects that two services would create", () => {
   const config = [
     "ConfigMap api-main-env",
     "ConfigMap api-main-files",
@@ -142,23 +146,23 @@ describe("objects that two services would have", () => {
     );
   const rows: readonly Row[] = [
     {
-      name: "config of a container, and of a service that is named like both",
+      name: "config of container main of service api, and of service api-main",
       given: [withContainers("api", "main", "side"), withContainers("api-main", "main")],
       want: taken("shop/api-main", "shop/api", config),
     },
     {
-      name: "the older has it",
+      name: "the older service has the object",
       given: [withContainers("api", "main", "side"), made(withContainers("api-main", "main"), "2026-01-01T00:00:00Z")],
       want: taken("shop/api", "shop/api-main", config),
     },
-    { name: "a single container needs no name", given: [withContainers("api", "main"), withContainers("api-main", "main")], want: [] },
+    { name: "a single container has no suffix", given: [withContainers("api", "main"), withContainers("api-main", "main")], want: [] },
     {
-      name: "in two namespaces they do not meet",
+      name: "in two namespaces there is no conflict",
       given: [withContainers("one/api", "main", "side"), withContainers("two/api-main", "main")],
       want: [],
     },
     {
-      name: "the waypoint's rule of one, and the rule of another",
+      name: "the waypoint policy of one service, and the policy of another",
       given: [serviceYaml("api"), serviceYaml("api-waypoint")],
       want: taken("shop/api-waypoint", "shop/api", ["AuthorizationPolicy api-waypoint"]),
     },
@@ -171,7 +175,7 @@ describe("objects that two services would have", () => {
       want: taken("shop/api-web", "shop/api", ["HTTPRoute api-web-x"]),
     },
     {
-      name: "claims that both make",
+      name: "PersistentVolumeClaims of both",
       given: [withVolume("a", "id: disk, params: {size: 1Gi}"), withVolume("b", "id: disk, params: {size: 2Gi}")],
       want: taken(
         "shop/b",
@@ -181,7 +185,7 @@ describe("objects that two services would have", () => {
       ),
     },
     {
-      name: "a claim that one makes and the other uses",
+      name: "a PersistentVolumeClaim that one creates and the other mounts",
       given: [withVolume("a", "id: disk, params: {size: 1Gi}"), withVolume("b", "id: disk")],
       want: [],
     },

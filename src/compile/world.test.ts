@@ -25,15 +25,15 @@ const errorsOf = (world: World) =>
     errors.map((error) => `${key}: ${placeOfError(error)}: ${describeServiceError(error)}`),
   );
 
-describe("who a change touches", () => {
-  it("is itself and those who mention it", () => {
+describe("the services that a change affects", () => {
+  it("are the service and those that declare it", () => {
     const world = worldOf([serviceYaml("a", { calls: ["b"] }), serviceYaml("c")]);
     expect(put(world, serviceYaml("b", { calledBy: ["a"] }))).toEqual(["shop/a", "shop/b"]);
     expect([...world.remove("LatticeService", "shop/b")].toSorted()).toEqual(["shop/a", "shop/b"]);
     expect(world.compile("shop/b").ok).toBe(false);
   });
 
-  it("is all of an environment when that changes, wherever they are written", () => {
+  it("are all services of a changed environment, in any source namespace", () => {
     const world = new World(worldSettings());
     put(
       world,
@@ -50,7 +50,7 @@ describe("who a change touches", () => {
     expect(world.environment("prod")).toBeUndefined();
   });
 
-  it("is whom a config or bindings are for", () => {
+  it("are the services that a config or bindings apply to", () => {
     const world = worldOf([serviceYaml("shop/a"), serviceYaml("shop/b"), serviceYaml("other/c")]);
     const config =
       "apiVersion: lattice.dev/v1alpha1\nkind: LatticeServiceConfig\nmetadata: {name: x, namespace: shop}\nspec: {appliesTo: {service: a}, values: {a: b}}\n";
@@ -64,8 +64,8 @@ describe("who a change touches", () => {
   });
 });
 
-describe("types of resources", () => {
-  it("touch those who use one of them", () => {
+describe("resource types", () => {
+  it("affect the services that use them", () => {
     const world = new World(worldSettings());
     put(
       world,
@@ -79,7 +79,7 @@ describe("types of resources", () => {
 });
 
 describe("a name", () => {
-  it("belongs to who came first, until that one goes", () => {
+  it("belongs to the first service until it is removed", () => {
     const world = new World(worldSettings());
     put(world, environment("prod", "{sourceNamespaces: [one, two]}"));
     put(world, serviceYaml("one/api", { spec: "  environment: prod\n" }), serviceYaml("two/api", { spec: "  environment: prod\n" }));
@@ -90,7 +90,7 @@ describe("a name", () => {
     expect(errorsOf(world)).toEqual([]);
   });
 
-  it("is shared by no service and external service, even written in the same place", () => {
+  it("cannot be shared by a service and an external service, even of one source namespace", () => {
     const { world } = loadYaml([serviceYaml("api"), external("api")]);
     expect(errorsOf(world)).toEqual([expect.stringContaining("has the same name in namespace shop and takes precedence")]);
     world.remove("LatticeService", "shop/api");
@@ -117,7 +117,7 @@ describe("what is compiled", () => {
     ]);
   });
 
-  it("a patch on an existing Deployment is applied in the cluster, and reported as such", () => {
+  it("a patch of an existing Deployment is a warning: it is applied in the cluster", () => {
     const patch =
       "apiVersion: lattice.dev/v1alpha1\nkind: LatticeService\nmetadata: {name: a, namespace: shop}\nspec: {workloadRef: {name: web, namespace: shop}}\n";
     const { objects: made, warnings } = compileAll(worldOf(patch));
@@ -135,7 +135,7 @@ describe("what is compiled", () => {
     ]);
   });
 
-  it("edges that stay closed are reported in a sentence each", () => {
+  it("edges that stay closed are one warning each", () => {
     const texts = [
       serviceYaml("a", {
         calls: ["b", "absent", "quiet", "outside", "narrow"],
@@ -182,7 +182,7 @@ describe("after any changes", () => {
     what: fc.constantFrom("put", "put", "remove", "external", "environment"),
   });
 
-  it("a world compiles to what a fresh one does", () => {
+  it("a world compiles to the same objects as a new one", () => {
     fc.assert(
       fc.property(fc.array(change, { maxLength: 12 }), (changes) => {
         const world = new World(worldSettings());

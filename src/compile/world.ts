@@ -1,8 +1,8 @@
 /**
- * All Lattice resources at once, and what they become. Each change says which services have to be compiled anew: itself, its neighbours in
- * the mesh, those whose environment, config or bindings changed. Nothing else.
+ * All Lattice resources and their compiled objects. Each change returns the services to recompile: the service itself, its neighbours in
+ * the mesh, and those whose environment, config or bindings changed.
  *
- * Services are known here by where they are written (`team-a/api`); in the mesh by where they run (`prod/api`).
+ * Services are identified here by source namespace and name (`team-a/api`), in the mesh by target namespace and name (`prod/api`).
  */
 import { err, ok, type Result } from "#base";
 import type { LatticeEnvironment, LatticeExternalService, LatticeSecretBindings, LatticeService, LatticeServiceConfig } from "#crds";
@@ -35,21 +35,21 @@ import { routeClaimsOf } from "./declared-routes.ts";
 import { isBoundBy, isConfiguredBy, readsResources } from "./service-inputs.ts";
 import type { WorldSettings } from "./settings.ts";
 
-/** A resource that means something to a world. */
+/** A resource that a world accepts. */
 export type WorldObject = LatticeService | LatticeExternalService | LatticeEnvironment | LatticeServiceConfig | LatticeSecretBindings;
 
-/** Where a service is written: `namespace/name`. */
+/** Source namespace and name of a service: `namespace/name`. */
 export type ServiceKey = string;
 
 /** One service compiled, with its policies. */
 export type CompiledApplication = Omit<CompiledService, "objects"> & {
   readonly id: ServiceId;
-  /** Workload, then policies: in the order in which they are applied. */
+  /** Workload, then policies, in apply order. */
   readonly objects: readonly CompiledObject[];
 };
 
 /**
- * Lattice resources and what they become, kept up to date. `loadWorld` makes one from documents.
+ * Lattice resources and their compiled objects, updated incrementally. `loadWorld` creates a world from documents.
  *
  * @example
  * const world = new World(worldSettings());
@@ -64,12 +64,12 @@ export class World {
   readonly #bindings = new Indexed<LatticeSecretBindings>(({ metadata }) => metadata.namespace);
   readonly #environments = new Map<string, LatticeEnvironment>();
   readonly #environmentOf = new Map<string, LatticeEnvironment>();
-  /** Who runs where. */
+  /** The holder of each target namespace and name. */
   readonly #places = new NameClaims();
   readonly #objects = new NameClaims();
   readonly #reserved: ReservedNamespaces;
   readonly #routes = new RouteClaims();
-  /** Services and external services whose spec cannot be understood: they hold their place and declare nothing. */
+  /** Services and external services with an invalid spec: they keep their names and declare nothing. */
   readonly #invalid = new Set<string>();
   #registry = registryWith();
 
@@ -84,7 +84,7 @@ export class World {
     });
   }
 
-  /** Types of resources that are not built in. Services that use one of the `changed` types are touched; absent: all of them. */
+  /** Sets the resource types that are not built in. Returns the services that use one of the `changed` types; absent: all services. */
   setProvisioners(provisioners: readonly Provisioner[], changed?: ReadonlySet<string>): ReadonlySet<ServiceKey> {
     this.#registry = registryWith(provisioners);
     const uses = ({ spec }: LatticeService) => Object.values(spec.resources ?? {}).some(({ type }) => changed?.has(type) !== false);
@@ -107,7 +107,7 @@ export class World {
     return this.#externals.get(key);
   }
 
-  /** Where it runs; undefined: nowhere, and compiling it says why. */
+  /** The id of the service in the mesh; undefined: it is not in the mesh, and compiling it gives the error. */
   idOf(key: ServiceKey): ServiceId | undefined {
     return this.#heldBy({ kind: "LatticeService", key }) ?? this.#heldBy({ kind: "LatticeExternalService", key });
   }
@@ -128,19 +128,19 @@ export class World {
     return [...this.#environments.keys()].toSorted();
   }
 
-  /** Why a namespace cannot be closed: a gateway or monitoring is in it. undefined: it can. */
+  /** Why a namespace cannot get a default deny: a gateway or monitoring is in it. undefined: it can. */
   reservation(namespace: string): string | undefined {
     return this.#reserved.reasonFor(namespace);
   }
 
-  /** Why the gatewayRef of an environment does not count. */
+  /** Why the gatewayRef of an environment is refused. */
   gatewayProblem(environment: string): string | undefined {
     return this.#reserved.gatewayProblem(environment);
   }
 
-  /** Why a service or external service cannot run where it is meant to. */
+  /** Why a service or external service may not have its target namespace. */
   placementError(kind: "LatticeService" | "LatticeExternalService", key: ServiceKey): ServiceError | undefined {
-    const object = this.#written({ kind, key });
+    const object = this.#resource({ kind, key });
     const placed = object === undefined ? undefined : this.#place(object);
     return placed?.ok === false ? placed.error : undefined;
   }
@@ -150,7 +150,7 @@ export class World {
     return this.#put(object, wasInvalid ? "always" : "if it differs");
   }
 
-  /** One that cannot be understood. Whatever it declared before is taken back. */
+  /** Adds a resource with an invalid spec. Its earlier declarations are removed. */
   putInvalid(kind: InvalidKind, object: KubeObject): ReadonlySet<ServiceKey> {
     this.#invalid.add(`${kind} ${keyText(object.metadata)}`);
     return this.#put(closedForm(kind, object), "always");
@@ -205,8 +205,8 @@ export class World {
   }
 
   /**
-   * All mistakes of a service at once. One that may not run where it asks to has only that error: what else is wrong would tell its author
-   * about the Secrets and objects of another namespace. `misplaced: "check"` lists the rest too, for authors who have all the files.
+   * Returns all errors of a service. A service that may not have its target namespace has only that error: other errors would disclose to its author
+   * information about Secrets and objects of another namespace. `misplaced: "check"` lists them too, for authors who have all the files.
    */
   compile(key: ServiceKey, { misplaced }: { readonly misplaced?: "check" } = {}): Result<CompiledApplication, readonly ServiceError[]> {
     const service = this.#services.get(key);
@@ -223,8 +223,8 @@ export class World {
   }
 
   /**
-   * What decides who reaches a service: its policies and its HTTPRoutes, from declarations alone. It is there whether or not the workload
-   * compiles; empty for a service that has no place of its own to run.
+   * The policies and HTTPRoutes of a service, from declarations alone. They are compiled whether or not the workload
+   * compiles; empty for a service that does not hold its target name.
    */
   accessOf(key: ServiceKey): readonly KubeObject[] {
     const id = this.#heldBy({ kind: "LatticeService", key });
@@ -234,7 +234,7 @@ export class World {
     return [...this.mesh.policiesOf(id), ...routesOf(this.#inputFor(service, placed.value))];
   }
 
-  /** What it calls, and what of that is closed; undefined for a service that has no place of its own to run. */
+  /** The declared calls and which of them are closed; undefined for a service that does not hold its target name. */
   dependenciesOf(key: ServiceKey): Dependencies | undefined {
     const id = this.#heldBy({ kind: "LatticeService", key });
     const service = this.#services.get(key);
@@ -244,7 +244,7 @@ export class World {
     return dependenciesOf(this, { service, id, erroneous });
   }
 
-  /** The one that runs there cannot be understood. */
+  /** Whether the holder of this id has an invalid spec. */
   isInvalid(id: ServiceId): boolean {
     const holder = this.#places.holder(id);
     return holder !== undefined && this.#isInvalid(holder);
@@ -261,12 +261,12 @@ export class World {
     return taken.length === 0 ? ok(this.mesh.policiesOf(id)) : err(taken);
   }
 
-  /** Namespaces that something runs in, or that an environment has. */
+  /** Namespaces with a service, or of an environment. */
   namespaces(): readonly string[] {
     return [...new Set([...this.#environmentOf.keys(), ...this.mesh.graph.namespaces()])].toSorted();
   }
 
-  /** Something runs in the namespace, or an environment has it. */
+  /** Whether the namespace has a service, or belongs to an environment. */
   hasNamespace(namespace: string): boolean {
     return this.#environmentOf.has(namespace) || this.mesh.graph.hasServices(namespace);
   }
@@ -277,25 +277,25 @@ export class World {
     return this.mesh.namespaceObjects(namespace, { ...named, ...this.#podSecurityLabels(namespace) });
   }
 
-  /** Hosts and paths that the service has, by resource. */
+  /** Hosts and paths that the service holds, by resource. */
   heldRoutes(key: ServiceKey): ReadonlyMap<string, Pick<RouteClaim, "host" | "path">> {
     const held = this.#routes.claimsOf(key).filter(({ resource }) => this.#routes.holder(key, resource) === undefined);
     return new Map(held.map(({ resource, host, path }) => [resource, { host, path }]));
   }
 
-  /** A waypoint of Istio's own making has no seccomp profile, which `restricted` asks for; services are held to the level all the same. */
+  /** Istio's waypoint pods have no seccomp profile, which `restricted` requires, so a wider level is enforced; services are still checked for their level. */
   #podSecurityLabels(namespace: string): Readonly<Record<string, string>> {
     const level = grantsOf(this.#environmentOf.get(namespace)).podSecurity;
     return podSecurityLabels(level, this.mesh.hasWaypoint(namespace) ? widerLevel(level, "baseline") : level);
   }
 
-  /** Where it runs, unless another runs there. */
-  #heldBy(one: Writing): ServiceId | undefined {
+  /** The id that the service holds in the mesh; undefined: another service holds it. */
+  #heldBy(one: ResourceName): ServiceId | undefined {
     return this.#places.namesOf(one).find((id) => isSame(this.#places.holder(id), one));
   }
 
-  /** Names that it wants and another has. */
-  #takenFrom(one: Writing, id: ServiceId): readonly ServiceError[] {
+  /** Errors for names that another service holds. */
+  #takenFrom(one: ResourceName, id: ServiceId): readonly ServiceError[] {
     const holder = this.#places.holder(id);
     if (holder !== undefined && !isSame(holder, one))
       return [{ kind: "name-taken", namespace: splitId(id).namespace, by: describe(holder) }];
@@ -313,17 +313,17 @@ export class World {
     return errors;
   }
 
-  /** Names that Flagger would need, and does not: of two services of one namespace neither is a canary. */
-  #canShare(object: string, one: Writing, other: Writing): boolean {
+  /** Whether a conflict about a Flagger name can be ignored: both services are of one namespace and neither is a canary. */
+  #canShare(object: string, one: ResourceName, other: ResourceName): boolean {
     const services = [one, other].map(({ key }) => this.#services.get(key));
     if (!services.some((service) => service !== undefined && isFlaggerName(object, service.metadata.name))) return false;
     const [first, second] = services.map((service) => (service === undefined ? undefined : sourceOf(service)));
     return first === second && services.every((service) => service?.spec.deploy?.strategy !== "canary");
   }
 
-  /** Which of the two is the canary whose copies have the name, and which the other; nothing: it is another name. */
-  #flagger(object: string, first: Writing, second: Writing): Pick<ObjectTaken, "flagger"> {
-    const isCanary = ({ key }: Writing) => {
+  /** The canary whose copies have the name, and the other service; empty: it is not a Flagger name. */
+  #flagger(object: string, first: ResourceName, second: ResourceName): Pick<ObjectTaken, "flagger"> {
+    const isCanary = ({ key }: ResourceName) => {
       const service = this.#services.get(key);
       return service?.spec.deploy?.strategy === "canary" && isFlaggerName(object, service.metadata.name);
     };
@@ -338,7 +338,7 @@ export class World {
     return target.ok && why !== undefined ? err({ kind: "reserved-namespace", namespace: target.value.namespace, why }) : target;
   }
 
-  /** Where it runs if its namespace is not reserved. */
+  /** The target namespace, before the check for reserved namespaces. */
   #target({ kind, metadata, spec }: LatticeService | LatticeExternalService): Result<Placed, ServiceError> {
     const reserved = kind === "LatticeService" ? reservedFor(metadata.name) : undefined;
     if (reserved !== undefined) return err({ kind: "name-reserved", name: metadata.name, for: reserved });
@@ -399,7 +399,7 @@ export class World {
       findService: (address) => {
         const id = serviceId(address.namespace, address.name);
         const node = this.mesh.graph.service(id);
-        // a callee that cannot be understood has no ports that a caller could be rolled out with
+        // an invalid callee has no known ports, so callers that read its address are not rolled out
         if (node === undefined || this.isInvalid(id)) return undefined;
         return { ports: new Map(node.ports.map(({ name, port }) => [name, port])) };
       },
@@ -415,128 +415,128 @@ export class World {
     return holder?.kind === "LatticeExternalService" && !this.#isInvalid(holder) ? this.#externals.get(holder.key) : undefined;
   }
 
-  #isInvalid({ kind, key }: Writing): boolean {
+  #isInvalid({ kind, key }: ResourceName): boolean {
     return this.#invalid.size > 0 && this.#invalid.has(describe({ kind, key }));
   }
 
   #replaceAll(services: Iterable<ServiceKey>, externals: Iterable<ServiceKey> = []): ReadonlySet<ServiceKey> {
-    const touched = new Set<ServiceKey>();
-    const all: Iterable<Writing> = [
+    const affected = new Set<ServiceKey>();
+    const all: Iterable<ResourceName> = [
       ...[...services].map((key) => ({ kind: "LatticeService", key }) as const),
       ...[...externals].map((key) => ({ kind: "LatticeExternalService", key }) as const),
     ];
-    for (const one of all) for (const other of this.#replace(one)) touched.add(other);
-    return touched;
+    for (const one of all) for (const other of this.#replace(one)) affected.add(other);
+    return affected;
   }
 
   /**
-   * Puts one into the mesh where it runs now, and takes it out from where it ran before. "if it differs": only its own spec changed, so what
-   * the mesh knows of it may be the same as before, and then its neighbours are not touched.
+   * Updates the mesh node of a resource, and removes its node under an earlier id. "if it differs": only its own spec changed, so
+   * its node may be unchanged, and then its neighbours are not affected.
    */
-  #replace(one: Writing, when: When = "always"): ReadonlySet<ServiceKey> {
+  #replace(one: ResourceName, when: When = "always"): ReadonlySet<ServiceKey> {
     const changed = this.#claimNamespace(one);
-    const touched = this.#putInPlace(one, when);
-    return changed.length === 0 ? touched : new Set([...touched, ...this.#replaceWanting(changed, one)]);
+    const affected = this.#updateClaims(one, when);
+    return changed.length === 0 ? affected : new Set([...affected, ...this.#replaceTargeting(changed, one)]);
   }
 
-  /** The namespaces that may be closed now and could not before, or the other way round. */
-  #claimNamespace(one: Writing): readonly string[] {
-    const object = this.#written(one);
+  /** Returns the namespaces whose reservation changed. */
+  #claimNamespace(one: ResourceName): readonly string[] {
+    const object = this.#resource(one);
     const target = object === undefined ? undefined : this.#target(object);
     const made = object?.metadata.creationTimestamp ?? "";
     const closes = one.kind === "LatticeService";
     return this.#reserved.setTarget(describe(one), target?.ok === true ? { namespace: target.value.namespace, made, closes } : undefined);
   }
 
-  #replaceWanting(namespaces: readonly string[], except?: Writing): ReadonlySet<ServiceKey> {
-    for (const namespace of namespaces) this.#settleNamespace(namespace);
-    const touched = new Set(this.#replaceAll(this.#inside(new Set(namespaces))));
+  #replaceTargeting(namespaces: readonly string[], except?: ResourceName): ReadonlySet<ServiceKey> {
+    for (const namespace of namespaces) this.#updateNamespaceOwner(namespace);
+    const affected = new Set(this.#replaceAll(this.#inside(new Set(namespaces))));
     for (const namespace of namespaces) {
       for (const who of this.#reserved.wanting(namespace)) {
         const [kind = "", key = ""] = who.split(" ");
         if ((kind !== "LatticeService" && kind !== "LatticeExternalService") || (except !== undefined && isSame(except, { kind, key })))
           continue;
-        for (const other of this.#replace({ kind, key })) touched.add(other);
+        for (const other of this.#replace({ kind, key })) affected.add(other);
       }
     }
-    return touched;
+    return affected;
   }
 
-  #putInPlace(one: Writing, when: When): ReadonlySet<ServiceKey> {
-    const object = this.#written(one);
+  #updateClaims(one: ResourceName, when: When): ReadonlySet<ServiceKey> {
+    const object = this.#resource(one);
     const placed = object === undefined ? undefined : this.#place(object);
     const id = object === undefined || placed?.ok !== true ? undefined : serviceId(placed.value.namespace, object.metadata.name);
     const claimant: Claimant = { ...one, made: object?.metadata.creationTimestamp ?? "" };
     const held = this.#heldBy(one);
     const names = object?.kind === "LatticeService" && placed?.ok === true ? objectNames(object, placed.value.namespace) : [];
     const rivals = [...this.#objects.claimAmong(claimant, names)];
-    const touched = new Set<ServiceId>();
+    const affected = new Set<ServiceId>();
     for (const place of this.#places.claim(claimant, id === undefined ? [] : [id])) {
       rivals.push(...this.#places.claimants(place));
-      // who had it and has it still is not touched by one that wants it in vain
+      // the current holder is unaffected by a losing claimant
       if (held !== place && !isSame(this.#places.holder(place), one)) continue;
-      for (const other of this.#settle(place, when)) touched.add(other);
+      for (const other of this.#updateNode(place, when)) affected.add(other);
     }
-    for (const other of this.#releaseRoutes(one)) touched.add(other);
-    // one that reads its own outputs could not read them before it was in the mesh
+    for (const other of this.#releaseRoutes(one)) affected.add(other);
+    // a service that reads its own outputs must be read again after it is in the mesh
     const readsItself = id !== undefined && this.mesh.graph.service(id)?.declarations.has(id) === true;
-    const neighbours = [...touched].filter((other) => other !== id || readsItself);
-    for (const other of neighbours) for (const further of this.#readAgain(other)) touched.add(further);
-    return new Set([one.key, ...rivals.map(({ key }) => key), ...[...touched].flatMap((other) => this.#places.holder(other)?.key ?? [])]);
+    const neighbours = [...affected].filter((other) => other !== id || readsItself);
+    for (const other of neighbours) for (const further of this.#refreshReader(other)) affected.add(further);
+    return new Set([one.key, ...rivals.map(({ key }) => key), ...[...affected].flatMap((other) => this.#places.holder(other)?.key ?? [])]);
   }
 
-  #written({ kind, key }: Writing): LatticeService | LatticeExternalService | undefined {
+  #resource({ kind, key }: ResourceName): LatticeService | LatticeExternalService | undefined {
     return kind === "LatticeService" ? this.#services.get(key) : this.#externals.get(key);
   }
 
-  /** A service that runs nowhere claims no host. */
-  #releaseRoutes(one: Writing): ReadonlySet<ServiceId> {
+  /** A service that is not in the mesh claims no host. */
+  #releaseRoutes(one: ResourceName): ReadonlySet<ServiceId> {
     return one.kind === "LatticeService" && this.#heldBy(one) === undefined ? this.#claimRoutes(one.key, []) : new Set();
   }
 
-  /** Gives all whose routes are decided anew, in the mesh as they are now. */
+  /** Returns the services whose routes may change; their mesh nodes are updated. */
   #claimRoutes(key: ServiceKey, claims: readonly RouteClaim[]): ReadonlySet<ServiceId> {
-    const touched = new Set<ServiceId>();
+    const affected = new Set<ServiceId>();
     for (const rival of this.#routes.claim(key, claims)) {
       const id = this.#heldBy({ kind: "LatticeService", key: rival });
       if (id === undefined) continue;
-      touched.add(id);
-      for (const other of this.#settle(id, "if it differs")) touched.add(other);
+      affected.add(id);
+      for (const other of this.#updateNode(id, "if it differs")) affected.add(other);
     }
-    return touched;
+    return affected;
   }
 
-  /** Makes the mesh know who has the place now. */
-  #settle(id: ServiceId, when: When): ReadonlySet<ServiceId> {
+  /** Updates the mesh node of this id from its current holder. */
+  #updateNode(id: ServiceId, when: When): ReadonlySet<ServiceId> {
     const holder = this.#places.holder(id);
-    const object = holder === undefined ? undefined : this.#written(holder);
+    const object = holder === undefined ? undefined : this.#resource(holder);
     const placed = object === undefined ? undefined : this.#place(object);
     if (object === undefined || placed?.ok !== true) return this.mesh.remove(id).services;
-    const touched = new Set<ServiceId>();
-    for (const claimant of this.#places.claimants(id)) for (const other of this.#releaseRoutes(claimant)) touched.add(other);
+    const affected = new Set<ServiceId>();
+    for (const claimant of this.#places.claimants(id)) for (const other of this.#releaseRoutes(claimant)) affected.add(other);
     if (object.kind === "LatticeService") {
       const claims = routeClaimsOf(object, this.#inputFor(object, placed.value));
-      for (const other of this.#claimRoutes(keyText(object.metadata), claims)) touched.add(other);
+      for (const other of this.#claimRoutes(keyText(object.metadata), claims)) affected.add(other);
     }
     const node =
       object.kind === "LatticeService" ? meshNodeOf(this.#inputFor(object, placed.value)) : externalNodeOf(object, placed.value.namespace);
     const known = this.mesh.graph.get(id);
     if (when === "always" || known === undefined || !sameNode(known, node))
-      for (const other of this.mesh.put(node).services) touched.add(other);
-    return touched;
+      for (const other of this.mesh.put(node).services) affected.add(other);
+    return affected;
   }
 
-  /** Params may read a neighbour's outputs: what such a service declares follows from the neighbour, and not from itself alone. */
-  #readAgain(id: ServiceId): ReadonlySet<ServiceId> {
+  /** Params may read a neighbour's outputs, so the declarations of such a service depend on the neighbour too. */
+  #refreshReader(id: ServiceId): ReadonlySet<ServiceId> {
     const service = this.#services.get(this.#places.holder(id)?.key ?? "");
     const params = Object.values(service?.spec.resources ?? {}).map((resource) => resource.params);
-    return this.mesh.graph.service(id) !== undefined && params.some(readsResources) ? this.#settle(id, "if it differs") : new Set();
+    return this.mesh.graph.service(id) !== undefined && params.some(readsResources) ? this.#updateNode(id, "if it differs") : new Set();
   }
 
-  /** Of several environments that want a namespace, the oldest has it. */
-  #settleNamespace(namespace: string): void {
-    const wanting = [...this.#environments].filter(([name, environment]) => namespaceOfEnvironment(name, environment) === namespace);
-    const [first] = wanting.map(([, environment]) => environment).toSorted(byAge);
+  /** Of several environments with the same namespace, the oldest holds it. */
+  #updateNamespaceOwner(namespace: string): void {
+    const candidates = [...this.#environments].filter(([name, environment]) => namespaceOfEnvironment(name, environment) === namespace);
+    const [first] = candidates.map(([, environment]) => environment).toSorted(byAge);
     if (first === undefined || this.#reserved.reasonFor(namespace) !== undefined) this.#environmentOf.delete(namespace);
     else this.#environmentOf.set(namespace, first);
   }
@@ -553,13 +553,13 @@ export class World {
     const changed = concerned.filter(
       (namespace, at) => (this.#reserved.reasonFor(namespace) === undefined) !== (reasons[at] === undefined),
     );
-    for (const namespace of concerned) this.#settleNamespace(namespace);
+    for (const namespace of concerned) this.#updateNamespaceOwner(namespace);
     const inside = this.#inside(new Set(namespaces));
     const own = this.#replaceAll(new Set([...this.#services.keysUnder(name), ...inside]), this.#externals.keysUnder(name));
-    return changed.length === 0 ? own : new Set([...own, ...this.#replaceWanting(changed)]);
+    return changed.length === 0 ? own : new Set([...own, ...this.#replaceTargeting(changed)]);
   }
 
-  /** Services that run in the namespaces, and those whose routes come through a gateway there: its identity is the namespace's. */
+  /** Services that run in the namespaces, and those with routes through a gateway there: the gateway's identity includes the namespace. */
   #inside(namespaces: ReadonlySet<string>): readonly ServiceKey[] {
     return [...this.mesh.graph.nodes()].flatMap((node) => {
       if (node.kind !== "service") return [];
@@ -575,14 +575,14 @@ export class World {
   }
 }
 
-type Writing = Pick<Claimant, "kind" | "key">;
+type ResourceName = Pick<Claimant, "kind" | "key">;
 type When = "always" | "if it differs";
 
-function isSame(one: Writing | undefined, other: Writing): boolean {
+function isSame(one: ResourceName | undefined, other: ResourceName): boolean {
   return one !== undefined && one.kind === other.kind && one.key === other.key;
 }
 
-function describe({ kind, key }: Writing): string {
+function describe({ kind, key }: ResourceName): string {
   return `${kind} ${key}`;
 }
 

@@ -32,7 +32,7 @@ describe("in a document that kubectl reads", () => {
     expect(fieldAt(document, "spec", "containers", "main", "variables")).toEqual({ NO: false });
   });
 
-  test("YAML that cannot be read is an error once", () => {
+  test("invalid YAML gives one error", () => {
     expect(parseDocuments("a: [no\n")).toMatchObject({ ok: false });
   });
 });

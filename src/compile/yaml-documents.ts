@@ -1,7 +1,7 @@
 /**
- * Documents of a YAML file, each read as its own tools read it.
+ * Reads the documents of a YAML file, each by the rules of its own tools.
  *
- * kubectl reads `no`, `on` and `y` as YAML 1.1 does, as booleans; Score's tools read them as text, and so are Score files read here. A key that
+ * kubectl reads `no`, `on` and `y` as YAML 1.1 does, as booleans; Score's tools read them as text, and so does this parser for Score files. A key that
  * kubectl would turn into `false` is refused in other documents: the variable NO would silently become the variable false.
  */
 import { err, ok, type Result } from "#base";
@@ -32,7 +32,7 @@ export function parseDocuments(text: string): Result<readonly Json[], YamlError>
   return ok(documents);
 }
 
-/** A key of `written` that is another one in `read`. Both have the same form. */
+/** A key of `written` that differs in `read`. Both have the same structure. */
 function changedKey(read: Json, written: Json): string | undefined {
   if (Array.isArray(read) && Array.isArray(written)) return firstChanged(read, written);
   if (!isJsonObject(read) || !isJsonObject(written)) return undefined;

@@ -120,7 +120,7 @@ describe("all values of a service together", () => {
     const configs = { c: { appliesTo: { service: "api" }, values: { a: "x".repeat(32_768) } } };
     const variables = Object.fromEntries(Array.from({ length: 64 }, (_, at) => [`V${String(at).padStart(2, "0")}`, "${config.a}"]));
     expect(mistakes(mainContainer({ variables }), { configs })).toEqual([
-      "spec.containers.main.variables.V32: template error in container 'main' variable 'V32': with it the filled in templates of the service " +
+      "spec.containers.main.variables.V32: template error in container 'main' variable 'V32': the rendered templates of the service up to this one " +
         "have more than 1048576 bytes together; make them shorter",
     ]);
   });

@@ -1,4 +1,4 @@
-/** Docker Compose files as LatticeServices: what is converted, and that everything else is named. */
+/** Docker Compose files as LatticeServices: what is converted, and that a notice reports everything else. */
 import { describe, expect, it } from "vitest";
 import { expectOk, seededRandom } from "#base";
 import { fieldAt, parseYaml, type Json, type JsonObject } from "#kube";
@@ -16,21 +16,21 @@ function main(service: string): unknown {
   return fieldAt(one(service).services[0], "spec", "containers", "main");
 }
 const lines = ({ notices }: ReturnType<typeof convert>) => notices.map(({ severity, path, message }) => `${severity} ${path}: ${message}`);
-/** Without the one that every file has. */
+/** Without the notice that every file has. */
 const notices = (service: string, rest?: string) => lines(one(service, rest)).slice(0, -1);
 
 describe("a container", () => {
   const rows: { name: string; service: string; want: object }[] = [
     { name: "command and entrypoint are args and command", service: "{image: a, entrypoint: [/x], command: [y, '1']}", want: { command: ["/x"], args: ["y", "1"] } },
-    { name: "a command in one text is split as a shell does", service: `{image: a, command: 'run "two parts" a\\ b'}`, want: { args: ["run", "two parts", "a b"] } },
+    { name: "a command string is split into arguments like in a shell", service: `{image: a, command: 'run "two parts" a\\ b'}`, want: { args: ["run", "two parts", "a b"] } },
     { name: "environment as a map", service: "{image: a, environment: {A: x, B: 1, C: true, D: ''}}", want: { variables: { A: "x", B: "1", C: "true", D: "" } } },
     { name: "environment as a list", service: "{image: a, environment: [A=x=y, B=]}", want: { variables: { A: "x=y", B: "" } } },
-    { name: "dollars are text for Lattice too", service: "{image: a, environment: {A: 'x$${y}$$z'}}", want: { variables: { A: "x$${y}$z" } } },
-    { name: "defaults of variables are taken", service: "{image: 'a:${TAG:-7}', environment: {A: '${B-c}'}}", want: { image: "a:7", variables: { A: "c" } } },
+    { name: "escaped dollars stay literal in Lattice", service: "{image: a, environment: {A: 'x$${y}$$z'}}", want: { variables: { A: "x$${y}$z" } } },
+    { name: "defaults of variables are used", service: "{image: 'a:${TAG:-7}', environment: {A: '${B-c}'}}", want: { image: "a:7", variables: { A: "c" } } },
     { name: "limits and reservations", service: "{image: a, deploy: {resources: {limits: {cpus: '0.50', memory: 512M}, reservations: {memory: 1g}}}}", want: { resources: { limits: { cpu: "500m", memory: "512Mi" }, requests: { memory: "1Gi" } } } },
     { name: "the older limits", service: "{image: a, cpus: 2, mem_limit: 64000}", want: { resources: { limits: { cpu: "2", memory: "64000" } } } },
     { name: "a health check is a readiness probe", service: "{image: a, healthcheck: {test: [CMD, ok], interval: 1m30s, timeout: 500ms, retries: 5, start_period: 10s}}", want: { readinessProbe: { exec: { command: ["ok"] }, periodSeconds: 90, timeoutSeconds: 1, failureThreshold: 5, initialDelaySeconds: 10 } } },
-    { name: "a health check of a shell", service: "{image: a, healthcheck: {test: 'curl -f localhost || exit 1'}}", want: { readinessProbe: { exec: { command: ["/bin/sh", "-c", "curl -f localhost || exit 1"] } } } },
+    { name: "a shell health check", service: "{image: a, healthcheck: {test: 'curl -f localhost || exit 1'}}", want: { readinessProbe: { exec: { command: ["/bin/sh", "-c", "curl -f localhost || exit 1"] } } } },
     { name: "CMD-SHELL", service: "{image: a, healthcheck: {test: [CMD-SHELL, x y]}}", want: { readinessProbe: { exec: { command: ["/bin/sh", "-c", "x y"] } } } },
     { name: "user and read_only", service: "{image: a, user: '1000:2000', read_only: true}", want: { securityContext: { runAsUser: 1000, runAsGroup: 2000, readOnlyRootFilesystem: true } } },
     { name: "named volumes", service: "{image: a, volumes: ['d_1:/data/:ro', {type: volume, source: e, target: /e}]}", want: { volumes: { "/data": { source: "${resources.d-1.ref}", readOnly: true }, "/e": { source: "${resources.e.ref}" } } } },
@@ -39,7 +39,7 @@ describe("a container", () => {
     expect(main(service)).toEqual({ image: "a", ...want });
   });
 
-  it("a health check that is switched off is no probe", () => {
+  it("a disabled health check gives no probe", () => {
     for (const check of ["{disable: true}", "{test: [NONE]}", "{interval: 1s}"])
       expect(main(`{image: a, healthcheck: ${check}}`)).toEqual({ image: "a" });
   });
@@ -47,11 +47,11 @@ describe("a container", () => {
 
 describe("ports", () => {
   const rows: { name: string; service: string; want: object | undefined }[] = [
-    { name: "are those of the container", service: "{image: a, ports: ['8080:3000', '127.0.0.1:90:91/udp', 22]}", want: { http: { port: 3000 }, "udp-91": { port: 91, protocol: "UDP" }, "tcp-22": { port: 22 } } },
+    { name: "are the container ports", service: "{image: a, ports: ['8080:3000', '127.0.0.1:90:91/udp', 22]}", want: { http: { port: 3000 }, "udp-91": { port: 91, protocol: "UDP" }, "tcp-22": { port: 22 } } },
     { name: "in a range, and exposed", service: "{image: a, ports: ['10-12:20-22'], expose: ['30', 8080, 3000]}", want: { "tcp-20": { port: 20 }, "tcp-21": { port: 21 }, "tcp-22": { port: 22 }, "tcp-30": { port: 30 }, http: { port: 8080 }, "tcp-3000": { port: 3000 } } },
     { name: "in the long form, with names", service: "{image: a, ports: [{target: 80, published: '8080', name: web, protocol: tcp}, {target: 81, name: Not-A-Name}]}", want: { web: { port: 80 }, "tcp-81": { port: 81 } } },
     { name: "of a known image", service: "{image: 'docker.io/library/redis:7@sha256:0'}", want: { "tcp-6379": { port: 6379 } } },
-    { name: "of an unknown image are none", service: "{image: a}", want: undefined },
+    { name: "are not guessed for an unknown image", service: "{image: a}", want: undefined },
   ]; // prettier-ignore
   it.each(rows)("$name", ({ service, want }) => {
     expect(fieldAt(one(service).services[0], "spec", "service", "ports")).toEqual(want);
@@ -72,19 +72,19 @@ describe("agreements", () => {
     ]);
   });
 
-  it("with a service that is not there, or that has no port, are named", () => {
+  it("with a service that does not exist or has no port give a notice", () => {
     const notices = lines(convert("services:\n  web: {image: a, depends_on: [gone, api]}\n  api: {image: a}\n"));
     expect(notices).toContain("warning services.web.depends_on[0]: gone is not a service of this file, and is left out");
     expect(notices.join()).toContain("warning services.api: is called by others and declares no port");
   });
 
-  it("and a volume of the same name do not meet", () => {
+  it("do not conflict with a volume of the same name", () => {
     const { services } = convert("services:\n  web: {image: a, depends_on: [data], volumes: ['data:/d']}\n  data: {image: redis}\n");
     expect(Object.keys(fieldAt(services[0], "spec", "resources") as JsonObject)).toEqual(["data-volume", "data"]);
   });
 });
 
-describe("what is not converted is named", () => {
+describe("a notice reports what is not converted", () => {
   const rows: { service: string; rest?: string; want: string }[] = [
     { service: "{build: .}", want: "warning services.app.build: is not converted: a cluster runs images; build it and push it to a registry" },
     { service: "{build: .}", want: "warning services.app: names no image, so registry.example.com/app:latest is used instead" },
@@ -126,14 +126,14 @@ describe("what is not converted is named", () => {
     expect(notices(service, rest)).toContain(want);
   });
 
-  it("what Kubernetes does anyway, and extensions, need no line", () => {
+  it("defaults of Kubernetes and extensions need no notice", () => {
     expect(
       notices("{image: a, restart: always, x-y: 1, deploy: {mode: replicated, replicas: 2}}", "version: '3'\nx-z: 1\nvolumes: {d: }\n"),
     ).toEqual([]);
     expect(fieldAt(one("{image: a, scale: 3}").services[0], "spec", "replicas")).toEqual({ min: 3 });
   });
 
-  it("a name that no service of a cluster can have is changed, and two that would be the same are refused", () => {
+  it("a name that is not legal in Kubernetes is changed, and two names that would become equal are refused", () => {
     expect(lines(convert("services: {My_App: {image: a}}\n"))[0]).toContain("warning services.My_App: is renamed to my-app:");
     expect(convertCompose(read("services: {a_b: {image: a}, a-b: {image: a}}\n"))).toEqual({
       ok: false,
@@ -142,14 +142,14 @@ describe("what is not converted is named", () => {
     expect(fieldAt(convert("services: {___: }\n").services[0], "metadata", "name")).toBe("service");
   });
 
-  it("too many services are refused before anything is done", () => {
+  it("too many services are refused before the conversion", () => {
     const services = Object.fromEntries(Array.from({ length: 501 }, (_, at) => [`s${at}`, { image: "a" }]));
     expect(convertCompose({ services })).toMatchObject({ ok: false });
   });
 });
 
 describe("a file", () => {
-  it("is Compose by its services, and nothing of Kubernetes or Score is", () => {
+  it("is recognized as Compose by its services, unlike Kubernetes and Score files", () => {
     const compose = ["services: {a: {image: x}}", "services: {a: }", "version: '3'\nservices: {}"];
     const others = ["apiVersion: v1\nkind: List\nservices: {}", "services: [a]", "services: {a: 1}", "- 1", "a"];
     expect(compose.map((text) => isCompose(read(text)))).toEqual([true, true, true]);
@@ -158,7 +158,7 @@ describe("a file", () => {
     expect(describeCompose({ services: many }, "c.yaml")).toContain("(services: a, b, c, d, e, and 2 more); lattice init --from c.yaml");
   });
 
-  it("with the keys of a prototype is converted like any other", () => {
+  it("with keys such as __proto__ is converted like any other", () => {
     const { services } = convert(
       'services: {"__proto__": {image: a, environment: {"__proto__": x, constructor: y}}, constructor: {image: b}}\n',
     );
@@ -167,7 +167,7 @@ describe("a file", () => {
     expect(Object.keys(fieldAt(services[0], "spec", "containers", "main", "variables") as object)).toEqual(["constructor"]);
   });
 
-  it("whatever it holds, gives services that compile, or one sentence", () => {
+  it("gives services that compile, or one error, for any content", () => {
     const values: readonly Json[] = [
       null,
       1,

@@ -1,6 +1,6 @@
 /**
  * A Docker Compose file as LatticeServices: one for each service, and an agreement on both sides for each `depends_on` and `links`. What cannot be converted
- * is a notice with its field, and is never lost without one.
+ * is reported as a notice with its field.
  */
 import { err, ok, type Result } from "#base";
 import { parseLatticeService } from "#crds";
@@ -11,7 +11,7 @@ import { convertService } from "./service.ts";
 
 const MAX_SERVICES = 500;
 
-/** LatticeServices as they are written to files, and what to know about them. */
+/** The LatticeServices to write to files, and the notices about them. */
 export type ConvertedCompose = { readonly services: readonly JsonObject[]; readonly notices: readonly ComposeNotice[] };
 
 /**
@@ -51,7 +51,7 @@ function mapOf(value: Json | undefined): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
-/** By the name in the file. */
+/** By the service name in the file. */
 function namesOf(written: readonly string[]): Result<ReadonlyMap<string, string>, string> {
   const names = new Map(written.map((name) => [name, dnsLabel(name)]));
   for (const [label, same] of Map.groupBy(written, dnsLabel))
@@ -145,7 +145,7 @@ function tellNoPort(names: ReadonlyMap<string, string>, name: string, notices: N
   notices.at("services", written).warn("is called by others and declares no port, so they cannot reach it; add spec.service.ports");
 }
 
-/** What is written must be what `lattice validate` accepts. */
+/** The result must pass `lattice validate`. */
 function checked(services: readonly JsonObject[], notices: readonly ComposeNotice[]): Result<ConvertedCompose, string> {
   for (const service of services) {
     const parsed = parseLatticeService(service);

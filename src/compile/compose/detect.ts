@@ -15,7 +15,7 @@ export function isCompose(value: Json): boolean {
 const MOST_NAMED = 5;
 
 /**
- * One sentence for commands that take Lattice's own files.
+ * The error of commands that accept only Lattice's own files.
  *
  * @example describeCompose({ services: { web: null } }, "compose.yaml") // "this is a Docker Compose file (services: web); …"
  */

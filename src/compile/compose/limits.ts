@@ -1,4 +1,4 @@
-/** `deploy`, and the older fields that say the same: how many replicas, and what each may use. */
+/** `deploy` and its older equivalents: replicas, and the resource limits of each. */
 import { fieldAt, isJsonObject, type JsonObject } from "#kube";
 import { scalarText } from "./text.ts";
 import type { Notices } from "./notice.ts";
@@ -49,7 +49,7 @@ function cpuQuantity(text: string): string | undefined {
   return Number.isInteger(cpus) ? String(cpus) : `${Math.max(1, Math.round(cpus * 1000))}m`;
 }
 
-/** Docker's units are powers of 1024, whichever way they are written. */
+/** Docker's units are powers of 1024 in every spelling. */
 function memoryQuantity(text: string): string | undefined {
   const [, number, unit = ""] = /^(\d{1,15})\s*(b|k|kb|m|mb|g|gb)?$/i.exec(text) ?? [];
   if (number === undefined || Number(number) === 0) return undefined;

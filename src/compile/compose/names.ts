@@ -1,4 +1,4 @@
-/** Names of Compose as names of Kubernetes: lower case letters, digits and '-', at most 50 characters so that objects of the service fit. */
+/** Converts names of Compose to Kubernetes names: lower case letters, digits and '-', at most 50 characters to leave room for suffixes. */
 const LONGEST = 50;
 
 export function dnsLabel(name: string): string {

@@ -1,4 +1,4 @@
-/** What a conversion could not do as written: one sentence and the field that it is about. */
+/** Something that a conversion changed or could not convert: one sentence with its field. */
 import type { FieldStep } from "#kube";
 import { pathText } from "../score/schema.ts";
 

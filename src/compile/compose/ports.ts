@@ -1,6 +1,6 @@
 /**
- * `ports` and `expose`. Other services reach a container at its own port, so that is the port of the service; the port of the host that Compose publishes
- * has no counterpart.
+ * `ports` and `expose`. Other services call a container at its own port, so that is the port of the service; the published host port
+ * has no equivalent.
  */
 import { isJsonObject, type Json, type JsonObject } from "#kube";
 import { scalarText } from "./text.ts";
@@ -9,7 +9,7 @@ import type { Notices } from "./notice.ts";
 type Port = { readonly number: number; readonly protocol: "TCP" | "UDP"; readonly name: string | undefined };
 
 const MOST_IN_RANGE = 20;
-/** Ports by which these images are called; Compose needs no declaration of them. */
+/** Default ports of well-known images; Compose does not require them to be declared. */
 const KNOWN_IMAGES: ReadonlyMap<string, number> = new Map([
   ["postgres", 5432],
   ["redis", 6379],
@@ -24,7 +24,7 @@ const KNOWN_IMAGES: ReadonlyMap<string, number> = new Map([
 ]);
 const HTTP = new Set([80, 3000, 4000, 4200, 5000, 8000, 8080, 8081]);
 
-/** Ports by name, as a LatticeService has them. */
+/** Ports by name, in the form of a LatticeService. */
 export function servicePorts(service: JsonObject, image: string, notices: Notices): JsonObject {
   const declared = [...listed(service, "ports", notices), ...listed(service, "expose", notices)];
   const known = KNOWN_IMAGES.get(imageName(image));

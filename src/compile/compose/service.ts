@@ -1,4 +1,4 @@
-/** One service of a Compose file as a LatticeService, without what follows from other services. */
+/** One service of a Compose file as a LatticeService, without the declarations that follow from other services. */
 import { LATTICE_API_VERSION } from "#crds";
 import { field, isJsonObject, type Json, type JsonObject } from "#kube";
 import { variablesOf } from "./environment.ts";
@@ -25,7 +25,7 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
   ["configs", "is not converted: put the text under files"],
 ]);
 
-/** Images for which Lattice has a type of resource. */
+/** Images for which Lattice has a resource type. */
 const MANAGED: ReadonlySet<string> = new Set(["postgres", "redis"]);
 
 export type ServiceContext = {

@@ -1,11 +1,11 @@
 /**
- * Texts of a Compose file. Compose fills in `${NAME:-default}` from the shell, which is not read here: a default is taken, and a variable without one leaves
- * its name. Commands that are one text are split into arguments as Compose does.
+ * Texts of a Compose file. Compose expands `${NAME:-default}` from the shell, which is not read here: the default is used, and a variable without one is replaced by
+ * its name. Command strings are split into arguments as Compose does.
  */
 import type { Json } from "#kube";
 import type { Notices } from "./notice.ts";
 
-/** `$$`, `${NAME}`, `${NAME:-default}` and its other forms, `$NAME`. The length keeps the search linear. */
+/** `$$`, `${NAME}`, `${NAME:-default}` and its other forms, `$NAME`. The length limit keeps the match linear. */
 const VARIABLE = /\$\$|\$\{([A-Za-z_][A-Za-z0-9_]{0,254})(?:(:?[-?+])([^}]{0,1000}))?\}|\$([A-Za-z_][A-Za-z0-9_]{0,254})/g;
 
 function filledIn(text: string, notices: Notices): string {
@@ -29,12 +29,12 @@ export function scalarText(value: Json | undefined, notices: Notices): string | 
   return typeof value === "number" || typeof value === "boolean" ? String(value) : undefined;
 }
 
-/** Lattice fills in `${…}` itself, where a template can stand. */
+/** Escapes `${…}`, which Lattice would expand in template fields. */
 export function asTemplate(text: string): string {
   return text.replaceAll("${", () => "$${");
 }
 
-/** A list of texts, or one text that is split into arguments. undefined: it is neither. */
+/** A list of texts, or one text that is split into arguments. undefined: any other value. */
 export function wordsOf(value: Json | undefined, notices: Notices): readonly string[] | undefined {
   if (typeof value === "string") return splitWords(filledIn(value, notices));
   if (!Array.isArray(value)) return undefined;
@@ -42,7 +42,7 @@ export function wordsOf(value: Json | undefined, notices: Notices): readonly str
   return words.some((word) => word === undefined) ? undefined : words.filter((word) => word !== undefined);
 }
 
-/** As a shell splits arguments: quotes hold together, a backslash takes what follows as it is. Nothing else is special. */
+/** As a shell splits arguments: quotes group text, a backslash escapes the next character. Nothing else is special. */
 export function splitWords(text: string): readonly string[] {
   const words: string[] = [];
   let [word, quote, started] = ["", "", false];

@@ -1,4 +1,4 @@
-/** Named volumes, which become claims. Folders of the host, and what is in memory, have no counterpart in a cluster. */
+/** Named volumes, which become PersistentVolumeClaims. Bind mounts of host folders and tmpfs mounts are not converted. */
 import { isJsonObject, type Json, type JsonObject } from "#kube";
 import { dnsLabel } from "./names.ts";
 import { scalarText } from "./text.ts";
@@ -50,7 +50,7 @@ function longForm(item: JsonObject, notices: Notices): Mount | undefined {
   return checked({ source, target, readOnly: readOnly === true }, notices);
 }
 
-/** A source that is a path is a folder of the host. */
+/** A source that is a path is a bind mount of a host folder. */
 function checked(mount: Mount, notices: Notices): Mount | undefined {
   const target = mount.target.replace(/(?<=.)\/+$/, "");
   if (/^[./~\\]|^[A-Za-z]:/.test(mount.source))

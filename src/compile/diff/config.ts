@@ -1,6 +1,6 @@
 /**
- * Config of pods: which objects a pod reads, and where each value lives. Contents are compared and never hashes, since a hash made elsewhere
- * was made under another key.
+ * Config of pods: which objects a pod reads, and which object holds each value. Contents are compared instead of hashes, since a hash from another cluster
+ * uses another key.
  */
 import { base64OfText, bytesOfBase64, textOfBytes } from "#base";
 import { fieldAt, isJsonObject, jsonEqual, type Json, type KubeObject } from "#kube";
@@ -24,7 +24,7 @@ export function configRead(deployment: KubeObject): readonly string[] {
     ]),
   ];
   const texts = names.flatMap((name) => (name === undefined ? [] : [`${name.kind} ${namespace}/${name.name}`]));
-  // what External Secrets makes a Secret from has the Secret's name
+  // an ExternalSecret has the name of the Secret that it creates
   return [...new Set(texts.flatMap((text) => (text.startsWith("Secret ") ? [text, `External${text}`] : [text])))];
 }
 
@@ -44,7 +44,7 @@ export function sameContent(before: KubeObject | undefined, after: KubeObject | 
   return old.size === own.size && [...own].every(([key, text]) => old.has(key) && sameText(old.get(key), text));
 }
 
-/** A marked secret stands for an unknown value, which is taken to be unchanged. */
+/** A placeholder secret has an unknown value, which is assumed to be unchanged. */
 export function sameText(before: Json | undefined, after: Json | undefined): boolean {
   return jsonEqual(before ?? null, after ?? null) || isMarked(before) || isMarked(after);
 }
@@ -65,9 +65,9 @@ function entriesOf(object: KubeObject): ReadonlyMap<string, Json> {
   return entries;
 }
 
-/** A value that was readable by everybody and is not any more, or the other way round. */
+/** A value that moved from a ConfigMap to a Secret, or from a Secret to a ConfigMap. */
 export type Move = {
-  /** Variable, or key of a file. */
+  /** Name of the variable, or key of the file. */
   readonly name: string;
   readonly from: string;
   readonly to: string;
@@ -84,7 +84,7 @@ export function movedValues(before: Objects, after: Objects): readonly Move[] {
   });
 }
 
-/** Where each value lives: by namespace, owner, whether it is a variable or a file, and its name. */
+/** The object that holds each value: by namespace, owner, variable or file, and name. */
 function homes(objects: Objects): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (const [id, object] of objects) {

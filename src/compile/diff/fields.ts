@@ -1,11 +1,11 @@
 /**
- * What differs between two versions of one object, field by field. List items are matched by their `name` where all have one, as people
- * think of containers and ports; otherwise by their place.
+ * The differences between two versions of one object, field by field. List items are matched by their `name` where all have one, like
+ * containers and ports; otherwise by index.
  */
 import { canonicalJson, compareQuantities, isJsonObject, jsonEqual, parseQuantity, type Json, type JsonObject } from "#kube";
 import { owns, ownedItem, type Owned } from "./owned-fields.ts";
 
-/** One field that differs. Values of Secrets are never here. */
+/** One field that differs. It never contains values of Secrets. */
 export type FieldChange = {
   /** `spec.template.spec.containers[main].image`. */
   readonly path: string;
@@ -15,7 +15,7 @@ export type FieldChange = {
 };
 
 export type Comparing = {
-  /** Before comes from a cluster: what only it has was filled in by the server or by others, unless we own it. undefined: it is a file. */
+  /** Fields that Lattice owns when `before` is read from a cluster; other fields that only the cluster has are ignored. undefined: `before` is a file. */
   readonly owned?: Owned | undefined;
 };
 
@@ -38,7 +38,7 @@ function inObjects(before: JsonObject, after: JsonObject, path: string, { owned 
     const [own, old] = [at(after, name), at(before, name)];
     const below = owned === undefined ? undefined : owns(owned, name);
     if (own === undefined && owned !== undefined && below === undefined) return [];
-    // of a map that is not wanted any more, only the keys that are ours go
+    // of a removed map, only the keys that Lattice owns are removed
     if (own === undefined && isJsonObject(old) && below !== undefined && Object.keys(below).length > 0)
       return inObjects(old, {}, joined(path, name), { owned: below });
     return changedFields(old, own, joined(path, name), owned === undefined ? {} : { owned: below ?? {} });
@@ -49,7 +49,7 @@ function at(object: JsonObject, name: string): Side {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
-/** Dots and slashes in a key (annotations, file names) would read as a path. */
+/** Keys with dots or slashes (annotations, file names) are written in brackets. */
 function joined(path: string, name: string): string {
   if (/^[A-Za-z0-9_-]+$/.test(name)) return path === "" ? name : `${path}.${name}`;
   return `${path}["${name}"]`;
@@ -63,7 +63,7 @@ function inLists(before: readonly Json[], after: readonly Json[], path: string, 
   );
 }
 
-/** What is in both lists is no change; the rest is compared in order, and reported with its new index. */
+/** Items in both lists are not a change; the rest is compared in order, and reported with its new index. */
 function inOrder(before: readonly Json[], after: readonly Json[], path: string, comparing: Comparing): readonly FieldChange[] {
   const left = before.map((item) => canonicalJson(item));
   const right = after.map((item) => canonicalJson(item));
@@ -81,7 +81,7 @@ function inOrder(before: readonly Json[], after: readonly Json[], path: string, 
   });
 }
 
-/** Places of items that the other list does not have, or not so often. */
+/** Indexes of items that the other list does not have, or has fewer times. */
 function unmatched(items: readonly string[], others: readonly string[]): readonly number[] {
   const left = new Map<string, number>();
   for (const other of others) left.set(other, (left.get(other) ?? 0) + 1);
@@ -95,12 +95,12 @@ function unmatched(items: readonly string[], others: readonly string[]): readonl
 function inItem(left: Side, right: Side, path: string, { owned }: Comparing): readonly FieldChange[] {
   if (owned === undefined) return changedFields(left, right, path);
   const below = ownedItem(owned, left ?? right);
-  // a list that is owned whole says nothing of its items: all of them are ours
+  // a list that is owned as a whole has no ownership per item: Lattice owns all of them
   if (right === undefined && below === undefined && Object.keys(owned).length > 0) return [];
   return changedFields(left, right, path, { owned: below ?? {} });
 }
 
-/** undefined: some have no name, or two have the same. */
+/** undefined: an item has no name, or two items have the same name. */
 function byName(items: readonly Json[]): ReadonlyMap<string, Json> | undefined {
   const named = new Map<string, Json>();
   for (const item of items) {

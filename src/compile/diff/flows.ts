@@ -1,24 +1,24 @@
 /**
- * Who may talk to whom, read from compiled objects alone: so that two versions of a world can be compared by what they let through, and a
+ * The allowed flows, computed from compiled objects alone, so that two versions of a world can be compared by their flows, and a
  * world with a cluster.
  *
- * Only peers that a caller's own policy names are asked about, since it closes its pods to all others. A workload without a policy is asked
- * about everybody.
+ * Only peers that the caller's own policy names are evaluated, since it denies all others. For a workload without a policy every
+ * peer is evaluated.
  */
 import { fieldAt, isJsonObject, type JsonObject, type KubeObject } from "#kube";
 import { DataPlane, HBONE_PORT } from "#mesh-compiler";
 
-/** One thing that is let through. */
+/** One allowed flow. */
 export type Flow = {
   readonly from: string;
   readonly to: string;
   readonly port: number | undefined;
-  /** mesh: between services. outside: to an external service. managed: to a database that is no service of ours. route: from outside. */
+  /** mesh: between services. outside: to an external service. managed: to a database that is not a Lattice service. route: from outside the cluster. */
   readonly kind: "mesh" | "outside" | "managed" | "route";
 };
 
 /**
- * A flow in a line: `shop/web -> shop/api:8080`.
+ * A flow as one line: `shop/web -> shop/api:8080`.
  *
  * @example diff.flows.opened.map(flowText).join("\n")
  */
@@ -28,7 +28,7 @@ export function flowText({ from, to, port, kind }: Flow): string {
 }
 
 /**
- * All that a set of compiled objects lets through, by its text. The trust domain goes by namespace; absent: `cluster.local`.
+ * All flows that a set of compiled objects allows, by their text. `trustDomain` takes a namespace; absent: `cluster.local`.
  *
  * @example const flows = [...flowsOf([...namespaces, ...objects]).keys()];
  */

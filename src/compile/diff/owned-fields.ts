@@ -1,6 +1,6 @@
 /**
- * Which fields of a live object Lattice put there, from `managedFields`. A field that only the cluster has is a difference when it is ours
- * and would go away; anything else was filled in by the server, or belongs to another manager.
+ * The fields of a live object that Lattice owns, from `managedFields`. A field that only the cluster has is a difference when Lattice owns it
+ * and would remove it; any other field is a server default or belongs to another manager.
  */
 import { isJsonObject, jsonEqual, parseJson, type Json, type JsonObject, type KubeObject } from "#kube";
 
@@ -15,7 +15,7 @@ export function ownedFields({ metadata }: KubeObject, manager: string): Owned {
   return trees[0] ?? {};
 }
 
-/** undefined: it is not ours. */
+/** undefined: Lattice does not own it. */
 export function owns(owned: Owned, name: string): Owned | undefined {
   const below = Object.hasOwn(owned, `f:${name}`) ? owned[`f:${name}`] : undefined;
   return isJsonObject(below) ? below : undefined;

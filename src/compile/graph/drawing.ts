@@ -1,4 +1,4 @@
-/** A graph with coordinates: boxes for nodes, curves for edges, and where the labels stand. Pure geometry; `svg.ts` writes it down. */
+/** A graph with coordinates: boxes for nodes, curves for edges, and positions of labels. Pure geometry; `svg.ts` prints it. */
 import { layersOf, type Layers } from "./layers.ts";
 import type { DrawnEdge, DrawnGraph, DrawnNode } from "./model.ts";
 import { positionsOf, type Positions, type Size } from "./positions.ts";
@@ -44,7 +44,7 @@ function widthOf({ id }: DrawnNode): number {
   return Math.ceil(Math.max(96, Math.min(LONGEST_NAME, Math.max(name.length, namespace.length * 0.85)) * NAME_WIDTH + 28));
 }
 
-/** How many edges meet one side of a node, whichever side has more. */
+/** The number of edges at the side of a node that has more of them. */
 function slotCounts({ routes, cells }: Layers): readonly number[] {
   const [left, right] = [Array<number>(cells.length).fill(0), Array<number>(cells.length).fill(0)];
   for (const { cells: route } of routes) {
@@ -77,7 +77,7 @@ function curvesOf(edges: readonly DrawnEdge[], layers: Layers, placed: Placed): 
   });
 }
 
-/** A long edge goes straight through the columns between its ends. */
+/** A long edge is straight in the columns between its ends. */
 function passing(cell: number, { cells }: Layers, { y, columns }: Positions): readonly Point[] {
   const column = columns[cells[cell]?.layer ?? 0];
   const [x, width] = [column?.x ?? 0, column?.width ?? 0];
@@ -100,7 +100,7 @@ function loop(edge: DrawnEdge, box: Box | undefined): Curve {
 
 type Slot = { readonly place: number; readonly of: number };
 
-/** Edges at one side of a node, from top to bottom as their other ends stand. */
+/** Edges at one side of a node, ordered by the vertical position of their other ends. */
 function slotsBy(ends: readonly { readonly node: number; readonly towards: number }[]): readonly Slot[] {
   const slots: Slot[] = [];
   const groups = Map.groupBy(ends.keys(), (at) => ends[at]?.node);
@@ -119,7 +119,7 @@ function slotOf({ y, height }: Box, slot: Slot | undefined): number {
 const BELOW = 40;
 const LEAST_ROW = 640;
 
-/** Nodes without an edge stand in rows below the others. */
+/** Nodes without an edge are placed in rows below the others. */
 function withAlone(drawing: Drawing, alone: readonly DrawnNode[]): Drawing {
   const boxes = [...drawing.boxes];
   const room = Math.max(drawing.width, LEAST_ROW);

@@ -1,4 +1,4 @@
-/** Pictures of graphs: readable, complete, the same each time, and without anything of the text in them being taken for markup. */
+/** Pictures of graphs: readable, complete, deterministic, and with names escaped. */
 import { describe, expect, it } from "vitest";
 import { expectOk, seededRandom } from "#base";
 import { serviceYaml, worldOf } from "../../../test/builders/world.ts";
@@ -39,9 +39,9 @@ const overlap = (a: Box, b: Box) => a.x < b.x + b.width && b.x < a.x + a.width &
 
 describe("columns", () => {
   const rows: { name: string; arcs: readonly Arc[]; want: readonly number[] }[] = [
-    { name: "callers stand left of what they call", arcs: [[0, 1], [1, 2], [0, 2]], want: [0, 1, 2] }, // prettier-ignore
+    { name: "callers are left of their callees", arcs: [[0, 1], [1, 2], [0, 2]], want: [0, 1, 2] }, // prettier-ignore
     { name: "a cycle is cut at its last edge", arcs: [[0, 1], [1, 2], [2, 0]], want: [0, 1, 2] }, // prettier-ignore
-    { name: "a service that calls itself is no cycle", arcs: [[0, 0], [0, 1]], want: [0, 1, 0] }, // prettier-ignore
+    { name: "a service that calls itself is not a cycle", arcs: [[0, 0], [0, 1]], want: [0, 1, 0] }, // prettier-ignore
   ];
   it.each(rows)("$name", ({ arcs, want }) => {
     const { cells, routes } = layersOf(3, arcs);
@@ -54,7 +54,7 @@ describe("columns", () => {
     expect(routes[3]?.cells.map((cell) => cells[cell]?.layer)).toEqual([0, 1, 2, 3]);
   });
 
-  it("of two pairs the edges do not cross", () => {
+  it("the edges of two pairs do not cross", () => {
     const { columns, cells } = layersOf(4, [[0, 3], [1, 2]]); // prettier-ignore
     const [left = [], right = []] = columns;
     expect(right).toEqual(left.map((cell) => cells[cell]?.after[0]));
@@ -85,7 +85,7 @@ describe("an SVG picture", () => {
     }
   });
 
-  it("takes no name for markup, and holds nothing that XML may not hold", () => {
+  it("escapes markup in names, and contains only legal XML characters", () => {
     const name = `x/</title><script>alert("1")</script>&'\u0000\uD800`;
     const text = expectOk(svgText(graphOf([name], [edge(name, name, { ports: "<b>", meaning: "<i>" })])));
     expect(text).not.toMatch(/<script|<b>|<i>|\0/);
@@ -93,7 +93,7 @@ describe("an SVG picture", () => {
     expect(text.replaceAll(/&(amp|lt|gt|quot|#39);/g, "")).not.toContain("&");
   });
 
-  it("says why each edge is closed, and what is not there", () => {
+  it("shows why each edge is closed, and which services do not exist", () => {
     const text = expectOk(drawGraph(worldOf([serviceYaml("a", { calls: ["b", "gone"] }), serviceYaml("b"), serviceYaml("lonely")])));
     expect(text).toContain("<title>shop/a -&gt; shop/b: closed: only the caller declares it</title>");
     expect(text).toContain("<title>shop/gone: no such service</title>");
@@ -117,7 +117,7 @@ describe("an SVG picture", () => {
     expect(svgText(graphOf(names, [...chain, ...long])).ok).toBe(true);
   });
 
-  it("of nothing is empty and valid", () => {
+  it("of an empty mesh is empty and valid", () => {
     expect(expectOk(svgText(graphOf([], [])))).toMatch(/^<svg .*<\/svg>\n$/s);
   });
 });
@@ -140,7 +140,7 @@ describe("a Mermaid flowchart", () => {
     );
   });
 
-  it("writes out what Mermaid would take for its own", () => {
+  it("escapes Mermaid syntax", () => {
     const text = mermaidText(graphOf(['a/"]; click n0 <b>`'], []));
     expect(text).toBe('flowchart LR\n  n0["a/#34;#93;#59; click n0 #60;b#62;#96;"]\n');
   });

@@ -1,12 +1,12 @@
 /**
- * Puts the nodes of a graph into columns so that edges go from left to right, and orders each column so that few edges cross (the method of Sugiyama:
+ * Assigns the nodes of a graph to columns so that edges point from left to right, and orders each column so that few edges cross (the method of Sugiyama:
  * longest path, then barycentres). An edge over several columns gets a point in each column that it passes.
  *
  * The order of nodes and edges decides every tie, so the same graph always gives the same picture.
  */
 
 export type Cell = {
-  /** Of a node; undefined for a point that a long edge passes. */
+  /** Index of the node; undefined for a point of a long edge. */
   readonly node: number | undefined;
   readonly layer: number;
   /** Cells of the next column that an edge leads to, and of the one before. */
@@ -63,7 +63,7 @@ function backArcs(count: number, arcs: readonly Arc[]): ReadonlySet<number> {
   return found;
 }
 
-/** How many arcs lie before each node at most; the arcs have no cycle but loops. */
+/** Length of the longest path to each node; the arcs have no cycle except loops. */
 function longestPaths(count: number, arcs: readonly Arc[]): number[] {
   const real = arcs.filter(([from, to]) => from !== to);
   const layers = Array<number>(count).fill(0);
@@ -100,7 +100,7 @@ function routed(cells: Cell[], from: number, to: number): readonly number[] {
 
 const SWEEPS = 12;
 
-/** Each cell moves to the mean place of its neighbours, column by column, there and back. */
+/** Moves each cell to the mean position of its neighbours, column by column, forwards and backwards. */
 function ordered(cells: readonly Cell[], columns: readonly (readonly number[])[]): readonly (readonly number[])[] {
   const place = new Float64Array(cells.length);
   const result = columns.map((column) => [...column]);

@@ -24,7 +24,7 @@ export function mermaidText({ nodes, edges }: DrawnGraph): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** Mermaid's entity codes: what stands between quotes may otherwise end the text, or be read as HTML or Markdown. */
+/** Escapes with Mermaid's entity codes: quoted text could otherwise end the quote, or be read as HTML or Markdown. */
 function escaped(text: string): string {
   return text.replaceAll(/[^A-Za-z0-9 ./,:'_-]/g, (character) => `#${character.codePointAt(0) ?? 0};`);
 }

@@ -2,7 +2,7 @@
 import { allEdges, splitId, type Edge, type EdgeState, type ServiceId } from "#mesh-compiler";
 import type { World } from "../world.ts";
 
-/** managed: a database that is no Lattice service. unknown: named by a service and not there. */
+/** managed: a database that is not a Lattice service. unknown: declared as a peer, but it does not exist. */
 export type NodeKind = "service" | "external" | "managed" | "unknown";
 
 export type DrawnNode = { readonly id: string; readonly kind: NodeKind };
@@ -41,7 +41,7 @@ export function isOpen({ state }: Edge): boolean {
   return OPEN.has(state.kind);
 }
 
-/** Of an edge that is open between two services, or to a database. */
+/** The ports of an open edge between two services, or to a database. */
 export function portsOf({ state }: Edge): readonly number[] {
   if (state.kind === "managed") return [state.port];
   return state.kind === "agreed" ? state.ports.map(({ port }) => port) : [];
@@ -53,7 +53,7 @@ export type GraphPart = {
   readonly edges: readonly Edge[];
 };
 
-/** What runs or is declared in a namespace, with the services that it calls or is called by; without one, everything. */
+/** The services that run or are declared in a namespace, with their callers and callees; without a namespace, everything. */
 export function graphPart(world: World, namespace: string | undefined): GraphPart {
   const inside = (id: ServiceId) => namespace === undefined || isIn(world, id, namespace);
   const edges = allEdges(world.mesh.graph).filter(({ caller, callee }) => inside(caller) || inside(callee));
@@ -62,7 +62,7 @@ export function graphPart(world: World, namespace: string | undefined): GraphPar
   return { nodes: nodes.toSorted((a, b) => (a.id < b.id ? -1 : 1)), edges };
 }
 
-/** A service is in the namespace where it runs, and in the one where it is declared. */
+/** A service is found by the namespace where it runs and by the one where it is declared. */
 function isIn(world: World, id: ServiceId, namespace: string): boolean {
   return splitId(id).namespace === namespace || world.keyOf(id)?.startsWith(`${namespace}/`) === true;
 }

@@ -1,4 +1,4 @@
-/** Where each cell of a layered graph stands: columns from left to right, and within a column as near to its neighbours as the order allows. */
+/** Coordinates of each cell of a layered graph: columns from left to right, and within a column as near to its neighbours as the order allows. */
 import { meanPlace, type Layers } from "./layers.ts";
 
 export type Size = { readonly width: number; readonly height: number };
@@ -15,7 +15,7 @@ export type Positions = {
 const GAP = 22;
 const ROUNDS = 12;
 
-/** `corridor`: the room between two columns. */
+/** `corridor`: the space between two columns. */
 export function positionsOf({ cells, columns }: Layers, sizeOf: (cell: number) => Size, corridor: number): Positions {
   const y = new Float64Array(cells.length);
   const half = (cell: number) => sizeOf(cell).height / 2;
@@ -53,8 +53,8 @@ function stack(column: readonly number[], y: Float64Array, half: Half): void {
 }
 
 /**
- * The places nearest to the wanted ones that keep the order and the gaps: isotonic regression. Cells that would overlap form a block, and a block stands at
- * the mean of what its cells want.
+ * The positions nearest to the desired ones that keep the order and the gaps: isotonic regression. Cells that would overlap form a block, which is placed at
+ * the mean of the desired positions of its cells.
  */
 function spread(column: readonly number[], wanted: readonly number[], y: Float64Array, half: Half): void {
   const blocks: { sum: number; count: number; first: number }[] = [];

@@ -6,7 +6,7 @@ import { err, ok, type Result } from "#base";
 import { drawingOf, LONGEST_NAME, type Box, type Curve, type Point } from "./drawing.ts";
 import type { DrawnGraph, NodeKind } from "./model.ts";
 
-/** What a person can still read; beyond it the layout would also take too long. */
+/** Larger pictures are not readable, and their layout takes too long. */
 const MAX_NODES = 200;
 const MAX_EDGES = 600;
 
@@ -31,7 +31,7 @@ const KIND_TEXTS: Readonly<Record<NodeKind, string>> = {
   unknown: "no such service",
 };
 
-/** The error says how large the graph is and what to take instead. */
+/** The error has the size of the graph and the formats to use instead. */
 export function svgText(graph: DrawnGraph): Result<string, string> {
   const { nodes, edges } = graph;
   if (nodes.length > MAX_NODES || edges.length > MAX_EDGES)
@@ -72,7 +72,7 @@ function curveText({ edge, points }: Curve): string {
   return `<path d="${pathText(points)}" fill="none" stroke-width="1.5" ${line}><title>${escaped(title)}</title></path>`;
 }
 
-/** Each part leaves and arrives level. */
+/** Each curve starts and ends horizontally. */
 function pathText(points: readonly Point[]): string {
   const parts = points.slice(1).map((to, at) => {
     const from = points[at] ?? to;
@@ -138,9 +138,9 @@ function legendOf({ nodes, edges }: DrawnGraph): { readonly text: string; readon
   return { text: parts.join(""), width: x };
 }
 
-/** As XML has it: markup is written out, and what no XML may hold is replaced. */
+/** Escapes markup, and replaces characters that XML does not allow. */
 function escaped(text: string): string {
-  // oxlint-disable-next-line no-control-regex -- they are what XML cannot hold
+  // oxlint-disable-next-line no-control-regex -- XML does not allow these characters
   const held = text.replaceAll(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]/g, "\uFFFD").toWellFormed();
   const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
   return held.replaceAll(/[&<>"']/g, (character) => entities[character] ?? "");

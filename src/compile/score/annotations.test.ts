@@ -10,7 +10,7 @@ const mistakes = (annotations: Readonly<Record<string, string>>) => {
   return result.ok ? [] : result.error.map(({ path, message }) => `${path}: ${message}`);
 };
 
-test("annotations of other tools reach the workload; those of Lattice, kubectl and Score's own tools do not", () => {
+test("annotations of other tools are copied to the workload; those of Lattice, kubectl and Score's own tools are not", () => {
   const { spec } = expectOk(
     read({
       "prometheus.io/scrape": "true",
@@ -41,8 +41,8 @@ test("a Score file chooses user, group, read-only root file system and capabilit
 
 describe("mistakes", () => {
   const rows: readonly { name: string; given: Readonly<Record<string, string>>; want: string }[] = [
-    { name: "a user that is no number", given: { "lattice.dev/run-as-user": "nginx" }, want: 'metadata.annotations["lattice.dev/run-as-user"]: must be a number, such as "101"' },
-    { name: "a flag that is none", given: { "lattice.dev/read-only-root-filesystem": "yes" }, want: 'metadata.annotations["lattice.dev/read-only-root-filesystem"]: must be "true" or "false"' },
+    { name: "a user that is not a number", given: { "lattice.dev/run-as-user": "nginx" }, want: 'metadata.annotations["lattice.dev/run-as-user"]: must be a number, such as "101"' },
+    { name: "a flag that is neither true nor false", given: { "lattice.dev/read-only-root-filesystem": "yes" }, want: 'metadata.annotations["lattice.dev/read-only-root-filesystem"]: must be "true" or "false"' },
     { name: "a capability in lower case", given: { "lattice.dev/add-capabilities": "chown" }, want: 'metadata.annotations["lattice.dev/add-capabilities"]: must be capabilities, such as "NET_BIND_SERVICE" or "CHOWN, FOWNER"' },
     { name: "an annotation of Lattice that does not exist", given: { "lattice.dev/run-as-usr": "1" }, want: 'metadata.annotations["lattice.dev/run-as-usr"]: is not an annotation of Lattice; did you mean "lattice.dev/run-as-user"?' },
   ]; // prettier-ignore

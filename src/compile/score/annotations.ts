@@ -1,6 +1,6 @@
 /**
- * What annotations of a Score file mean. Score has no fields for the environment and for the user of the processes; annotations of Lattice are
- * these. Annotations of other tools belong to the workload.
+ * Annotations of a Score file. Score has no fields for the environment and the user of the processes, so Lattice reads them from its own
+ * annotations. Annotations of other tools are copied to the workload.
  */
 import { didYouMean } from "#crds";
 import type { JsonObject } from "#kube";
@@ -10,7 +10,7 @@ const ENVIRONMENT = "lattice.dev/environment";
 const READ_ONLY = "lattice.dev/read-only-root-filesystem";
 const CAPABILITIES = "lattice.dev/add-capabilities";
 
-/** Numbers of the pod's security context. */
+/** Numeric fields of the pod's security context. */
 const IDS: ReadonlyMap<string, string> = new Map([
   ["lattice.dev/run-as-user", "runAsUser"],
   ["lattice.dev/run-as-group", "runAsGroup"],
@@ -19,7 +19,7 @@ const IDS: ReadonlyMap<string, string> = new Map([
 
 const KNOWN = [ENVIRONMENT, ...IDS.keys(), READ_ONLY, CAPABILITIES];
 
-/** Annotations that are for kubectl, Lattice or another reader of Score, and not for the workload. */
+/** Annotations of kubectl, Lattice and other Score tools, which are not copied to the workload. */
 const NOT_FOR_WORKLOADS = /^(?:lattice\.dev|kubectl\.kubernetes\.io|(?:[^/]+\.)?score\.dev)\//;
 
 export type AnnotationProblem = { readonly key: string; readonly message: string };
@@ -54,7 +54,7 @@ export function settingsOf(annotations: Readonly<Record<string, string>> = {}): 
 
 type Entries<T> = (readonly [string, T])[];
 
-/** What is wrong with it; undefined: it was read, or is not one of Lattice. */
+/** The error of an annotation; undefined: it is valid, or not one of Lattice. */
 function readOne(key: string, value: string, ids: Entries<number>, container: Entries<JsonObject | boolean>): string | undefined {
   const id = IDS.get(key);
   if (id !== undefined) {

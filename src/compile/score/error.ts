@@ -1,7 +1,7 @@
-/** What is wrong with a Score file. `unsupported`: it is legal Score, and Lattice cannot do it. */
+/** An error of a Score file. `unsupported`: legal Score that Lattice does not support. */
 export type ScoreError = {
   readonly kind: "invalid" | "unsupported";
-  /** In Score's terms: `containers.main.files["/etc/app.yaml"].source`. */
+  /** Path in the Score file: `containers.main.files["/etc/app.yaml"].source`. */
   readonly path: string;
   readonly message: string;
 };

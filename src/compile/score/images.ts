@@ -1,17 +1,17 @@
-/** Images for containers of Score files whose image is ".", which a build fills in. */
+/** Images for containers of Score files whose image is ".", which a build provides. */
 import { didYouMean } from "#crds";
 
 /** `only`: for the one container that needs an image. `byName`: by workload, or by `workload/container`. */
 export type ScoreImages = { readonly only?: string; readonly byName?: ReadonlyMap<string, string> };
 
 /**
- * For questions that no image answers: "." stays as it is.
+ * For callers that do not need images: "." stays as it is.
  *
  * @example loadWorld(documents, { images: ANY_IMAGE })
  */
 export const ANY_IMAGE = "any";
 
-/** Lives as long as the files of one world are read, and knows afterwards which images were of no use. */
+/** The images of one world; records which of them were used. */
 export class ImageChoice {
   readonly #images: ScoreImages | typeof ANY_IMAGE;
   readonly #needed = new Set<string>();
@@ -21,7 +21,7 @@ export class ImageChoice {
     this.#images = images;
   }
 
-  /** undefined: none was given. */
+  /** undefined: no image is given. */
   find(workload: string, container: string): string | undefined {
     if (this.#images === ANY_IMAGE) return ".";
     const { only, byName = new Map<string, string>() } = this.#images;
@@ -31,7 +31,7 @@ export class ImageChoice {
     return key === undefined ? only : byName.get(key);
   }
 
-  /** Images that are for no container, and one that would be for several. */
+  /** Errors: images that match no container, and an image without a name that matches several. */
   problems(): readonly string[] {
     if (this.#images === ANY_IMAGE) return [];
     const { only, byName = new Map<string, string>() } = this.#images;

@@ -1,4 +1,4 @@
-/** What texts in a Score file look like, as its public JSON Schema has them. */
+/** Patterns of texts in a Score file, from its public JSON Schema. */
 export const NAME = /^[a-z0-9][a-z0-9-]{0,61}[a-z0-9]$/;
 export const TYPE = /^[A-Za-z0-9][A-Za-z0-9-]{0,61}[A-Za-z0-9]$/;
 export const ID = /^[a-z0-9]+(?:-+[a-z0-9]+)*(?:\.[a-z0-9]+(?:-+[a-z0-9]+)*)*$/;

@@ -1,4 +1,4 @@
-/** Fields of a LatticeService, as the Score file has them that it was read from. */
+/** Translates paths of a LatticeService to paths of the Score file that it was read from. */
 import { stepText } from "./schema.ts";
 
 /** Fields that Score has only as annotations. */

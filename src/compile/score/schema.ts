@@ -1,7 +1,7 @@
 /**
- * Score v1b1 as its public JSON Schema has it, so that a mistake is reported in Score's own terms before anything is translated.
+ * The public JSON Schema of Score v1b1, so that a mistake is reported with its path in the Score file before the translation.
  *
- * Stricter places of Lattice (port names, variable names) are not here: they are reported after the translation, with the place in the Score file.
+ * Stricter rules of Lattice (port names, variable names) are checked after the translation, with the path in the Score file.
  */
 import * as z from "zod";
 import { once } from "#base";
@@ -10,7 +10,7 @@ import type { ScoreError } from "./error.ts";
 import { CPU, ID, MEMORY, MODE, NAME, TYPE } from "./patterns.ts";
 import { isSoundScore } from "./sound-score.ts";
 
-// thunks: hardly a file is so wrong that zod has to look at it
+// lazy: zod runs only for files with mistakes
 const name = () =>
   z.string().max(63).regex(NAME, { error: "must be 2 to 63 lower case letters, digits and '-', and neither begin nor end with '-'" });
 const words = () => z.array(z.string());
@@ -97,13 +97,13 @@ export function checkScore(value: unknown): { readonly workload: ScoreWorkload }
 
 const schema = once(workload);
 
-/** The same by zod, with messages. */
+/** Validates with zod, which gives the messages. */
 export function checkClosely(value: unknown): ReturnType<typeof checkScore> {
   const parsed = schema().safeParse(value, { reportInput: true });
   return parsed.success ? { workload: parsed.data } : { errors: wordIssues(parsed.error.issues) };
 }
 
-/** Of one file: each mistake costs time to describe, and more of them are not read. */
+/** Limit of reported mistakes of one file, to bound the time. */
 const MOST_ERRORS = 100;
 
 function wordIssues(issues: readonly Issue[]): readonly ScoreError[] {
@@ -147,7 +147,7 @@ function kindOf(value: unknown): string {
   return WORDS[typeof value] ?? typeof value;
 }
 
-/** What may stand beside each other, by the last named place: enough to suggest the intended name. */
+/** The known fields by path, to suggest the intended name. */
 const KNOWN: readonly (readonly [RegExp, () => readonly string[]])[] = [
   [/^$/, () => Object.keys(workload().shape)],
   [/^service$/, () => ["ports"]],
@@ -166,7 +166,7 @@ function unknownField(at: readonly PropertyKey[], key: string): ScoreError {
   return { kind: "invalid", path, message: `is not a field of Score v1b1${didYouMean(key, known)}` };
 }
 
-/** `containers.main.files["/etc/x"].mode`: names behind dots, anything else in brackets. */
+/** `containers.main.files["/etc/x"].mode`: names after dots, anything else in brackets. */
 export function pathText(path: readonly PropertyKey[]): string {
   return path.map(stepText).join("").replace(/^\./, "");
 }

@@ -25,12 +25,12 @@ const whole = {
   },
 };
 
-test("a file that uses all of Score is sound", () => {
+test("a file with every field of Score is valid", () => {
   expect(isSoundScore(whole)).toBe(true);
   expect(isSoundScore({ apiVersion: whole.apiVersion, metadata: { name: "ab" }, containers: { main: { image: "." } } })).toBe(true);
 });
 
-test("whatever is changed in a file, both ways agree on whether it is sound, and what is sound goes on as it is", () => {
+test("after random changes the fast check and the schema agree, and a valid file is not changed", () => {
   const values: unknown[] = ["", "a", "ab", "a-", "HTTP", "0644", "1Gi", "1.5", 0, 1, 80, 65_536, 1.5, true, null, [], ["a"], [1], {}, { a: "b" }, { a: 1 }, { name: "a" }, "x".repeat(64)]; // prettier-ignore
   const names = ["a", "ab", "A", "name", "image", "port", "ready", "httpGet", "exec", "type", "source", "__proto__", "x".repeat(64), ""];
   const change = fc.record({
@@ -42,7 +42,7 @@ test("whatever is changed in a file, both ways agree on whether it is sound, and
   let sound = 0;
   const both = (value: unknown) => {
     const closely = checkClosely(value);
-    const plain = !JSON.stringify(value).includes("__proto__"); // which zod leaves out
+    const plain = !JSON.stringify(value).includes("__proto__"); // zod drops this key
     const quickly = isSoundScore(value);
     if (quickly || plain) expect({ value, quickly }).toEqual({ value, quickly: "workload" in closely });
     if (quickly) expect(closely).toEqual({ workload: value });
@@ -61,7 +61,7 @@ test("whatever is changed in a file, both ways agree on whether it is sound, and
 
 type Change = { readonly how: string; readonly inner: unknown; readonly name: string };
 
-/** Walks down as far as the steps lead, and changes something there. */
+/** Follows the steps into the value, and changes the field at their end. */
 function apply(value: unknown, at: readonly number[], { how, inner, name }: Change): void {
   let place = value as Record<string, unknown>;
   for (const step of at) {

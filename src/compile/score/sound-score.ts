@@ -1,8 +1,8 @@
 /**
- * Whether a Score file is sound, found quickly: nearly all are, and zod takes ten times as long to say so.
+ * A fast check whether a Score file is valid: nearly all are, and zod takes ten times as long.
  *
- * It only accepts or leaves the file to `schema.ts`, which reports errors. Both have the same rules; a property test
- * holds them to it.
+ * Files that it does not accept go to `schema.ts`, which reports errors. Both have the same rules; a property test
+ * compares them.
  */
 import { isJsonObject } from "#kube";
 import { CPU, ID, MEMORY, MODE, NAME, TYPE } from "./patterns.ts";
@@ -27,7 +27,7 @@ const oneOf = (...choices: readonly string[]): Check => {
 const NAME_LENGTH = 63;
 const name: Check = (value) => typeof value === "string" && value.length <= NAME_LENGTH && NAME.test(value);
 
-/** `others`: fields that are not in the list may be anything. */
+/** `others`: fields that are not in the list may have any value. */
 function struct(fields: Readonly<Record<string, Check>>, required: readonly string[] = [], others = false): Check {
   const known = new Map(Object.entries(fields));
   return (value) => {

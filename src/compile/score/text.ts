@@ -1,8 +1,8 @@
 /**
- * A text with Score's placeholders, written as Lattice reads it.
+ * Translates Score's placeholders in a text to Lattice's template syntax.
  *
- * The two differ in small ways: for Score `$$` is one `$` everywhere, and a `${` that is never closed is plain text. What a workload's own
- * metadata says beyond name and annotations is filled in here, since a Kubernetes object has no place to keep it.
+ * The two differ in small ways: for Score `$$` is one `$` everywhere, and a `${` that is never closed is plain text. The workload's own
+ * metadata besides name and annotations is expanded here, since a Kubernetes object has no fields for it.
  */
 import { err, ok, type Result } from "#base";
 import { isJsonObject, type Json } from "#kube";
@@ -12,14 +12,14 @@ const MARK = /\$(?:(\$?)\{([^}]*)\}|\$)/g;
 
 export type TextContext = {
   readonly metadata: Readonly<Record<string, unknown>>;
-  /** What `${resources.NAME}` stands for, where there is no output behind it: `ref` for a volume's source. */
+  /** The output of `${resources.NAME}` without an output name: `ref` for a volume's source. */
   readonly wholeResource?: string;
 };
 
 export function latticeText(text: string, context: TextContext): Result<string, string> {
   if (!text.includes("$")) return ok(text);
   let [out, literal, at] = ["", "", 0];
-  MARK.lastIndex = 0; // `matchAll` would make a copy of the expression for each text
+  MARK.lastIndex = 0; // `matchAll` would copy the expression for each text
   for (let match = MARK.exec(text); match !== null; match = MARK.exec(text)) {
     const [whole, escaped, path = ""] = match;
     literal += text.slice(at, match.index);
@@ -36,14 +36,14 @@ export function latticeText(text: string, context: TextContext): Result<string, 
   return ok(out + escapedText(literal + text.slice(at)));
 }
 
-/** What is no placeholder to Score must be none to Lattice. */
+/** Escapes text that is a placeholder for Lattice but not for Score. */
 function escapedText(literal: string): string {
   return literal.replaceAll("${", () => "$${");
 }
 
 const PART = /(?<!\\)\./;
 
-/** undefined: Lattice fills it in itself, or it is unknown. */
+/** undefined: Lattice expands it, or it is unknown. */
 function ownMetadata(path: string, metadata: TextContext["metadata"]): string | undefined {
   if (!path.startsWith("metadata.")) return undefined;
   const [, ...rest] = path.split(PART).map((part) => part.replaceAll("\\.", "."));
@@ -64,7 +64,7 @@ function valueAt(value: unknown, path: readonly string[]): unknown {
   return isJsonObject(value) && Object.hasOwn(value, first) ? valueAt(value[first], rest) : undefined;
 }
 
-/** The same for a value of any depth; keys are no templates. */
+/** The same for all texts of a value; keys are not templates. */
 export function latticeJson(value: Json, context: TextContext): Result<Json, string> {
   if (typeof value === "string") return latticeText(value, context);
   if (Array.isArray(value)) return all(value.map((item: Json) => latticeJson(item, context)));

@@ -1,4 +1,4 @@
-/** Forms of Score that are deprecated and still met: files and volumes as lists, a file's content as lines, `read_only`. */
+/** Converts deprecated forms of Score that are still in use: files and volumes as lists, a file's content as lines, `read_only`. */
 import { isJsonObject, type Json, type JsonObject } from "#kube";
 import type { ScoreError } from "./error.ts";
 

@@ -200,7 +200,7 @@ describe("mistakes of a resource", () => {
     );
     expect(read("${resources.caller.url}")).toContain("is inbound: it calls this service, and has no outputs");
     expect(read("${resources.backend.urll}")).toContain("has no output 'urll'; did you mean \"url\"?; there are host, port, url, name");
-    expect(read("${resources.backend}")).toContain("names resource 'backend' and none of its outputs");
+    expect(read("${resources.backend}")).toContain("names resource 'backend' without an output");
   });
 });
 

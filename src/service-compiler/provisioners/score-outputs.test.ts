@@ -86,7 +86,7 @@ describe("mistakes", () => {
     expect(made.read("${resources.env.NAME} ${resources.env.OTHER}")).toBe(
       "error: ${resources.env.NAME}: config has no 'NAME'\nset NAME in spec.values of a LatticeServiceConfig, or in spec.defaults.config of the LatticeEnvironment; ${resources.env.OTHER}: config has no 'OTHER'\nset OTHER in spec.values of a LatticeServiceConfig, or in spec.defaults.config of the LatticeEnvironment",
     );
-    expect(made.read("${resources.env}")).toContain("names resource 'env' and none of its outputs");
+    expect(made.read("${resources.env}")).toContain("names resource 'env' without an output");
     expect(made.finish().errors).toEqual([]);
   });
 
