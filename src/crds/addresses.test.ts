@@ -29,7 +29,7 @@ describe("isCidr agrees with Go's netip.ParsePrefix on", () => {
     expect(isCidr(given)).toBe(want);
   });
 
-  it("tells the two families apart", () => {
+  it("distinguishes the two families", () => {
     expect([isIpv4("1.2.3.4"), isIpv6("1.2.3.4"), isIpv4("::1"), isIpv6("::1")]).toEqual([true, false, false, true]);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * IP addresses and networks, read as strictly as Go's net/netip reads them, because that is what CEL's `isCIDR` does on the API
- * server: no leading zeros, no zones, no IPv4 hidden in IPv6.
+ * IP addresses and networks, parsed as strictly as by Go's net/netip, which CEL's `isCIDR` uses on the API server: no leading zeros,
+ * no zones, no IPv4 addresses in IPv6.
  */
 const OCTET = /^(?:0|[1-9][0-9]{0,2})$/;
 const GROUP = /^[0-9a-fA-F]{1,4}$/;
@@ -15,7 +15,7 @@ export function isIpv6(text: string): boolean {
   if (halves.length > 2 || !text.includes(":")) return false;
   const groups = halves.flatMap((half) => (half === "" ? [] : half.split(":")));
   if (!groups.every((group) => GROUP.test(group))) return false;
-  // "::" stands for at least one group of zeros
+  // "::" replaces at least one group of zeros
   return halves.length === 2 ? groups.length <= 7 : groups.length === 8;
 }
 

@@ -1,8 +1,8 @@
 /**
- * Objects, lists, maps and free-form JSON, as every kind is built from them.
+ * Schemas of objects, lists, maps and free-form JSON, used by every kind.
  *
- * Every map and list has a limit. It is not there to annoy: the API server refuses a CRD whose rules could walk without
- * end, and it prices a rule by the largest value that the schema allows.
+ * Every map and list has a limit: the API server estimates the cost of a CEL rule from the largest value that the schema allows, and
+ * rejects a CRD whose rules could be too expensive.
  */
 import * as z from "zod";
 import { NAME_RULES, parseDataKey, parseDnsLabel, parseEnvName, parsePortName } from "#kube";
@@ -14,17 +14,17 @@ export function object<S extends z.ZodRawShape>(description: string, shape: S) {
   return described(z.strictObject(shape), description);
 }
 
-/** A part that most objects do not have: its schema is made when it is first met. A command that compiles a hundred services makes few of them. */
+/** A part that few objects have: its schema is created at first use, which saves start time. */
 export function later<S extends z.ZodType>(make: () => S): z.ZodLazy<S> {
   return z.lazy(make);
 }
 
-/** What a map's keys must look like. `cel` is over the variable `key`. */
+/** A rule for the keys of a map. `cel` uses the variable `key`. */
 export type KeyRule = { readonly cel: string; readonly message: string; readonly holds: (key: string) => boolean };
 
 type MapOptions = { readonly max: number; readonly keys?: KeyRule; readonly notEmpty?: boolean };
 
-/** A map whose keys are the user's. Read it with Object.entries or Object.hasOwn: "constructor" is a legal key of some. */
+/** A map with keys that users choose. Read it with Object.entries or Object.hasOwn: "constructor" may be a valid key. */
 export function mapOf<V extends z.ZodType>(description: string, values: V, { max, keys, notEmpty = false }: MapOptions) {
   const least = notEmpty ? 1 : 0;
   const checked = z.record(z.string(), values).superRefine((map, context) => {
@@ -44,7 +44,7 @@ export function mapOf<V extends z.ZodType>(description: string, values: V, { max
 type ListOptions = {
   readonly max: number;
   readonly notEmpty?: boolean;
-  /** `set`: no value twice. `map`: no two items with the same `keys`. `atomic`: replaced whole. It decides how server-side apply merges. */
+  /** How server-side apply merges the list. `set`: values are unique. `map`: items have unique `keys`. `atomic`: the list is replaced. */
   readonly type: "set" | "atomic" | { readonly keys: readonly string[] };
 };
 
@@ -74,7 +74,7 @@ function duplicates(values: readonly unknown[], keys: readonly string[] | undefi
   });
 }
 
-/** Any value, kept unchanged: the component that reads it gives it a meaning. */
+/** Any value, passed on unchanged: only the component that reads it validates it. */
 export function anyFields(description: string, max: number) {
   return mapOf(description, z.unknown(), { max }).meta({
     description,
@@ -97,11 +97,11 @@ export const dnsLabelKeys = patternKeys(
   (key) => parseDnsLabel(key).ok,
 );
 
-/** `__proto__` is a legal variable in Linux and a trap in JavaScript, so it is refused in both languages. */
+/** `__proto__` is a valid variable name in Linux but unsafe as a JavaScript property, so CEL and the parser both reject it. */
 export const envNameKeys: KeyRule = {
   cel: `key != '__proto__' && key != '.' && !key.startsWith('..') && size(key) <= 253 && key.matches(${celPattern(NAME_RULES.envName.pattern)})`,
   message: "each name must be an environment variable's: letters, digits, '_', '-' and '.', not beginning with a digit or '..'",
-  // a variable is a key of a ConfigMap or Secret as well
+  // a variable name is also a key of a ConfigMap or Secret
   holds: (key) => key !== "__proto__" && parseEnvName(key).ok && parseDataKey(key).ok,
 };
 

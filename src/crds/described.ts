@@ -1,8 +1,8 @@
 /**
- * A schema with its description and the other keywords that a CRD has for it.
+ * Adds a description and other CRD keywords to a schema.
  *
- * zod's own `describe` and `meta` give a copy, and copies were half of what it costs to load the kinds. This one writes on the schema itself, so
- * it is for a schema that was made just now and is not shared yet.
+ * zod's own `describe` and `meta` return a copy, and copies were half of the time to load the kinds. This function changes the schema itself, so
+ * use it only for a new schema that is not shared yet.
  */
 import * as z from "zod";
 

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { fieldAt } from "#kube";
 import { latticeKinds } from "./kinds.ts";
 
-describe("the editors' schemas", () => {
-  it("name apiVersion and kind exactly", () => {
+describe("editor schemas", () => {
+  it("allow exactly one apiVersion and kind", () => {
     for (const { jsonSchema, kind } of latticeKinds) {
       expect(fieldAt(jsonSchema(), "properties", "kind", "const")).toBe(kind);
       expect(fieldAt(jsonSchema(), "properties", "apiVersion", "const")).toBe("lattice.dev/v1alpha1");
@@ -11,7 +11,7 @@ describe("the editors' schemas", () => {
     }
   });
 
-  it("say nothing that only Kubernetes understands", () => {
+  it("contain no Kubernetes extensions", () => {
     for (const { jsonSchema } of latticeKinds) expect(JSON.stringify(jsonSchema())).not.toContain("x-kubernetes");
   });
 
@@ -37,7 +37,7 @@ describe("the editors' schemas", () => {
   });
 });
 
-describe("the fields of the docs", () => {
+describe("the field table of the docs", () => {
   const rowOf = (kind: string, path: string) =>
     latticeKinds
       .find((candidate) => candidate.kind === kind)
@@ -58,7 +58,7 @@ describe("the fields of the docs", () => {
     { path: "spec.deploy.canary.metrics[].name", want: { type: "string", required: true } },
     { path: "status.compiledAt", want: { type: "time" } },
   ];
-  it.each(rows)("have a row for $path", ({ path, want }) => {
+  it.each(rows)("has a row for $path", ({ path, want }) => {
     expect(rowOf("LatticeService", path)).toMatchObject(want);
   });
 });

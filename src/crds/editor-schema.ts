@@ -1,7 +1,7 @@
 /**
- * JSON Schema (draft 7, which editors know best) of a whole object: completion, hover texts and red lines while typing.
+ * JSON Schema (draft 7, which most editors support) of a whole object: for completion, hover texts and validation in editors.
  *
- * It says less than the CRD: rules in CEL have no counterpart here, so a file without red lines may still be refused.
+ * It is weaker than the CRD: CEL rules have no counterpart here, so a file without errors in the editor may still be rejected.
  */
 import { apiVersionOf, type Json, type JsonObject, type KubeObject, type Resource } from "#kube";
 import { VALIDATIONS } from "./rules.ts";

@@ -26,7 +26,7 @@ describe("toFieldErrors", () => {
     expect(toFieldErrors(parsed.error?.issues ?? [], structural).map(formatFieldError)).toEqual([want]);
   });
 
-  it("lists what is known where nothing is near", () => {
+  it("lists the valid names if none is similar", () => {
     const schema = z.strictObject({ name: z.string().optional(), image: z.string().optional() });
     const { error } = schema.safeParse({ zzzz: 1 }, { reportInput: true });
     expect(toFieldErrors(error?.issues ?? [], toStructural(schema))).toEqual([
@@ -39,16 +39,16 @@ it("an error about the whole object has no path to print", () => {
   expect(formatFieldError({ kind: "invalid", path: "", message: "m" })).toBe("m");
 });
 
-it("paths put the keys of maps and the places in lists into brackets", () => {
+it("paths have map keys and list indexes in brackets", () => {
   const root = { properties: { a: { additionalProperties: { properties: { b: { items: {} } } } } } };
   expect(formatPath(root, ["a", "x.y/z", "b", 0, "c"])).toBe("a[x.y/z].b[0].c");
 });
 
-describe("very many mistakes in one object", () => {
+describe("very many errors in one object", () => {
   const service = (spec: object) =>
     parseLatticeService({ apiVersion: "lattice.dev/v1alpha1", kind: "LatticeService", metadata: { name: "a", namespace: "b" }, spec });
 
-  it("are listed up to a hundred, and the rest is counted", () => {
+  it("are listed up to 100, and the rest is counted", () => {
     const unknown = Object.fromEntries(Array.from({ length: 50_000 }, (_, at) => [`contianers${at}`, 1]));
     const parsed = service({ containers: { main: { image: "i" } }, ...unknown });
     const errors = parsed.ok ? [] : parsed.error;
@@ -56,7 +56,7 @@ describe("very many mistakes in one object", () => {
     expect(errors.at(-1)).toEqual({ kind: "invalid", path: "", message: "49900 further mistakes are not listed; correct these first" });
   });
 
-  it("name keys without end by their beginning", () => {
+  it("have long keys truncated", () => {
     const parsed = service({ containers: { main: { image: "i", variables: { ["-".repeat(500_000)]: "x" } } } });
     expect(parsed.ok ? [] : parsed.error.map(({ path, message }) => path.length + message.length < 3_000)).toEqual([true]);
   });

@@ -1,15 +1,15 @@
 /**
- * What is wrong with an object, field by field. zod finds the mistakes; this file writes the messages, so that each says what is
- * wrong and what would fix it, and points at the field the way the API server's rules do: `spec.containers[main].image`.
+ * The errors of an object by field. zod finds them; this file writes the messages, each with the error and a fix, and the field path in
+ * the API server's format: `spec.containers[main].image`.
  */
 import type * as z from "zod";
 import { didYouMean } from "./nearest.ts";
 import { below, type Structural } from "./structural.ts";
 
-/** What is wrong with a field. */
+/** The kind of a field's error. */
 export type FieldErrorKind = "required" | "unknown-field" | "wrong-type" | "not-allowed" | "invalid" | "immutable";
 
-/** A mistake in an object: the field, and what would fix it. */
+/** An error in an object: the field, the error and a fix. */
 export type FieldError = {
   readonly kind: FieldErrorKind;
   /** "spec.nodes.controlPlane", "spec.containers[main].image", "spec.mirrors[0].from"; "" for the object itself. */
@@ -28,9 +28,9 @@ export function formatFieldError({ path, message }: FieldError): string {
 
 type Issue = z.core.$ZodIssue;
 
-/** Of one object: each mistake costs time to describe, and more of them are not read. */
+/** Per object: every message costs time, and users do not read more of them. */
 const MOST_ERRORS = 100;
-/** Keys of maps are the user's, and may be long. */
+/** Users choose the keys of maps, and they may be long. */
 const LONGEST_PATH = 1_024;
 
 export function toFieldErrors(issues: readonly Issue[], root: Structural): readonly FieldError[] {
@@ -41,7 +41,7 @@ export function toFieldErrors(issues: readonly Issue[], root: Structural): reado
     const room = MOST_ERRORS - errors.length;
     left += Math.max(0, (keys?.length ?? 1) - room);
     if (room <= 0) continue;
-    errors.push(...(keys === undefined ? [wordIssue(issue, root)] : unknownFields(keys.slice(0, room), issue.path, root)));
+    errors.push(...(keys === undefined ? [describeIssue(issue, root)] : unknownFields(keys.slice(0, room), issue.path, root)));
   }
   if (left > 0) errors.push({ kind: "invalid", path: "", message: `${left} further mistakes are not listed; correct these first` });
   return errors;
@@ -56,17 +56,17 @@ function unknownFields(keys: readonly string[], at: readonly PropertyKey[], root
   });
 }
 
-function wordIssue(issue: Issue, root: Structural): FieldError {
+function describeIssue(issue: Issue, root: Structural): FieldError {
   const path = formatPath(root, issue.path);
   if (issue.input === undefined && issue.code !== "custom") {
     const description = schemaAt(root, issue.path)?.description;
     return { kind: "required", path, message: description === undefined ? "is required" : `is required: ${description}` };
   }
-  const [kind, message] = wordMistake(issue);
+  const [kind, message] = kindAndMessage(issue);
   return { kind, path, message };
 }
 
-function wordMistake(issue: Issue): readonly [FieldErrorKind, string] {
+function kindAndMessage(issue: Issue): readonly [FieldErrorKind, string] {
   switch (issue.code) {
     case "invalid_type":
       return ["wrong-type", wrongType(issue.expected, issue.input)];
@@ -79,7 +79,7 @@ function wordMistake(issue: Issue): readonly [FieldErrorKind, string] {
       ];
     case "too_big":
       return ["invalid", tooBig(issue.origin, Number(issue.maximum), issue.input)];
-    default: // patterns, unions and our own rules bring their message along
+    default: // patterns, unions and rules of this folder have their own message
       return ["invalid", issue.message];
   }
 }
@@ -125,7 +125,7 @@ function schemaAt(root: Structural, path: readonly PropertyKey[]): Structural | 
   return path.reduce<Structural | undefined>((schema, segment) => below(schema, segment), root);
 }
 
-/** Fields after a dot, items and the keys of maps in brackets: keys may hold dots and slashes. */
+/** Fields after a dot, items and map keys in brackets: keys may contain dots and slashes. */
 export function formatPath(root: Structural, path: readonly PropertyKey[]): string {
   let schema: Structural | undefined = root;
   let written = "";

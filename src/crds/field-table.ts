@@ -1,4 +1,4 @@
-/** The fields of a kind as rows of a table, for the docs and for `lattice explain`. Nested fields are written out: `spec.nodes.workers`. */
+/** The fields of a kind as rows of a table, for the docs and for `lattice explain`. Nested fields have their full path: `spec.nodes.workers`. */
 import type { Json } from "#kube";
 import { VALIDATIONS } from "./rules.ts";
 import type { Structural } from "./structural.ts";
@@ -10,11 +10,11 @@ export type FieldRow = {
   readonly required: boolean;
   readonly default?: Json;
   readonly description: string;
-  /** Messages of the rules that the value must keep. */
+  /** Messages of the rules for the value. */
   readonly rules: readonly string[];
 };
 
-/** Rows for `spec` and `status`; metadata is Kubernetes' own. */
+/** Rows for `spec` and `status`, without metadata. */
 export function toFieldRows(root: Structural): readonly FieldRow[] {
   const { spec, status } = root.properties ?? {};
   return [...(spec === undefined ? [] : rowsOf("spec", spec, true)), ...(status === undefined ? [] : rowsOf("status", status, false))];
@@ -32,7 +32,7 @@ function rowsOf(path: string, schema: Structural, required: boolean): readonly F
   return [row, ...rowsBelow(path, schema)];
 }
 
-/** Those of the value and, for a map or list, those that each entry must keep: entries have no row of their own. */
+/** The rules of the value and, for a map or list, those of its entries, which have no row of their own. */
 function rulesOf(schema: Structural): readonly string[] {
   const own = (schema[VALIDATIONS] ?? []).map(({ message, fieldPath }) =>
     fieldPath === undefined ? message : `${fieldPath.slice(1)}: ${message}`,
@@ -41,7 +41,7 @@ function rulesOf(schema: Structural): readonly string[] {
   return entry === undefined ? own : [...own, ...rulesOf(entry)];
 }
 
-/** An entry of a map or list of plain values has no row of its own: the type says it all. */
+/** An entry of a map or list of scalars has no row of its own: the type of the map or list describes it. */
 function rowsBelow(path: string, schema: Structural): readonly FieldRow[] {
   if (schema.items !== undefined) return rowsBelow(`${path}[]`, schema.items);
   if (schema.additionalProperties !== undefined) return rowsBelow(`${path}.<name>`, schema.additionalProperties);

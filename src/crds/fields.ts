@@ -1,8 +1,8 @@
 /**
- * The scalars of the kinds: names, text, numbers, durations, quantities, addresses. One builder each, so that a duration is
- * the same everywhere and says the same when it is wrong.
+ * The scalars of the kinds: names, text, numbers, durations, quantities, addresses. One builder each, so that a duration has
+ * the same rules and messages everywhere.
  *
- * Messages never repeat the value of a free-form string: a password that landed in the wrong field must not reach a log.
+ * Messages never repeat the value of a free-form string: a password in a wrong field must not reach a log.
  */
 import * as z from "zod";
 import { DURATION_PATTERN } from "#base";
@@ -15,7 +15,7 @@ export function text(description: string, max: number) {
   return described(z.string().check(z.minLength(1), z.maxLength(max)), description);
 }
 
-/** Text that may be empty, and is a template or an argument: any characters. */
+/** Text of any characters that may be empty, such as a template or an argument. */
 export function anyText(description: string, max: number) {
   return described(z.string().check(z.maxLength(max)), description);
 }
@@ -33,7 +33,7 @@ export const dnsSubdomain = (description: string) => nameAs(description, NAME_RU
 export const serviceName = (description: string) => nameAs(description, NAME_RULES.serviceName);
 export const labelValue = (description: string) => nameAs(description, NAME_RULES.labelValue);
 
-/** The schema checks the label, so its output may carry the brand. */
+/** The schema validates the label, so its output has the brand. */
 export function clusterName(description: string): z.ZodType<DnsLabel, string> {
   return dnsLabel(description) as unknown as z.ZodType<DnsLabel, string>;
 }
@@ -42,14 +42,14 @@ export function namespaceName(description: string): z.ZodType<NamespaceName, str
   return dnsLabel(description) as unknown as z.ZodType<NamespaceName, string>;
 }
 
-/** Lattice never puts workloads or a default deny into the namespaces that the cluster itself lives in. */
+/** Namespaces of the cluster itself: Lattice creates neither workloads nor a default-deny policy in them. */
 const SYSTEM_NAMESPACES = ["kube-system", "cilium-system", "istio-system", "istio-ingress", "lattice-system", "cert-manager"];
 
 export function isSystemNamespace(name: string): boolean {
   return SYSTEM_NAMESPACES.includes(name) || name.startsWith("capi-") || (name.startsWith("cap") && name.endsWith("-system"));
 }
 
-/** The same in CEL, over any expression that is a string. */
+/** The same in CEL, for any string expression. */
 export function celIsSystemNamespace(name: string): string {
   const list = SYSTEM_NAMESPACES.map((item) => `'${item}'`).join(", ");
   return `(${name} in [${list}] || ${name}.startsWith('capi-') || (${name}.startsWith('cap') && ${name}.endsWith('-system')))`;
@@ -84,7 +84,7 @@ export function duration(description: string) {
 
 /**
  * A number or a string. `x-kubernetes-int-or-string` replaces the type in the CRD, so the limits are repeated as metadata:
- * numbers are held by minimum and maximum, strings by the pattern.
+ * minimum and maximum for numbers, the pattern for strings.
  */
 function numberOrText(description: string, rule: { min: number; max: number; pattern: string; message: string }) {
   const number = z.int().check(z.gte(rule.min), z.lte(rule.max));
@@ -131,7 +131,7 @@ export function host(description: string) {
   return patterned(description, { pattern: HOST, max: 253, message: "must be a DNS name or an IP address, without scheme and port" });
 }
 
-/** RFC 3339. The API server checks `format: date-time`; the pattern here refuses the same mistakes. */
+/** RFC 3339. The API server checks `format: date-time`; the pattern here rejects the same values. */
 export function timestampField(description: string) {
   const rfc3339 = z.superRefine<string>((value, context) => {
     if (!/^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/.test(value)) {

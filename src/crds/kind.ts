@@ -1,7 +1,7 @@
 /**
- * One Lattice kind: from its schema follow the type, the parser, the CRD, the editor's JSON Schema and the docs table.
+ * One Lattice kind: the type, the parser, the CRD, the editor's JSON Schema and the docs table are derived from its schema.
  *
- * What follows is computed when it is first asked for: a command that only prints its version must not pay for eight CRDs.
+ * All of them are computed at first use, so that commands which do not need them start faster.
  */
 import * as z from "zod";
 import { err, ok, once, type Result } from "#base";
@@ -22,7 +22,7 @@ export const LATTICE_GROUP = "lattice.dev";
 export const LATTICE_VERSION = "v1alpha1";
 export const LATTICE_API_VERSION = `${LATTICE_GROUP}/${LATTICE_VERSION}` as const;
 
-/** Parsed values are shared between controllers, so nothing in them may be changed. */
+/** Parsed values are shared between controllers, so they are read-only. */
 export type Immutable<T> = unknown extends T
   ? T
   : T extends string | number | boolean | null | undefined
@@ -44,11 +44,11 @@ export type KindDefinition<T extends KubeObject> = {
   readonly plural: string;
   readonly shortName: string;
   readonly namespaced: boolean;
-  /** One sentence; the first thing `kubectl explain` says. */
+  /** One sentence; the description in `kubectl explain`. */
   readonly purpose: string;
-  /** Absent: whatever Kubernetes accepts. */
+  /** Absent: any name that Kubernetes accepts. */
   readonly name?: NameRule;
-  /** Made when it is first needed: a command that compiles services does not build the schema of clusters. */
+  /** Created at first use: a command that compiles services does not build the schema of clusters. */
   readonly spec: () => z.ZodType;
   readonly status: () => z.ZodType;
   readonly columns: readonly PrinterColumn[];
@@ -62,14 +62,14 @@ export type LatticeKind<T extends KubeObject = KubeObject> = Pick<
   "kind" | "plural" | "shortName" | "namespaced" | "purpose"
 > & {
   readonly resource: Resource<T>;
-  /** What `parse` is made from. */
+  /** The schema that `parse` uses. */
   readonly schema: () => z.ZodType<T>;
-  /** All mistakes at once; defaults filled in as the API server fills them in. */
+  /** Returns all errors at once; sets the same defaults as the API server. */
   readonly parse: (value: unknown) => Result<T, readonly FieldError[]>;
-  /** What the API server would refuse about this change, given that both sides are valid in themselves. */
+  /** The errors with which the API server would reject this update; both objects must be valid. */
   readonly checkUpdate: (before: T, after: T) => readonly FieldError[];
   readonly crd: () => CustomResourceDefinition;
-  /** For editors: the whole object, with unknown fields refused. */
+  /** For editors: the whole object; unknown fields are errors. */
   readonly jsonSchema: () => JsonObject;
   readonly fields: () => readonly FieldRow[];
 };
@@ -112,7 +112,7 @@ function rootSchema<T extends KubeObject>(definition: KindDefinition<T>): z.ZodT
   return withRules(described(root, purpose) as unknown as z.ZodType<T>, rules);
 }
 
-/** The whole truth about an object that may not be sound. */
+/** Parses with zod and reports all errors; used when the fast reader could not read the object. */
 export function parseClosely<T>(schema: z.ZodType<T>, structural: () => Structural, value: unknown): Result<T, readonly FieldError[]> {
   const normal = normalise(value, structural);
   if (!normal.ok) return normal;

@@ -10,7 +10,7 @@ import { defaultCanary, formatFieldError, latticeKinds, parseLatticeCluster, par
 const examples = join(import.meta.dirname, "../../examples");
 const files = readdirSync(examples).filter((file) => file.endsWith(".yaml"));
 
-/** What is of ours; Secrets and namespaces lie beside it. */
+/** The Lattice objects of an example; the files also contain Secrets and namespaces. */
 function readExample(file: string): readonly unknown[] {
   const documents = expectOk(parseYaml(readFileSync(join(examples, file), "utf8")));
   return documents.filter((document) => field(document, "apiVersion") !== "v1");
@@ -21,7 +21,7 @@ function mistakes(value: unknown): readonly string[] {
   return parsed.ok ? [] : parsed.error.map(formatFieldError);
 }
 
-describe("what is refused", () => {
+describe("an invalid object", () => {
   it.each(invalidResources)("$name", ({ given, wantPath, wantMessage }) => {
     const parsed = parseLatticeObject(given);
     const errors = parsed.ok ? [] : parsed.error;
@@ -29,14 +29,14 @@ describe("what is refused", () => {
     expect(errors.map(({ path }) => path)).toEqual(errors.map(() => wantPath));
   });
 
-  it("has a row for every rule of every kind", () => {
+  it("is in the table for every rule of every kind", () => {
     const messages = latticeKinds.flatMap(({ crd }) => rulesIn(crd().spec.versions[0]?.schema.openAPIV3Schema));
     const rows = [...invalidResources, ...invalidUpdates];
     expect(messages.length).toBeGreaterThan(60);
     expect(messages.filter((message) => !rows.some(({ wantMessage }) => message.includes(wantMessage)))).toEqual([]);
   });
 
-  it("is reported all at once", () => {
+  it("is rejected with all errors at once", () => {
     const given = rawService({ replica: 1, replicas: { min: 3, max: 2 }, containers: { main: { image: 1, variables: { A: true } } } });
     expect(mistakes(given)).toEqual([
       "spec.containers[main].image: must be a string, and is a number; put it in quotes",
@@ -46,7 +46,7 @@ describe("what is refused", () => {
     ]);
   });
 
-  it("never shows the value of a free-form string", () => {
+  it("has no error that contains the value of a free-form string", () => {
     const secret = "hunter2 hunter2";
     const given = rawContainer({ image: secret, files: { "/a": { content: "", mode: secret } }, variables: { A: [secret] } });
     expect(mistakes(given)).toHaveLength(4);
@@ -60,7 +60,7 @@ function rulesIn(schema: unknown): readonly string[] {
   return [...own.map(({ message }) => message), ...Object.values(schema).flatMap(rulesIn)];
 }
 
-describe("what is accepted", () => {
+describe("a valid object", () => {
   it.each(rawObjects)("the smallest $kind", (given) => {
     expect(mistakes(given)).toEqual([]);
   });
@@ -69,7 +69,7 @@ describe("what is accepted", () => {
     expect(readExample(file).flatMap(mistakes)).toEqual([]);
   });
 
-  it("the examples show every kind", () => {
+  it("the examples contain every kind", () => {
     const shown = new Set(files.flatMap((file) => readExample(file).map((object) => expectOk(parseLatticeObject(object)).kind)));
     expect([...shown].toSorted()).toEqual(latticeKinds.map(({ kind }) => kind).toSorted());
   });
@@ -109,7 +109,7 @@ describe("what is accepted", () => {
 });
 
 describe("defaults", () => {
-  it("are filled in as the API server fills them in", () => {
+  it("are the same as on the API server", () => {
     const given = rawCluster({ endpoints: { host: "cell" } });
     expect(expectOk(parseLatticeCluster(given)).spec).toEqual({
       ...given.spec,
@@ -118,7 +118,7 @@ describe("defaults", () => {
     });
   });
 
-  it("take the place of null, which elsewhere counts as absent", () => {
+  it("replace null, which without a default counts as absent", () => {
     const given = rawService({
       deploy: null,
       replicas: { min: null },
@@ -131,7 +131,7 @@ describe("defaults", () => {
     });
   });
 
-  it("stay out of patch mode's way: what is not written is not patched", () => {
+  it("are not set in patch mode: absent fields are not patched", () => {
     const { spec } = expectOk(parseLatticeService(rawService({ workloadRef: { name: "a", namespace: "b" }, containers: undefined })));
     expect(spec).toEqual({ workloadRef: { kind: "Deployment", name: "a", namespace: "b" } });
   });
@@ -141,7 +141,7 @@ describe("status", () => {
   const condition = { type: "Ready", status: "True", reason: "Compiled", message: "", lastTransitionTime: "2026-01-31T12:00:00Z" };
   const withStatus = (status: object) => ({ ...rawCluster(), status });
 
-  it("takes conditions as Kubernetes writes them, and drops what it does not know", () => {
+  it("accepts Kubernetes conditions, and drops unknown fields", () => {
     const { status } = expectOk(parseLatticeCluster(withStatus({ phase: "Ready", conditions: [condition], later: 1 })));
     expect(status).toEqual({ phase: "Ready", conditions: [condition] });
   });
@@ -165,7 +165,7 @@ describe("status", () => {
   });
 });
 
-it("a canary without settings gets those that an empty block would get", () => {
+it("a canary without settings gets the defaults of an empty block", () => {
   const { spec } = expectOk(parseLatticeService(rawService({ deploy: { strategy: "canary", canary: {} } })));
   expect(defaultCanary()).toEqual(spec.deploy?.canary);
   expect(defaultCanary()).toEqual({ interval: "1m", threshold: 5, maxWeight: 50, stepWeight: 10 });
@@ -179,13 +179,13 @@ describe("checkUpdate", () => {
     expect(errors).toEqual([{ kind: "immutable", path: wantPath, message: wantMessage }]);
   });
 
-  it("lets machines and versions change", () => {
+  it("allows changes of machines and versions", () => {
     const before = expectOk(parseLatticeObject(rawCluster()));
     const after = expectOk(parseLatticeObject(rawClusterOn({ kubernetes: { version: "1.37.0" } })));
     expect(kindOf("LatticeCluster")?.checkUpdate(before, after)).toEqual([]);
   });
 
-  it("has nothing to say about objects of another kind", () => {
+  it("returns no errors for objects of another kind", () => {
     const service = expectOk(parseLatticeObject(rawService()));
     expect(kindOf("LatticeCluster")?.checkUpdate(service, service)).toEqual([]);
   });
@@ -222,7 +222,7 @@ describe("parseLatticeObject", () => {
     expect(mistakes(given)).toEqual([expect.stringContaining(want)]);
   });
 
-  it("lets the kind's own parser refuse another kind", () => {
+  it("the parser of a kind rejects another kind", () => {
     const parsed = parseLatticeCluster(rawService());
     expect(parsed.ok ? [] : parsed.error.map(formatFieldError)).toContain('kind: must be "LatticeCluster", and is "LatticeService"');
   });

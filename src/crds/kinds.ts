@@ -1,4 +1,4 @@
-/** All eight kinds in one place, for code that loops over them, and the parser that finds the right one by itself. */
+/** All eight kinds, for code that loops over them, and a parser that selects the kind by `apiVersion` and `kind`. */
 import { err, type Result } from "#base";
 import { field, isJsonObject, type KubeObject } from "#kube";
 import type { FieldError } from "./field-error.ts";
@@ -13,7 +13,7 @@ import { latticeServiceRegistrationKind, type LatticeServiceRegistration } from 
 import { latticeServiceKind, type LatticeService } from "./lattice-service.ts";
 import { didYouMean } from "./nearest.ts";
 
-/** Tell them apart by `kind`. */
+/** Discriminated by `kind`. */
 export type LatticeObject =
   | LatticeCluster
   | LatticeEnvironment
@@ -24,7 +24,7 @@ export type LatticeObject =
   | LatticeSecretBindings
   | LatticeImageRegistry;
 
-/** A kind whose object type is not known to the caller: it parses, and checks changes between objects that it parsed. */
+/** A kind whose object type is not known at compile time: it parses objects and checks updates of parsed objects. */
 export type AnyLatticeKind = Omit<LatticeKind, "parse" | "checkUpdate" | "resource"> & {
   readonly resource: LatticeKind["resource"];
   readonly parse: (value: unknown) => Result<LatticeObject, readonly FieldError[]>;
@@ -42,7 +42,7 @@ export const latticeKinds: readonly AnyLatticeKind[] = [
   anyKind(latticeImageRegistryKind),
 ];
 
-/** Objects of another kind than the one asked share no fields with its transitions, so nothing is refused about them. */
+/** Updates of objects of another kind are never rejected: the transitions do not apply to them. */
 function anyKind<T extends LatticeObject>(kind: LatticeKind<T>): AnyLatticeKind {
   const isOwn = (object: KubeObject): object is T => object.kind === kind.kind && object.apiVersion === LATTICE_API_VERSION;
   return {
@@ -66,14 +66,14 @@ function findKind(value: unknown): Result<AnyLatticeKind, readonly FieldError[]>
   const [apiVersion, kind] = [field(value, "apiVersion"), field(value, "kind")];
   if (typeof kind !== "string") return refuse("required", "kind", `must be one of ${knownKinds().join(", ")}`);
   if (typeof apiVersion !== "string") return refuse("required", "apiVersion", `must be "${LATTICE_API_VERSION}"`);
-  if (apiVersion !== LATTICE_API_VERSION) return refuse("not-allowed", "apiVersion", wordApiVersion(apiVersion, kind));
+  if (apiVersion !== LATTICE_API_VERSION) return refuse("not-allowed", "apiVersion", apiVersionMessage(apiVersion, kind));
   const found = latticeKinds.find((candidate) => candidate.kind === kind);
   if (found !== undefined) return { ok: true, value: found };
   const hint = didYouMean(kind, knownKinds()) || `; there are ${knownKinds().join(", ")}`;
   return refuse("not-allowed", "kind", `unknown kind "${kind.slice(0, 64)}"${hint}`);
 }
 
-function wordApiVersion(given: string, kind: string): string {
+function apiVersionMessage(given: string, kind: string): string {
   const known = knownKinds().includes(kind) || given.startsWith(`${LATTICE_GROUP}/`);
   const wanted = `must be "${LATTICE_API_VERSION}", and is "${given.slice(0, 64)}"`;
   return known ? wanted : `${wanted}: ${kind.slice(0, 64)} is not a kind of Lattice`;

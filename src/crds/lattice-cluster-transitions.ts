@@ -1,4 +1,4 @@
-/** What cannot change in a LatticeCluster: the provider would refuse it, and a message at the time of writing is better than one an hour later. */
+/** Immutable fields of a LatticeCluster: the provider cannot change them, so the API server rejects the update at once. */
 import type { LatticeCluster } from "./lattice-cluster.ts";
 import type { Transition } from "./rules.ts";
 
@@ -6,12 +6,12 @@ type Provider = LatticeCluster["spec"]["provider"];
 
 const immutable = (what: string) => `cannot be changed: ${what} needs a new cluster`;
 
-/** A field that is always there when its block is. */
+/** A field that is required in its block. */
 function required(on: string, what: string, read: (provider: Provider) => string | undefined): Transition<LatticeCluster> {
   return { on, cel: "self == oldSelf", message: immutable(what), holds: (before, after) => same(read, before, after) };
 }
 
-/** A field that may be absent, and then must stay absent: the rule stands on the provider, which is always there. */
+/** An optional field, which must stay absent if it is absent: the rule is on the provider, which is always present. */
 function optional(
   field: readonly [string, string],
   what: string,

@@ -1,8 +1,8 @@
 /**
  * LatticeCluster: a Kubernetes cluster that is provisioned through Cluster API and then owns itself.
  *
- * It has the scale subresource, on `nodes.workers`: `kubectl scale lc/prod --replicas=5` works, and a person can be allowed to
- * scale without being allowed to edit. What it counts as ready is the pool "default", which is why no other pool may have that name.
+ * It has the scale subresource, on `nodes.workers`: `kubectl scale lc/prod --replicas=5` works, and RBAC can
+ * allow to scale without allowing to edit. It counts the ready nodes of the pool "default", so no other pool may have that name.
  */
 import type * as z from "zod";
 import { object } from "./collections.ts";
@@ -64,7 +64,7 @@ const specFields = () =>
 
 type ClusterSpec = z.output<ReturnType<typeof specFields>>;
 
-/** A machine field in a pool belongs to one provider; with another it would be ignored silently. */
+/** A machine field in a pool is for one provider; with another provider it would be ignored. */
 const machineFieldOnlyFor = (field: "instanceType" | "machineType" | "vmSize", type: string): Rule<ClusterSpec> => ({
   cel: `self.provider.type == '${type}' || !has(self.nodes.workerPools) || self.nodes.workerPools.all(pool, !has(self.nodes.workerPools[pool].${field}))`,
   message: `${field} is only for provider type ${type}; remove it from the pool`,

@@ -1,8 +1,8 @@
 /**
- * LatticeEnvironment: prod, staging, dev. A namespace that services run in, the clusters that carry it, and what holds for all
+ * LatticeEnvironment: prod, staging, dev. A namespace for services, the clusters where it exists, and settings for all
  * services in it.
  *
- * `sourceNamespaces` is the tenancy gate: a service in another namespace may target this environment only if it is listed.
+ * `sourceNamespaces` separates tenants: a service in another namespace may target this environment only if its namespace is listed.
  */
 import { listOf, object } from "./collections.ts";
 import {

@@ -1,4 +1,4 @@
-/** LatticeExternalService: something outside the mesh, and who may call it. Credentials have no place in its URLs: they would be readable by all. */
+/** LatticeExternalService: a service outside the mesh, and its allowed callers. Its URLs must not contain credentials, because many users can read them. */
 import type * as z from "zod";
 import { dnsLabelKeys, listOf, mapOf, object } from "./collections.ts";
 import { anyText, dnsLabel, oneOf, patterned } from "./fields.ts";
@@ -10,7 +10,7 @@ import { SIMPLE_PHASES, statusOf } from "./status.ts";
 
 const HOST = "(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?)";
 
-/** A scheme that has no well-known port needs one in the URL. */
+/** A scheme without a well-known port needs a port in the URL. */
 const endpoint = () =>
   patterned("URL, such as https://api.stripe.com or tcp://10.0.0.5:5432.", {
     pattern: `^(https?://${HOST}(:[0-9]{1,5})?|[a-z][a-z0-9+.-]*://${HOST}:[0-9]{1,5})(/[^\\s]*)?$`,
@@ -20,7 +20,7 @@ const endpoint = () =>
 
 const OCTET = "(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])";
 
-/** A pattern and not `isIP(url(self).getHostname())`: the API server cannot price that, and refuses the CRD. */
+/** A pattern and not `isIP(url(self).getHostname())`: the API server cannot estimate its cost, and rejects the CRD. */
 const ADDRESS_URL = `^[a-z][a-z0-9+.-]*://(${OCTET}(\\.${OCTET}){3}|\\[[0-9A-Fa-f:.]+\\])(:[0-9]{1,5})?(/.*)?$`;
 const isAddressUrl = matcher(ADDRESS_URL);
 

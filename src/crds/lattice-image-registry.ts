@@ -1,4 +1,4 @@
-/** LatticeImageRegistry: credentials to pull images with, and mirrors to pull them from. The credentials stay in the Secret that is named. */
+/** LatticeImageRegistry: pull credentials and mirrors of an image registry. The credentials are in the named Secret. */
 import { listOf, object } from "./collections.ts";
 import { patterned } from "./fields.ts";
 import { defineKind, type ObjectOf } from "./kind.ts";

@@ -1,6 +1,6 @@
 /**
- * LatticeServiceConfig: values for `${config.*}`. Where several apply, a value for a cluster goes before one for a service,
- * and that before one for an environment; among equals the later name wins.
+ * LatticeServiceConfig: values for `${config.*}`. If several apply, a value for a cluster overrides one for a service,
+ * which overrides one for an environment; at the same level the alphabetically last name wins.
  */
 import { object } from "./collections.ts";
 import { clusterName, dnsLabel, serviceName } from "./fields.ts";

@@ -1,4 +1,4 @@
-/** LatticeServiceRegistration: services that live in a Git repository, brought in through Flux. Its fields are Flux' own where Flux has them. */
+/** LatticeServiceRegistration: services in a Git repository, synchronised by Flux. Fields that Flux also has are the same as in Flux. */
 import { listOf, object } from "./collections.ts";
 import { anyText, dnsLabel, duration, flag, patterned, text, timestampField } from "./fields.ts";
 import { defineKind, type ObjectOf } from "./kind.ts";

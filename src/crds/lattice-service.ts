@@ -2,8 +2,8 @@
  * LatticeService: a workload, and which services may call it. With `workloadRef` the same spec is a patch on a Deployment
  * that another controller or person owns; then containers and their images are optional.
  *
- * It has no scale subresource. `replicas.min` is the only number there is to scale, and under an autoscaler it is a floor, not a
- * count: `kubectl scale` would raise the floor for good and nothing would lower it again.
+ * It has no scale subresource: only `replicas.min` could be scaled. With an autoscaler that is the minimum, and `kubectl scale` would raise
+ * the minimum permanently.
  */
 import type * as z from "zod";
 import { labelKeys, later, mapOf, object } from "./collections.ts";
@@ -50,7 +50,7 @@ type Container = NonNullable<ServiceSpec["containers"]>[string];
 
 type Violation = (container: Container, name: string, all: Readonly<Record<string, Container>>) => RelativePath | undefined;
 
-/** A rule about each container that holds for services which own their workload. `cel` is over the container's name, `name`. */
+/** A rule for each container of services that own their workload. `cel` uses the container's name as the variable `name`. */
 function eachOwnedContainer(cel: string, message: string, violation: Violation): Rule<ServiceSpec> {
   return {
     cel: `has(self.workloadRef) || !has(self.containers) || self.containers.all(name, ${cel})`,

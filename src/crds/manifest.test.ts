@@ -4,7 +4,7 @@ import { latticeKinds } from "./kinds.ts";
 import { toManifest } from "./manifest.ts";
 
 describe("the CRDs", () => {
-  it("have the names, scopes and short names of the design", () => {
+  it("have the documented names, scopes and short names", () => {
     expect(
       latticeKinds.map(({ crd }) => crd().spec).map(({ scope, names }) => [names.kind, scope, ...names.shortNames, ...names.categories]),
     ).toEqual([
@@ -34,7 +34,7 @@ describe("the CRDs", () => {
     }
   });
 
-  it("report in the same four fields", () => {
+  it("have the same four status fields", () => {
     for (const { crd, kind } of latticeKinds) {
       const status = crd().spec.versions[0]?.schema.openAPIV3Schema.properties?.["status"]?.properties ?? {};
       expect(Object.keys(status), kind).toEqual(expect.arrayContaining(["phase", "conditions", "observedGeneration", "message"]));
@@ -42,14 +42,14 @@ describe("the CRDs", () => {
     }
   });
 
-  it("restrict no metadata but the name, because a cluster would refuse them", () => {
+  it("restrict only the name in metadata, because a cluster rejects other restrictions", () => {
     for (const { crd } of latticeKinds) {
       const metadata = crd().spec.versions[0]?.schema.openAPIV3Schema.properties?.["metadata"] ?? {};
       expect(Object.keys(metadata.properties ?? {}).filter((name) => name !== "name")).toEqual([]);
     }
   });
 
-  it("are made once", () => {
+  it("are created once", () => {
     for (const { crd, jsonSchema, fields } of latticeKinds) {
       expect(crd()).toBe(crd());
       expect(jsonSchema()).toBe(jsonSchema());
@@ -58,7 +58,7 @@ describe("the CRDs", () => {
   });
 });
 
-it("a transition on a field that is not there is a bug", () => {
+it("a transition on an unknown field throws", () => {
   const resource = defineResource<KubeObject>({ group: "a", version: "v1", kind: "A", plural: "as", namespaced: true });
   const transitions = [{ on: "spec.gone", cel: "true", message: "m", holds: () => true }];
   const root = { properties: { spec: { type: "object" } } } as const;

@@ -1,8 +1,7 @@
 /**
  * The CustomResourceDefinition of a kind, ready to be applied.
  *
- * `metadata` in a CRD may restrict nothing but the name; everything else about it is Kubernetes' own business, and the API
- * server refuses a CRD that says more.
+ * A CRD may restrict only the name in `metadata`: the API server rejects a CRD with other restrictions.
  */
 import { groupResourceOf, type KubeObject, type Resource } from "#kube";
 import { toKubernetesValidation, VALIDATIONS, type Transition } from "./rules.ts";
@@ -44,7 +43,7 @@ export type CustomResourceVersion = {
   readonly schema: { readonly openAPIV3Schema: Structural };
 };
 
-/** What people ask first, and last: shared by all kinds. */
+/** The first and last printer columns, shared by all kinds. */
 export const phaseColumn: PrinterColumn = {
   name: "Phase",
   type: "string",
@@ -87,7 +86,7 @@ export function toManifest<T extends KubeObject>(
 ): CustomResourceDefinition {
   const { group, kind, plural, version, namespaced } = resource;
   const { scale, columns, shortName, transitions = [] } = definition;
-  const schema = transitions.reduce((root, rule) => putTransition(root, rule.on.split("."), rule), toRoot(schemas));
+  const schema = transitions.reduce((root, rule) => addTransition(root, rule.on.split("."), rule), toRoot(schemas));
   return {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
@@ -124,10 +123,10 @@ function toRoot({ root, name }: Schemas): Structural {
   };
 }
 
-function putTransition<T>(schema: Structural, path: readonly string[], rule: Transition<T>): Structural {
+function addTransition<T>(schema: Structural, path: readonly string[], rule: Transition<T>): Structural {
   const [head, ...rest] = path;
   if (head === undefined) return { ...schema, [VALIDATIONS]: [...(schema[VALIDATIONS] ?? []), toKubernetesValidation(rule)] };
   const next = schema.properties?.[head];
   if (next === undefined) throw new Error(`a rule stands on ${rule.on}, and the schema has no "${head}" there`);
-  return { ...schema, properties: { ...schema.properties, [head]: putTransition(next, rest, rule) } };
+  return { ...schema, properties: { ...schema.properties, [head]: addTransition(next, rest, rule) } };
 }

@@ -1,6 +1,6 @@
 /**
- * `metadata`, as far as people write it and the server fills it in. In a CRD only the name may be restricted, so only that
- * part is carried over, and only for kinds whose name becomes something stricter than Kubernetes itself asks for.
+ * The schema of `metadata`. A CRD may restrict only the name, so only that part is in the CRD, and only for kinds whose names must be
+ * stricter than Kubernetes requires.
  */
 import * as z from "zod";
 import { NAME_RULES, type ObjectMeta } from "#kube";
@@ -15,13 +15,13 @@ export type NameRule = {
   readonly message: string;
 };
 
-/** The name becomes a label's value, a namespace, or a part of one. */
+/** The name is used as a label value or namespace, or as a part of one. */
 export function nameAsLabel(max: number, because: string): NameRule {
   const { what, pattern, advice } = NAME_RULES.dnsLabel;
   return { pattern, max, message: `must be ${what} of at most ${max} characters (${advice}), because ${because}` };
 }
 
-/** The name becomes that of a Service. */
+/** The name is used as the name of a Service. */
 export function nameAsService(because: string): NameRule {
   const { what, pattern, advice, max } = NAME_RULES.serviceName;
   return { pattern, max, message: `must be ${what} of at most ${max} characters (${advice}), because ${because}` };

@@ -18,16 +18,16 @@ describe("nearestName", () => {
     expect(nearestName(given, known)).toBe(want);
   });
 
-  it("knows nothing where nothing is known", () => {
+  it("returns undefined without known names", () => {
     expect(nearestName("a", [])).toBeUndefined();
   });
 
-  it("prefers the name that differs least", () => {
+  it("returns the name with the smallest distance", () => {
     expect(didYouMean("servic", ["services", "service"])).toBe('; did you mean "service"?');
     expect(didYouMean("nothing", known)).toBe("");
   });
 
-  it("compares a bounded number of names, and none that is too long or too short to be near", () => {
+  it("compares a bounded number of names, and none whose length differs too much", () => {
     const read: string[] = [];
     function* names(make: (at: number) => string) {
       for (let at = 0; at < 10_000; at += 1) {

@@ -1,16 +1,16 @@
 /**
- * "Did you mean …?": the known name that a person most likely meant.
+ * "Did you mean …?": the known name with the smallest edit distance.
  *
- * Names and mistakes are the user's, and there may be thousands of both: long names are not compared at all, those that cannot be near are
- * skipped, and only a number of the rest is looked at.
+ * There may be thousands of names and of errors: long names are not compared, names whose length differs too much are skipped, and of the
+ * rest only a bounded number is compared.
  */
 const LONGEST_COMPARED = 64;
 const MOST_COMPARED = 128;
 const MOST_READ = 2_048;
-/** More edits than this are another name. */
+/** A name with more edits is not suggested. */
 const MOST_EDITS = 6;
 
-/** The nearest name, if it is near enough that suggesting it helps more than it misleads. */
+/** The nearest name; undefined if none is near enough. */
 export function nearestName(given: string, known: Iterable<string>): string | undefined {
   if (given.length === 0 || given.length > LONGEST_COMPARED) return undefined;
   const wanted = given.toLowerCase();
@@ -27,7 +27,7 @@ export function nearestName(given: string, known: Iterable<string>): string | un
     if (distance > allowed) continue;
     best = name;
     if (distance === 0) break;
-    // only one that is nearer counts from here on
+    // from here on only a nearer name replaces it
     allowed = distance - 1;
   }
   return best;
@@ -40,8 +40,8 @@ export function didYouMean(given: string, known: Iterable<string>): string {
 }
 
 /**
- * Insertions, deletions, replacements, and swaps of neighbours ("teh"), which are the commonest slip of all. Cells further than `most` from
- * the diagonal cannot matter, and are not computed. More than `most`: some number above it.
+ * The number of insertions, deletions, replacements and swaps of neighbours ("teh"). Cells further than `most` from the diagonal cannot matter,
+ * and are not computed. A distance above `most` is returned as any number above it.
  */
 function editDistance(a: string, b: string, most: number): number {
   const width = b.length + 1;
@@ -66,7 +66,7 @@ function editDistance(a: string, b: string, most: number): number {
   return at(last, b.length);
 }
 
-/** Further than any distance that counts, and small enough for a byte. */
+/** Greater than any relevant distance, and small enough for a byte. */
 const FAR = 200;
 
 function at(row: Uint8Array, index: number): number {

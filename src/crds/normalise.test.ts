@@ -23,7 +23,7 @@ describe("normalise", () => {
     expect(normalise(given, schema)).toEqual({ ok: true, value: want });
   });
 
-  it("copies what has nothing to drop, and does not ask for the schema", () => {
+  it("copies a value without nulls, and does not create the schema", () => {
     const given = { field: "a", list: [{ field: "b" }, "c"], free: { constructor: 1 } };
     const result = normalise(given, () => {
       throw new Error("asked");
@@ -32,7 +32,7 @@ describe("normalise", () => {
     expect(result.ok && (result.value as typeof given).list).not.toBe(given.list);
   });
 
-  it("does not change what it is given", () => {
+  it("does not change its input", () => {
     const given = { field: null, list: [{ field: null }] };
     normalise(given, schema);
     expect(given).toEqual({ field: null, list: [{ field: null }] });
@@ -43,7 +43,7 @@ describe("normalise", () => {
     expect(result.ok ? [] : result.error.map(({ message }) => message)).toEqual(['the name "__proto__" is not accepted; use another']);
   });
 
-  it("refuses what is nested too deeply", () => {
+  it("rejects deep nesting", () => {
     let deep: unknown = "end";
     for (let level = 0; level < 200; level++) deep = [deep];
     expect(normalise({ free: deep }, schema)).toMatchObject({

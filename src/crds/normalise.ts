@@ -1,8 +1,8 @@
 /**
- * What the API server does to an object before it looks at it, so that our parser looks at the same thing: `null` in a field
+ * The changes that the API server makes to an object before validation, so that the parser here validates the same value: `null` in a field
  * that is not nullable counts as absent (in a list it stays, and is an error), and so does `undefined`.
  *
- * `__proto__` as a name is refused anywhere. Kubernetes would take it in a map; JavaScript code further down might not survive it.
+ * `__proto__` is rejected as a name everywhere. Kubernetes accepts it in a map, but it is unsafe in JavaScript objects.
  */
 import { err, ok, type Result } from "#base";
 import { depthExceeds, isJsonObject, MAX_DEPTH } from "#kube";
@@ -10,7 +10,7 @@ import { formatPath, type FieldError } from "./field-error.ts";
 import { NOT_PLAIN, plainCopy } from "./plain.ts";
 import { below, type Structural } from "./structural.ts";
 
-/** `schemaOf` takes a while the first time, and most objects have nothing that it is needed for. */
+/** `schemaOf` is slow at its first call, and most objects do not need it. */
 export function normalise(value: unknown, schemaOf: () => Structural): Result<unknown, readonly FieldError[]> {
   if (!isJsonObject(value))
     return err([{ kind: "wrong-type", path: "", message: "must be an object with apiVersion, kind, metadata and spec" }]);

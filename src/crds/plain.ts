@@ -1,9 +1,9 @@
-/** Copies of values that have nothing in them to drop or to refuse: no `null`, no `undefined`, no `__proto__`. */
+/** Copies values that `normalise` would not change or reject: without `null`, `undefined` and `__proto__`. */
 import { isJsonObject } from "#kube";
 
 export const NOT_PLAIN = Symbol("something to drop or to refuse");
 
-/** The same value, or NOT_PLAIN when there is a `null`, an `undefined` or a `__proto__` in it. */
+/** A copy of the value, or NOT_PLAIN if it contains `null`, `undefined` or `__proto__`. */
 export function plainCopy(value: unknown): unknown {
   if (value === null || value === undefined) return NOT_PLAIN;
   if (Array.isArray(value)) return plainList(value);

@@ -1,4 +1,4 @@
-/** What holds for any input, not only for the examples we thought of. */
+/** Property tests of the parsers, with random input. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { field, fieldAt, jsonEqual } from "#kube";
@@ -11,7 +11,7 @@ const anyKey = fc.oneof(
   fc.constantFrom("__proto__", "constructor", "prototype", "toString", "hasOwnProperty", "name", "image", "type"),
 );
 
-/** A valid object with one thing, somewhere in its spec, replaced by something arbitrary. */
+/** A valid object with one random value in its spec replaced. */
 const damaged = fc.tuple(fc.constantFrom(...rawObjects), anyKey, anyJson, fc.nat()).map(([object, key, value, choice]) => {
   const copy = JSON.parse(JSON.stringify(object)) as RawObject;
   const places = objectsIn(copy.spec);
@@ -47,7 +47,7 @@ describe("the parsers", () => {
     );
   });
 
-  it("find their own output valid and leave it as it is", () => {
+  it("accept their own output and return it unchanged", () => {
     fc.assert(
       fc.property(damaged, (object) => {
         const once = parseLatticeObject(object);
@@ -59,7 +59,7 @@ describe("the parsers", () => {
     );
   });
 
-  it("point every error at a place and say something about it", () => {
+  it("return a path and a message in every error", () => {
     fc.assert(
       fc.property(damaged, (object) => {
         const parsed = parseLatticeObject(object);
@@ -73,7 +73,7 @@ describe("the parsers", () => {
     );
   });
 
-  it("refuse __proto__ wherever it stands, and nothing is polluted by it", () => {
+  it("reject __proto__ everywhere, and change no prototype", () => {
     fc.assert(
       fc.property(fc.constantFrom(...rawObjects), fc.nat(), (object, choice) => {
         const copy = JSON.parse(JSON.stringify(object)) as RawObject;
@@ -85,7 +85,7 @@ describe("the parsers", () => {
     );
   });
 
-  it("agree with Kubernetes about which names a cluster can have", () => {
+  it("accept the same cluster names as Kubernetes", () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[a-z][a-z0-9-]{0,57}$/), (name) => {
         const given = { ...rawObjects[0], metadata: { name } };

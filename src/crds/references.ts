@@ -32,7 +32,7 @@ const requirement = () =>
     ],
   );
 
-/** As everywhere in Kubernetes: all requirements must hold, and an empty selector selects everything. */
+/** As in Kubernetes: all requirements must match, and an empty selector selects everything. */
 export const labelSelector = (description: string) =>
   object(description, {
     matchLabels: labelMap("Labels that must be there with these values.").optional(),

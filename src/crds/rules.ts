@@ -1,38 +1,38 @@
 /**
- * Rules that a pattern cannot say. Each is declared once, in two languages side by side: `cel` is what the API server
- * evaluates, `holds` (or `violations`) is what our parser evaluates, and both refuse with the same message.
+ * Rules that a pattern cannot express. Each is declared once, in two languages: the API server evaluates `cel`, the parser here
+ * evaluates `holds` (or `violations`), and both report the same message.
  *
- * The two must mean the same. test/builders/invalid-resources.ts keeps them together: every row is refused by both.
+ * Both must be equivalent. Every row of test/builders/invalid-resources.ts must be rejected by both.
  */
 import type * as z from "zod";
 import { once } from "#base";
 import { described } from "./described.ts";
 
-/** How the API server labels the error; absent means "Invalid value". */
+/** The reason of the API server's error; absent means "Invalid value". */
 export type RuleReason = "FieldValueForbidden" | "FieldValueRequired" | "FieldValueDuplicate";
 
 export type RelativePath = readonly (string | number)[];
 
 type Declared = {
   readonly cel: string;
-  /** What is wrong and what would fix it. */
+  /** The error and how to fix it. */
   readonly message: string;
-  /** The field the error is shown at, below the value that carries the rule. */
+  /** The field of the error, relative to the value with the rule. */
   readonly field?: readonly string[];
   readonly reason?: RuleReason;
 };
 
-/** `violations` names the exact places, where CEL can only point at the whole map; none means that the rule holds. */
+/** `violations` returns the exact paths, where CEL can only report the whole map; an empty list means that the rule holds. */
 export type Rule<T> = Declared &
   ({ readonly holds: (value: T) => boolean } | { readonly violations: (value: T) => readonly RelativePath[] });
 
 /**
- * A rule about a change. `on` is the field that carries it; as on the server, it is skipped when that field is absent
+ * A rule for an update. `on` is the field with the rule; as on the server, the rule is skipped if that field is absent
  * before or after.
  */
 export type Transition<T> = Declared & { readonly on: string; readonly holds: (before: T, after: T) => boolean };
 
-/** `x-kubernetes-validations`, as a CRD writes it. */
+/** An item of `x-kubernetes-validations` in a CRD. */
 export type KubernetesValidation = {
   readonly rule: string;
   readonly message: string;
@@ -42,7 +42,7 @@ export type KubernetesValidation = {
 
 export const VALIDATIONS = "x-kubernetes-validations";
 
-/** The schema with rules put on: checked by the parser, and carried into the CRD. */
+/** Adds rules to a schema: the parser checks them, and the CRD contains them. */
 export function withRules<S extends z.ZodType>(schema: S, rules: readonly Rule<z.output<S>>[]): S {
   // the server drops an empty list, so the next apply of the manifest would report a change
   if (rules.length === 0) return schema;
@@ -70,12 +70,12 @@ export function toKubernetesValidation(rule: Declared): KubernetesValidation {
   };
 }
 
-/** A string literal of CEL that needs no escapes; our patterns hold no quotes. */
+/** A raw string literal of CEL, without escapes; the patterns contain no quotes. */
 export function celPattern(pattern: string): string {
   return `r'${pattern}'`;
 }
 
-/** The same pattern for our own parser; most are never asked, so each is compiled when it is. */
+/** The same pattern for the parser here; compiled at first use, because most are never used. */
 export function matcher(pattern: string): (text: string) => boolean {
   const compiled = once(() => new RegExp(pattern));
   return (text) => compiled().test(text);

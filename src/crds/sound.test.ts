@@ -17,12 +17,12 @@ const change = fc.record({
   name: fc.constantFrom(...names),
 });
 
-describe("the quick way to read a resource", () => {
-  it("takes every sound resource, and gives what zod gives", () => {
+describe("the fast reader of a resource", () => {
+  it("reads every valid resource, and returns the same value as zod", () => {
     for (const object of rawObjects) expect(both(object)).toBe("sound");
   });
 
-  it("agrees with zod about whatever is changed in one", () => {
+  it("agrees with zod after random changes of a resource", () => {
     const met = { sound: 0, unsure: 0 };
     fc.assert(
       fc.property(fc.constantFrom(...rawObjects), fc.array(change, { minLength: 1, maxLength: 2 }), (object, changes) => {
@@ -36,7 +36,7 @@ describe("the quick way to read a resource", () => {
     expect(met.unsure).toBeGreaterThan(100);
   });
 
-  it("is unsure of what is to be dropped or refused: null, undefined and __proto__", () => {
+  it("returns UNSURE for null, undefined and __proto__", () => {
     const [object] = rawObjects;
     const hostile = JSON.parse('{ "__proto__": { "polluted": true } }') as object;
     for (const spec of [null, undefined, { ...object?.spec, more: undefined }, hostile]) {
@@ -45,7 +45,7 @@ describe("the quick way to read a resource", () => {
   });
 });
 
-describe("the quick reader of a schema", () => {
+describe("the fast reader of a schema", () => {
   it.each([
     ["fields that the schema does not name", z.looseObject({ a: z.string() }), { a: "b", c: "d" }],
     ["a transformation", z.string().transform((text) => text.length), "four"],
@@ -56,13 +56,13 @@ describe("the quick reader of a schema", () => {
     expect(soundReader(schema)(value)).toBe(UNSURE);
   });
 
-  it("is unsure of a list with a hole and of a map with nothing under a name", () => {
+  it("returns UNSURE for a sparse list and for a map with an undefined value", () => {
     expect(soundReader(z.array(z.unknown()))([undefined])).toBe(UNSURE);
     expect(soundReader(z.record(z.string(), z.unknown()))({ a: undefined })).toBe(UNSURE);
     expect(soundReader(z.strictObject({ a: z.unknown() }))({ a: undefined })).toBe(UNSURE);
   });
 
-  it("gives each reading its own default", () => {
+  it("creates a new default value for every read", () => {
     const read = soundReader(z.record(z.string(), z.string()).default({}));
     expect(read(undefined)).toEqual({});
     expect(read(undefined)).not.toBe(read(undefined));
@@ -77,7 +77,7 @@ function schemaOf(object: RawObject | undefined): z.ZodType {
 
 const structurals = new Map<z.ZodType, Structural>();
 
-/** Both ways, which must agree to the letter: the order of the fields is visible in printed output. */
+/** Reads with both readers and compares the results, including the order of fields, which is visible in printed output. */
 function both(object: RawObject): "sound" | "unsure" {
   const schema = schemaOf(object);
   const structural = structurals.get(schema) ?? toStructural(schema);
@@ -92,7 +92,7 @@ function both(object: RawObject): "sound" | "unsure" {
 
 type Change = { readonly at: readonly number[]; readonly how: string; readonly value: unknown; readonly name: string };
 
-/** Walks down as far as the steps lead, and changes something there. */
+/** Follows the steps as far as they exist, and changes the value there. */
 function apply(object: RawObject, { at, how, value, name }: Change): void {
   let place = object as unknown as Record<string, unknown>;
   for (const step of [2, ...at]) {

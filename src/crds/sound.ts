@@ -1,7 +1,7 @@
 /**
  * A fast reader of valid objects, derived from the same zod schema: nearly every object is valid, and zod takes several times as long.
  *
- * It returns the value that zod would return, or UNSURE; then zod parses the object and reports the errors. Only the traversal is ours; the
+ * It returns the value that zod would return, or UNSURE; then zod parses the object and reports the errors. Only the traversal is implemented here; the
  * checks are zod's own. A property test checks that both return the same.
  */
 import * as z from "zod";
@@ -13,7 +13,7 @@ export const UNSURE = Symbol("needs zod");
 
 type Reader = (value: unknown) => unknown;
 
-/** Reads any value; `undefined` stands for a field that is absent. */
+/** Reads any value; `undefined` means an absent field. */
 export function soundReader(schema: z.core.$ZodType): Reader {
   return checked(schema, walker(schema as z.core.$ZodTypes));
 }
@@ -75,8 +75,8 @@ function optional(read: Reader): Reader {
 }
 
 /**
- * Fields come out in the schema's order, as zod has it; what to do with others is zod's to say. Their readers are made when a field is first met:
- * most objects use few.
+ * The result has the fields in the schema's order, like zod's; objects with unknown fields are left to zod. A field's reader is created at its
+ * first use: most objects use few fields.
  */
 function objectReader(shape: Readonly<Record<string, z.core.$ZodType>>): Reader {
   const fields = Object.entries(shape).map(([name, schema]) => ({ name, reader: once(() => soundReader(schema)) }));

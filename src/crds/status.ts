@@ -1,6 +1,6 @@
 /**
- * What every kind's status has in common. A field that this version does not know is left out, not refused: a status written
- * by a newer operator must not keep an older one from reading the spec.
+ * The common part of every kind's status. Unknown fields are dropped, not rejected: an older operator must be able to read an object whose
+ * status a newer one wrote.
  */
 import * as z from "zod";
 import type { Condition } from "#kube";
@@ -46,5 +46,5 @@ export function statusOf<const Phases extends readonly [string, ...string[]], S 
   });
 }
 
-/** The phases of the kinds that have no life of their own beyond "it works" and "it does not". */
+/** The phases of kinds without a lifecycle of their own. */
 export const SIMPLE_PHASES = ["Pending", "Ready", "Failed"] as const;

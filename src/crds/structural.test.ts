@@ -44,11 +44,11 @@ describe("every schema", () => {
     expect(findIn(({ type, minimum }) => type === "integer" && minimum === undefined)).toEqual([]);
   });
 
-  it("says of every list how it is merged", () => {
+  it("sets the list type of every list", () => {
     expect(findIn((schema) => schema.type === "array" && schema["x-kubernetes-list-type"] === undefined)).toEqual([]);
   });
 
-  it("gives every value a type, or says that any is kept", () => {
+  it("gives every value a type, or preserves unknown fields", () => {
     const typed = (schema: Structural) => schema.type !== undefined || schema["x-kubernetes-int-or-string"] === true;
     expect(findIn((schema) => !typed(schema))).toEqual([]);
   });
@@ -102,7 +102,7 @@ describe("below", () => {
     additionalProperties: { type: "integer" },
     items: { type: "boolean" },
   };
-  it("prefers a field over an entry, and knows items", () => {
+  it("prefers a field over a map entry, and finds items", () => {
     expect([below(schema, "a"), below(schema, "b"), below(schema, 0), below(undefined, "a")].map((found) => found?.type)).toEqual([
       "string",
       "integer",
@@ -111,7 +111,7 @@ describe("below", () => {
     ]);
   });
 
-  it("finds nothing that the schema does not have", () => {
+  it("returns undefined for an unknown field", () => {
     expect(below({ properties: {} }, "constructor")).toBeUndefined();
   });
 });

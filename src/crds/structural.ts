@@ -1,8 +1,7 @@
 /**
- * From a zod schema to the schema a CRD carries: OpenAPI 3.0, structural as Kubernetes means it.
+ * Converts a zod schema to the schema of a CRD: OpenAPI 3.0, structural as Kubernetes requires.
  *
- * The keywords that may come through are listed. A new zod version that says something in another way is then a failing
- * test here, and not a CRD that a cluster refuses.
+ * Only listed keywords are copied. If a new version of zod uses other keywords, a test here fails, before a cluster rejects the CRD.
  */
 import * as z from "zod";
 import { isJsonObject, type Json, type JsonObject } from "#kube";
@@ -34,7 +33,7 @@ export type Structural = {
   readonly [VALIDATIONS]?: readonly KubernetesValidation[];
 };
 
-/** Also the order in which they are written. */
+/** The copied keywords, in their output order. */
 const COPIED = [
   "description",
   "type",
@@ -65,7 +64,7 @@ export function toStructural(schema: z.ZodType): Structural {
 }
 
 function clean(schema: JsonObject): Structural {
-  // a number or a string is the one choice that has a keyword of its own
+  // int-or-string is the only union with its own keyword
   const isChoice = schema["x-kubernetes-int-or-string"] === true;
   const surprising = Object.keys(schema).filter((keyword) => !HANDLED.has(keyword) && !(keyword === "anyOf" && isChoice));
   if (surprising.length > 0) throw new Error(`a CRD schema cannot say ${surprising.join(", ")}`);
@@ -85,7 +84,7 @@ function cleanAll(properties: JsonObject): { readonly [name: string]: Structural
   return Object.fromEntries(Object.entries(properties).flatMap(([name, value]) => (isJsonObject(value) ? [[name, clean(value)]] : [])));
 }
 
-/** zod bounds every integer by what JavaScript can hold; that says nothing about the field. */
+/** zod limits every integer to the safe range of JavaScript; that limit is not part of the field. */
 function isWanted(schema: JsonObject, keyword: (typeof COPIED)[number]): boolean {
   const value = schema[keyword];
   if (keyword === "minimum" || keyword === "maximum") return value !== undefined && Math.abs(Number(value)) < Number.MAX_SAFE_INTEGER;
@@ -94,7 +93,7 @@ function isWanted(schema: JsonObject, keyword: (typeof COPIED)[number]): boolean
 
 function copied(schema: JsonObject, keyword: (typeof COPIED)[number]): Json | undefined {
   const value = schema[keyword];
-  // `RegExp.source` escapes "/", which neither Go nor a reader needs
+  // `RegExp.source` escapes "/", which is not needed
   return keyword === "pattern" && typeof value === "string" ? value.replaceAll("\\/", "/") : value;
 }
 

@@ -1,17 +1,17 @@
 /**
- * Label selectors of many requirements, matched in a time that depends on the labels of the object and not on the selector.
+ * Label selectors of many requirements; the time of a match depends on the labels of the object and not on the selector.
  *
- * Requirements are joined by key. One that also holds without the label needs a look only if the object has it; of the others it is enough to
- * count how many keys the object has.
+ * Requirements are grouped by key. A match checks only the labels that the object has, and counts how many of them are required: the object
+ * matches if the count equals the number of required keys.
  */
 import { memoizeByObject } from "#base";
 import type { Requirement } from "./selectors.ts";
 
 type Labels = Readonly<Record<string, string>> | undefined;
 
-/** Everything that a selector asks of one label. */
+/** All requirements of a selector on one label. */
 type KeyRule = {
-  /** The label must be there. */
+  /** The label is required. */
   needed: boolean;
   absent: boolean;
   allowed: ReadonlySet<string> | undefined;
@@ -78,7 +78,7 @@ export function isWhole(text: string): boolean {
   return /^-?[0-9]{1,15}$/.test(text);
 }
 
-/** Requirements are never changed. */
+/** Requirements are immutable. */
 export const compiledSelector = memoizeByObject((requirements: readonly Requirement[]) => new CompiledSelector(requirements));
 
 export const valueSet = memoizeByObject((values: readonly string[]): ReadonlySet<string> => new Set(values));

@@ -1,4 +1,4 @@
-/** Status conditions, as `metav1.Condition`: one per type, and the time of change moves only when the status does. */
+/** Status conditions, as `metav1.Condition`: one per type; lastTransitionTime changes only with the status. */
 export type ConditionStatus = "True" | "False" | "Unknown";
 
 export type Condition = {
@@ -12,7 +12,7 @@ export type Condition = {
 
 export type NewCondition = Omit<Condition, "lastTransitionTime">;
 
-/** The conditions with `next` put in: same place, and the old time if the status is the same. */
+/** The conditions with `next` added or replaced in its position; lastTransitionTime stays if the status is the same. */
 export function setCondition(conditions: readonly Condition[], next: NewCondition, now: string): readonly Condition[] {
   const index = conditions.findIndex((condition) => condition.type === next.type);
   const previous = conditions[index];

@@ -1,15 +1,15 @@
 /**
- * Field paths as errors write them (`spec.containers[main].image`, `spec.containers.main.files["/etc/a.b"].mode`), found again in the value
- * that they are about. The keys of maps may hold dots and brackets, so a path has no meaning without its value.
+ * Resolves the field paths of errors (`spec.containers[main].image`, `spec.containers.main.files["/etc/a.b"].mode`) in the value that they
+ * refer to. Map keys may contain dots and brackets, so a path cannot be parsed without its value.
  */
 import { isJsonObject, type Json } from "./json.ts";
 
 export type FieldStep = string | number;
 
 export type FoundField = {
-  /** As far as the value has the field. */
+  /** The part of the path that exists in the value. */
   readonly steps: readonly FieldStep[];
-  /** Whether that is all of the path. A required field that is missing is not there. */
+  /** Whether the whole path exists. False for a missing required field. */
   readonly complete: boolean;
 };
 
@@ -37,7 +37,7 @@ function nextField(value: Json | undefined, rest: string): Next | undefined {
   return isJsonObject(value) ? entryOf(value, rest) : undefined;
 }
 
-/** Of two keys that both fit (`a` and `a.b` for `a.b`), the longer one is meant. */
+/** If two keys match (`a` and `a.b` for `a.b`), the longer one is used. */
 function entryOf(map: Readonly<Record<string, Json | undefined>>, rest: string): Next | undefined {
   let best: Next | undefined;
   for (const key of Object.keys(map)) {
@@ -47,7 +47,7 @@ function entryOf(map: Readonly<Record<string, Json | undefined>>, rest: string):
   return best;
 }
 
-/** How much of the path names the key; 0: none of it. */
+/** How many characters of the path the key matches; 0: no match. */
 function lengthOf(key: string, rest: string): number {
   for (const form of [`["${key}"]`, `[${key}]`]) if (rest.startsWith(form)) return form.length;
   const plain = rest.startsWith(".") ? 1 : 0;
@@ -56,7 +56,7 @@ function lengthOf(key: string, rest: string): number {
   return end === rest.length || rest[end] === "." || rest[end] === "[" ? end : 0;
 }
 
-/** An item by its number; by its `target`, for lists that may be written as a map of targets too. */
+/** An item by its index, or by its `target` in lists that may also be written as a map of targets. */
 function itemOf(list: readonly Json[], rest: string): Next | undefined {
   const [text, digits] = /^\[([0-9]{1,9})\]/.exec(rest) ?? [];
   if (text !== undefined && Number(digits) < list.length) return { step: Number(digits), value: list[Number(digits)], length: text.length };

@@ -1,12 +1,12 @@
 /**
- * Values as Go prints them: error messages and FieldsV1 keys of a real server are made with fmt and jsoniter, and people (and tests)
- * compare them letter by letter.
+ * Values as Go prints them: a real server formats error messages and FieldsV1 keys with fmt and jsoniter, and clients and tests compare them
+ * exactly.
  *
- * Whole numbers are Go's int64 here and print in full; other numbers are float64.
+ * Integers are printed as Go's int64, without an exponent; other numbers as float64.
  */
 import { isJsonObject, type Json } from "./json.ts";
 
-/** Order of UTF-8 bytes, which is the order of code points; JavaScript's own order differs for characters beyond U+FFFF. */
+/** Go's order of strings: by UTF-8 bytes, which is the order of code points. JavaScript's order differs for characters above U+FFFF. */
 export function goCompareText(a: string, b: string): number {
   if (a === b) return 0;
   const shorter = Math.min(a.length, b.length);
@@ -91,7 +91,7 @@ export function goTypeText(value: Json): string {
   return Array.isArray(value) ? "[]interface {}" : "map[string]interface {}";
 }
 
-/** JSON as jsoniter writes it in its compatible mode: sorted fields, and `<`, `>`, `&` escaped in values but not in field names. */
+/** JSON as jsoniter encodes it in its compatible mode: sorted fields, and `<`, `>`, `&` escaped. */
 export function goJsonText(value: Json | undefined): string {
   if (typeof value === "string") return PLAIN.test(value) ? `"${value}"` : goStringText(value).replace(/[<>&\u2028\u2029]/g, unicodeEscape);
   if (typeof value === "number") return jsonNumber(value);
@@ -102,10 +102,10 @@ export function goJsonText(value: Json | undefined): string {
     .join(",")}}`;
 }
 
-/** Most texts are names, and stand for themselves. */
+/** Text that needs no escapes, such as most names. */
 const PLAIN = /^[\w./:-]*$/;
 
-/** A JSON string without HTML escapes; `\b` and `\f` are written as numbers. */
+/** A JSON string without HTML escapes; `\b` and `\f` are written as \u escapes. */
 export function goStringText(text: string): string {
   if (PLAIN.test(text)) return `"${text}"`;
   const json = JSON.stringify(text);

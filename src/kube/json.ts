@@ -1,4 +1,4 @@
-/** JSON as data: types, equality, canonical text, and parsing that is safe for hostile input. */
+/** JSON values: types, equality, canonical text, and parsing that is safe for untrusted input. */
 import { err, fromThrowing, describeThrown, type Json, type JsonObject, type Result } from "#base";
 
 export type { Json, JsonObject, JsonPrimitive } from "#base";
@@ -10,7 +10,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
 }
 
 /**
- * Own fields only: `hasOwn` keeps "constructor" and "__proto__" from finding anything that is not a field of the document.
+ * Own fields only: with `hasOwn`, "constructor" and "__proto__" never return inherited properties.
  */
 export function field(value: unknown, name: string): Json | undefined {
   return isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
@@ -22,7 +22,7 @@ export function fieldAt(value: unknown, ...path: readonly string[]): Json | unde
   return at as Json | undefined;
 }
 
-/** Equal as JSON: order of fields does not count, `undefined` is absence. */
+/** Equal as JSON: the order of fields is ignored, `undefined` equals an absent field. */
 export function jsonEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, index) => jsonEqual(item, b[index]));
@@ -43,7 +43,7 @@ function countFields(object: JsonObject): number {
   return fields;
 }
 
-/** The same value always gives the same text: fields sorted, no white space. What digests are taken of. */
+/** Equal values have the same text: fields sorted, no white space. The input of digests. */
 export function canonicalJson(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
@@ -58,7 +58,7 @@ export function canonicalJson(value: unknown): string {
   return `{${text}}`;
 }
 
-/** Most lists of names are, and sorting costs more than looking. */
+/** Most field names are sorted already, and the check is cheaper than sorting. */
 function isOrdered(names: readonly string[]): boolean {
   for (let at = 1; at < names.length; at += 1) if ((names[at - 1] ?? "") > (names[at] ?? "")) return false;
   return true;

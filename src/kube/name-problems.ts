@@ -1,7 +1,7 @@
 /**
  * Names as the API server checks them, with its messages: people search for them.
  *
- * #kube's parsers make brands and speak Lattice's language; these speak the server's, and a name can have several faults.
+ * The parsers in `names.ts` return brands and Lattice's own messages; these functions return the server's, and a name can have several errors.
  */
 const LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
 const SUBDOMAIN = `${LABEL}(\\.${LABEL})*`;
@@ -85,13 +85,13 @@ export function qualifiedNameProblems(value: string): readonly string[] {
   return problems;
 }
 
-/** A name that only has to fit into a URL: of resources embedded in others. */
+/** A name that must only be valid in a URL path: of resources embedded in others. */
 export function pathSegmentProblems(value: string): readonly string[] {
   if (value === "." || value === "..") return [`may not be '${value}'`];
   return ["/", "%"].flatMap((text) => (value.includes(text) ? [`may not contain '${text}'`] : []));
 }
 
-/** The same rule for a generateName: what follows its last dash is not known yet. */
+/** The name to validate for a generateName: a trailing dash is allowed, because a suffix will follow. */
 export function asPrefix(name: string): string {
   return name.length > 1 && name.endsWith("-") ? `${name.slice(0, -2)}a` : name;
 }

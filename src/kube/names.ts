@@ -1,10 +1,10 @@
 /**
- * Names as Kubernetes accepts them. Each is a brand that only its parser makes, and each parser says what is wrong with a
- * name the way the API server does, because people search for that sentence.
+ * Names as Kubernetes accepts them. Each is a brand that only its parser creates. The parsers' messages are those of the API server,
+ * because users search for them.
  */
 import { err, memoizeByObject, ok, type Brand, type Result } from "#base";
 
-/** RFC 1123 label: names of namespaces, containers, ports' pods. */
+/** RFC 1123 label: names of namespaces and containers. */
 export type DnsLabel = Brand<string, "DnsLabel">;
 /** RFC 1123 subdomain: names of most objects. */
 export type DnsSubdomain = Brand<string, "DnsSubdomain">;
@@ -15,13 +15,13 @@ export type LabelKey = Brand<string, "LabelKey">;
 export type LabelValue = Brand<string, "LabelValue">;
 /** A key in a ConfigMap or Secret. */
 export type DataKey = Brand<string, "DataKey">;
-/** A variable that a container can be given through `envFrom`. */
+/** An environment variable that `envFrom` can set. */
 export type EnvName = Brand<string, "EnvName">;
 export type PortName = Brand<string, "PortName">;
 
 type Rule = { readonly what: string; readonly pattern: string; readonly max: number; readonly advice: string };
 
-/** Patterns and lengths are shared with the CRD schemas, so that both refuse the same names. */
+/** Patterns and lengths are shared with the CRD schemas, so that both reject the same names. */
 export const NAME_RULES = {
   dnsLabel: {
     what: "a lowercase RFC 1123 label",

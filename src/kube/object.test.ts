@@ -19,27 +19,31 @@ describe("pathOf", () => {
     { name: "an object", path: pathOf(pods, { namespace: "a", name: "b" }), want: "/api/v1/namespaces/a/pods/b" },
     { name: "a subresource", path: pathOf(nodes, { name: "n", subresource: "status" }), want: "/api/v1/nodes/n/status" },
     {
-      name: "a cluster-scoped object, whatever namespace was given",
+      name: "a cluster-scoped object, ignoring the namespace",
       path: pathOf(nodes, { namespace: "a", name: "n" }),
       want: "/api/v1/nodes/n",
     },
-    { name: "a hostile name, kept inside its segment", path: pathOf(nodes, { name: "../../x?y" }), want: "/api/v1/nodes/..%2F..%2Fx%3Fy" },
+    {
+      name: "a hostile name, escaped in its path segment",
+      path: pathOf(nodes, { name: "../../x?y" }),
+      want: "/api/v1/nodes/..%2F..%2Fx%3Fy",
+    },
   ])("$name", ({ path, want }) => {
     expect(path).toBe(want);
   });
 
-  it("names groups as kubectl does", () => {
+  it("formats group resources as kubectl does", () => {
     expect([apiVersionOf(pods), apiVersionOf(deployments)]).toEqual(["v1", "apps/v1"]);
     expect([groupResourceOf(pods), groupResourceOf(deployments)]).toEqual(["pods", "deployments.apps"]);
   });
 });
 
 describe("keys", () => {
-  it.each([{ text: "prod/api" }, { text: "mgmt" }])("$text reads back as written", ({ text }) => {
+  it.each([{ text: "prod/api" }, { text: "mgmt" }])("$text is parsed and formatted unchanged", ({ text }) => {
     expect(keyText(parseKey(text))).toBe(text);
   });
 
-  it("come from an object", () => {
+  it("are read from an object", () => {
     const pod = { apiVersion: "v1", kind: "Pod", metadata: { name: "a", namespace: "b", deletionTimestamp: "2026-01-01T00:00:00Z" } };
     expect(keyOf(pod)).toEqual({ namespace: "b", name: "a" });
     expect(describeObject(pod)).toBe("Pod b/a");
@@ -50,7 +54,7 @@ describe("keys", () => {
 describe("conditions", () => {
   const ready = { type: "Ready", status: "True", reason: "Settled", message: "" } as const;
 
-  it("keep their time while the status stays, and move it when it changes", () => {
+  it("change lastTransitionTime only when the status changes", () => {
     const first = setCondition([], ready, "t1");
     const same = setCondition(first, { ...ready, message: "new text" }, "t2");
     const changed = setCondition(same, { ...ready, status: "False" }, "t3");
@@ -58,7 +62,7 @@ describe("conditions", () => {
     expect(changed[0]).toMatchObject({ lastTransitionTime: "t3" });
   });
 
-  it("keep the place of others", () => {
+  it("keep the order of the other conditions", () => {
     const all = setConditions([], [ready, { ...ready, type: "Healthy" }], "t1");
     expect(setCondition(all, { ...ready, status: "Unknown" }, "t2").map(({ type }) => type)).toEqual(["Ready", "Healthy"]);
     expect(isConditionTrue(all, "Healthy")).toBe(true);
@@ -68,7 +72,7 @@ describe("conditions", () => {
 });
 
 describe("isStatus", () => {
-  it("knows a Status from anything else", () => {
+  it("is true only for a Status", () => {
     expect(isStatus({ kind: "Status", status: "Failure" })).toBe(true);
     expect(isStatus({ kind: "Pod" })).toBe(false);
     expect(isStatus("Status")).toBe(false);

@@ -1,4 +1,4 @@
-/** The shape every Kubernetes object shares. Kinds extend it; code that knows no kind works on it. */
+/** The fields that every Kubernetes object has. Kinds extend the type; generic code uses it directly. */
 export type OwnerReference = {
   readonly apiVersion: string;
   readonly kind: string;
@@ -25,27 +25,27 @@ export type ObjectMeta = {
   readonly managedFields?: readonly unknown[];
 };
 
-/** What every object of Kubernetes has. */
+/** The fields of every Kubernetes object. */
 export type KubeObject = {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: ObjectMeta;
 };
 
-/** One page of objects, as the server had them at its resourceVersion. */
+/** One page of objects, as of its resourceVersion. */
 export type KubeList<T extends KubeObject = KubeObject> = {
   readonly metadata: { readonly resourceVersion: string; readonly continue?: string; readonly remainingItemCount?: number };
   readonly items: readonly T[];
 };
 
-/** A name and, for namespaced kinds, a namespace: all that a work queue passes around. */
+/** A name and, for namespaced kinds, a namespace: the item type of work queues. */
 export type ObjectKey = { readonly namespace?: string | undefined; readonly name: string };
 
 export function keyOf(object: KubeObject): ObjectKey {
   return { namespace: object.metadata.namespace, name: object.metadata.name };
 }
 
-/** "namespace/name" or "name": names cannot hold a slash, so the text is unambiguous. */
+/** "namespace/name" or "name": names cannot contain a slash, so the text is unambiguous. */
 export function keyText(key: ObjectKey): string {
   return key.namespace === undefined ? key.name : `${key.namespace}/${key.name}`;
 }

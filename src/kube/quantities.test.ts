@@ -37,7 +37,7 @@ describe("parseQuantity", () => {
     },
   );
 
-  it("compares and adds exactly, where floating point would not", () => {
+  it("compares and adds exactly, unlike floating point", () => {
     const tenth = expectOk(parseQuantity("0.1"));
     const third = addQuantities(addQuantities(tenth, tenth), tenth);
     expect(compareQuantities(third, expectOk(parseQuantity("300m")))).toBe(0);
@@ -45,7 +45,7 @@ describe("parseQuantity", () => {
     expect(compareQuantities(third, tenth)).toBe(1);
   });
 
-  it("takes what the pattern in the CRDs takes, except exponents beyond the limits", () => {
+  it("accepts what the pattern in the CRDs accepts, except exponents beyond the limits", () => {
     const pattern = new RegExp(QUANTITY_PATTERN);
     fc.assert(
       fc.property(fc.stringMatching(/^[+-]?[0-9.]{0,6}(Ki|Mi|m|k|E|e[0-9]{1,2}|n|x)?$/), (text) => {
@@ -71,7 +71,7 @@ describe("formatQuantity", () => {
     expect(formatQuantity(expectOk(parseQuantity(given)), quantityFamily(given))).toBe(want);
   });
 
-  it("writes what reads as the same amount", () => {
+  it("formats every quantity so that it parses to the same quantity", () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 60n), max: 2n ** 60n }), fc.constantFrom("decimal", "exponent"), (nanos, family) => {
         const quantity = expectOk(parseQuantity(`${nanos}n`));

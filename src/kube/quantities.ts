@@ -1,6 +1,6 @@
 /**
- * Resource quantities ("100m", "1.5Gi", "2e3"), exact: an amount is a whole number of billionths, as in Kubernetes, which
- * rounds anything finer up.
+ * Exact resource quantities ("100m", "1.5Gi", "2e3"): an integer number of billionths. Smaller fractions are rounded up, as in
+ * Kubernetes.
  */
 import { err, ok, type Brand, type Result } from "#base";
 
@@ -29,7 +29,7 @@ const SUFFIXES = new Map<string, readonly [bigint, bigint]>([
   ["Ei", [1n << 60n, 1n]],
 ]);
 
-/** The pattern Kubernetes publishes for quantities, without its look-alike alternatives; used in the CRD schemas too. */
+/** The pattern that Kubernetes publishes for quantities, without its redundant alternatives; also used in the CRD schemas. */
 export const QUANTITY_PATTERN = "^[+-]?([0-9]+|[0-9]+\\.[0-9]*|\\.[0-9]+)(([KMGTPE]i)|[numkMGTPE]|([eE][+-]?[0-9]+))?$";
 const PARTS = /^([+-]?)([0-9]*)(?:\.([0-9]*))?((?:[KMGTPE]i)|[numkMGTPE]|(?:[eE][+-]?[0-9]{1,3}))?$/;
 
@@ -44,7 +44,7 @@ export function parseQuantity(raw: string | number): Result<Quantity, string> {
   const digits = BigInt(whole + fraction);
   const amount = digits * NANO * numerator;
   const divisor = denominator * 10n ** BigInt(fraction.length);
-  const rounded = (amount + divisor - 1n) / divisor; // up, away from zero
+  const rounded = (amount + divisor - 1n) / divisor; // rounded up, away from zero
   return ok((sign === "-" ? -rounded : rounded) as Quantity);
 }
 
@@ -63,12 +63,12 @@ export function addQuantities(a: Quantity, b: Quantity): Quantity {
   return (a + b) as Quantity;
 }
 
-/** As a plain number, for ratios and metrics; may round. */
+/** As a number, for ratios and metrics; may be rounded. */
 export function quantityToNumber(quantity: Quantity): number {
   return Number(quantity) / Number(NANO);
 }
 
-/** Which units an amount was written in; what is computed from it is written in the same. */
+/** The kind of unit of a quantity; sums are formatted in the same kind. */
 export type QuantityFamily = "decimal" | "binary" | "exponent";
 
 export function quantityFamily(text: string): QuantityFamily {
@@ -79,7 +79,7 @@ export function quantityFamily(text: string): QuantityFamily {
 const DECIMAL = ["n", "u", "m", "", "k", "M", "G", "T", "P", "E"];
 const BINARY = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
 
-/** As the API server writes it: the largest unit that needs no fraction. Amounts too small for binary units turn decimal. */
+/** As the API server formats it: in the largest unit that needs no fraction. Quantities too small for binary units become decimal. */
 export function formatQuantity(quantity: Quantity, family: QuantityFamily): string {
   const nanos: bigint = quantity;
   const large = nanos >= 1024n * NANO || nanos <= -1024n * NANO;

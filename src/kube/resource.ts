@@ -1,11 +1,11 @@
 /**
- * What a kind is to an API server: group, version, plural, scope, and the paths that follow from them.
+ * A kind in the API: group, version, plural, scope, and its URL paths.
  *
- * `T` is carried only in the type: `client.get(configMaps, …)` knows what comes back.
+ * `T` exists only at compile time: it is the result type of `client.get(configMaps, …)`.
  */
 import type { KubeObject } from "./object.ts";
 
-/** A kind as paths name it. `T` is what its objects are. */
+/** A kind and its URL path. `T` is the type of its objects. */
 export type Resource<T extends KubeObject = KubeObject> = {
   /** "" for the core group. */
   readonly group: string;
@@ -13,13 +13,13 @@ export type Resource<T extends KubeObject = KubeObject> = {
   readonly kind: string;
   readonly plural: string;
   readonly namespaced: boolean;
-  /** "metadata": the server is asked for the metadata alone (PartialObjectMetadata). Absent: for the whole object. */
+  /** "metadata": requests return only metadata (PartialObjectMetadata). Absent: the whole object. */
   readonly view?: "metadata";
-  /** Never present at run time. */
+  /** For the type only; never set at run time. */
   readonly type?: T;
 };
 
-/** Part of an object that has a path of its own. */
+/** A part of an object with its own URL path. */
 export type Subresource = "status" | "scale" | "finalize" | "ephemeralcontainers";
 
 /**
@@ -31,7 +31,7 @@ export function defineResource<T extends KubeObject>(resource: Omit<Resource<T>,
   return resource;
 }
 
-/** The same collection, but reads return only metadata: for code that follows every kind and reads the content of none. */
+/** The same collection, but reads return only metadata: for code that watches all kinds. */
 export function metadataOf(resource: Resource): Resource {
   const { type: _type, ...rest } = resource;
   return { ...rest, view: "metadata" };
@@ -46,7 +46,7 @@ export function groupResourceOf(resource: Resource): string {
   return resource.group === "" ? resource.plural : `${resource.plural}.${resource.group}`;
 }
 
-/** The path of a collection (all namespaces when none is given), an object, or a subresource of it. */
+/** The URL path of a collection (all namespaces if none is given), an object, or a subresource of it. */
 export function pathOf(
   resource: Resource,
   at: { namespace?: string | undefined; name?: string | undefined; subresource?: string | undefined } = {},

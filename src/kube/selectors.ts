@@ -1,4 +1,4 @@
-/** Label selectors: parsed from kubectl's text or a LabelSelector object, matched, and written back for a query string. */
+/** Label selectors: parsed from kubectl's text or a LabelSelector object, matched, and formatted for a query string. */
 import { collect, err, map, memoizeByObject, ok, type Result } from "#base";
 import { compiledSelector, isWhole, valueSet } from "./compiled-selector.ts";
 import { parseLabelKey, parseLabelValue } from "./names.ts";
@@ -19,7 +19,7 @@ export type Requirement =
 
 type Labels = Readonly<Record<string, string>> | undefined;
 
-/** Up to so many requirements, or values of one, are looked at one by one; more are compiled. */
+/** Selectors with more requirements, or more values in one, are compiled. */
 const FEW = 8;
 
 export function matches(requirements: readonly Requirement[], labels: Labels): boolean {
@@ -32,7 +32,7 @@ function holds(requirement: Requirement, labels: Labels): boolean {
   switch (requirement.operator) {
     case "in":
       return value !== undefined && isAmong(requirement.values, value);
-    case "notin": // an object without the label is "not in" anything
+    case "notin": // matches objects without the label
       return value === undefined || !isAmong(requirement.values, value);
     case "exists":
       return value !== undefined;
@@ -50,8 +50,8 @@ function isAmong(values: readonly string[], value: string): boolean {
 }
 
 /**
- * An empty LabelSelector selects everything; what an absent one selects depends on the field, so the caller decides. Selectors are not
- * changed, and one is matched against many objects, so its requirements are read once.
+ * An empty LabelSelector selects everything; the meaning of an absent one depends on the field, so the caller decides. Selectors are
+ * immutable, and one is matched against many objects, so its requirements are cached.
  */
 export function requirementsOf(selector: LabelSelector): readonly Requirement[] {
   const { matchLabels, matchExpressions } = selector;
@@ -79,7 +79,7 @@ const readSelector = memoizeByObject(({ matchLabels, matchExpressions }: LabelSe
   return [...requirementsOfLabels(matchLabels ?? NO_LABELS), ...expressions];
 });
 
-/** kubectl's form: `a=b,c!=d,e in (f,g),h notin (i),j,!k,l>5`. */
+/** The format of kubectl: `a=b,c!=d,e in (f,g),h notin (i),j,!k,l>5`. */
 export function parseSelector(text: string): Result<readonly Requirement[], string> {
   if (text.trim() === "") return ok([]);
   const parsed = collect(splitTerms(text).map(parseTerm));

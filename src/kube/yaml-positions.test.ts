@@ -1,4 +1,4 @@
-/** Where fields are: paths as errors write them, found in values and in texts. */
+/** Field paths of errors, resolved to positions in YAML texts. */
 import { describe, expect, test } from "vitest";
 import { expectOk } from "#base";
 import { findField } from "./field-path.ts";
@@ -51,19 +51,19 @@ describe("the position of a field", () => {
   ];
   test.each(rows)("$path", ({ path, want, document = 1 }) => expect(at(document, path)).toBe(want));
 
-  test("a field that is missing is at the field around it", () => {
+  test("a missing field has the position of its parent", () => {
     expect(at(1, "spec.containers.main.command[3]")).toBe("6:5");
     expect(at(1, "spec.list[7]")).toBe("13:3");
     expect(at(1, "nowhere")).toBe("4:1");
     expect(at(3, "a")).toBeUndefined();
   });
-  test("a list that may be written as a map is searched by target", () => {
+  test("an item of a list is found by its target", () => {
     const value = { files: [{ target: "/a", content: "x" }, "no", { target: "/b" }] };
     expect(findField(value, 'files["/b"].mode')).toEqual({ steps: ["files", 2], complete: false });
     expect(findField(value, 'files["/c"]')).toEqual({ steps: ["files"], complete: false });
     expect(findField(value, "files[0].content")).toEqual({ steps: ["files", 0, "content"], complete: true });
   });
-  test("lines that are indented too little are where the file has them", () => {
+  test("positions are those of the file where lines are indented too little", () => {
     const text = 'a:\n    b: "x\n  y"\n    c: [1,\n2]\n    d: 4\n';
     expect(expectOk(parseYaml(text))).toEqual([{ a: { b: "x y", c: [1, 2], d: 4 } }]);
     const positions = yamlPositions(text);
@@ -72,10 +72,10 @@ describe("the position of a field", () => {
       { line: 5, column: 1 },
     ]);
   });
-  test("a text that cannot be read has no positions", () => expect(yamlPositions("a: [")(1, [])).toBeUndefined());
+  test("invalid YAML has no positions", () => expect(yamlPositions("a: [")(1, [])).toBeUndefined());
 });
 
-test("every field of a document is found at a line that names it", () => {
+test("every field of a document has the position of a line that contains its name", () => {
   const positions = yamlPositions(TEXT);
   const lines = TEXT.split("\n");
   const visit = (value: unknown, steps: readonly (string | number)[]): void => {

@@ -1,22 +1,22 @@
 /**
- * Where a field is in a YAML text: line and column of its key, or of the item of a list. The text is read a second time for it, so callers
- * ask only when there is something to report.
+ * Line and column of a field in a YAML text: of its key, or of the item of a list. The text is parsed a second time for it, so it is
+ * called only to report an error.
  */
 import { EVENT_ID, getScalarValue, parseEvents, SCALAR_STYLE, type Event, type ScalarEvent } from "js-yaml";
 import type { FieldStep } from "./field-path.ts";
 import { MAX_DEPTH } from "./json.ts";
 import { readPadded, unpadded } from "./yaml.ts";
 
-/** Both count from 1. */
+/** Line and column start at 1. */
 export type Position = { readonly line: number; readonly column: number };
 
-/** `document` counts from 1, without empty documents, as `parseYaml` returns them. undefined: there is no such document. */
+/** `document` starts at 1 and does not count empty documents, like the result of `parseYaml`. Undefined if there is no such document. */
 export type YamlPositions = (document: number, steps: readonly FieldStep[]) => Position | undefined;
 
 type Node = { readonly at: number; readonly fields?: Map<string, Field>; readonly items?: Node[]; readonly isNull?: boolean };
 type Field = { readonly at: number; readonly value: Node };
 
-/** Of a text that `parseYaml` reads; of any other, every position is undefined. */
+/** The positions in a text that `parseYaml` accepts; undefined in any other text. */
 export function yamlPositions(text: string): YamlPositions {
   const { result: events, lines } = readPadded(text, (padded) => parseEvents(padded, { maxDepth: MAX_DEPTH }));
   if (!events.ok) return () => undefined;
@@ -29,7 +29,7 @@ export function yamlPositions(text: string): YamlPositions {
   };
 }
 
-/** Of the deepest field that is there. */
+/** The offset of the deepest existing field. */
 function offsetOf(root: Node, steps: readonly FieldStep[]): number {
   let [node, at] = [root, root.at];
   for (const step of steps) {
@@ -42,7 +42,7 @@ function offsetOf(root: Node, steps: readonly FieldStep[]): number {
   return at;
 }
 
-/** Lives as long as one text is read. */
+/** Builds the nodes of one text. */
 class Tree {
   readonly #text: string;
   readonly #events: readonly Event[];
@@ -64,7 +64,7 @@ class Tree {
     return roots;
   }
 
-  /** undefined: the collection or the document ends here. Depth is bounded by the parser. */
+  /** Undefined at the end of a collection or document. The parser bounds the depth. */
   #node(): Node | undefined {
     const event = this.#events[this.#next];
     this.#next += 1;
@@ -104,7 +104,7 @@ class Tree {
   }
 }
 
-/** A quote before the value belongs to it; an empty value has no place of its own. */
+/** Includes the quote before the value. */
 function startOf({ valueStart, style }: ScalarEvent): number {
   const quoted = style === SCALAR_STYLE.SINGLE_QUOTED || style === SCALAR_STYLE.DOUBLE_QUOTED;
   return Math.max(0, quoted ? valueStart - 1 : valueStart);

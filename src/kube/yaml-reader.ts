@@ -18,7 +18,7 @@ const ORDINARY = /^[\n\x20-\x7e]*$/;
 const UNUSUAL = Symbol("unusual");
 
 const KEY = /^([A-Za-z_/][A-Za-z0-9_./-]*):(?: +(.*))?$/;
-/** Read as something else than text, in one version of YAML or the other. */
+/** Scalars that YAML 1.1 or 1.2 reads as another type than a string. */
 const SPECIAL = /^(?:true|false|yes|no|on|off|y|n|null|nan|inf|__proto__)$/i;
 const INTEGER = /^(?:0|[1-9][0-9]{0,14})$/;
 const AMOUNT = /^[1-9][0-9]*(?:m|[KMGTPE]i)$/;
@@ -43,14 +43,14 @@ class Reader {
     return this.#next() !== undefined || this.#unusual ? undefined : value;
   }
 
-  /** After it there is nothing more to read, so every loop ends. */
+  /** Skips the rest of the text, so that every loop ends. */
   #giveUp(): Json {
     this.#unusual = true;
     this.#at = this.#lines.length;
     return null;
   }
 
-  /** The next line with something on it. Comments on lines of their own are passed over. */
+  /** The next line with content. Empty lines and comment lines are skipped. */
   #next(): { readonly indent: number; readonly text: string } | undefined {
     for (; this.#at < this.#lines.length; this.#at += 1) {
       const line = this.#lines[this.#at] ?? "";
@@ -80,7 +80,7 @@ class Reader {
     for (let line = this.#next(); line?.indent === indent && line.text.startsWith("- "); line = this.#next()) {
       const text = line.text.slice(2).trimStart();
       if (KEY.test(text)) {
-        // "- a: 1" begins a mapping that stands where its first key stands
+        // "- a: 1" begins a mapping that is indented like its first key
         const inner = indent + line.text.length - text.length;
         this.#lines[this.#at] = " ".repeat(inner) + text;
         items.push(depth > 0 ? this.#mapping(inner, depth - 1) : this.#giveUp());
@@ -92,7 +92,7 @@ class Reader {
     return this.#ended(items, indent);
   }
 
-  /** A line that stands further right than its block goes on with something that is not known here. */
+  /** A line that is indented further than its block continues a value, which this reader does not support. */
   #ended(value: Json, indent: number): Json {
     const line = this.#next();
     return line === undefined || line.indent <= indent ? value : this.#giveUp();
@@ -150,7 +150,7 @@ function scalar(text: string): Read {
   return AMOUNT.test(text) || (WORDS.test(text) && !SPECIAL.test(text)) ? text : UNUSUAL;
 }
 
-/** One level of brackets, of single values. */
+/** One level of brackets that contain only scalars. */
 function flow(text: string): Read {
   const isList = text.startsWith("[");
   if (text.length < 2 || !text.endsWith(isList ? "]" : "}")) return UNUSUAL;

@@ -24,7 +24,7 @@ describe("writePlainYaml", () => {
     },
   };
 
-  it("writes an object as js-yaml does, without asking it", () => {
+  it("formats an object as js-yaml does, without calling it", () => {
     expect(writePlainYaml(object, NEVER)).toBe(dumpYaml(object));
   });
 
@@ -117,7 +117,7 @@ describe("writePlainYaml", () => {
     expect(formatYaml(given)).toBe(dumpYaml(given));
   });
 
-  it("writes whatever is JSON as js-yaml does", () => {
+  it("formats any JSON as js-yaml does", () => {
     const word = fc.string({ unit: fc.constantFrom(..."aZ019-_./:;=#, '\"{}[]\n\t@%é~yn".split("")), maxLength: 6 });
     const leaf = fc.oneof(word, fc.string({ unit: "binary" }), fc.double(), fc.integer(), fc.boolean(), fc.constantFrom(null, undefined));
     const { tree } = fc.letrec((tie) => ({

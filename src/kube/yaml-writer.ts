@@ -1,12 +1,12 @@
 /**
- * YAML of what Kubernetes objects mostly are: nested maps and lists of plain scalars, numbers and some multi-line text.
+ * A fast YAML writer for typical Kubernetes objects: nested maps and lists of plain scalars, numbers and some multi-line text.
  *
- * It writes what js-yaml writes, byte for byte, and ten times faster; a single scalar that needs thought (quotes, escapes) is handed over, and
- * a document with something stranger in it is left to js-yaml as a whole: `undefined`.
+ * Its output equals that of js-yaml, ten times faster. A scalar that needs quotes or escapes is formatted by js-yaml; for a document with other
+ * unsupported values the result is `undefined`, and the caller uses js-yaml for all of it.
  */
 import { isJsonObject } from "./json.ts";
 
-/** How js-yaml writes a text in one line, or a number. */
+/** Formats a single-line text or a number with js-yaml. */
 export type WriteScalar = (value: string | number) => string;
 
 export function writePlainYaml(value: unknown, writeScalar: WriteScalar): string | undefined {
@@ -24,14 +24,14 @@ function isCollection(value: unknown): value is Collection {
   return Array.isArray(value) || isJsonObject(value);
 }
 
-/** A field that is undefined is not there. */
+/** Undefined fields are ignored. */
 function isEmpty(value: Collection): boolean {
   if (Array.isArray(value)) return value.length === 0;
   const map = value as Fields;
   return Object.keys(map).every((name) => map[name] === undefined);
 }
 
-/** The first line stands where the writer is already; the others begin with `indent`. */
+/** The first line gets no indentation; the others begin with `indent`. */
 function writeBlock(writer: Writer, value: Collection, indent: string): string {
   const deeper = `${indent}  `;
   let text = "";
@@ -53,7 +53,7 @@ function writeBlock(writer: Writer, value: Collection, indent: string): string {
   return text;
 }
 
-/** Longer ones are written with a question mark before them. */
+/** js-yaml writes longer keys with a leading question mark. */
 const LONGEST_KEY = 1_000;
 
 function writeKey(writer: Writer, name: string): string {
@@ -70,7 +70,7 @@ function writeLeaf(writer: Writer, value: unknown, indent: string): string {
     case "boolean":
       return String(value);
     case "undefined":
-      return "null"; // in a list; in a map it is left out
+      return "null"; // in a list; a map omits undefined fields
     case "object":
       return value === null ? "null" : Array.isArray(value) ? "[]" : "{}";
     default:
@@ -81,9 +81,9 @@ function writeLeaf(writer: Writer, value: unknown, indent: string): string {
 
 /** Text that needs no quotes: it begins with a letter, a path or a flag, and has no character that is syntax in YAML. */
 const PLAIN = /^(?:[A-Za-z/_]|--?[A-Za-z])(?:[A-Za-z0-9/_.@=;,+$%()-]|:(?=[A-Za-z0-9/_.])| (?=[A-Za-z0-9/_.(]))*$/;
-/** What looks like a number and is none: 500m, 128Mi, 10.0.0.1, 10.0.0.0/8. */
+/** Text that begins like a number and needs no quotes: 500m, 128Mi, 10.0.0.1, 10.0.0.0/8. */
 const PLAIN_FIGURE = /^[0-9]+(?:(?:\.[0-9]+)?(?:m|[KMGT]i)|(?:\.[0-9]+){3}(?:\/[0-9]+)?)$/;
-/** What would be a number, nothing, or an alias. */
+/** Text that would be read as a number, null, or an alias. */
 const QUOTED = /^(?:[0-9]{1,15}|\*)?$/;
 /** Text that YAML reads as a boolean or null, in any case. */
 const RESERVED = /^(?:y|n|yes|no|on|off|true|false|null)$/i;
@@ -95,7 +95,7 @@ function writeLine(writer: Writer, text: string): string {
   return PLAIN_FIGURE.test(text) ? text : writer.writeScalar(text);
 }
 
-/** Begins with a character that is seen, and holds no other control characters than line breaks. */
+/** Begins with a visible character, and contains no control characters except line breaks. */
 const BLOCK = /^[\x21-\x7e][\x20-\x7e\n]*$/;
 
 function writeLines(writer: Writer, text: string, indent: string): string {

@@ -31,7 +31,7 @@ describe("parseYaml", () => {
     expect(expectOk(parseYaml(given))).toEqual([want]);
   });
 
-  it("reads several documents and leaves empty ones out", () => {
+  it("parses several documents and skips empty ones", () => {
     expect(expectOk(parseYaml("---\n---\na: 1\n---\nb: 2\n---\n"))).toEqual([{ a: 1 }, { b: 2 }]);
     expect(expectOk(parseYaml(""))).toEqual([]);
   });
@@ -59,12 +59,12 @@ describe("parseYaml", () => {
     expect(parseYaml(given)).toMatchObject({ ok: false, error: { kind: "yaml", ...want } });
   });
 
-  it("gives up on text with too many lines that stand too far left, in bounded time", () => {
+  it("rejects text with too many lines that are indented too little, in bounded time", () => {
     const text = `a: '${"x\n".repeat(1_000)}${" ".repeat(1_000_000)}'\n`;
     expect(parseYaml(text)).toMatchObject({ ok: false, error: { message: "deficient indentation" } });
   });
 
-  it("keeps a __proto__ key as a key and pollutes nothing", () => {
+  it("keeps a __proto__ key as a field and does not change a prototype", () => {
     const [document] = expectOk(parseYaml("__proto__: {polluted: true}"));
     expect(Object.keys(document as object)).toEqual(["__proto__"]);
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
@@ -76,21 +76,21 @@ describe("parseYaml", () => {
 });
 
 describe("formatYaml", () => {
-  it("writes numbers that are too large to be read back, and quotes text that looks like one", () => {
+  it("formats numbers that are too large to be parsed, and quotes text that looks like one", () => {
     expect(formatYaml({ a: 2 ** 60, b: "9007199254740993" })).toBe("a: 1152921504606847000\nb: '9007199254740993'\n");
   });
 
-  it("quotes what kubectl would read as something else", () => {
+  it("quotes text that kubectl would parse as another type", () => {
     expect(formatYaml({ a: "yes", b: "0644", on: 1, c: "1e3", d: "null", e: "09", f: "plain" })).toBe(
       "a: 'yes'\nb: '0644'\n'on': 1\nc: '1e3'\nd: 'null'\ne: '09'\nf: plain\n",
     );
   });
 
-  it("leaves undefined out, at every depth", () => {
+  it("omits undefined, at every depth", () => {
     expect(formatYaml({ a: undefined, b: [{ c: undefined, d: 1 }] })).toBe("b:\n  - d: 1\n");
   });
 
-  it("is read back as the same value", () => {
+  it("is parsed to the same value", () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
         fc.pre(value !== null && !hasUnsafeInteger(value));
@@ -99,7 +99,7 @@ describe("formatYaml", () => {
     );
   });
 
-  it("separates documents as kubectl takes them", () => {
+  it("separates documents as kubectl expects them", () => {
     expect(formatYamlDocuments([{ a: 1 }, { b: 2 }])).toBe("---\na: 1\n---\nb: 2\n");
   });
 });
@@ -109,7 +109,7 @@ function hasUnsafeInteger(value: unknown): boolean {
   return typeof value === "object" && value !== null && Object.values(value).some(hasUnsafeInteger);
 }
 
-/** -0 has no text of its own. */
+/** -0 is formatted as 0. */
 function normalise(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }
@@ -117,12 +117,12 @@ function normalise(value: unknown): unknown {
 describe("the YAML 1.1 spellings of true and false", () => {
   const text = "variables: {NO: a, on: NO, y: 'yes', off: true}\n";
 
-  it("are booleans for kubectl, and text where YAML 1.2 is asked for", () => {
+  it("are booleans by default, and text with the option yaml-1.2", () => {
     expect(parseYaml("a: {NO: a, b: NO}\n")).toEqual(ok([{ a: { false: "a", b: false } }]));
     expect(parseYaml(text, { booleans: "yaml-1.2" })).toEqual(ok([{ variables: { NO: "a", on: "NO", y: "yes", off: true } }]));
   });
 
-  it("are quoted in what is written, as keys and as values, so that kubectl reads text", () => {
+  it("are quoted in output, as keys and as values, so that kubectl reads text", () => {
     const words = ["NO", "no", "on", "off", "y", "n", "yes", "True", "null", "~", "1e3", "0o7", "012", "0x1f", "1_000", ".5"];
     const written = formatYaml({ data: Object.fromEntries(words.map((word) => [word, word])) });
     expect(parseYaml(written)).toEqual(ok([{ data: Object.fromEntries(words.map((word) => [word, word])) }]));

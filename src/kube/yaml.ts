@@ -1,10 +1,9 @@
 /**
- * YAML, read the way kubectl reads it and written so that kubectl reads the same back.
+ * Parses YAML as kubectl does, and formats it so that kubectl parses the same value.
  *
- * kubectl's YAML is 1.1 in places: `yes`, `on` and `y` are booleans and `0644` is 420. Reading them otherwise would let
- * `lattice` accept a file that kubectl turns into something else, so they are read alike, and the schema then says
- * "expected a string". Refused outright: aliases (small text, huge value), tags, deep nesting, integers that JavaScript
- * would round.
+ * kubectl follows YAML 1.1 in places: `yes`, `on` and `y` are booleans and `0644` is 420. With other rules, `lattice` would accept a
+ * file that has another meaning for kubectl. The rules here are the same, and the schema then reports "expected a string". Always
+ * rejected: aliases (a small text can be a huge value), tags, deep nesting, integers that JavaScript would round.
  */
 import {
   boolCoreTag,
@@ -28,7 +27,7 @@ import { writePlainYaml } from "./yaml-writer.ts";
 
 export const MAX_YAML_BYTES = 10 * 1024 * 1024;
 
-/** Why a text is not accepted as YAML, with its place where known. */
+/** Why a text is not accepted as YAML, with its position where known. */
 export type YamlError = { readonly kind: "yaml"; readonly message: string; readonly line?: number; readonly column?: number };
 
 class Refused extends Error {}
@@ -53,7 +52,7 @@ function integerTag(tooLarge: (source: string) => void) {
   });
 }
 
-/** Made when they are needed: most starts of a server read no YAML. */
+/** Created at first use: a server usually starts without parsing YAML. */
 const kubectlSchema = once(() => schemaWith(readingInteger()));
 const schema12 = once(() => schemaWith(readingInteger(), boolCoreTag));
 
@@ -67,7 +66,7 @@ function readingInteger() {
   });
 }
 
-/** The writer asks the same tags whether a text needs quotes; there, a large number is not an error. */
+/** js-yaml uses the same tags to decide whether a text needs quotes; there, a large number is not an error. */
 const writingSchema = once(() => schemaWith(integerTag(() => {})));
 
 function readInteger(digits: string): number | undefined {
@@ -79,31 +78,31 @@ function readInteger(digits: string): number | undefined {
 }
 
 export type YamlOptions = {
-  /** "last": a field given twice counts as its last value, as an API server reads it; otherwise it is an error. */
+  /** "last": the last value of a duplicate field is used, as in an API server; otherwise a duplicate is an error. */
   readonly duplicates?: "error" | "last";
-  /** "yaml-1.2": `no`, `on` and `y` are text, and only `true` and `false` are booleans; otherwise as kubectl reads them. */
+  /** "yaml-1.2": `no`, `on` and `y` are text, and only `true` and `false` are booleans; otherwise as in kubectl. */
   readonly booleans?: "kubectl" | "yaml-1.2";
 };
 
-/** Every document of the text; empty ones (between two `---`) are left out. */
+/** Every document of the text; empty ones (between two `---`) are skipped. */
 export function parseYaml(text: string, options: YamlOptions = {}): Result<readonly Json[], YamlError> {
   if (text.length > MAX_YAML_BYTES) return refuse(`the document is larger than ${MAX_YAML_BYTES / 1024 / 1024} MiB`);
   const plain = readPlainYaml(text);
   return plain === undefined ? parseAnyYaml(text, options) : ok([plain]);
 }
 
-/** The same, by js-yaml alone: what `readPlainYaml` is measured against. */
+/** The same with js-yaml only: tests compare `readPlainYaml` with it. */
 export function parseAnyYaml(text: string, options: YamlOptions = {}): Result<readonly Json[], YamlError> {
   const loaded = loadPadded(text, options);
   if (!loaded.ok) return loaded;
   const documents = loaded.value.filter((document) => document !== null && document !== undefined);
-  // JSON has no NaN and no infinity, and an API server would be sent `null` in their place
+  // JSON has no NaN and no infinity: an API server would receive `null`
   if (documents.some(hasUnrepresentableNumber)) return refuse(".nan and .inf have no form in JSON; put them in quotes if they are text");
   if (depthExceeds(documents, MAX_DEPTH + 1)) return refuse(`nested deeper than ${MAX_DEPTH} levels`);
   return ok(documents);
 }
 
-/** Characters that may be read again because of lines that stand too far left: 160 such lines in a file of 100 KiB. */
+/** The number of characters that may be parsed again because of lines indented too little: 160 such lines in a file of 100 KiB. */
 const MOST_READ_AGAIN = 16 * 1024 * 1024;
 const PADDING = " ".repeat(MAX_DEPTH * 2);
 
@@ -112,12 +111,12 @@ function loadPadded(text: string, options: YamlOptions): Result<readonly Json[],
   return readPadded(text, (padded) => loadAll(padded, load) as Json[]).result;
 }
 
-/** `lines`: the text as it was read, where some of its lines were moved to the right. */
+/** `lines`: the parsed text, if some of its lines were indented further. */
 type PaddedRead<T> = { readonly result: Result<T, YamlError>; readonly lines: readonly string[] | undefined };
 
 /**
- * kubectl lets quoted text and `[…]` go on in lines that are indented too little, and published CRDs have such text. The spaces before it mean
- * nothing there, so the line is moved to the right and the text read again.
+ * kubectl accepts continuation lines of quoted text and `[…]` that are indented too little, and published CRDs contain such text. The
+ * indentation has no meaning there, so the line is indented further and the text parsed again.
  */
 export function readPadded<T>(text: string, read: (text: string) => T): PaddedRead<T> {
   const load = (padded: string) => fromThrowing(() => read(padded), describeYamlError);
@@ -133,13 +132,13 @@ export function readPadded<T>(text: string, read: (text: string) => T): PaddedRe
     again += text.length;
     result = load(lines.join("\n"));
   }
-  // a mistake beyond these lines is reported where it is in the file
+  // a later error is reported with its position in the file
   return { result: result.ok ? result : { ok: false, error: unpadded(result.error, lines) }, lines };
 }
 
 const TOO_FAR_LEFT = "deficient indentation";
 
-/** The same place in the file itself. */
+/** The same position in the original file. */
 export function unpadded<T extends { readonly line?: number; readonly column?: number }>(place: T, lines: readonly string[]): T {
   const { line = 0, column } = place;
   if (column === undefined || lines[line - 1]?.startsWith(PADDING) !== true) return place;
@@ -164,22 +163,22 @@ function refuse(message: string): Result<never, YamlError> {
   return err({ kind: "yaml", message });
 }
 
-/** One document. Text that kubectl would read as something else (`on`, `0644`, `1e3`) is quoted. */
+/** One document. Text that kubectl would parse as another type (`on`, `0644`, `1e3`) is quoted. */
 export function formatYaml(value: unknown): string {
   return writePlainYaml(value, writeScalar) ?? dumpYaml(value);
 }
 
-/** The same, by js-yaml alone: what `writePlainYaml` is measured against. */
+/** The same with js-yaml only: tests compare `writePlainYaml` with it. */
 export function dumpYaml(value: unknown): string {
   return dump(withoutUndefined(value), { schema: writingSchema(), lineWidth: -1, noRefs: true });
 }
 
-/** In one line, a scalar looks the same wherever it stands. */
+/** A single-line scalar has the same format in every position. */
 function writeScalar(value: string | number): string {
   return dumpYaml([value]).slice("- ".length, -1);
 }
 
-/** Several documents, each introduced by `---`, as `kubectl apply -f -` takes them. */
+/** Several documents, each after `---`, as `kubectl apply -f -` expects them. */
 export function formatYamlDocuments(values: readonly unknown[]): string {
   return values.map((value) => `---\n${formatYaml(value)}`).join("");
 }

@@ -1,4 +1,4 @@
-/** `spec.nodes` of a LatticeCluster: how many machines, in which pools. Control planes are odd in number, because etcd lives on them. */
+/** `spec.nodes` of a LatticeCluster: the number of machines and their pools. The number of control planes is odd, because etcd runs on them. */
 import type * as z from "zod";
 import { dnsLabelKeys, listOf, mapOf, object } from "../collections.ts";
 import { integer, labelValue, oneOf, patterned } from "../fields.ts";
@@ -34,7 +34,7 @@ const poolFields = () =>
 
 type Pool = z.output<ReturnType<typeof poolFields>>;
 
-/** Numbers that are absent are in order with any. */
+/** The rule holds if one of the numbers is absent. */
 const inOrder = (low: "min" | "replicas", high: "replicas" | "max", field: "min" | "replicas"): Rule<Pool> => ({
   cel: `!has(self.${low}) || !has(self.${high}) || self.${low} <= self.${high}`,
   message: `${low} must not be above ${high}`,

@@ -1,8 +1,8 @@
 /**
- * `spec.provider` of a LatticeCluster: where the machines come from.
+ * `spec.provider` of a LatticeCluster: the infrastructure of the machines.
  *
- * What places a cluster (region, network, subscription) cannot change, because the provider refuses it and a second cluster
- * would be needed. What a machine is like can: the compiler rolls nodes over to a new template.
+ * The location of a cluster (region, network, subscription) is immutable: a provider cannot move a cluster. The properties of a machine are
+ * mutable: the compiler replaces the nodes with a new template.
  */
 import { listOf, object } from "../collections.ts";
 import { integer, oneOf, patterned, text } from "../fields.ts";
@@ -26,7 +26,7 @@ function identifier(description: string, prefix: string) {
   return patterned(description, { pattern, max: 32, message: `must be an identifier such as ${prefix}-0123456789abcdef0` });
 }
 
-/** A certificate may also be for all names of a domain. */
+/** A host name, or a wildcard for all names of a domain. */
 const subjectName = () =>
   patterned("A DNS name or an IP address.", {
     pattern: "^((\\*\\.)?[A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?|[0-9A-Fa-f:]+)$",

@@ -1,4 +1,4 @@
-/** `status` of a LatticeCluster. "Has the pivot happened?" is asked of the child each time; what stands here is only for people. */
+/** `status` of a LatticeCluster. It is for users only: controllers read from the child cluster whether the pivot is done. */
 import { mapOf } from "../collections.ts";
 import { anyText, timestampField } from "../fields.ts";
 import { count, observed, statusOf } from "../status.ts";

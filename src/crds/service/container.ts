@@ -1,4 +1,4 @@
-/** A container of a LatticeService: what runs, with which variables, files, volumes and limits. */
+/** A container of a LatticeService: image, command, variables, files, volumes and limits. */
 import { dnsLabelKeys, envNameKeys, later, listOf, mapOf, object, pathKeys } from "../collections.ts";
 import { anyText, dnsLabel, flag, patterned, text } from "../fields.ts";
 import { quantityMap } from "../references.ts";
@@ -6,7 +6,7 @@ import { exactlyOneOf, withRules } from "../rules.ts";
 import { livenessProbe, readinessProbe, startupProbe } from "./probe.ts";
 import { securityContext } from "./security-context.ts";
 
-/** What one ConfigMap or Secret can hold, as text and in base64. */
+/** The size limits of a ConfigMap or Secret, as text and in base64. */
 const MOST_TEXT = 1_048_576;
 const MOST_BASE64 = 1_398_104;
 

@@ -1,11 +1,11 @@
-/** `spec.resources` and `spec.service` of a LatticeService: what it needs of others, and what it offers them. */
+/** `spec.resources` and `spec.service` of a LatticeService: its dependencies, and the ports it offers. */
 import { anyFields, dnsLabelKeys, mapOf, object, portNameKeys } from "../collections.ts";
 import { dnsSubdomain, oneOf, patterned, portNumber } from "../fields.ts";
 import { withRules } from "../rules.ts";
 
 const LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
 
-/** `type` is open: a type that no provisioner knows is the compiler's error, and names those that there are. */
+/** `type` is any name: for an unknown type the compiler reports an error that lists the known types. */
 const resource = () =>
   object("A resource that the service needs, or a service that may call it.", {
     type: patterned(

@@ -1,4 +1,4 @@
-/** `spec.deploy` of a LatticeService: how a new version takes over. */
+/** `spec.deploy` of a LatticeService: the rollout strategy. */
 import * as z from "zod";
 import { once } from "#base";
 import { listOf, object } from "../collections.ts";
@@ -45,7 +45,7 @@ const canary = () =>
 
 export type CanarySettings = z.output<ReturnType<typeof canary>>;
 
-/** What a service with `strategy: canary` and no canary block gets: the defaults of the block, read from its schema. */
+/** The settings of a service with `strategy: canary` and no canary block: the defaults of the block's schema. */
 export function defaultCanary(): CanarySettings {
   return { ...canaryDefaults() };
 }

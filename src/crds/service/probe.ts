@@ -1,8 +1,7 @@
 /**
- * Probes of a container, field by field as Kubernetes has them: a misspelt `initialDelaySecond` is an error here, and not a
- * probe that starts too early.
+ * Probes of a container with the fields of Kubernetes: a misspelt `initialDelaySecond` is an error and not ignored.
  *
- * A probe without a handler is legal in patch mode only, where it changes the timing of a probe that the Deployment has.
+ * A probe without a handler is valid in patch mode only, where it changes the timing of an existing probe of the Deployment.
  */
 import { listOf, object } from "../collections.ts";
 import { anyText, host, integer, oneOf, patterned, portNumber, portNumberOrName, text } from "../fields.ts";
@@ -63,7 +62,7 @@ function probe(description: string, maxSuccessThreshold: number) {
   return withRules(probeFields(description, maxSuccessThreshold), [atMostOneOf(PROBE_HANDLERS)]);
 }
 
-/** Kubernetes knows no other success threshold than 1 where a failure restarts the container. */
+/** Kubernetes requires a success threshold of 1 for probes whose failure restarts the container. */
 export const livenessProbe = () => probe("When it fails, the container is started again.", 1);
 export const startupProbe = () => probe("Until it succeeds, the other probes wait; when it fails, the container is started again.", 1);
 export const readinessProbe = () => probe("While it fails, the pod gets no traffic.", 10_000);

@@ -1,4 +1,4 @@
-/** How many pods. `max` turns on the autoscaler, which cannot begin from none. */
+/** The number of pods. `max` enables the autoscaler, which needs at least one pod. */
 import { object } from "../collections.ts";
 import { integer } from "../fields.ts";
 import { withRules } from "../rules.ts";

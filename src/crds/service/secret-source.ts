@@ -1,4 +1,4 @@
-/** Where the values behind one name of `${secrets.*}` come from: a Secret, or a store that External Secrets reads. Never the values themselves. */
+/** The source of the values of one name in `${secrets.*}`: a Secret, or a store that External Secrets reads. It never contains the values. */
 import type * as z from "zod";
 import { dataKeys, mapOf, object } from "../collections.ts";
 import { duration, dnsSubdomain, oneOf, text } from "../fields.ts";
@@ -24,7 +24,7 @@ const sourceFields = {
   }).optional(),
 };
 
-/** `further` adds fields: in a list the name stands inside the item, in a map it is the key. */
+/** `further` adds fields: in a list an item has the field `name`, in a map the name is the key. */
 export function secretSource<S extends z.ZodRawShape>(further: S) {
   return withRules(object("Where the values come from.", { ...further, ...sourceFields }), [exactlyOneOf(["secretRef", "external"])]);
 }

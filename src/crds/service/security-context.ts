@@ -1,4 +1,4 @@
-/** `securityContext` of a container and of the pod, as Kubernetes has it for Linux. What is left out is set by Lattice's own, stricter defaults. */
+/** `securityContext` of a container and of the pod, as Kubernetes has it for Linux. Absent fields get Lattice's own, stricter defaults. */
 import { listOf, object } from "../collections.ts";
 import { anyText, flag, integer, oneOf, patterned, text } from "../fields.ts";
 import { withRules } from "../rules.ts";
@@ -18,7 +18,7 @@ const capabilities = () =>
     drop: listOf("Capabilities to take away; ALL takes all.", capability(), { max: 64, type: "atomic" }).optional(),
   });
 
-/** seccomp and AppArmor are described alike. */
+/** The schema of seccomp and AppArmor profiles. */
 function profile(description: string) {
   const fields = object(description, {
     type: oneOf("Which profile applies.", ["RuntimeDefault", "Unconfined", "Localhost"]),
@@ -34,7 +34,7 @@ function profile(description: string) {
   ]);
 }
 
-const word = (description: string) => anyText(description, 256);
+const seLinuxLabel = (description: string) => anyText(description, 256);
 
 export const securityContext = () =>
   object("What the container's processes may do.", {
@@ -48,15 +48,15 @@ export const securityContext = () =>
     seccompProfile: profile("Which system calls are allowed.").optional(),
     appArmorProfile: profile("AppArmor's profile.").optional(),
     seLinuxOptions: object("SELinux labels.", {
-      user: word("User label.").optional(),
-      role: word("Role label.").optional(),
-      type: word("Type label.").optional(),
-      level: word("Level label.").optional(),
+      user: seLinuxLabel("User label.").optional(),
+      role: seLinuxLabel("Role label.").optional(),
+      type: seLinuxLabel("Type label.").optional(),
+      level: seLinuxLabel("Level label.").optional(),
     }).optional(),
     procMount: oneOf("How /proc is mounted.", ["Default", "Unmasked"]).optional(),
   });
 
-/** What all containers of the pod share; a container's own fields replace these. */
+/** Settings for all containers of the pod; a container's own fields override them. */
 export const podSecurityContext = () =>
   object("User and groups of the pod's processes, for all containers.", {
     runAsUser: integer("User that processes run as; absent: the image's, which must be a number and not 0.", 0, MOST_ID).optional(),

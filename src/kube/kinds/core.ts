@@ -56,7 +56,7 @@ export const configMaps = core<ConfigMap>("ConfigMap", "configmaps");
 export const limitRanges = core<KubeObject>("LimitRange", "limitranges");
 export const resourceQuotas = core<ResourceQuota>("ResourceQuota", "resourcequotas");
 export const secrets = core<KubeObject>("Secret", "secrets");
-/** Secrets are watched without their values; values that are needed are read one by one. */
+/** Secrets are watched without their values; needed values are read one by one. */
 export const secretsByMetadata = metadataOf(secrets);
 export const serviceAccounts = core<KubeObject>("ServiceAccount", "serviceaccounts");
 export const services = core<Service>("Service", "services");

@@ -1,4 +1,4 @@
-/** Kinds of Cilium, Istio, Gateway API, Flagger and External Secrets. A cluster need not have them. */
+/** Kinds of Cilium, Istio, Gateway API, Flagger and External Secrets. They are optional in a cluster. */
 import type { KubeObject } from "../object.ts";
 import { defineResource, type Resource } from "../resource.ts";
 

@@ -117,7 +117,7 @@ export type PodSpec = {
   readonly tolerations?: readonly Toleration[];
   readonly containers: readonly Container[];
   readonly initContainers?: readonly Container[];
-  /** Of `kubectl debug`: added to a Pod that runs, never restarted. */
+  /** Containers of `kubectl debug`: added to a running Pod, never restarted. */
   readonly ephemeralContainers?: readonly Container[];
   readonly volumes?: readonly Volume[];
   readonly restartPolicy?: string;

@@ -1,7 +1,7 @@
 /**
- * Amounts of resources by name (`requests.cpu`, `pods`, `count/jobs.batch`): what containers ask for, what a quota allows, what is used.
+ * Amounts of resources by name (`requests.cpu`, `pods`, `count/jobs.batch`): requests of containers, limits of a quota, usage.
  *
- * An amount remembers the units it was written in: a quota of 1Gi is used up by 512Mi, not by 536870912.
+ * An amount keeps the kind of unit it was parsed from: usage of a quota of 1Gi is shown as 512Mi, not as 536870912.
  */
 import { field, isJsonObject } from "../json.ts";
 import {
@@ -20,12 +20,12 @@ export type Amounts = ReadonlyMap<string, Amount>;
 export const NO_AMOUNTS: Amounts = new Map();
 export const NOTHING: Amount = amountOf(0);
 
-/** A whole number of things. */
+/** An amount that is an integer without a unit. */
 export function amountOf(count: number): Amount {
   return { quantity: (BigInt(count) * 1_000_000_000n) as Quantity, family: "decimal" };
 }
 
-/** Reads a ResourceList. What is no quantity is left out: validation has refused it already. */
+/** Reads a ResourceList. Invalid quantities are ignored: validation has already rejected them. */
 export function readAmounts(list: unknown): Amounts {
   const amounts = new Map<string, Amount>();
   if (!isJsonObject(list)) return amounts;
@@ -53,14 +53,14 @@ export function writeAmounts(amounts: Amounts): Readonly<Record<string, string>>
   return { ...list };
 }
 
-/** "a=1,b=2", as error messages show them. */
+/** "a=1,b=2", the format of error messages. */
 export function describeAmounts(amounts: Amounts): string {
   return Object.entries(writeAmounts(amounts))
     .map(([name, text]) => `${name}=${text}`)
     .join(",");
 }
 
-/** Nothing has no units of its own. */
+/** A zero amount takes the unit of the other. */
 function add(a: Amount, b: Amount): Amount {
   return { quantity: addQuantities(a.quantity, b.quantity), family: a.quantity === 0n ? b.family : a.family };
 }
@@ -82,7 +82,7 @@ function merged(a: Amounts, b: Amounts, both: (a: Amount, b: Amount) => Amount):
   return result;
 }
 
-/** How much more `now` is than `before`; what became less is no change. */
+/** The increase from `before` to `now`; decreases are ignored. */
 export function growth(now: Amounts, before: Amounts): Amounts {
   const result = new Map<string, Amount>();
   for (const [name, { quantity, family }] of now) {

@@ -1,4 +1,4 @@
-/** What ResourceClaims use up: themselves, and devices per device class. A request for "all devices" counts as the most there can be. */
+/** Quota usage of ResourceClaims: their number, and devices per device class. A request for "all devices" counts as the maximum. */
 import { field } from "../json.ts";
 import type { JsonObject } from "../json.ts";
 import type { KubeObject } from "../object.ts";
@@ -23,7 +23,7 @@ export const deviceClaimQuota: QuotaEvaluator = {
   refusal: noRefusal,
 };
 
-/** Of several that would do, each class counts with its worst. */
+/** Of several alternatives, each class counts with its maximum. */
 function requestUsage(request: JsonObject): Amounts {
   const choices = itemsAt(request, "firstAvailable");
   if (choices.length > 0) return choices.reduce<Amounts>((most, choice) => maxAmounts(most, devicesOf(choice)), NO_AMOUNTS);

@@ -1,4 +1,4 @@
-/** What a quota must know of a kind: which names it uses up, how much of each one object takes, and to which scopes it belongs. */
+/** How a kind is counted for a quota: the resource names it uses, the usage of one object, and the scopes it belongs to. */
 import type { KubeObject } from "../object.ts";
 import { amountOf, type Amounts } from "./amounts.ts";
 
@@ -14,9 +14,9 @@ export type QuotaEvaluator = {
   readonly plural: string;
   readonly tracks: (name: string) => boolean;
   readonly inScope: (scope: QuotaScope, object: KubeObject) => boolean;
-  /** `now` in milliseconds: a pod that should be gone by now uses nothing. */
+  /** `now` in milliseconds: a pod whose deletion is overdue uses nothing. */
   readonly usage: (object: KubeObject, now: number) => Amounts;
-  /** Why an object cannot be counted against these names; undefined: it can. */
+  /** The reason why an object cannot be counted for these names; undefined if it can. */
   readonly refusal: (names: readonly string[], object: KubeObject) => string | undefined;
 };
 
@@ -27,14 +27,14 @@ export function countName(group: string, plural: string): string {
 export const noScope = (): boolean => false;
 export const noRefusal = (): undefined => undefined;
 
-/** Every object counts as one, whatever it is. `alias` is the name from before `count/…`. */
+/** Every object counts as one. `alias` is the older name, without `count/`. */
 export function objectCount(group: string, plural: string, alias?: string): QuotaEvaluator {
   const names = new Set([countName(group, plural), ...(alias === undefined ? [] : [alias])]);
   const one: Amounts = new Map([...names].map((name) => [name, amountOf(1)]));
   return { group, plural, tracks: (name) => names.has(name), inScope: noScope, usage: () => one, refusal: noRefusal };
 }
 
-/** A scope's selector, as a label selector on one value; `undefined`: there is none. */
+/** Matches a scope's selector, like a label selector, against one value; `undefined` if the object has no value. */
 export function selectsValue({ operator, values }: QuotaScope, value: string | undefined): boolean {
   switch (operator) {
     case "In":

@@ -1,11 +1,11 @@
-/** The evaluator of each kind: some have rules of their own, all others are counted. */
+/** The evaluator of each kind: some kinds have special rules, of all others the objects are counted. */
 import { deviceClaimQuota } from "./device-claims.ts";
 import { objectCount, type QuotaEvaluator } from "./evaluator.ts";
 import { podQuota } from "./pods.ts";
 import { serviceQuota } from "./services.ts";
 import { volumeClaimQuota } from "./volume-claims.ts";
 
-/** Those whose names in a quota do not say which kind they mean. */
+/** Evaluators whose resource names do not contain the kind. */
 export const OWN_EVALUATORS: readonly QuotaEvaluator[] = [
   podQuota,
   serviceQuota,
@@ -19,7 +19,7 @@ export const OWN_EVALUATORS: readonly QuotaEvaluator[] = [
 
 const OWN = new Map(OWN_EVALUATORS.map((evaluator) => [`${evaluator.group}/${evaluator.plural}`, evaluator]));
 
-/** Kinds that are not stored, and events: no quota counts them. */
+/** Kinds that no quota counts: kinds that are not stored, and events. */
 const IGNORED: ReadonlySet<string> = new Set([
   "/bindings",
   "/componentstatuses",
@@ -33,7 +33,7 @@ const IGNORED: ReadonlySet<string> = new Set([
   "authorization.k8s.io/selfsubjectrulesreviews",
 ]);
 
-/** undefined: no quota ever applies to this kind. */
+/** Undefined for kinds that no quota counts. */
 export function evaluatorOf(group: string, plural: string): QuotaEvaluator | undefined {
   const key = `${group}/${plural}`;
   return IGNORED.has(key) ? undefined : (OWN.get(key) ?? objectCount(group, plural));

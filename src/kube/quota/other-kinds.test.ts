@@ -1,4 +1,4 @@
-/** What Services, claims and everything else cost. */
+/** Quota usage of Services, claims and other kinds. */
 import { describe, expect, it } from "vitest";
 import type { Json } from "../json.ts";
 import type { KubeObject } from "../object.ts";
@@ -22,7 +22,7 @@ describe("Services", () => {
     { name: "with node ports", given: { type: "NodePort", ports }, nodePorts: 2, balancers: 0 },
     { name: "behind a load balancer", given: { type: "LoadBalancer", ports }, nodePorts: 2, balancers: 1 },
     {
-      name: "behind one that needs no node ports",
+      name: "behind a load balancer without node ports",
       given: { type: "LoadBalancer", allocateLoadBalancerNodePorts: false, ports },
       nodePorts: 1,
       balancers: 1,
@@ -32,7 +32,7 @@ describe("Services", () => {
     expect(usage).toBe(`count/services=1,services=1,services.loadbalancers=${balancers},services.nodeports=${nodePorts}`);
   });
 
-  it("cost something extra only as two types", () => {
+  it("have an extra quota type only if NodePort or LoadBalancer", () => {
     expect(["NodePort", "LoadBalancer", "ClusterIP"].map((type) => quotaTypeOf({ spec: { type } }))).toEqual([
       "NodePort",
       "LoadBalancer",
@@ -60,12 +60,12 @@ describe("claims", () => {
       want: "count/persistentvolumeclaims=1,old.storageclass.storage.k8s.io/persistentvolumeclaims=1,persistentvolumeclaims=1",
     },
     {
-      name: "in whole bytes",
+      name: "rounded up to bytes",
       given: object(requests("1500m")),
       want: "count/persistentvolumeclaims=1,persistentvolumeclaims=1,requests.storage=2",
     },
     {
-      name: "with what they were given, if that is more",
+      name: "with the allocated storage, if it is larger",
       given: object(requests("1Gi"), { status: { allocatedResources: { storage: "3Gi" } } }),
       want: "count/persistentvolumeclaims=1,persistentvolumeclaims=1,requests.storage=3Gi",
     },
@@ -78,7 +78,7 @@ describe("claims", () => {
     expect(names.map((name) => volumeClaimQuota.tracks(name))).toEqual([true, true, true, false]);
   });
 
-  it("are in the scope of every attributes class they touch", () => {
+  it("are in the scope of their current, requested and target attributes class", () => {
     const scope = (operator: string, ...values: string[]) => ({ name: "VolumeAttributesClass", operator, values });
     const moving = object(
       { volumeAttributesClassName: "new" },
@@ -95,7 +95,7 @@ describe("claims", () => {
 });
 
 describe("device claims", () => {
-  it("count devices per class, at their worst", () => {
+  it("count the maximum number of devices per class", () => {
     const exactly = (deviceClassName: string, more: object): Json => ({ exactly: { deviceClassName, ...more } });
     const requests = [
       exactly("gpu", { allocationMode: "ExactCount", count: 2 }),
@@ -117,7 +117,7 @@ describe("device claims", () => {
 });
 
 describe("every other kind", () => {
-  it("is counted, some under an old name too", () => {
+  it("is counted, some kinds also under an older name", () => {
     expect(describeAmounts(evaluatorOf("", "secrets")?.usage(object({}), 0) ?? new Map())).toBe("count/secrets=1,secrets=1");
     const jobs = evaluatorOf("batch", "jobs");
     expect(describeAmounts(jobs?.usage(object({}), 0) ?? new Map())).toBe("count/jobs.batch=1");
@@ -125,12 +125,12 @@ describe("every other kind", () => {
     expect(jobs?.refusal(["count/jobs.batch"], object({}))).toBeUndefined();
   });
 
-  it("but events and questions are not", () => {
+  it("is not counted if it is an event or a review", () => {
     expect(evaluatorOf("", "events")).toBeUndefined();
     expect(evaluatorOf("authorization.k8s.io", "subjectaccessreviews")).toBeUndefined();
   });
 
-  it("is found by its name in a quota", () => {
+  it("is found by its resource name in a quota", () => {
     expect(countedKind("count/jobs.batch")).toEqual({ group: "batch", plural: "jobs" });
     expect(countedKind("count/things.a.example.com")).toEqual({ group: "a.example.com", plural: "things" });
     expect(countedKind("count/pods")).toEqual({ group: "", plural: "pods" });
@@ -139,7 +139,7 @@ describe("every other kind", () => {
 });
 
 describe("a quota", () => {
-  it("reads its scopes, plain and selected", () => {
+  it("reads its scopes and its scope selectors", () => {
     const quota = readQuota(
       object({
         scopes: ["BestEffort"],
@@ -152,7 +152,7 @@ describe("a quota", () => {
     ]);
   });
 
-  it("sums what is in its scope, and is 0 where nothing is used", () => {
+  it("sums the usage of objects in its scope, and reports 0 without usage", () => {
     const pods = evaluatorOf("", "pods");
     if (pods === undefined) throw new Error("pods are counted");
     const quota = readQuota(object({ hard: { pods: "5", "requests.cpu": "1", services: "1" }, scopes: ["NotTerminating"] }));

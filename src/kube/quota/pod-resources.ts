@@ -1,16 +1,16 @@
 /**
- * What a pod asks for as a whole: its containers together, its init containers one after the other, its sidecars beside both.
+ * The total requests and limits of a pod: containers run together, init containers one after the other, sidecars beside both.
  *
- * A pod that is being resized counts with the larger of what it wants and what it has, until the kubelet says it cannot have it.
+ * A pod that is being resized counts with the larger of requested and allocated resources, until the kubelet reports the resize as infeasible.
  */
 import { field, fieldAt, isJsonObject, type Json, type JsonObject } from "../json.ts";
 import { addAmounts, maxAmounts, NO_AMOUNTS, onlyNamed, readAmounts, type Amounts } from "./amounts.ts";
 
 export type PodResourceRules = {
-  /** Count what the kubelet reports, too. */
+  /** Include the resources that the kubelet reports in the status. */
   readonly withStatus: boolean;
   readonly withOverhead: boolean;
-  /** Which resources a pod can ask for as a whole. */
+  /** Resources that can be set in `spec.resources` of the pod. */
   readonly isPodLevel: (name: string) => boolean;
 };
 
@@ -26,7 +26,7 @@ export function podLimits(pod: unknown, rules: PodResourceRules): Amounts {
   const asked = onlyNamed(readAmounts(fieldAt(pod, "spec", "resources", "limits")), rules.isPodLevel);
   const total: Amounts = new Map([...aggregate(pod, "limits", rules), ...asked]);
   if (!rules.withOverhead) return total;
-  // no limit stays no limit
+  // overhead is not added where the pod has no limit
   const overhead = onlyNamed(readAmounts(fieldAt(pod, "spec", "overhead")), (name) => (total.get(name)?.quantity ?? 0n) !== 0n);
   return addAmounts(total, overhead);
 }
@@ -79,16 +79,16 @@ function isResizeInfeasible(pod: unknown): boolean {
   return field(pending, "reason") === "Infeasible";
 }
 
-/** It asks for no processor and no memory: the first to go when a node is full. */
+/** QoS class BestEffort: no requests and no limits of CPU or memory. */
 export function isBestEffort(pod: unknown): boolean {
   const known = fieldAt(pod, "status", "qosClass");
   if (typeof known === "string" && known !== "") return known === "BestEffort";
   const whole = fieldAt(pod, "spec", "resources");
   const parts = isJsonObject(whole) ? [whole] : containersOf(pod).map((container) => field(container, "resources"));
-  return !parts.some((resources) => asksForCompute(resources));
+  return !parts.some((resources) => setsCompute(resources));
 }
 
-function asksForCompute(resources: Json | undefined): boolean {
+function setsCompute(resources: Json | undefined): boolean {
   const amounts = [readAmounts(field(resources, "requests")), readAmounts(field(resources, "limits"))];
   return amounts.some((list) => ["cpu", "memory"].some((name) => (list.get(name)?.quantity ?? 0n) > 0n));
 }

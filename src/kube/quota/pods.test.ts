@@ -1,4 +1,4 @@
-/** What pods cost, and to which scopes they belong. */
+/** Quota usage of pods, and their scopes. */
 import { describe, expect, it } from "vitest";
 import type { Json } from "../json.ts";
 import type { KubeObject } from "../object.ts";
@@ -24,7 +24,7 @@ const usage = (given: KubeObject) => describeAmounts(podQuota.usage(given, NOW))
 
 describe("usage of pods", () => {
   it.each([
-    { name: "one that asks for nothing", given: pod({ containers: [{ name: "c" }] }), want: "count/pods=1,pods=1" },
+    { name: "a pod without requests", given: pod({ containers: [{ name: "c" }] }), want: "count/pods=1,pods=1" },
     {
       name: "containers together",
       given: pod({ containers: [container("a", { cpu: "100m" }, { cpu: "1" }), container("b", { cpu: "200m", memory: "1Gi" })] }),
@@ -47,12 +47,12 @@ describe("usage of pods", () => {
       want: "count/pods=1,cpu=3,pods=1,requests.cpu=3",
     },
     {
-      name: "what the pod asks for as a whole instead of its containers",
+      name: "requests of the pod instead of those of its containers",
       given: pod({ containers: [container("a", { cpu: "1" })], resources: { requests: { cpu: "5", "example.com/x": "1" } } }),
       want: "count/pods=1,cpu=5,pods=1,requests.cpu=5",
     },
     {
-      name: "overhead, but not where there is no limit",
+      name: "overhead, but not where the pod has no limit",
       given: pod({ containers: [container("a", { cpu: "1" }, { memory: "1Gi" })], overhead: { cpu: "100m", memory: "1Mi" } }),
       want: "count/pods=1,cpu=1100m,limits.memory=1025Mi,memory=1Mi,pods=1,requests.cpu=1100m,requests.memory=1Mi",
     },
@@ -62,7 +62,7 @@ describe("usage of pods", () => {
       want: "count/pods=1,hugepages-2Mi=4Mi,pods=1,requests.example.com/gpu=2,requests.hugepages-2Mi=4Mi",
     },
     {
-      name: "what a container has, while it waits for less",
+      name: "the allocated resources, while a resize to less is pending",
       given: pod(
         { containers: [container("a", { cpu: "1" }, { cpu: "1" })] },
         {
@@ -72,7 +72,7 @@ describe("usage of pods", () => {
       want: "count/pods=1,cpu=3,limits.cpu=2,pods=1,requests.cpu=3",
     },
     {
-      name: "what it has, when it cannot have more",
+      name: "the allocated resources, when a resize to more is infeasible",
       given: pod(
         { containers: [container("a", { cpu: "9" })] },
         {
@@ -83,7 +83,7 @@ describe("usage of pods", () => {
       want: "count/pods=1,cpu=2,pods=1,requests.cpu=2",
     },
     {
-      name: "only itself when it has ended",
+      name: "only count/pods when the pod has ended",
       given: pod({ containers: [container("a", { cpu: "1" })] }, { phase: "Failed" }),
       want: "count/pods=1",
     },
@@ -91,13 +91,13 @@ describe("usage of pods", () => {
     expect(usage(given)).toBe(want);
   });
 
-  it("ends when a pod should be gone and is not", () => {
+  it("is zero for a pod whose deletion is overdue", () => {
     const gone = pod({}, {}, { deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 30 });
     expect(usesResources(gone, NOW + 30_000)).toBe(true);
     expect(usesResources(gone, NOW + 30_001)).toBe(false);
   });
 
-  it("can leave out what the kubelet says and what the sandbox costs", () => {
+  it("can exclude the status of the kubelet and the overhead", () => {
     const rules = { withStatus: false, withOverhead: false, isPodLevel: (name: string) => name === "cpu" };
     const given = pod(
       { containers: [container("a", { cpu: "1" }, { cpu: "2" })], overhead: { cpu: "1" }, resources: { limits: { memory: "1" } } },
@@ -108,7 +108,7 @@ describe("usage of pods", () => {
   });
 });
 
-describe("what a quota on pods tracks", () => {
+describe("resource names that a quota on pods tracks", () => {
   it.each(["pods", "count/pods", "cpu", "limits.memory", "hugepages-1Gi", "requests.hugepages-1Gi", "requests.example.com/gpu"])(
     "%s",
     (name) => {
@@ -127,16 +127,16 @@ describe("what a quota on pods tracks", () => {
   });
 });
 
-describe("a quota on processors and memory", () => {
+describe("a quota on CPU and memory", () => {
   const two = pod({ containers: [container("b", { cpu: "1" }), container("a", {})], initContainers: [container("i", {})] });
 
-  it("makes every container name an amount", () => {
+  it("requires an amount in every container", () => {
     expect(podQuota.refusal(["requests.cpu", "pods", "limits.memory"], two)).toBe(
       "must specify limits.memory for: a,b,i; requests.cpu for: a,i",
     );
   });
 
-  it("unless the pod names one as a whole", () => {
+  it("requires none in containers if the pod sets it", () => {
     const whole = pod({ containers: [container("a", {})], resources: { limits: { cpu: "1" } } });
     expect(podQuota.refusal(["requests.cpu"], whole)).toBeUndefined();
     expect(podQuota.refusal(["pods"], two)).toBeUndefined();

@@ -1,7 +1,7 @@
 /**
- * What pods use up.
+ * Quota usage of pods.
  *
- * `count/pods` counts every pod there is; all other names count only pods that still run or may run.
+ * `count/pods` counts every pod; all other names count only pods that have not ended.
  */
 import { millisecondsOf } from "#base";
 import { field, fieldAt, isJsonObject, type JsonObject } from "../json.ts";
@@ -79,7 +79,7 @@ function computeUsage(requests: Amounts, limits: Amounts): Amounts {
   return usage;
 }
 
-/** Kubernetes calls this a mistake that it must keep: a quota on processors or memory makes every container name an amount. */
+/** A quota on CPU or memory requires an amount in every container. Kubernetes calls this rule a mistake and keeps it for compatibility. */
 const DEMANDED: ReadonlySet<string> = new Set(["cpu", "memory"].flatMap((name) => [name, `requests.${name}`, `limits.${name}`]));
 
 function missingResources(names: readonly string[], pod: KubeObject): string | undefined {
@@ -117,7 +117,7 @@ function podInScope(scope: QuotaScope, pod: KubeObject): boolean {
   }
 }
 
-/** It has a deadline. Nothing to do with being deleted. */
+/** Scope Terminating: the pod has activeDeadlineSeconds. Unrelated to deletion. */
 export function isTerminating(pod: unknown): boolean {
   const deadline = fieldAt(pod, "spec", "activeDeadlineSeconds");
   return typeof deadline === "number" && deadline >= 0;

@@ -1,4 +1,4 @@
-/** A ResourceQuota, read: what it allows, what it says is used, and which objects it counts. */
+/** A parsed ResourceQuota: its limits, its recorded usage, and which objects it counts. */
 import { field, fieldAt } from "../json.ts";
 import type { KubeObject } from "../object.ts";
 import { addAmounts, NOTHING, onlyNamed, readAmounts, type Amount, type Amounts } from "./amounts.ts";
@@ -7,9 +7,9 @@ import { itemsAt } from "./pod-resources.ts";
 
 export type ParsedQuota = {
   readonly name: string;
-  /** What its owner wants. */
+  /** `spec.hard`. */
   readonly wanted: Amounts;
-  /** What is enforced: what the quota controller has seen of `wanted`. */
+  /** `status.hard`, which is enforced: the part of `wanted` that the quota controller has processed. */
   readonly hard: Amounts;
   readonly used: Amounts;
   /** All must hold. */
@@ -48,7 +48,7 @@ export function isInScope(quota: Pick<ParsedQuota, "scopes">, evaluator: QuotaEv
   return quota.scopes.every((scope) => evaluator.inScope(scope, object));
 }
 
-/** What these objects of one kind use of what the quota wants counted. Names without usage are present with 0. */
+/** The usage of these objects of one kind, for the names in the quota. Names without usage are present with 0. */
 export function usageOf(
   quota: ParsedQuota,
   evaluator: QuotaEvaluator,

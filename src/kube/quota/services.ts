@@ -1,4 +1,4 @@
-/** What Services use up: themselves, node ports and load balancers. */
+/** Quota usage of Services: their number, node ports and load balancers. */
 import { field, fieldAt } from "../json.ts";
 import type { KubeObject } from "../object.ts";
 import { amountOf, type Amounts } from "./amounts.ts";
@@ -27,7 +27,7 @@ function serviceUsage(service: KubeObject): Amounts {
   ]);
 }
 
-/** Ports have no numbers yet when a new Service is looked at, so it is the intent that counts. */
+/** Counted from the type and the ports: a new Service has no node port numbers yet. */
 function nodePortsOf(service: KubeObject): number {
   const ports = itemsAt(service, "spec", "ports");
   switch (fieldAt(service, "spec", "type")) {
@@ -41,7 +41,7 @@ function nodePortsOf(service: KubeObject): number {
   }
 }
 
-/** A change between kinds of Services that cost differently; "" for those that cost nothing extra. */
+/** The type of a Service as far as a quota counts it; "" for types that use nothing but a Service. */
 export function quotaTypeOf(service: unknown): string {
   const type = fieldAt(service, "spec", "type");
   return type === "NodePort" || type === "LoadBalancer" ? type : "";

@@ -1,4 +1,4 @@
-/** What PersistentVolumeClaims use up: themselves and storage, in total and per storage class. */
+/** Quota usage of PersistentVolumeClaims: their number and storage, in total and per storage class. */
 import { fieldAt } from "../json.ts";
 import type { KubeObject } from "../object.ts";
 import type { Quantity } from "../quantities.ts";
@@ -40,7 +40,7 @@ function storageClassOf(claim: KubeObject): string {
   return typeof name === "string" ? name : "";
 }
 
-/** In whole bytes, and at least what the volume has been given: a failed expansion is not free. */
+/** Rounded up to bytes, and at least the allocated storage: a failed expansion still counts. */
 function storageOf(claim: KubeObject): Amount | undefined {
   const wanted = readAmounts(fieldAt(claim, "spec", "resources", "requests")).get("storage");
   if (wanted === undefined) return undefined;
@@ -66,7 +66,7 @@ function claimInScope(scope: QuotaScope, claim: KubeObject): boolean {
   return names.length === 0 ? selectsValue(scope, undefined) : names.some((name) => selectsValue(scope, name));
 }
 
-/** The class it has, the one it wants and the one it is on its way to. */
+/** The current, the requested and the target VolumeAttributesClass. */
 function attributeClassesOf(claim: unknown): readonly string[] {
   const names = [
     fieldAt(claim, "spec", "volumeAttributesClassName"),
@@ -77,7 +77,7 @@ function attributeClassesOf(claim: unknown): readonly string[] {
   return [...new Set(named)].toSorted();
 }
 
-/** Whether a change of the status changes what is used. */
+/** Whether a change of the status changes the usage. */
 export function claimUsageMoved(next: unknown, previous: unknown): boolean {
   if (allocatedStorage(next)?.quantity !== allocatedStorage(previous)?.quantity) return true;
   return attributeClassesOf(next).join() !== attributeClassesOf(previous).join();
