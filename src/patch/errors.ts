@@ -1,27 +1,27 @@
 /**
- * Everything a patch can fail with. Code decides by `kind`; `message` is exactly that of Kubernetes' own library, because
- * people search for it.
+ * All errors of patches. Code decides by `kind`; `message` is exactly that of Kubernetes' own library, because users search
+ * for it.
  */
 import { err, type Err } from "#base";
 import { formatAsString, formatValue, goTypeName } from "./go-values.ts";
 import { MAX_DEPTH, type Json, type JsonObject } from "./json.ts";
 
-/** Everything that can go wrong with a patch. */
+/** The kind of a patch error. */
 export type PatchErrorKind =
   /** Text that is not JSON, or a document that is not an object. */
   | "bad-json"
-  /** `$patch` says something that is not known here. */
+  /** `$patch` has an unknown value. */
   | "bad-directive"
   | "no-merge-key"
-  /** The list in the patch and its `$setElementOrder` do not agree. */
+  /** The list in the patch contradicts its `$setElementOrder`. */
   | "order-mismatch"
   | "bad-element-order"
   | "bad-retain-keys"
   | "bad-primitive-list"
   | "list-of-lists"
-  /** Elements of one list have different types, or there is none to tell the type from. */
+  /** Elements of one list have different types, or the list is empty and the type unknown. */
   | "bad-elements"
-  /** A value has another type than the directive or the schema asks for. */
+  /** A value has another type than the directive or the schema requires. */
   | "bad-type"
   | "unknown-field"
   /** The schema itself cannot be used: a merge list without a key, an unknown strategy. */
@@ -30,7 +30,7 @@ export type PatchErrorKind =
   | "conflict"
   | "precondition-failed"
   | "too-deep"
-  /** JSON Patch: an operation that cannot be carried out; `test-failed` is a test that says no. */
+  /** JSON Patch: an operation failed; `test-failed`: the operation `test` found another value. */
   | "bad-operation"
   | "missing-path"
   | "test-failed"
@@ -38,7 +38,7 @@ export type PatchErrorKind =
   /** JSON Patch: all operations together shift more list items than one patch may. */
   | "too-much-work";
 
-/** Why a patch could not be made or applied: decide by `kind`, show `message`. */
+/** Why a patch could not be created or applied: decide by `kind`, show `message`. */
 export type PatchError = { readonly kind: PatchErrorKind; readonly message: string };
 
 export function failure(kind: PatchErrorKind, message: string): Err<PatchError> {
@@ -46,7 +46,7 @@ export function failure(kind: PatchErrorKind, message: string): Err<PatchError> 
 }
 
 /**
- * The HTTP status with which kube-apiserver answers this error. Most mistakes in a strategic patch are a 500 there.
+ * The HTTP status of kube-apiserver for this error. Most errors in a strategic patch are a 500.
  *
  * @example httpStatusOf({ kind: "no-merge-key", message: "…" }) // 500
  */
@@ -99,7 +99,7 @@ export function wrongType(expected: "map" | "list", received: unknown): Err<Patc
   return failure("bad-type", `expected a ${wanted}, but received a ${goTypeName(received)}`);
 }
 
-/** Go panics here; an API server answers 500 and goes on. */
+/** Go panics here; an API server recovers and returns 500. */
 export function notComparable(value: unknown): Err<PatchError> {
   return failure("bad-type", `a merge key must be a scalar, not ${formatValue(value)}`);
 }

@@ -1,9 +1,9 @@
 /**
- * JSON text in and out without losing a digit: Kubernetes' int64 goes beyond what a JavaScript number can hold.
+ * Parses and prints JSON without losing digits: Kubernetes' int64 exceeds the range of exact JavaScript numbers.
  *
- * Almost no document has such a number, so a quick look decides: plain ones go through JSON.parse alone. In the others whole numbers
- * beyond 2^53 become bigints and "1.0" becomes an ExactFloat; both travel through the engine as opaque scalars. Fields come out
- * sorted, as Go prints them.
+ * Few documents have such a number, so a regular expression selects them; all others use JSON.parse only. In the selected documents integers
+ * beyond 2^53 become bigints and "1.0" becomes an ExactFloat; the patch functions treat both as opaque scalars. Fields are printed
+ * sorted, as in Go.
  */
 import { fromThrowing, ok, type Result } from "#base";
 import { badJson, tooDeep, type PatchError } from "./errors.ts";
@@ -26,7 +26,7 @@ export class ExactReader {
     return JSON.parse(text, revive) as Json;
   }
 
-  /** As Go reads numbers: an int64 where the text is one, a float64 otherwise. Bigints and ExactFloats are scalars to the engine. */
+  /** As Go parses numbers: an int64 if the text is one, a float64 otherwise. Bigints and ExactFloats are treated as scalars. */
   #exact(value: number, source: string): unknown {
     if (!Number.isFinite(value)) throw new RangeError("number out of range");
     if (/^-?\d+$/.test(source)) {
@@ -46,7 +46,7 @@ export class ExactReader {
   }
 }
 
-/** Numbers with a fraction, an exponent, or sixteen digits and more; text that looks like one only costs the slow way. */
+/** Numbers with a fraction, an exponent, or sixteen digits and more; a string that looks like one only makes parsing slower. */
 const CAREFUL_NUMBER = /\d(?:\d{15}|\.\d+(?:[eE][-+]?\d+)?|[eE][-+]?\d+)\s*(?:[,\]}]|$)/;
 
 function needsCare(text: string): boolean {
@@ -61,7 +61,7 @@ export function printExact(value: Json): string {
 
 const INDEX = /^(?:0|[1-9]\d{0,9})$/;
 
-/** A copy whose fields are in order; undefined where a JavaScript object cannot hold that order, or a number needs care. */
+/** A copy with sorted fields; undefined if a JavaScript object cannot keep that order, or a number needs exact printing. */
 function sortedForPrinting(value: Json): Json | undefined {
   if (isList(value)) return sortedList(value);
   if (isObject(value)) return sortedObject(value);
@@ -92,7 +92,7 @@ function sortedObject(object: JsonObject): JsonObject | undefined {
   return inOrder ? withSortedFields(object, names) : copyInOrder(object, names.toSorted(compareText));
 }
 
-/** Most objects come in order and need no copy; the copy of one that does keeps the order it has. */
+/** Most objects are sorted already and need no copy. */
 function withSortedFields(object: JsonObject, names: readonly string[]): JsonObject | undefined {
   let copy: MutableObject | undefined;
   for (const name of names) {

@@ -1,6 +1,6 @@
 /**
  * Go's `sort.Sort` (pattern-defeating quicksort), step by step. Kubernetes sorts lists with a "less" that is true for equal elements,
- * so where two elements share a merge key (a port with TCP and UDP) the outcome is whatever these steps make of it.
+ * so the order of two elements with the same merge key (a port with TCP and UDP) depends on the algorithm.
  */
 import { insertionSort, type Less } from "./go-sort.ts";
 
@@ -65,7 +65,7 @@ function partition<T>(data: Data<T>, from: number, to: number, pivot: number): {
   }
 }
 
-/** Elements equal to the pivot go left; nothing here is smaller than it. */
+/** Moves elements equal to the pivot to the left; no element is smaller than the pivot. */
 function partitionEqual<T>(data: Data<T>, from: number, to: number, pivot: number): number {
   swap(data, from, pivot);
   let left = from + 1;
@@ -78,7 +78,7 @@ function partitionEqual<T>(data: Data<T>, from: number, to: number, pivot: numbe
   }
 }
 
-/** True when a few shifts were enough to sort everything. */
+/** Returns true if a few shifts sorted the range. */
 function partialInsertionSort<T>(data: Data<T>, from: number, to: number): boolean {
   let index = from + 1;
   for (let step = 0; step < 5; step++) {
@@ -92,7 +92,7 @@ function partialInsertionSort<T>(data: Data<T>, from: number, to: number): boole
   return false;
 }
 
-/** Reverses a list that seems to run downwards, so that `sorted` then tells of a list that seems to run upwards. */
+/** Reverses a list that seems to be descending; `sorted` then means that the list seems to be ascending. */
 function choosePivot<T>(data: Data<T>, from: number, to: number): { pivot: number; sorted: boolean } {
   const quarter = (to - from) >>> 2;
   let swaps = 0;
@@ -115,7 +115,7 @@ function choosePivot<T>(data: Data<T>, from: number, to: number): { pivot: numbe
   return { pivot: to - 1 - (pivot - from), sorted: true };
 }
 
-/** Moves three elements about, by a generator that is seeded with the length: the same list always goes the same way. */
+/** Swaps three elements with a random generator that is seeded with the length, so that the result is deterministic. */
 function breakPatterns<T>(data: Data<T>, from: number, to: number): void {
   const length = to - from;
   const mask = 2 ** (32 - Math.clz32(length)) - 1;

@@ -4,7 +4,7 @@ import { goSortStable } from "./go-sort.ts";
 import { goSort } from "./go-sort-unstable.ts";
 
 describe("Go's sorting", () => {
-  test("with a real order both sort", () => {
+  test("both functions sort by a strict order", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 200 }), { maxLength: 300, size: "max" }), (items) => {
         const want = items.toSorted((a, b) => a - b);
@@ -14,7 +14,7 @@ describe("Go's sorting", () => {
     );
   });
 
-  test("the stable one keeps equals in order", () => {
+  test("the stable sort keeps the order of equal elements", () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.integer({ min: 0, max: 5 }), fc.nat()), { maxLength: 200, size: "max" }), (items) => {
         expect(goSortStable([...items], (a, b) => a[0] < b[0])).toEqual(items.toSorted((a, b) => a[0] - b[0]));
@@ -22,8 +22,8 @@ describe("Go's sorting", () => {
     );
   });
 
-  // What Go 1.26 makes of these: its algorithm decides, because "less" is no order.
-  test("when everything is less than everything, a list is turned round", () => {
+  // The results of Go 1.26: they depend on its algorithm, because "less" is not a strict order.
+  test("if every element is less than every other, the list is reversed", () => {
     const rising = Array.from({ length: 45 }, (_, index) => index);
     expect(goSortStable([...rising], () => true)).toEqual(rising.toReversed());
     expect(goSort(["a1", "b1", "a2"], (a, b) => a.slice(0, 1) <= b.slice(0, 1))).toEqual(["a2", "a1", "b1"]);

@@ -1,6 +1,6 @@
 /**
- * Go's sorting, where it shows: Kubernetes calls it with comparisons that are not an order ("less" is true for equal elements, or for
- * elements it does not know), so that the outcome depends on the algorithm. These are the steps of Go's `sort` package that do.
+ * Go's stable sort. Kubernetes sorts with comparisons that are not a strict order ("less" is true for equal or unknown elements), so the
+ * result depends on the algorithm, and this file repeats the steps of Go's `sort` package.
  */
 export type Less<T> = (a: T, b: T) => boolean;
 
@@ -41,7 +41,7 @@ function symMerge<T>(items: T[], from: number, middle: number, to: number, less:
   if (half < end && end < to) symMerge(items, half, end, to, less);
 }
 
-/** The left run is one element: find its place in the right run and move it there. */
+/** The left run is one element: finds its position in the right run and moves it there. */
 function insertFirst<T>(items: T[], from: number, middle: number, to: number, less: Less<T>): void {
   let low = middle;
   let high = to;

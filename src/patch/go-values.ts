@@ -1,6 +1,6 @@
 /**
- * Values as Go sees and prints them. Kubernetes compares list elements by their printed form and puts that form into its messages,
- * so both must be right to the letter: `map[a:1 b:<nil>]`, `1e+21`, `%!s(int64=1)`.
+ * Go types of values, and values as Go prints them. Kubernetes compares list elements by their printed form and uses that form in its
+ * messages, so it must be exact: `map[a:1 b:<nil>]`, `1e+21`, `%!s(int64=1)`.
  */
 import { ExactFloat, fieldNames, isList, isObject } from "./json.ts";
 
@@ -36,12 +36,12 @@ export function formatValue(value: unknown): string {
   return format(value, formatScalar, 0);
 }
 
-/** `fmt.Sprintf("%s", value)`: what is not text is printed as a mistake, and Kubernetes' messages carry it. */
+/** `fmt.Sprintf("%s", value)`: other values than strings print as `%!s(…)`, which Kubernetes' messages contain. */
 export function formatAsString(value: unknown): string {
   return format(value, formatScalarAsString, 0);
 }
 
-/** Messages quote documents of any depth; past this they only say that there is more. */
+/** Messages quote documents of any depth; deeper values are abbreviated. */
 const PRINTED_DEPTH = 64;
 
 function format(value: unknown, scalar: (value: unknown) => string, depth: number): string {
@@ -74,12 +74,12 @@ function formatFloat(value: number): string {
   return String(value);
 }
 
-/** Go compares text byte by byte. JavaScript compares UTF-16 units, which is the same for everything Kubernetes allows in names. */
+/** Go compares strings by bytes. JavaScript compares UTF-16 units, which gives the same order for all characters valid in names. */
 export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** A scalar can be compared; comparing two maps or two lists makes Go panic. */
+/** Scalars are comparable; comparing two maps or two lists panics in Go. */
 export function isComparable(value: unknown): boolean {
   return !isList(value) && !isObject(value);
 }

@@ -168,13 +168,13 @@ describe("applyJsonPatch", () => {
     expect(applyJsonPatch({ list: [1] }, operations, { dialect: "rfc6902" }).ok).toBe(false);
   });
 
-  test("the RFC lets add and copy take the whole document", () => {
+  test("in the RFC dialect, add and copy accept the path of the whole document", () => {
     const options = { dialect: "rfc6902" } as const;
     expect(applyJsonPatch({ a: 1 }, [{ op: "add", path: "", value: [1] }], options)).toEqual({ ok: true, value: [1] });
     expect(applyJsonPatch({ a: 1 }, [{ op: "copy", from: "", path: "/b" }], options)).toEqual({ ok: true, value: { a: 1, b: { a: 1 } } });
   });
 
-  test("what was given stays as it is, and so do the values of the patch", () => {
+  test("the document and the values of the patch are not changed", () => {
     const given = { list: [1, { deep: [1] }], map: { a: 1 } };
     const operations = [
       { op: "add", path: "/new", value: { inner: [1] } },
@@ -189,7 +189,7 @@ describe("applyJsonPatch", () => {
     expect(JSON.stringify([given, operations])).toBe(before);
   });
 
-  test("a copy is a thing of its own, and of the one before it", () => {
+  test("a copy shares no parts with its source or an earlier copy", () => {
     const operations = [
       { op: "add", path: "/a/x", value: 1 },
       { op: "copy", from: "/a", path: "/b" },
@@ -199,7 +199,7 @@ describe("applyJsonPatch", () => {
     expect(applyJsonPatch({ a: {} }, operations)).toEqual({ ok: true, value: { a: { x: 1, y: 2 }, b: { x: 1, z: 3 } } });
   });
 
-  test("copies may grow to three megabytes together", () => {
+  test("all copies together are limited to three megabytes", () => {
     const doubled = Array.from({ length: 30 }, (_, at) => ({ op: "copy", from: "/a", path: `/a/${at}` }));
     const result = applyJsonPatch({ a: { text: "x".repeat(100) } }, doubled);
     expect(result).toMatchObject({

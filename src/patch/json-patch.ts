@@ -1,23 +1,23 @@
 /**
  * JSON Patch (RFC 6902) as kube-apiserver applies it.
  *
- * It is more lenient than the RFC: replacing a field that is not there adds it, copying one that is not there copies null, testing
- * one that is not there for null succeeds, and indices may be negative. `dialect: "rfc6902"` refuses all of these.
+ * It is more lenient than the RFC: replacing a missing field adds it, copying a missing field copies null, testing a missing field for
+ * null succeeds, and indices may be negative. `dialect: "rfc6902"` rejects all of these.
  */
 import { ok, type Result } from "#base";
 import { failure, tooDeep, type PatchError } from "./errors.ts";
 import { changeAt, child, indexIn, OwnParts, parsePointer, replaceChild } from "./json-pointer.ts";
 import { depthExceeds, fieldOf, isList, isObject, jsonEqual, MAX_DEPTH, type Json, type JsonObject } from "./json.ts";
 
-/** How strictly a JSON patch is read. */
+/** Dialect and limits of a JSON patch. */
 export type JsonPatchOptions = {
   readonly dialect?: "kubernetes" | "rfc6902";
-  /** kube-apiserver refuses more than 10,000. */
+  /** kube-apiserver rejects more than 10,000. */
   readonly maxOperations?: number;
 };
 
 const MAX_OPERATIONS = 10_000;
-/** All copies together; what kube-apiserver allows. */
+/** The total size of all copies, as in kube-apiserver. */
 const MAX_COPIED = 3 * 1024 * 1024;
 /**
  * List items that insertions and removals before them may shift, all together: a tenth of a second. Ten thousand operations at the front of a
@@ -36,7 +36,7 @@ type Work = {
 type Step = { readonly document: Json; readonly operation: JsonObject; readonly path: string; readonly work: Work };
 
 /**
- * Applies JSON Patch operations one after the other; the first that fails ends it and nothing is changed.
+ * Applies JSON Patch operations in order; returns the first error.
  *
  * @example
  * applyJsonPatch({ a: [1, 3] }, [{ op: "test", path: "/a/0", value: 1 }, { op: "add", path: "/a/1", value: 2 }]) // ok: { a: [1, 2, 3] }
@@ -190,7 +190,7 @@ function copy({ document, operation, path, work }: Step): Applied {
     const size = `the accumulated size increase of copy is ${work.copied}, exceeding the limit ${MAX_COPIED}`;
     return failure("bad-operation", `Unable to complete the copy, ${size}`);
   }
-  // a copy of its own: what is made here is changed where it lies
+  // a deep copy: later operations change created parts in place
   return addAt({ document, path, work }, JSON.parse(text) as Json, {
     missing: `copy operation does not apply: doc is missing destination path: ${path}: missing value`,
     failed: "error while adding value during copy",
@@ -206,7 +206,7 @@ function test({ document, operation, path, work: { strict } }: Step): Applied {
   return jsonEqual(found, wanted) ? ok(document) : failure("test-failed", `testing value ${path} failed: test failed`);
 }
 
-/** The value at a pointer; undefined where the last name is not there. */
+/** The value at a pointer; undefined if its last name is missing. */
 function valueAt(document: Json, path: string, missing: string, failed: (name: string) => string): Result<Json | undefined, PatchError> {
   const names = parsePointer(path);
   const last = names?.at(-1);
@@ -221,7 +221,7 @@ function valueAt(document: Json, path: string, missing: string, failed: (name: s
   return found.ok ? found : failure(found.error.kind, `${failed(last)}: ${found.error.message}`);
 }
 
-/** Changes the container that holds the pointer's last name, and adds the operation to the message of a failure. */
+/** Changes the container of the pointer's last name, and adds the operation to error messages. */
 function changeLast({ document, path, work }: Place, messages: Messages, change: (container: Json, name: string) => Applied): Applied {
   const names = parsePointer(path);
   const last = names?.at(-1);

@@ -1,19 +1,19 @@
 /**
- * JSON pointers (RFC 6901) and one step along them. Changing a place gives a new document that shares the rest; what `OwnParts` has made for
- * it is changed where it lies, or ten thousand operations on one large map would copy it ten thousand times.
+ * JSON pointers (RFC 6901). A change returns a new document that shares its unchanged parts. Containers that `OwnParts` has created for the
+ * result are changed in place, otherwise 10,000 operations on one large map would copy it 10,000 times.
  *
- * Kubernetes' JSON patch library is lenient: what stands before the first slash is ignored, and indices may be negative or "+1".
+ * Kubernetes' JSON patch library is lenient: text before the first slash is ignored, and indices may be negative or "+1".
  */
 import { ok, type Result } from "#base";
 import { failure, type PatchError } from "./errors.ts";
 import { fieldOf, isList, isObject, setField, type Json, type JsonObject, type MutableObject } from "./json.ts";
 
-/** Deeper than any document that a patch can make: longer pointers lead nowhere, and are not read to their end. */
+/** Deeper than any document that a patch can create: longer pointers match nothing, and are not parsed completely. */
 const MAX_NAMES = 10_000;
 
 /**
- * The names along a pointer; undefined for a pointer without a slash, or one that is too long to lead anywhere. The empty pointer, which means
- * everything, is not passed here.
+ * The names of a pointer; undefined for a pointer without a slash or with too many names. The caller handles the empty pointer, which means
+ * the whole document.
  */
 export function parsePointer(pointer: string): readonly string[] | undefined {
   const parts = pointer.split("/", MAX_NAMES + 2);
@@ -21,7 +21,7 @@ export function parsePointer(pointer: string): readonly string[] | undefined {
   return parts.slice(1).map((part) => part.replace(/~[01]/g, (escaped) => (escaped === "~1" ? "/" : "~")));
 }
 
-/** The value at a name; null where a map has no such field, which is how the library sees it. */
+/** The value of a name; null for a missing field of a map, as in the library. */
 export function child(container: Json, name: string): Result<Json | undefined, PatchError> {
   if (isObject(container)) return ok(fieldOf(container, name));
   if (!isList(container)) return failure("missing-path", "missing value");
@@ -29,7 +29,7 @@ export function child(container: Json, name: string): Result<Json | undefined, P
   return index.ok ? ok(container[index.value]) : index;
 }
 
-/** The place in a list. `last` is the highest index allowed: one more when something is inserted. */
+/** The index in a list. `last` is the highest allowed index: one more for insertions. */
 export function indexIn(name: string, last: number): Result<number, PatchError> {
   if (!/^[+-]?\d{1,18}$/.test(name)) return failure("bad-operation", `strconv.Atoi: parsing ${JSON.stringify(name)}: invalid syntax`);
   const index = Number(name);
@@ -57,8 +57,8 @@ export class OwnParts {
 }
 
 /**
- * `document`, or a copy of it, in which the container at `path` has been changed. The path must be there. `from` is where in `path` to begin: a
- * path of a million names is never copied.
+ * `document`, or a copy of it, with a changed container at `path`. The path must exist. `from` is the start index in `path`, so that a long
+ * path is never copied.
  */
 export function changeAt(
   document: Json,

@@ -1,7 +1,7 @@
 /**
- * JSON as the patch engine handles it: read-only in, read-only out, own fields only.
+ * JSON values of the patch functions: read-only inputs and results, own fields only.
  *
- * Results share their unchanged parts with the inputs. That is what makes a patch cheap, and why nothing here is ever changed in place.
+ * Results share their unchanged parts with the inputs, which makes a patch cheap. Therefore values are never changed in place.
  */
 import type { Json, JsonObject } from "#base";
 
@@ -20,7 +20,7 @@ export function isList(value: unknown): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-/** Own fields only: "constructor" and "__proto__" find nothing that is not a field of the document. */
+/** Own fields only: "constructor" and "__proto__" never return inherited properties. */
 export function fieldOf(object: JsonObject, name: string): Json | undefined {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
@@ -31,7 +31,7 @@ export function setField(object: MutableObject, name: string, value: Json): void
   else object[name] = value;
 }
 
-/** The names of fields that are there; a field holding `undefined` is not. */
+/** The names of present fields; a field with `undefined` is absent. */
 export function fieldNames(object: JsonObject): string[] {
   return Object.keys(object).filter((name) => object[name] !== undefined);
 }
@@ -58,8 +58,8 @@ export function depthExceeds(value: unknown, limit: number): boolean {
 }
 
 /**
- * A number that was written as a float but has a whole value ("1.0"). Go keeps it apart from the integer 1, and so must text to text.
- * Only exact-text.ts makes these, one per value and call, so that `===` compares them.
+ * A number that was written as a float but has a whole value ("1.0"). Go distinguishes it from the integer 1, and so do the `Text` functions.
+ * Only exact-text.ts creates these, one per value and call, so that `===` compares them.
  */
 export class ExactFloat {
   readonly value: number;

@@ -19,18 +19,18 @@ describe("applyMergePatch", () => {
     expect(applyMergePatch(given, patch)).toEqual({ ok: true, value: want });
   });
 
-  test("the RFC leaves lists alone", () => {
+  test("the RFC dialect does not change objects in lists", () => {
     expect(applyMergePatch({}, { a: [{ b: null }] }, { dialect: "rfc7396" })).toEqual({ ok: true, value: { a: [{ b: null }] } });
     expect(applyMergePatch({}, 1, { dialect: "rfc7396" })).toEqual({ ok: true, value: 1 });
   });
 
-  test("Kubernetes wants an object or a list, and a document", () => {
+  test("the Kubernetes dialect requires an object or a list, and a document", () => {
     expect(applyMergePatch({}, 1)).toMatchObject({ ok: false, error: { message: "Invalid JSON Patch" } });
     expect(applyMergePatch(null, {})).toMatchObject({ ok: false, error: { message: "Invalid JSON Document" } });
   });
 });
 
-describe("making merge patches", () => {
+describe("creating merge patches", () => {
   test.each([
     { name: "says what changed", before: { a: 1, b: 2 }, after: { a: 1, b: 3 }, want: { b: 3 } },
     { name: "deletes with null", before: { a: 1 }, after: {}, want: { a: null } },
@@ -42,13 +42,13 @@ describe("making merge patches", () => {
     expect(createMergePatch(before, after)).toEqual({ ok: true, value: want });
   });
 
-  test("what is not an object has no merge patch", () => {
+  test("a merge patch can only be created between objects", () => {
     expect(createMergePatch([1], {})).toMatchObject({ ok: false, error: { kind: "bad-json" } });
     expect(createThreeWayMergePatch({ original: 1, modified: {}, current: {} }).ok).toBe(false);
     expect(createThreeWayMergePatch({ original: {}, modified: {}, current: 1 }).ok).toBe(false);
   });
 
-  test("three-way: leaves alone what others have set, deletes what was ours", () => {
+  test("three-way: keeps fields of other writers, deletes previously applied fields", () => {
     const patch = createThreeWayMergePatch({
       original: { a: 1, b: { c: 1 } },
       modified: { b: { d: 2 }, e: {} },
@@ -57,7 +57,7 @@ describe("making merge patches", () => {
     expect(patch).toEqual({ ok: true, value: { a: null, b: { c: null, d: 2 }, e: {} } });
   });
 
-  test("three-way: a precondition can refuse the patch", () => {
+  test("three-way: a precondition can reject the patch", () => {
     const documents = { original: { kind: "A" }, modified: { kind: "B" }, current: { kind: "A" } };
     expect(createThreeWayMergePatch(documents, { preconditions: [fieldUnchanged("kind")] })).toEqual({
       ok: false,

@@ -1,8 +1,8 @@
 /**
- * JSON merge patch (RFC 7396) as kube-apiserver applies it, and making such patches.
+ * JSON merge patch (RFC 7396) as kube-apiserver applies it, and the creation of such patches.
  *
  * Kubernetes differs in two places: nulls are also dropped from objects inside a new list, and a patch must be an object or a list.
- * `dialect: "rfc7396"` keeps to the letter of the RFC.
+ * `dialect: "rfc7396"` follows the RFC exactly.
  */
 import { ok, type Result } from "#base";
 import { badJson, failure, tooDeep, type PatchError } from "./errors.ts";
@@ -39,7 +39,7 @@ function merge(current: Json | undefined, patch: Json, pruneLists: boolean): Jso
   return merged;
 }
 
-/** A new value has no nulls in its objects: there is nothing they could delete. */
+/** Removes nulls from the objects of a new value: there is nothing to delete. */
 function prune(value: Json, lists: boolean): Json {
   if (isList(value)) return lists ? value.map((item) => prune(item, lists)) : value;
   if (!isObject(value)) return value;
@@ -103,7 +103,7 @@ export function createThreeWayMergePatch(
   return checkPreconditions(merge(removed, added, true) as JsonObject, options);
 }
 
-/** Half of a patch. An empty object counts as a value; one that becomes empty says nothing any more. */
+/** One half of a patch. An empty object counts as a value; an object that becomes empty is omitted. */
 function only(half: "values" | "nulls", patch: JsonObject): JsonObject {
   const kept: MutableObject = {};
   for (const name of Object.keys(patch)) {
@@ -120,7 +120,7 @@ function only(half: "values" | "nulls", patch: JsonObject): JsonObject {
 }
 
 /**
- * Do two merge patches set the same field to different values? Fields that only one of them has do not count.
+ * Do two merge patches set the same field to different values? Fields of only one patch are ignored.
  *
  * @example mergePatchesConflict({ a: 1, b: 1 }, { a: 2 }) // true
  */

@@ -1,4 +1,4 @@
-/** What must hold for every patch, tried on random objects of real kinds. */
+/** Property tests of patches, on random objects of real kinds. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { expectOk } from "#base";
@@ -30,7 +30,7 @@ const KINDS = [
 ];
 const names = fc.constantFrom("a", "b", "c", "d", "e", "f");
 
-/** Random objects of a definition. Merge lists have distinct keys and sets distinct elements: the API server sees to that. */
+/** Random objects of a definition. Merge lists have distinct keys and sets distinct elements, as the API server requires. */
 function arbitraryOf(schema: JsonObject, depth: number): fc.Arbitrary<Json> {
   const [reference] = (schema["allOf"] ?? []) as readonly { readonly $ref: string }[];
   if (reference !== undefined) return arbitraryOf(builtinDefinition(reference.$ref.replace("#/components/schemas/", "")) ?? {}, depth);
@@ -74,7 +74,7 @@ function listOf(schema: JsonObject, depth: number): fc.Arbitrary<Json> {
   const items = arbitraryOf(schema["items"] as JsonObject, depth + 1);
   const key = schema["x-kubernetes-patch-merge-key"];
   const scalars = fc.uniqueArray(items, { maxLength: 3, comparator: "SameValueZero" });
-  // Kubernetes compares the sorted original with what is wanted and so misses a change that only sorts: start from sorted lists.
+  // Kubernetes compares the sorted original with the modified list and so misses a change that only sorts: start from sorted lists.
   if (typeof key !== "string")
     return "x-kubernetes-patch-strategy" in schema
       ? scalars.map((list) => list.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)))
@@ -92,7 +92,7 @@ const kinds = KINDS.map((kind) => {
 const copy = <T>(value: T): T => structuredClone(value);
 
 describe.each(kinds)("$name", ({ schema, objects }) => {
-  test("a two-way patch turns the original into what was wanted", () => {
+  test("a two-way patch turns the original into the modified object", () => {
     fc.assert(
       fc.property(objects, objects, (original, modified) => {
         const patch = expectOk(createTwoWayStrategicPatch(original, modified, schema));
@@ -102,7 +102,7 @@ describe.each(kinds)("$name", ({ schema, objects }) => {
     );
   });
 
-  test("the same holds from text to text", () => {
+  test("the same holds for the text functions", () => {
     fc.assert(
       fc.property(objects, objects, (original, modified) => {
         const patch = expectOk(createTwoWayStrategicPatchText(JSON.stringify(original), JSON.stringify(modified), schema));
@@ -122,7 +122,7 @@ describe.each(kinds)("$name", ({ schema, objects }) => {
     );
   });
 
-  test("after a three-way patch another one has nothing left to do but order", () => {
+  test("after a three-way patch another one changes at most the order", () => {
     fc.assert(
       fc.property(objects, objects, objects, (original, modified, current) => {
         const patch = expectOk(createThreeWayStrategicPatch({ original, modified, current }, schema, { overwrite: true }));
@@ -173,7 +173,7 @@ describe("any JSON", () => {
     );
   });
 
-  test("hostile names are data: nothing is polluted, nothing inherited is found, nothing throws", () => {
+  test("hostile field names change no prototype, return no inherited property and never throw", () => {
     const schema = kinds[0]?.schema as PatchSchema;
     fc.assert(
       fc.property(hostileObjects, hostileObjects, (original, patch) => {
@@ -197,7 +197,7 @@ describe("any JSON", () => {
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
   });
 
-  test("a document nested too deeply is refused, not a crash", () => {
+  test("a document nested too deeply is an error, not a crash", () => {
     const schema = kinds[0]?.schema as PatchSchema;
     let deep: Json = {};
     for (let level = 0; level < 20_000; level++) deep = { a: deep };

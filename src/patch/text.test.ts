@@ -57,7 +57,7 @@ describe("numbers in text", () => {
     expect(createTwoWayStrategicPatchText('{"n":1}', '{"n":1.0}', schema)).toEqual({ ok: true, value: '{"n":1}' });
   });
 
-  test("a number beyond all floats is no JSON document, as in Go", () => {
+  test("a number beyond the range of float64 is invalid JSON, as in Go", () => {
     expect(apply('{"n":1e999}', "{}")).toMatchObject({ ok: false, error: { kind: "bad-json" } });
   });
 
@@ -74,7 +74,7 @@ describe("numbers in text", () => {
 });
 
 describe("text to text", () => {
-  test("fields come out sorted, also those that look like an index", () => {
+  test("fields are printed sorted, also those that look like an index", () => {
     expect(apply('{"b":{"y":1,"x":2},"10":1,"9":2}', '{"a":1}')).toEqual({ ok: true, value: '{"10":1,"9":2,"a":1,"b":{"x":2,"y":1}}' });
     expect(apply('{"c":[{"b":1,"a":{"z":1,"y":2}}],"b":{"a":{"d":1,"c":1}}}', '{"a":1}')).toEqual({
       ok: true,
@@ -82,12 +82,12 @@ describe("text to text", () => {
     });
   });
 
-  test.each(["<no json>", "[1]", "1", ""])("%s is no document", (text) => {
+  test.each(["<no json>", "[1]", "1", ""])("%s is not a valid document", (text) => {
     expect(apply(text, "{}")).toEqual({ ok: false, error: { kind: "bad-json", message: "invalid JSON document" } });
     expect(apply("{}", text).ok).toBe(false);
   });
 
-  test("null is an empty document; empty text is one when a patch is made", () => {
+  test("null is an empty document; so is empty text when a patch is created", () => {
     expect(apply("null", '{"a":1}')).toEqual({ ok: true, value: '{"a":1}' });
     expect(createTwoWayStrategicPatchText("", '{"a":1}', schema)).toEqual({ ok: true, value: '{"a":1}' });
   });

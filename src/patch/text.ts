@@ -1,4 +1,4 @@
-/** The same functions from text to text: every number comes out as it went in, and fields come out sorted, as Go prints them. */
+/** The same functions on JSON texts: numbers keep all digits, and fields are printed sorted, as in Go. */
 import { ok, type Result } from "#base";
 import { badJson, type PatchError } from "./errors.ts";
 import { ExactReader, printExact } from "./exact-text.ts";
@@ -10,7 +10,7 @@ import { applyStrategicMergePatch, type StrategicOptions } from "./strategic/app
 import { createThreeWayStrategicPatch, createTwoWayStrategicPatch, type CreateOptions } from "./strategic/create.ts";
 import { sortMergeLists } from "./strategic/sort-lists.ts";
 
-/** A document as text, or why there is none. */
+/** A document as text, or an error. */
 export type PatchTextResult = Result<string, PatchError>;
 
 /**
@@ -27,7 +27,7 @@ export function applyStrategicMergePatchText(
 }
 
 /**
- * An empty text counts as an empty document when a patch is made, as in Kubernetes.
+ * An empty text counts as an empty document when a patch is created, as in Kubernetes.
  *
  * @example createTwoWayStrategicPatchText('{"a":1}', '{"a":2}', schema) // ok: '{"a":2}'
  */

@@ -1,4 +1,4 @@
-/** The kinds that every Kubernetes has, from the committed table. They answer as kube-apiserver does, which knows them as Go types. */
+/** The schemas of built-in kinds, from the committed table. They behave like the Go types of kube-apiserver. */
 import { once } from "#base";
 import { BUILTIN_TABLE } from "../generated/builtin-table.ts";
 import type { JsonObject } from "../json.ts";
@@ -12,7 +12,7 @@ import { readTable } from "./table.ts";
 const table = once(() => readTable(BUILTIN_TABLE));
 type BuiltinKind = { readonly name: string; readonly schema: () => PatchSchema };
 
-/** A definition that many kinds share, such as DeleteOptions, is the schema of none of them. */
+/** A definition that many kinds share, such as DeleteOptions, is not used as the schema of a kind. */
 const byKind = once(() => {
   const kinds = new Map<string, BuiltinKind>();
   for (const [name, [kind, ...more]] of table().kinds()) {
@@ -23,7 +23,7 @@ const byKind = once(() => {
 });
 
 /**
- * The schema of a built-in kind; undefined for kinds that Kubernetes does not have. It is made once.
+ * The schema of a built-in kind; undefined for other kinds. It is cached.
  *
  * @example builtinSchema({ group: "apps", version: "v1", kind: "Deployment" })
  */

@@ -1,6 +1,6 @@
 /**
- * Patch schemas from CRDs. A real server refuses strategic merge on custom resources (HTTP 415); these are for the list-type option and
- * for schemas that carry merge metadata of their own.
+ * Patch schemas from CRDs. A real server rejects strategic merge on custom resources (HTTP 415); these are for the list-type option and
+ * for schemas with their own merge metadata.
  */
 import { ok, type Result } from "#base";
 import { failure, type PatchError } from "../errors.ts";
@@ -13,7 +13,7 @@ import type { PatchSchema } from "./port.ts";
 const OBJECT_META = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 
 /**
- * The schema of one version of a CustomResourceDefinition; metadata is Kubernetes' own.
+ * The schema of one version of a CustomResourceDefinition, with the built-in schema of metadata.
  *
  * @example crdSchema(widgetCrd, "v1") // ok: a PatchSchema, for applyStrategicMergePatch(…, { lists: "list-types" })
  */
@@ -27,7 +27,7 @@ export function crdSchema(crd: Json, version: string): Result<PatchSchema, Patch
 }
 
 /**
- * A schema from a structural schema alone: what stands under `openAPIV3Schema`.
+ * A schema from a structural schema alone: the value of `openAPIV3Schema`.
  *
  * @example structuralSchema({ type: "object", properties: { spec: { type: "object" } } }, "Widget")
  */

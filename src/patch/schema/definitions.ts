@@ -1,5 +1,5 @@
 /**
- * OpenAPI schemas (v2, v3 and the structural schemas of CRDs) as one small tree of nodes, made as they are asked for.
+ * OpenAPI schemas (v2, v3 and the structural schemas of CRDs) as one small tree of nodes, created on demand.
  *
  * References are resolved only when they are followed: JSONSchemaProps refers to itself.
  */
@@ -13,7 +13,7 @@ export type SchemaNode =
   | { readonly kind: "list"; readonly path: string; readonly items: () => SchemaNode }
   | { readonly kind: "scalar"; readonly path: string; readonly type: string; readonly format: string }
   | { readonly kind: "reference"; readonly path: string; readonly target: string; readonly resolve: () => SchemaNode }
-  /** Any value at all. */
+  /** Any value. */
   | { readonly kind: "any"; readonly path: string };
 
 export type SchemaField = {
@@ -47,7 +47,7 @@ export function definitionNode(name: string, definitions: Definitions): SchemaNo
   return raw === undefined ? { kind: "any", path: name } : parseNode(raw, name, definitions);
 }
 
-/** OpenAPI v3 cannot put anything beside a `$ref`, so Kubernetes wraps it: `allOf: [{$ref}]`. */
+/** OpenAPI v3 allows no other keywords beside a `$ref`, so Kubernetes wraps it: `allOf: [{$ref}]`. */
 function referenceOf(raw: JsonObject): string | undefined {
   const direct = fieldOf(raw, "$ref");
   if (typeof direct === "string") return REFERENCE.exec(direct)?.[1] ?? direct;

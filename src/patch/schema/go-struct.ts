@@ -1,6 +1,6 @@
 /**
- * The built-in kinds as kube-apiserver sees them: Go types. Field names match without regard to case, and what OpenAPI calls a free
- * object is a type without fields, so that looking inside it fails.
+ * The built-in kinds as the Go types of kube-apiserver. Field names are case-insensitive, and a free-form object of OpenAPI is a type
+ * without fields, so that looking up a field in it fails.
  */
 import { ok } from "#base";
 import { failure } from "../errors.ts";
@@ -36,7 +36,7 @@ function typeName(path: string): string {
 }
 
 function goKindOf(node: SchemaNode): string {
-  // A named definition is a Go type of its own: Time, Quantity and RawExtension are structs, whatever they look like in JSON.
+  // A named definition is a Go type of its own: Time, Quantity and RawExtension are structs, independently of their JSON type.
   if (node.kind === "reference") return "struct";
   switch (node.kind) {
     case "object":

@@ -1,19 +1,19 @@
 /**
- * Answers a PatchSchema's questions from schema nodes, in the two ways Kubernetes has: as kubectl does it from OpenAPI, and as
- * kube-apiserver does it from its Go types. They merge alike; they differ in what they refuse and in what they say then.
+ * Implements PatchSchema on schema nodes, in the two variants of Kubernetes: kubectl uses OpenAPI, kube-apiserver uses its Go types. Both
+ * merge in the same way; they differ in their errors and messages.
  */
 import { err, ok, type Result } from "#base";
 import { failure, type PatchError } from "../errors.ts";
 import type { SchemaField, SchemaNode } from "./definitions.ts";
 import type { FieldMerge, PatchSchema } from "./port.ts";
 
-/** The differences between the two ways. */
+/** The differences between the two variants. */
 export type Flavour = {
   nameOf(node: SchemaNode): string;
-  /** The object that fields are looked up in, or undefined where anything goes. */
+  /** The object in which fields are looked up; undefined if any field is valid. */
   objectOf(node: SchemaNode): Result<Extract<SchemaNode, { kind: "object" }> | undefined, PatchError>;
   findField(object: Extract<SchemaNode, { kind: "object" }>, name: string): Result<SchemaField, PatchError>;
-  /** The node of one element of a list field; undefined where anything goes. */
+  /** The node of one element of a list field; undefined if any value is valid. */
   elementOf(node: SchemaNode, name: string): Result<SchemaNode | undefined, PatchError>;
 };
 
@@ -24,8 +24,8 @@ export function schemaFrom(node: SchemaNode, flavour: Flavour): PatchSchema {
     get name() {
       return flavour.nameOf(node);
     },
-    objectField: (name) => remembered(objects, name, () => lookUp(node, flavour, name, false)),
-    listField: (name) => remembered(lists, name, () => lookUp(node, flavour, name, true)),
+    objectField: (name) => cached(objects, name, () => lookUp(node, flavour, name, false)),
+    listField: (name) => cached(lists, name, () => lookUp(node, flavour, name, true)),
   };
 }
 
@@ -57,7 +57,7 @@ function lookUp(node: SchemaNode, flavour: Flavour, name: string, list: boolean)
   });
 }
 
-/** "merge,retainKeys" is two things: how to merge, and whether patches for it name the keys that stay. */
+/** "merge,retainKeys" has two parts: the merge strategy, and whether patches list the retained keys. */
 function readStrategies(text: string | undefined): Result<{ strategy: string; retainKeys: boolean }, PatchError> {
   const parts = text === undefined ? [] : text.split(",");
   const others = parts.filter((part) => part !== "retainKeys");
@@ -65,8 +65,8 @@ function readStrategies(text: string | undefined): Result<{ strategy: string; re
   return ok({ strategy: others[0] ?? "", retainKeys: others.length < parts.length });
 }
 
-/** Only what the schema knows is kept: a client that sends ever new field names must not fill the memory. */
-function remembered(known: Map<string, Result<FieldMerge, PatchError>>, name: string, find: () => Result<FieldMerge, PatchError>) {
+/** Only fields of the schema are cached: a client that sends ever new field names must not fill the memory. */
+function cached(known: Map<string, Result<FieldMerge, PatchError>>, name: string, find: () => Result<FieldMerge, PatchError>) {
   const before = known.get(name);
   if (before !== undefined) return before;
   const found = find();
@@ -74,7 +74,7 @@ function remembered(known: Map<string, Result<FieldMerge, PatchError>>, name: st
   return found;
 }
 
-/** As kubectl: from the OpenAPI document, with kubectl's messages. */
+/** Like kubectl: from the OpenAPI document, with kubectl's messages. */
 export const openApiFlavour: Flavour = {
   nameOf(node) {
     switch (node.kind) {

@@ -1,9 +1,8 @@
 /**
- * What strategic merge asks of a schema. Anything that can answer these two questions will do: the built-in kinds, an OpenAPI
- * document, a CRD, or a few lines in a test.
+ * The interface of schemas for strategic merge, implemented for built-in kinds, OpenAPI documents and CRDs.
  *
- * Objects and lists are asked for separately because Kubernetes does: a field that holds a list where the schema has an object is
- * an error for one question and not for the other.
+ * Objects and lists have separate methods as in Kubernetes: a field that has a list where the schema has an object is an error for one
+ * method and not for the other.
  */
 import type { Result } from "#base";
 import type { PatchError } from "../errors.ts";
@@ -13,21 +12,21 @@ export type ListType = "atomic" | "set" | "map";
 
 /** How one field is patched. */
 export type FieldMerge = {
-  /** Of the field's object, or of one element of its list. */
+  /** The schema of the field's object, or of one element of its list. */
   readonly schema: PatchSchema;
-  /** "merge" and "replace" as the schema says; "" where it says nothing: objects then merge and lists are replaced. */
+  /** "merge" or "replace"; "" if the schema has no strategy: then objects merge and lists are replaced. */
   readonly strategy: string;
-  /** Patches made for this field name the keys that stay (`$retainKeys`). */
+  /** Patches for this field list the retained keys (`$retainKeys`). */
   readonly retainKeys: boolean;
-  /** Which field tells the elements of a merge list apart; "" for lists of scalars. */
+  /** The field that identifies the elements of a merge list; "" for lists of scalars. */
   readonly mergeKey: string;
-  /** For server-side apply, and for `lists: "list-types"`; strategic merge in Kubernetes does not look at these. */
+  /** For server-side apply, and for `lists: "list-types"`; strategic merge in Kubernetes ignores these. */
   readonly listType?: ListType | undefined;
   readonly listMapKeys?: readonly string[] | undefined;
   readonly mapType?: "atomic" | "granular" | undefined;
 };
 
-/** What strategic merge asks about the fields of one object. */
+/** The merge rules of the fields of one object. */
 export interface PatchSchema {
   /** For messages. */
   readonly name: string;

@@ -41,22 +41,22 @@ const swagger: JsonObject = {
 const root = expectOk(openApiSchema(swagger, "Root"));
 
 describe("schemas from OpenAPI", () => {
-  test("a list field tells its strategy, its key and the schema of its elements", () => {
+  test("a list field has its strategy, its key and the schema of its elements", () => {
     const field = expectOk(root.listField("items"));
     expect(field).toMatchObject({ strategy: "merge", mergeKey: "name", retainKeys: false });
     expect(expectOk(field.schema.objectField("again")).schema.name).toBe('Reference to "Item"');
   });
 
-  test("an object field tells its strategy", () => {
+  test("an object field has its strategy", () => {
     expect(expectOk(root.objectField("one"))).toMatchObject({ strategy: "", retainKeys: true, mergeKey: "" });
     expect(expectOk(root.objectField("inline"))).toMatchObject({ mapType: "atomic" });
   });
 
-  test("the same question gives the same answer object", () => {
+  test("repeated lookups return the same object", () => {
     expect(root.listField("items")).toBe(root.listField("items"));
   });
 
-  test("anything goes below a field without a schema", () => {
+  test("any field is valid below a field without a schema", () => {
     const free = expectOk(root.objectField("free")).schema;
     const below = expectOk(expectOk(free.objectField("x")).schema.listField("y"));
     expect(below).toMatchObject({ strategy: "", mergeKey: "", schema: { name: "Arbitrary value (primitive, object or array)" } });
@@ -89,7 +89,7 @@ describe("schemas from OpenAPI", () => {
     expect(ask()).toMatchObject({ ok: false, error: { message: want } });
   });
 
-  test("names are those of kubectl's messages", () => {
+  test("schema names are those of kubectl's messages", () => {
     expect(root.name).toBe("Kind([items one labels count free inline dangling odd])");
     expect(inside("labels").name).toBe("Map of string");
     expect(inside("items").name).toBe('Array of Reference to "Item"');
@@ -150,14 +150,14 @@ describe("built-in kinds", () => {
     expect(builtinDefinition("io.k8s.apimachinery.pkg.util.intstr.IntOrString")).toMatchObject({ format: "int-or-string" });
   });
 
-  test("kinds are found by group, version and kind; made once", () => {
+  test("kinds are found by group, version and kind, and cached", () => {
     expect(builtinSchema({ group: "", version: "v1", kind: "Pod" })).toBe(pod);
     expect(builtinSchema({ group: "example.com", version: "v1", kind: "Pod" })).toBeUndefined();
     expect(builtinDefinitionNameOf({ group: "apps", version: "v1", kind: "Deployment" })).toBe("io.k8s.api.apps.v1.Deployment");
     expect(builtinSchema({ group: "", version: "v1", kind: "DeleteOptions" })).toBeUndefined();
   });
 
-  test("merge rules are Kubernetes' own", () => {
+  test("merge rules are those of Kubernetes", () => {
     expect(expectOk(podSpec.listField("volumes"))).toMatchObject({
       strategy: "merge",
       retainKeys: true,
@@ -172,7 +172,7 @@ describe("built-in kinds", () => {
     expect(expectOk(podSpec.listField("tolerations"))).toMatchObject({ strategy: "", listType: "atomic" });
   });
 
-  test("field names match without regard to case, as Go reads JSON", () => {
+  test("field names are case-insensitive, as in Go", () => {
     expect(expectOk(podSpec.listField("Containers")).mergeKey).toBe("name");
   });
 
@@ -217,7 +217,7 @@ describe("built-in kinds", () => {
     expect(ask()).toMatchObject({ ok: false, error: { message: want } });
   });
 
-  test("Go's kinds are the names in messages", () => {
+  test("messages contain the kinds of Go", () => {
     expect(podSpec.name).toBe("struct");
     const webhook = expectOk(
       expectOk(
@@ -239,7 +239,7 @@ describe("custom resources", () => {
     },
   };
 
-  test("metadata is Kubernetes' own, the rest is the CRD's", () => {
+  test("metadata has the built-in schema, other fields that of the CRD", () => {
     const schema = expectOk(crdSchema(crd, "v1"));
     expect(expectOk(expectOk(schema.objectField("metadata")).schema.listField("finalizers"))).toMatchObject({ strategy: "merge" });
     expect(schema.objectField("spec").ok).toBe(true);
@@ -249,7 +249,7 @@ describe("custom resources", () => {
     });
   });
 
-  test("a version without a schema is refused", () => {
+  test("a version without a schema is an error", () => {
     expect(crdSchema(crd, "v2")).toMatchObject({ ok: false, error: { kind: "bad-schema" } });
     expect(crdSchema(1, "v1").ok).toBe(false);
     expect(structuralSchema({ type: "object" }, "Bare").objectField("metadata").ok).toBe(true);

@@ -1,16 +1,16 @@
 /**
- * The table of built-in kinds: one line per definition, one line per field, decoded one definition at a time when it is asked for.
+ * The table of built-in kinds: one line per definition, one line per field, decoded one definition at a time, on demand.
  *
  *     core.v1.ContainerPort
  *      containerPort! i32'
  *      protocol s e=SCTP,TCP,UDP ="TCP"
  *
  * A field line is: name ("!" if required), type, rules, default. Types: s i32 i64 int num f64 b byte any obj, @Ref, [T] list, {T} map,
- * each with ' for the zero default that Kubernetes gives it. What this cannot say stands there as JSON, after "~".
+ * each with ' for the zero default that Kubernetes gives it. Anything else is written as JSON, after "~".
  */
 import { isObject, type Json, type JsonObject, type MutableObject } from "../json.ts";
 
-/** Names without "io.k8s." in front belong to this package. */
+/** The prefix that is added to names without "io.k8s.". */
 const HOME = "io.k8s.api.";
 
 function longName(name: string): string {
@@ -56,13 +56,13 @@ function blockOf(blocks: string, name: string): string | undefined {
   const start = `\n\n${shortName(name)}`;
   for (let at = blocks.indexOf(start); at >= 0 && name.startsWith("io."); at = blocks.indexOf(start, at + 1)) {
     const end = blocks.indexOf("\n\n", at + start.length);
-    // another may begin with the same letters
+    // another definition's name may have this one as a prefix
     if (/^(?:\s|$)/.test(blocks.charAt(at + start.length))) return blocks.slice(at + "\n\n".length, end < 0 ? undefined : end);
   }
   return undefined;
 }
 
-/** A definition's own line may name its kinds (group/version/Kind) and, as JSON, what is special about it; it is an object otherwise. */
+/** The first line of a definition may list its kinds (group/version/Kind) and, as JSON, other keywords; without them it is an object. */
 function decodeDefinition(block: string): JsonObject {
   const { kinds, special } = headOf(block);
   const [, ...lines] = block.split("\n");
@@ -81,7 +81,7 @@ function headOf(block: string): { readonly kinds: readonly string[]; readonly sp
   return { kinds: head.split(" ").slice(1), special };
 }
 
-/** Extensions alone are those of an object. */
+/** A definition with only extensions is an object. */
 function decodeSpecial(special: JsonObject): MutableObject {
   const names = Object.keys(special);
   return names.length > 0 && names.every((name) => name.startsWith("x-")) ? { type: "object", ...special } : { ...special };
@@ -144,14 +144,14 @@ export function decodeType(token: string): JsonObject {
   return zeroed ? { ...scalar?.schema, default: scalar?.zero ?? null } : { ...scalar?.schema };
 }
 
-/** A default cannot stand beside a `$ref`, so a reference that has one is wrapped. "@@" is a reference that is not. */
+/** A `$ref` cannot have a default beside it, so such a reference is wrapped. "@@" is a reference that is not wrapped. */
 function decodeReference(name: string, zeroed: boolean): JsonObject {
   const reference = { $ref: `#/components/schemas/${longName(name.startsWith("@") ? name.slice(1) : name)}` };
   if (name.startsWith("@")) return reference;
   return zeroed ? { allOf: [reference], default: {} } : { allOf: [reference] };
 }
 
-/** How often each `x-kubernetes-` extension occurs: what a table must have in common with its source. */
+/** How often each `x-kubernetes-` extension occurs; equal in a table and its source. */
 export function countExtensions(value: unknown, counts: Map<string, number> = new Map()): Map<string, number> {
   if (Array.isArray(value)) for (const item of value) countExtensions(item, counts);
   else if (isObject(value)) {

@@ -37,7 +37,7 @@ const works: readonly Row[] = [
     want: containers({ name: "a", ports: [{ containerPort: 53, protocol: "UDP" }] }),
   },
   {
-    name: "$patch: delete takes an element out",
+    name: "$patch: delete removes an element",
     given: containers(...named("a", "b")),
     patch: containers({ name: "a", $patch: "delete" }),
     want: containers({ name: "b" }),
@@ -73,7 +73,7 @@ const works: readonly Row[] = [
     want: containers(...named("a", "c", "d")),
   },
   {
-    name: "$setElementOrder on a list that is not there sets what the patch sets",
+    name: "$setElementOrder on a missing list creates the list of the patch",
     given: { spec: {} },
     patch: {
       spec: {
@@ -87,25 +87,25 @@ const works: readonly Row[] = [
     want: containers({ name: "a", image: null }),
   },
   {
-    name: "$setElementOrder without any list is nothing",
+    name: "$setElementOrder without any list changes nothing",
     given: { spec: {} },
     patch: { spec: { "$setElementOrder/containers": named("a") } },
     want: { spec: {} },
   },
   {
-    name: "finalizers are united, new ones first",
+    name: "finalizers are merged, new ones first",
     given: { metadata: { finalizers: ["a", "b"] } },
     patch: { metadata: { finalizers: ["c", "a"] } },
     want: { metadata: { finalizers: ["c", "a", "b"] } },
   },
   {
-    name: "$deleteFromPrimitiveList takes scalars out, before new ones are put in",
+    name: "$deleteFromPrimitiveList removes scalars before new ones are added",
     given: { metadata: { finalizers: ["a", "b", "c"] } },
     patch: { metadata: { finalizers: ["d"], "$deleteFromPrimitiveList/finalizers": ["b"] } },
     want: { metadata: { finalizers: ["d", "a", "c"] } },
   },
   {
-    name: "$deleteFromPrimitiveList of a list that is not there is nothing",
+    name: "$deleteFromPrimitiveList of a missing list changes nothing",
     given: { metadata: {} },
     patch: { metadata: { "$deleteFromPrimitiveList/finalizers": ["b"] } },
     want: { metadata: {} },
@@ -129,19 +129,19 @@ const works: readonly Row[] = [
     want: { spec: { securityContext: { runAsGroup: 1 } } },
   },
   {
-    name: "a list without a merge strategy is replaced, nulls and all",
+    name: "a list without a merge strategy is replaced, including nulls",
     given: { spec: { tolerations: [{ key: "a" }] } },
     patch: { spec: { tolerations: [{ key: "b", value: null }] } },
     want: { spec: { tolerations: [{ key: "b", value: null }] } },
   },
   {
-    name: "duplicates in a list of scalars go, and the last takes their place",
+    name: "duplicates in a list of scalars are replaced by the last element",
     given: { metadata: { finalizers: ["a", "a", "b"] } },
     patch: { metadata: { finalizers: ["b", "c", "c"] } },
     want: { metadata: { finalizers: ["a", "b", "c"] } },
   },
   {
-    name: "duplicates of the original give their place to what is new, where Go has room for it",
+    name: "new elements take the positions of duplicates, if Go's slice has capacity",
     given: { metadata: { finalizers: ["c", "x", "x"] } },
     patch: { metadata: { finalizers: ["f"] } },
     want: { metadata: { finalizers: ["c", "x", "f"] } },
@@ -159,7 +159,7 @@ const works: readonly Row[] = [
     want: containers(...named("b", "a")),
   },
   {
-    name: "$deleteFromPrimitiveList that is no list acts on the field itself, as in Kubernetes",
+    name: "$deleteFromPrimitiveList with a scalar sets the field, as in Kubernetes",
     given: { spec: { nodeName: "a", priority: 1 } },
     patch: { spec: { "$deleteFromPrimitiveList/nodeName": "b", "$deleteFromPrimitiveList/priority": "x" } },
     want: { spec: { nodeName: "b", priority: 1 } },
@@ -170,7 +170,7 @@ const works: readonly Row[] = [
     patch: { metadata: { "$deleteFromPrimitiveList/finalizers": [] }, spec: { containers: [] } },
     want: { metadata: { finalizers: [] }, spec: { containers: [] } },
   },
-  { name: "a directive for a field that is not there adds nothing", given: {}, patch: { metadata: { $patch: "delete" } }, want: {} },
+  { name: "a directive for a missing field adds nothing", given: {}, patch: { metadata: { $patch: "delete" } }, want: {} },
   { name: "an unknown scalar is set", given: {}, patch: { surprise: 1 }, want: { surprise: 1 } },
   { name: "null documents are empty ones", given: null, patch: null, want: {} },
 ];
@@ -212,13 +212,13 @@ describe("applyStrategicMergePatch", () => {
       want: "unknown patch type: %!s(int64=1) in map: map[$patch:1]",
     },
     {
-      name: "an order that leaves an element out",
+      name: "an order that omits an element",
       patch: { spec: { "$setElementOrder/containers": named("a"), containers: named("z") } },
       status: 500,
       want: "The order in patch list:\n[map[name:z]]\n doesn't match $setElementOrder list:\n[map[name:a]]\n",
     },
     {
-      name: "an order that is no list",
+      name: "an order that is not a list",
       patch: { spec: { "$setElementOrder/containers": {} } },
       status: 500,
       want: "expected a []interface {}, but received a map[string]interface {}",
@@ -236,7 +236,7 @@ describe("applyStrategicMergePatch", () => {
       want: "invalid patch format of primitive list",
     },
     {
-      name: "retained keys that are no list",
+      name: "retained keys that are not a list",
       patch: { spec: { $retainKeys: "name" } },
       status: 400,
       want: "invalid patch format of retainKeys",
@@ -305,7 +305,7 @@ describe("applyStrategicMergePatch", () => {
     expect(applyStrategicMergePatch({ l: [{}] }, { l: [{}] }, schema)).toMatchObject({ ok: false, error: { kind: "bad-schema" } });
   });
 
-  test("merge keys that are objects are refused where Go panics", () => {
+  test("merge keys that are objects are an error where Go panics", () => {
     const order = [{ name: {} }];
     const patch = { spec: { "$setElementOrder/containers": order, containers: [{ name: {} }] } };
     expect(applyStrategicMergePatch(containers({ name: "a" }), patch, pod)).toMatchObject({ ok: false, error: { kind: "bad-type" } });
@@ -323,7 +323,7 @@ describe("applyStrategicMergePatch", () => {
 });
 
 describe("mergeStrategicPatches", () => {
-  test("keeps nulls, directives and deletions for the server", () => {
+  test("keeps nulls, directives and deletions in the merged patch", () => {
     const merged = mergeStrategicPatches(
       [
         { metadata: { labels: { a: null } }, spec: containers({ name: "a", image: "1" })["spec"] },
@@ -344,7 +344,7 @@ describe("mergeStrategicPatches", () => {
     });
   });
 
-  test("patches that order or retain differently cannot be merged", () => {
+  test("patches with different orders or retained keys cannot be merged", () => {
     const order = (...names: readonly string[]): JsonObject => ({
       spec: { "$setElementOrder/containers": named(...names), containers: named("a") },
     });

@@ -5,17 +5,17 @@ import { depthExceeds, isObject, MAX_DEPTH, type Json, type JsonObject } from ".
 import type { PatchSchema } from "../schema/port.ts";
 import { mergeObjects, type MergeMode } from "./merge-object.ts";
 
-/** By which metadata lists are merged. */
+/** The metadata that selects how lists are merged. */
 export type StrategicOptions = {
   /**
    * "patch-metadata" (the default) is Kubernetes: lists follow `x-kubernetes-patch-strategy` and `-patch-merge-key`. "list-types"
-   * follows `x-kubernetes-list-type` instead, for custom resources: map lists merge and append, sets unite, the rest is replaced.
+   * follows `x-kubernetes-list-type` instead, for custom resources: map lists merge and append, sets are joined, other lists are replaced.
    */
   readonly lists?: MergeMode["lists"];
 };
 
 /**
- * Applies a strategic merge patch. Neither document is changed; the result shares the parts that stayed the same.
+ * Applies a strategic merge patch. Neither document is changed; the result shares their unchanged parts.
  * `undefined` and `null` count as an empty document, as in Kubernetes.
  *
  * @example
@@ -33,14 +33,14 @@ export function applyStrategicMergePatch(
   const base = original ?? {};
   const change = patch ?? {};
   if (!isObject(base) || !isObject(change)) return badJson();
-  // Merging goes no deeper than the patch does, so the original may be of any depth.
+  // The recursion is never deeper than the patch, so the original may have any depth.
   if (depthExceeds(change, MAX_DEPTH)) return tooDeep();
   return mergeObjects(base, change, schema, { target: "object", lists: options.lists ?? "patch-metadata" });
 }
 
 /**
- * Merges patches into one that does what they do one after the other; directives and nulls are kept. Where two patches change the
- * same field the later one wins: ask `strategicPatchesConflict` first if that matters.
+ * Merges patches into one with the same effect as applying them in order; directives and nulls are kept. If two patches change the
+ * same field the later one wins: `strategicPatchesConflict` finds such fields.
  *
  * @example mergeStrategicPatches([{ spec: { replicas: 2 } }, { spec: { paused: true } }], schema)
  * // ok: { spec: { replicas: 2, paused: true } }

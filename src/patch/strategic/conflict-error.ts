@@ -1,6 +1,6 @@
 /**
- * The message of a conflict shows both patches as YAML. This writer knows what a patch can hold and no more: block style, fields
- * sorted, text in quotes only where YAML would read it as something else.
+ * The message of a conflict shows both patches as YAML. This writer supports only the values of patches: block style, fields
+ * sorted, text in quotes only if YAML would parse it as another type.
  */
 import type { Err } from "#base";
 import { failure, type PatchError } from "../errors.ts";
@@ -29,7 +29,7 @@ function listLines(list: readonly Json[], depth: number): string[] {
   });
 }
 
-/** A list stands under its field without further indentation; an object is indented. */
+/** A list below its field is not indented further; an object is. */
 function nested(label: string, value: Json, depth: number, listDepth: number): string[] {
   const head = `${indent(depth)}${label}`;
   if (isInline(value)) return [`${head} ${inline(value)}`];

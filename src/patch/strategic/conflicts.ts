@@ -1,9 +1,9 @@
 /**
- * Whether two patches want different things. The schema matters: two patches that add different containers do not disagree, two that
- * set different images for one container do.
+ * Conflicts between two patches. They depend on the schema: two patches that add different containers do not conflict, two that set
+ * different images for one container do.
  *
  * Kubernetes sorts lists of scalars in place to compare them, and then sends the patch with the sorted lists. `Traces` are those lists;
- * a three-way patch must carry them to be what kubectl sends.
+ * a three-way patch must contain them to equal that of kubectl.
  */
 import { ok, type Result } from "#base";
 import { failure, tooDeep, type PatchError } from "../errors.ts";
@@ -15,7 +15,7 @@ import { PATCH, RETAIN_KEYS } from "./directives.ts";
 import { dropDuplicates, elementsOf } from "./elements.ts";
 
 type Verdict = Result<boolean, PatchError>;
-/** Lists of the left patch, and what comparing leaves of them. */
+/** Lists of the left patch, and the same lists after the comparison has sorted them. */
 export type Traces = Map<readonly Json[], readonly Json[]>;
 
 /**
@@ -33,7 +33,7 @@ export function comparePatches(left: JsonObject, right: JsonObject, schema: Patc
 }
 
 function objectsConflict(left: JsonObject, right: JsonObject, schema: PatchSchema, strategy: string, traces: Traces): Verdict {
-  // A directive acts on the whole object: either both patches say the same, or they disagree.
+  // A directive applies to the whole object: the patches conflict unless both have the same directive.
   if (fieldOf(left, PATCH) !== fieldOf(right, PATCH)) return ok(true);
   if (strategy === "replace") return ok(false);
   for (const name of Object.keys(left)) {
@@ -64,7 +64,7 @@ function listsConflict(left: readonly Json[], right: readonly Json[], field: Fie
   const elements = elementsOf(left, right);
   if (!elements.ok) return elements;
   if (field.strategy === "merge") {
-    // Lists of scalars are united: no value is lost.
+    // Lists of scalars are joined: no value is lost.
     return elements.value === "scalars" ? ok(false) : keyedListsConflict(left, right, field, traces);
   }
   if (left.length !== right.length) return ok(true);
@@ -87,7 +87,7 @@ function elementsConflict(left: readonly Json[], right: readonly Json[], schema:
   return ok(false);
 }
 
-/** `compared`: sorted, without duplicates. `whole`: as long as the list was, with what is left over at the end. */
+/** `compared`: sorted, without duplicates. `whole`: with the original length, and leftover elements at the end. */
 function sortScalars(list: readonly Json[]): { readonly compared: readonly Json[]; readonly whole: readonly Json[] } {
   const items = [...list];
   const length = dropDuplicates(items);

@@ -59,7 +59,7 @@ describe("createTwoWayStrategicPatch", () => {
       want: { metadata: { "$setElementOrder/finalizers": ["b", "a"] } },
     },
     {
-      name: "volumes name the keys that stay",
+      name: "volumes list the retained keys",
       before: spec({ volumes: [{ name: "v", emptyDir: {} }] }),
       after: spec({ volumes: [{ name: "v", hostPath: {} }] }),
       want: spec({
@@ -80,7 +80,7 @@ describe("createTwoWayStrategicPatch", () => {
       want: spec({ tolerations: [] }),
     },
     {
-      name: "an object that the schema wants replaced is sent whole, even unchanged, as in Kubernetes",
+      name: "an object with the strategy replace is sent completely, even unchanged, as in Kubernetes",
       before: { data: { a: 1 } },
       after: { data: { a: 1 } },
       want: { data: { a: 1 } },
@@ -105,7 +105,7 @@ describe("createTwoWayStrategicPatch", () => {
   });
 
   test.each<{ name: string; before: Json; after: Json; kind: string }>([
-    { name: "documents that are no objects", before: [1], after: {}, kind: "bad-json" },
+    { name: "documents that are not objects", before: [1], after: {}, kind: "bad-json" },
     { name: "unknown objects that changed", before: { x: { y: 1 } }, after: { x: { y: 2 } }, kind: "unknown-field" },
     { name: "unknown lists that changed", before: { x: [1] }, after: { x: [2] }, kind: "unknown-field" },
     {
@@ -127,7 +127,7 @@ describe("createTwoWayStrategicPatch", () => {
       after: spec({ containers: [{ name: "a", x: { y: 2 } }] }),
       kind: "unknown-field",
     },
-    { name: "$patch that is no text", before: spec({ $patch: 1 }), after: spec({ $patch: 2 }), kind: "bad-directive" },
+    { name: "$patch that is not a string", before: spec({ $patch: 1 }), after: spec({ $patch: 2 }), kind: "bad-directive" },
     {
       name: "keys that cannot be compared",
       before: spec({ containers: [{ name: {} }] }),
@@ -138,7 +138,7 @@ describe("createTwoWayStrategicPatch", () => {
     expect(createTwoWayStrategicPatch(before, after, pod)).toMatchObject({ ok: false, error: { kind } });
   });
 
-  test("a precondition refuses a changed name", () => {
+  test("a precondition rejects a changed name", () => {
     const options = { preconditions: [fieldUnchanged("kind"), fieldUnchanged("metadata", "name")] };
     const rename = createTwoWayStrategicPatch({ metadata: { name: "a" } }, { metadata: { name: "b" } }, pod, options);
     expect(rename).toEqual({
@@ -153,7 +153,7 @@ describe("createThreeWayStrategicPatch", () => {
   const original = spec({ paused: true, replicas: 1 });
   const modified = spec({ replicas: 2 });
 
-  test("deletes what was ours, changes what is wanted, leaves the rest", () => {
+  test("deletes previously applied fields, sets modified fields, keeps other fields", () => {
     const current = spec({ paused: true, replicas: 1, minReadySeconds: 5 });
     expect(createThreeWayStrategicPatch({ original, modified, current }, deployment)).toEqual({
       ok: true,
@@ -190,7 +190,7 @@ describe("createThreeWayStrategicPatch", () => {
     expect(expectOk(patch)).toEqual(spec({ "$setElementOrder/containers": named("a"), containers: [{ name: "b", $patch: "delete" }] }));
   });
 
-  test("looking for conflicts leaves lists of scalars sorted in the patch, as in Kubernetes", () => {
+  test("the search for conflicts sorts lists of scalars in the patch, as in Kubernetes", () => {
     const dns = (nameservers: readonly string[]): JsonObject => spec({ dnsConfig: { nameservers } });
     const patch = createThreeWayStrategicPatch(
       { original: dns(["x"]), modified: dns(["b", "a", "b"]), current: dns(["a", "b", "a"]) },
@@ -208,7 +208,7 @@ describe("createThreeWayStrategicPatch", () => {
     expect(createThreeWayStrategicPatch(documents, pod).ok).toBe(false);
   });
 
-  test("a precondition is asked here too", () => {
+  test("a precondition can reject the patch", () => {
     const documents = { original: { kind: "A" }, modified: { kind: "B" }, current: { kind: "A" } };
     expect(createThreeWayStrategicPatch(documents, pod, { preconditions: [fieldUnchanged("kind")] })).toMatchObject({
       ok: false,
@@ -300,7 +300,7 @@ describe("sortMergeLists", () => {
 });
 
 describe("explainLists", () => {
-  test("tells how each list was treated and what became of its elements", () => {
+  test("reports how each list was merged and which elements changed", () => {
     const original = {
       metadata: { finalizers: ["x"] },
       spec: { containers: [{ name: "web", env: named("A") }, { name: "log" }, { name: "old" }], tolerations: [{ key: "a" }] },

@@ -1,4 +1,4 @@
-/** Making strategic patches: two-way as `kubectl edit` sends it, three-way as `kubectl apply` does. */
+/** Creates strategic patches: two-way as `kubectl edit` sends it, three-way as `kubectl apply` does. */
 import { ok, type Result } from "#base";
 import { badJson, failure, tooDeep, type PatchError } from "../errors.ts";
 import { formatValue } from "../go-values.ts";
@@ -10,19 +10,19 @@ import { comparePatches, type Traces } from "./conflicts.ts";
 import { diffObjects, type StrategicDiffOptions } from "./diff-object.ts";
 import { mergeObjects } from "./merge-object.ts";
 
-/** Refuses a patch by returning false; see `fieldUnchanged`. */
+/** Rejects a patch by returning false; see `fieldUnchanged`. */
 export type Precondition = (patch: JsonObject) => boolean;
 
-/** How a patch between two objects is made. */
+/** Options for creating a patch. */
 export type CreateOptions = { readonly preconditions?: readonly Precondition[] };
 
 /** The three objects of a three-way patch, as `kubectl apply` has them. */
 export type ThreeWay = {
-  /** What was applied last time (kubectl keeps it in an annotation). */
+  /** The last applied object (kubectl stores it in an annotation). */
   readonly original: Json | undefined;
-  /** What is wanted now. */
+  /** The object to apply. */
   readonly modified: Json | undefined;
-  /** What the server has. */
+  /** The object on the server. */
   readonly current: Json | undefined;
 };
 
@@ -49,7 +49,7 @@ export function createTwoWayStrategicPatch(
 }
 
 /**
- * The patch that brings `current` to `modified` and leaves alone what others have set: changes and additions from current to
+ * The patch that changes `current` to `modified` and keeps fields of other writers: changes and additions from current to
  * modified, deletions from original to modified. Without `overwrite`, fields that others changed differently are a conflict.
  *
  * @example
@@ -90,7 +90,7 @@ function withoutConflicts(
   return conflicts.value ? conflictError(patch, changed.value) : ok(withTraces(patch, traces) as JsonObject);
 }
 
-/** The patch with the lists that the comparison has sorted. */
+/** The patch with the lists in the order after the comparison. */
 function withTraces(value: Json, traces: Traces): Json {
   if (traces.size === 0) return value;
   if (isList(value)) return traces.get(value) ?? value.map((item) => withTraces(item, traces));
@@ -117,7 +117,7 @@ export function checkPreconditions(patch: JsonObject, { preconditions = [] }: Cr
 }
 
 /**
- * A precondition: the patch must not touch this field. kubectl asks it of apiVersion, kind and metadata.name.
+ * A precondition: the patch must not touch this field. kubectl requires it for apiVersion, kind and metadata.name.
  *
  * @example createTwoWayStrategicPatch(a, b, schema, { preconditions: [fieldUnchanged("kind"), fieldUnchanged("metadata", "name")] })
  */

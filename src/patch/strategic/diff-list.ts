@@ -1,5 +1,5 @@
 /**
- * The patch between two merge lists: elements to add or change, scalars to delete, and the order all of them are to have.
+ * The patch between two merge lists: elements to add or change, scalars to delete, and the new order.
  *
  * Kubernetes compares elements in the order of their printed merge keys, and sorts the original list of scalars in place while doing
  * so. Its check "is the order the same" then sees the sorted list. A list that was not sorted gets an order directive it does not need.
@@ -123,7 +123,7 @@ function onlyKey(item: Json, mergeKey: string): JsonObject {
 
 type Printed<T extends Json> = { readonly item: T; readonly text: string };
 
-/** Sorted by the printed form of the element, or of its merge key. Equal ones count as "less" in Kubernetes, and so change places. */
+/** Sorted by the printed form of the element, or of its merge key. Equal elements count as "less" in Kubernetes, so their order changes. */
 export function sortedByText<T extends Json>(items: readonly T[], mergeKey?: string): Printed<T>[] {
   const printed = items.map((item) => ({ item, text: formatValue(mergeKey === undefined ? item : fieldOf(item as JsonObject, mergeKey)) }));
   return goSort(printed, (a, b) => compareText(a.text, b.text) <= 0);
@@ -131,7 +131,7 @@ export function sortedByText<T extends Json>(items: readonly T[], mergeKey?: str
 
 type Pair<T extends Json> = { readonly left: Printed<T> | undefined; readonly right: Printed<T> | undefined };
 
-/** Walks two sorted lists together; what only one of them has comes alone. */
+/** Merges two sorted lists into pairs; an element of only one list has an empty partner. */
 function pairUp<T extends Json>(before: readonly Printed<T>[], after: readonly Printed<T>[]): Pair<T>[] {
   const pairs: Pair<T>[] = [];
   for (let i = 0, j = 0; i < before.length || j < after.length;) {

@@ -1,8 +1,8 @@
 /**
  * The strategic patch that turns one object into another.
  *
- * Two halves of it can be left out, because a three-way patch takes them from different pairs of documents: changes and additions
- * from what the server has now, deletions from what was applied last time.
+ * Each half can be omitted, because a three-way patch takes them from different pairs of documents: changes and additions from the
+ * current object, deletions from the last applied one.
  */
 import { ok, type Result } from "#base";
 import { failure, type PatchError } from "../errors.ts";
@@ -13,11 +13,11 @@ import { diffLists } from "./diff-list.ts";
 import { DELETE_FROM_PRIMITIVE_LIST, PATCH, RETAIN_KEYS, SET_ELEMENT_ORDER } from "./directives.ts";
 
 export type StrategicDiffOptions = {
-  /** Say in which order the elements of a changed list are to be. */
+  /** Add the order of the elements of a changed list. */
   readonly elementOrder: boolean;
   readonly ignoreChanges: boolean;
   readonly ignoreDeletions: boolean;
-  /** Name the keys that stay; set by the schema of the field that is being compared. */
+  /** List the retained keys; set by the schema of the compared field. */
   readonly retainKeys: boolean;
 };
 
@@ -74,7 +74,7 @@ function diffObjectField(
   options: StrategicDiffOptions,
 ): Diffed {
   const field = schema.objectField(name);
-  // A field that the schema does not know is an error only when it would have to be patched.
+  // An unknown field is an error only if it has changed.
   if (!field.ok) return jsonEqual(before, after) ? done : field;
   if (field.value.strategy === "replace") {
     if (!options.ignoreChanges) setField(patch, name, after);
@@ -115,7 +115,7 @@ function addDeletions(patch: MutableObject, original: JsonObject, modified: Json
   }
 }
 
-/** Needed when something changes, or when the original holds a key that must go. */
+/** Needed if something changes, or if the original has a key that must be removed. */
 function addRetainedKeys(patch: MutableObject, original: JsonObject, modified: JsonObject): void {
   const kept = Object.keys(modified).filter((name) => modified[name] !== undefined && modified[name] !== null);
   if (kept.length === 0) return;

@@ -1,7 +1,7 @@
 /**
  * The directives of a strategic patch, and their removal where there is nothing to merge with.
  *
- * Only `$patch` is taken out of new values. `$setElementOrder` and `$retainKeys` stay in them, as in Kubernetes.
+ * Only `$patch` is removed from new values. `$setElementOrder` and `$retainKeys` stay in them, as in Kubernetes.
  */
 import { ok, type Result } from "#base";
 import { badDirective, type PatchError } from "../errors.ts";
@@ -12,31 +12,31 @@ export const RETAIN_KEYS = "$retainKeys";
 export const DELETE_FROM_PRIMITIVE_LIST = "$deleteFromPrimitiveList";
 export const SET_ELEMENT_ORDER = "$setElementOrder";
 
-/** Anything that starts with "$" may be a directive; most patches have none, and are spared the search for them. */
+/** Whether a field starts with "$" and may be a directive; most patches have none, and skip the directives. */
 export function hasDirectives(patch: JsonObject): boolean {
   for (const name in patch) if (name.charCodeAt(0) === 36) return true;
   return false;
 }
 
-/** The list that "$setElementOrder/containers" is about. The prefix must be all of the text before the slash. */
+/** The list name in "$setElementOrder/containers". The prefix must be all of the text before the slash. */
 export function listNamedBy(key: string, prefix: string, malformed: () => Result<never, PatchError>): Result<string, PatchError> {
   return key.startsWith(`${prefix}/`) ? ok(key.slice(prefix.length + 1)) : malformed();
 }
 
-/** `$patch` in an object takes the place of merging it. */
+/** `$patch` in an object replaces merging. */
 export function applyObjectDirective(directive: Json, patch: JsonObject): Result<JsonObject, PatchError> {
   if (directive === "replace") return ok(without(patch, PATCH));
   if (directive === "delete") return ok({});
   return badDirective(directive, patch);
 }
 
-/** What a value becomes that meets nothing to merge with: without `$patch` elements and, on request, without nulls. */
+/** A value that has nothing to merge with: without `$patch` elements and, on request, without nulls. */
 export function asNewValue(value: Json, nulls: "keep" | "drop"): Json | undefined {
   if (isList(value)) return cleanList(value, nulls);
   return isObject(value) ? cleanObject(value, nulls) : value;
 }
 
-/** Deletes inside a list are dropped with their elements; a null among the elements is an element. */
+/** Elements with `$patch: delete` are dropped; a null in the list is kept as an element. */
 function cleanList(list: readonly Json[], nulls: "keep" | "drop"): readonly Json[] {
   let changed = false;
   const kept: Json[] = [];
@@ -71,7 +71,7 @@ function without(object: JsonObject, name: string): JsonObject {
   return rest;
 }
 
-/** Splits a list into what stays and what is marked `$patch: delete`. */
+/** Splits a list into elements to keep and elements marked `$patch: delete`. */
 export function splitDeletions(items: readonly JsonObject[]): { readonly kept: JsonObject[]; readonly deletions: JsonObject[] } {
   const kept: JsonObject[] = [];
   const deletions: JsonObject[] = [];

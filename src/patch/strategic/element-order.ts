@@ -1,6 +1,6 @@
 /**
- * Where merged elements end up. Elements of the patch keep the patch's order, elements only the server has keep theirs, and the two
- * are interleaved by the server's order where it knows both. New elements are unknown to the server's order, so they come first.
+ * The order of merged elements. Elements of the patch keep the patch's order, elements that only the server has keep theirs, and the two
+ * are interleaved by the server's order if it contains both. New elements are not in the server's order, so they come first.
  */
 import { ok, type Result } from "#base";
 import type { PatchError } from "../errors.ts";
@@ -12,7 +12,7 @@ import { checkMergeKeys, firstPositions, identityBy, sameKey, type Elements } fr
 export type ElementOrder = {
   readonly elements: Elements;
   readonly mergeKey: string;
-  /** Elements named here are the patch's; the rest are the server's own. */
+  /** The elements of the patch; all others are only on the server. */
   readonly patchOrder: readonly Json[];
   readonly serverOrder: readonly Json[];
 };
@@ -40,7 +40,7 @@ function partition(merged: readonly Json[], patchOrder: readonly Json[], mergeKe
   return ok({ fromPatch, serverOnly });
 }
 
-/** Sorts `items` into the order of `like`; elements marked for deletion go last. */
+/** Sorts `items` into the order of `like`; elements marked for deletion come last. */
 export function sortLike(
   items: readonly Json[],
   like: readonly Json[],
@@ -59,7 +59,7 @@ function sortByPosition<T extends Json>(items: T[], like: readonly Json[], ident
   if (items.length < 2) return items;
   const positions = firstPositions(like, identity);
   const placed = items.map((item) => ({ item, position: positions.get(identity(item) ?? null) }));
-  // An element without a place counts as smaller than everything, and everything as smaller than it.
+  // An element without a position counts as smaller than every other, and every other as smaller than it.
   goSortStable(placed, (a, b) => a.position === undefined || b.position === undefined || a.position < b.position);
   return placed.map(({ item }) => item);
 }

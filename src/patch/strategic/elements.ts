@@ -1,7 +1,7 @@
 /**
- * The elements of lists: what type they have, and which key tells them apart.
+ * The elements of lists: their type and their merge key.
  *
- * A list is one type throughout, original and patch together; Kubernetes refuses anything else before it looks at a single element.
+ * All elements of a list, original and patch together, have one type; Kubernetes checks that before it merges any element.
  */
 import { ok, type Result } from "#base";
 import { failure, listOfLists, noMergeKey, notComparable, wrongType, type PatchError } from "../errors.ts";
@@ -10,7 +10,7 @@ import { fieldOf, isList, isObject, type Json, type JsonObject } from "../json.t
 
 export type Elements = "objects" | "scalars";
 
-/** The one type of all elements of all lists. */
+/** The common type of all elements of all lists. */
 export function elementsOf(...lists: readonly (readonly Json[])[]): Result<Elements, PatchError> {
   let type: GoValueType | undefined;
   for (const list of lists) {
@@ -54,7 +54,7 @@ export function sameKey(left: Json, right: Json, mergeKey: string): Result<boole
   return ok(leftKey.value === rightKey.value);
 }
 
-/** Where each key is first; later elements with the same key are not found, as in Kubernetes. */
+/** The first position of each key; later elements with the same key are ignored, as in Kubernetes. */
 export function firstPositions(items: readonly Json[], identity: (item: Json) => Json | undefined): Map<Json, number> {
   const positions = new Map<Json, number>();
   for (const [index, item] of items.entries()) {
@@ -64,20 +64,20 @@ export function firstPositions(items: readonly Json[], identity: (item: Json) =>
   return positions;
 }
 
-/** What an element is known by: its merge key, or itself. */
+/** The identity of an element: its merge key, or the scalar itself. */
 export function identityBy(mergeKey: string): (item: Json) => Json | undefined {
   return mergeKey === "" ? (item) => item : (item) => (isObject(item) ? fieldOf(item, mergeKey) : undefined);
 }
 
-/** Drops duplicates from a copy. */
+/** A copy without duplicates. */
 export function withoutDuplicates(items: readonly Json[]): Json[] {
   const kept = [...items];
   return kept.slice(0, dropDuplicates(kept));
 }
 
 /**
- * Kubernetes' own way to drop duplicates: the last element takes the place of each one dropped, and so changes the order. Returns how
- * many are left; what lies behind them is left over.
+ * Removes duplicates as Kubernetes does: the last element replaces each duplicate, which changes the order. Returns the new length; elements
+ * after it are leftovers.
  */
 export function dropDuplicates(items: Json[]): number {
   let length = items.length;

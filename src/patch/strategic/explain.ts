@@ -1,14 +1,14 @@
 /**
- * What a strategic patch did to each list it touched, for people: how the list is treated and why, and which elements were added,
- * changed, removed or kept. It compares the documents before and after, so it says what happened and not what was meant to.
+ * Explains the effect of a strategic patch on each list: how the list was merged, and which elements were added, changed, removed or kept. It
+ * compares the documents before and after, so it reports the actual changes.
  */
 import { fieldNames, fieldOf, isList, isObject, jsonEqual, type Json, type JsonObject } from "../json.ts";
 import type { FieldMerge, PatchSchema } from "../schema/port.ts";
 import { DELETE_FROM_PRIMITIVE_LIST, SET_ELEMENT_ORDER } from "./directives.ts";
 
-/** What became of one list, for people. */
+/** The effect of a patch on one list. */
 export type ListStory = {
-  /** Where the list is: `spec.containers[web].env`. */
+  /** The path of the list: `spec.containers[web].env`. */
   readonly path: string;
   /** "merged by name", "united", "replaced". */
   readonly treatment: string;
@@ -19,7 +19,7 @@ export type ListStory = {
 };
 
 /**
- * The story of every list that a patch touches, outer lists before the lists inside their elements.
+ * The effect on every list of a patch, outer lists before the lists inside their elements.
  *
  * @example
  * explainLists(pod, { spec: { containers: [{ name: "web", image: "nginx:2" }] } }, patched, podSchema)
@@ -44,7 +44,7 @@ function storiesIn(place: Place, schema: PatchSchema): readonly ListStory[] {
   });
 }
 
-/** A list may be named by a directive alone. */
+/** The list of a field or of a directive: a patch may name a list only in a directive. */
 function listName(name: string): string {
   const isDirective = name.startsWith(`${SET_ELEMENT_ORDER}/`) || name.startsWith(`${DELETE_FROM_PRIMITIVE_LIST}/`);
   return isDirective ? name.slice(name.indexOf("/") + 1) : name;
@@ -79,7 +79,7 @@ function treatmentOf(field: FieldMerge): string {
   return field.mergeKey === "" ? "united" : `merged by ${field.mergeKey}`;
 }
 
-/** Elements by what people call them: their merge key, or themselves. */
+/** Elements by name: their merge key, or the scalar itself. */
 function byName(list: Json | undefined, field: FieldMerge): ReadonlyMap<string, Json> {
   return new Map((isList(list) ? list : []).map((item) => [nameOf(item, field), item]));
 }

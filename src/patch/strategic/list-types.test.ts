@@ -116,7 +116,7 @@ describe("list types of custom resources, as an option", () => {
       want: { containers: [{ name: "a", env: [{ name: "X", value: "1" }, { name: "Y" }], tags: ["p", "q"] }] },
     },
     {
-      name: "map: several keys count together",
+      name: "map: several keys identify an element together",
       given: { ports: [{ port: 53, protocol: "TCP" }] },
       patch: {
         ports: [
@@ -146,7 +146,7 @@ describe("list types of custom resources, as an option", () => {
       want: { forced: [{ name: "b" }] },
     },
     {
-      name: "$patch: delete takes an element out",
+      name: "$patch: delete removes an element",
       given: { containers: [{ name: "a" }, { name: "b" }] },
       patch: { containers: [{ name: "a", $patch: "delete" }] },
       want: { containers: [{ name: "b" }] },
@@ -158,7 +158,7 @@ describe("list types of custom resources, as an option", () => {
       want: { containers: [{ name: "b" }] },
     },
     {
-      name: "$setElementOrder reorders what it names",
+      name: "$setElementOrder reorders the elements it lists",
       given: { containers: [{ name: "a" }, { name: "b" }, { name: "c" }] },
       patch: { "$setElementOrder/containers": [{ name: "c" }, { name: "a" }] },
       want: { containers: [{ name: "c" }, { name: "b" }, { name: "a" }] },
@@ -189,7 +189,7 @@ describe("list types of custom resources, as an option", () => {
     expect(applyStrategicMergePatch(before, inner, widget, options)).toMatchObject({ ok: false, error: { kind: "no-merge-key" } });
   });
 
-  test("without the option, lists of custom resources are replaced, as list types mean nothing to strategic merge", () => {
+  test("without the option, lists of custom resources are replaced, because strategic merge ignores list types", () => {
     const patched = applyStrategicMergePatch({ spec: { zones: ["a"] } }, { spec: { zones: ["b"] } }, widget);
     expect(expectOk(patched)).toEqual({ spec: { zones: ["b"] } });
   });

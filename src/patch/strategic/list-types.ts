@@ -1,6 +1,6 @@
 /**
- * Lists by their list-type, for custom resources, as an option. Kubernetes itself refuses strategic merge on custom resources and
- * never looks at list-types when it merges; this is for tests and tools that want CRD schemas to mean something in a patch.
+ * Lists by their list-type, for custom resources, as an option. Kubernetes itself rejects strategic merge on custom resources and
+ * ignores list types in it; this is for tests and tools that apply strategic patches with CRD schemas.
  *
  * map: elements with the same keys are merged, new ones appended. set: a union in order. atomic, or no list type: replaced.
  */
@@ -79,12 +79,12 @@ function mergeElement(
   return ok(undefined);
 }
 
-/** All keys together; a key that an element does not have (it may have a default) counts as one value. */
+/** All keys together; a missing key (it may have a default) counts as a value. */
 function identityOf(item: Json, keys: readonly string[]): string {
   return isObject(item) ? JSON.stringify(keys.map((key) => fieldOf(item, key) ?? null)) : JSON.stringify(item);
 }
 
-/** The elements that the order names change places among themselves; the others stay where they are. */
+/** Elements in the order are sorted among their own positions; all others keep their position. */
 export function orderByListType(list: readonly Json[], order: readonly Json[], field: FieldMerge): readonly Json[] {
   const keys = field.listType === "map" ? (field.listMapKeys ?? []) : [];
   const places = new Map(order.map((item, index) => [identityOf(item, keys), index]));

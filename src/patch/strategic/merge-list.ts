@@ -1,8 +1,8 @@
 /**
  * Merging two lists: scalars become a union, objects are matched by their merge key and merged one by one.
  *
- * `backing` in the result is the original list as Go leaves it behind: deleting moves the rest up, and what is then appended lands in
- * the freed places. Kubernetes goes on to use that as "the server's order", so it decides where new elements end up.
+ * `backing` in the result is the backing array of the original list in Go: a deletion moves the following elements, and appended elements are
+ * written into the free positions. Kubernetes then uses it as "the server's order", so it determines the positions of new elements.
  */
 import { ok, type Result } from "#base";
 import { badDirective, failure, noMergeKey, type PatchError } from "../errors.ts";
@@ -16,7 +16,7 @@ import { mergeObjects, type MergeMode } from "./merge-object.ts";
 
 export type MergedList = { readonly merged: readonly Json[]; readonly backing: readonly Json[] };
 
-/** A list that is not declared as a merge list is replaced. */
+/** A list without the merge strategy is replaced. */
 export function mergeListsAsDeclared(
   original: readonly Json[],
   patch: readonly Json[],
@@ -44,14 +44,14 @@ function mergeScalarLists(original: readonly Json[], patch: readonly Json[], mer
 }
 
 /**
- * Go's JSON decoder doubles a list's room as it grows. Where the patch fits into what is left, Go drops duplicates in the original
- * itself, and the server's order is then the order after that.
+ * Go's JSON decoder doubles the capacity of a growing slice. If the patch fits into the free capacity, Go removes duplicates in the original
+ * array, and the server's order is the order after that.
  */
 function hasRoomFor(more: number, length: number): boolean {
   return length > 0 && length <= 512 && length + more <= 2 ** Math.ceil(Math.log2(length));
 }
 
-/** What `$deleteFromPrimitiveList` does. On a list of objects Kubernetes merges instead, and so do we. */
+/** Applies `$deleteFromPrimitiveList`. A list of objects is merged instead, as in Kubernetes. */
 export function deleteFromList(original: readonly Json[], doomed: readonly Json[], field: FieldMerge): Result<readonly Json[], PatchError> {
   if (original.length === 0 && doomed.length === 0) return ok(original);
   const elements = elementsOf(original, doomed);
@@ -82,10 +82,10 @@ function mergeObjectLists(
   return ok({ merged: ordered.value, backing: slots.slice(0, original.length) });
 }
 
-/** A list as Go holds it: `length` elements are in it, what lies behind them is left over. */
+/** A list as a Go slice: the first `length` slots are its elements, the others are leftovers in the array. */
 type Slots = { readonly slots: JsonObject[]; readonly length: number; readonly plain: readonly JsonObject[] };
 
-/** Carries out `$patch` in elements: deletes, or "the elements of the patch are the whole list". */
+/** Applies `$patch` in elements: deletes elements, or replaces the whole list. */
 function applyElementDirectives(
   original: readonly JsonObject[],
   patch: readonly JsonObject[],
@@ -128,7 +128,7 @@ function deleteMatching(slots: JsonObject[], length: number, mergeKey: string, k
   return left;
 }
 
-/** Fills `slots` in place and returns the elements that are in the list now. */
+/** Changes `slots` in place and returns the elements of the merged list. */
 function mergeElements({ slots, length, plain }: Slots, field: FieldMerge, mode: MergeMode): Result<readonly JsonObject[], PatchError> {
   const positions = new Map<Json, number>();
   for (let index = length - 1; index >= 0; index--) {

@@ -1,8 +1,8 @@
 /**
- * Merging a patch into an object, field by field, as the schema says. This is the heart of strategic merge.
+ * Merges a patch into an object, field by field, as the schema specifies. This is the core of strategic merge.
  *
- * The target can be an object or another patch. Into an object, directives are carried out and nulls delete; into a patch (which is
- * how a three-way patch is put together) both are kept for the server.
+ * The target can be an object or another patch. In an object, directives are applied and nulls delete fields; in a patch (for
+ * three-way patches) both are kept for the server.
  */
 import { ok, type Result } from "#base";
 import { badPrimitiveList, type PatchError } from "../errors.ts";
@@ -24,7 +24,7 @@ import { applyElementOrders } from "./set-element-order.ts";
 
 export type MergeMode = {
   readonly target: "object" | "patch";
-  /** "list-types" is not what Kubernetes does: see list-types.ts. */
+  /** "list-types" differs from Kubernetes: see list-types.ts. */
   readonly lists: "patch-metadata" | "list-types";
 };
 
@@ -124,7 +124,7 @@ function mergeListField(
   return done;
 }
 
-/** `$deleteFromPrimitiveList/name`. What is not a list is treated as Kubernetes treats it: as if it were the field itself. */
+/** `$deleteFromPrimitiveList/name`. A value that is not a list is merged as a field with this name, as in Kubernetes. */
 function mergeDeletions(result: MutableObject, key: string, value: Json | undefined, schema: PatchSchema, mode: MergeMode): Merged {
   if (value === undefined) return done;
   if (mode.target === "patch") {

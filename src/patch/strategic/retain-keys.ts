@@ -1,4 +1,4 @@
-/** `$retainKeys`: the keys of an object that stay. It works on any object of a patch, whatever the schema says. */
+/** `$retainKeys`: the keys of an object to keep. It works on any object of a patch, independently of the schema. */
 import { ok, type Result } from "#base";
 import { badRetainKeys, failure, type PatchError } from "../errors.ts";
 import { formatValue } from "../go-values.ts";
@@ -24,7 +24,7 @@ export function retainKeys(original: JsonObject, patch: JsonObject, mode: MergeM
   return ok(kept);
 }
 
-/** A key that is set must be retained; what is deleted or a directive need not be. */
+/** A key that is set must be retained; deletions and directives need not be. */
 function isData(name: string, value: Json | undefined): boolean {
   if (value === null || value === undefined || name === RETAIN_KEYS) return false;
   return !name.startsWith(DELETE_FROM_PRIMITIVE_LIST) && !name.startsWith(SET_ELEMENT_ORDER);

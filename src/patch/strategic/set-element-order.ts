@@ -1,5 +1,5 @@
 /**
- * `$setElementOrder/name`: merges the list it names and puts the elements into that order.
+ * `$setElementOrder/name`: merges the named list and sorts the elements into that order.
  *
  * The directive must agree with the list in the patch: every element that the patch sets is in it, in the same relative order.
  */
@@ -15,7 +15,7 @@ import { orderByListType } from "./list-types.ts";
 import { mergeListsAsDeclared, type MergedList } from "./merge-list.ts";
 import type { MergeMode } from "./merge-object.ts";
 
-/** Merges all ordered lists into `result`; returns the fields of the patch that are dealt with. */
+/** Merges all ordered lists into `result`; returns the fields of the patch that are done. */
 export function applyElementOrders(
   result: MutableObject,
   patch: JsonObject,
@@ -81,7 +81,7 @@ function applyElementOrder(context: Context, key: string, order: Json): Result<s
   return ok(name);
 }
 
-/** With list types the keys can be several, and the order is then taken as it comes. */
+/** With list types there can be several keys; the order is then not checked. */
 function mergeKeyFor(field: FieldMerge, mode: MergeMode): string {
   return mode.lists === "list-types" ? (field.listMapKeys?.[0] ?? "") : field.mergeKey;
 }
@@ -97,7 +97,7 @@ function mergeInto(
   return mergeListsAsDeclared(original, patched, field, mode);
 }
 
-/** Walks both lists together: each element of the patch must turn up in the order, after the one before it. */
+/** Each element of the patch must be in the order, after the previous element. */
 function checkAgainstOrder(patched: readonly Json[], order: readonly Json[], mergeKey: string): Result<undefined, PatchError> {
   if (order.length === 0 || patched.length === 0) return ok(undefined);
   if (mergeKey !== "") for (const item of patched) if (!isObject(item)) return wrongType("map", item);
