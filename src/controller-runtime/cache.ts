@@ -1,5 +1,5 @@
 /**
- * One informer per kind (and namespace, where the manager works in some only) for all controllers of a manager, and the view of them that controllers read.
+ * One informer per kind (and namespace, if the manager works in some only) for all controllers of a manager, and the cache that controllers read.
  *
  * Of managedFields only our own entry is kept: the apply engine needs it to see how the server merges lists, and all entries
  * together are often half of an object.
@@ -12,7 +12,7 @@ import type { ChangeHandler, InformerHealth } from "./informer/informer.ts";
 import { InformerGroup, type ReadAccess } from "./informer/informer-group.ts";
 import { EVERYWHERE, type ManagerScope } from "./scope.ts";
 
-/** The cluster as the informers last saw it, so that everything in it may be out of date. Reading a kind that was not declared is a bug. */
+/** The state of the cluster in the informers; it may be out of date. Reading a kind that was not declared is a bug. */
 export interface CacheReader {
   get<T extends KubeObject>(resource: Resource<T>, key: ObjectKey): T | undefined;
   list<T extends KubeObject>(resource: Resource<T>, namespace?: string): readonly T[];
@@ -40,7 +40,7 @@ export class InformerSet implements CacheReader {
   readonly #options: InformerSetOptions;
   readonly #informers = new Map<string, InformerGroup>();
 
-  /** A kind that both lists name is not optional. */
+  /** A kind in both lists is not optional. */
   constructor(options: InformerSetOptions, resources: readonly Resource[], optional: readonly Resource[] = []) {
     this.#options = options;
     for (const resource of resources) this.#add(resource, false);
@@ -48,7 +48,7 @@ export class InformerSet implements CacheReader {
   }
 
   get<T extends KubeObject>(resource: Resource<T>, key: ObjectKey): T | undefined {
-    // the informer was made for this very resource, so what it holds is T as far as the API server keeps its schema
+    // the informer was created for this resource, so its objects are T as far as the API server enforces the schema
     return this.#of(resource).get(key) as T | undefined;
   }
 
@@ -68,12 +68,12 @@ export class InformerSet implements CacheReader {
     return this.#of(resource).access(namespace);
   }
 
-  /** Calls back when an optional kind comes or goes, or when it becomes readable or forbidden in a namespace. */
+  /** Calls back when an optional kind is served or removed, or when it becomes readable or forbidden in a namespace. */
   subscribeServed(resource: Resource, handler: () => void): () => void {
     return this.#of(resource).subscribeServed(handler);
   }
 
-  /** Calls back when any kind comes or goes, or becomes readable or forbidden in any namespace. */
+  /** Calls back when any kind is served or removed, or becomes readable or forbidden in any namespace. */
   subscribeAccess(handler: () => void): () => void {
     const ends = [...this.#informers.values()].map((group) => group.subscribeServed(handler));
     return () => ends.forEach((end) => end());

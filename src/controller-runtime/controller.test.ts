@@ -4,7 +4,7 @@ import { defineResource, type KubeObject } from "#kube";
 import { defineController, index, nothing, watch, type Plan, type PlanError } from "./controller.ts";
 import { settled, type ReconcileOutcome } from "./outcome.ts";
 
-/* A small cluster controller; what it uses is declared as briefly as possible. */
+/* A small cluster controller with minimal types. */
 type LatticeCluster = KubeObject & { readonly spec: { readonly nodes: number } };
 type Observed = { readonly ownedBy: "self" | "parent"; readonly phase: Phase };
 type Phase = "Pending" | "Provisioning" | "Pivoting" | "Ready" | "Failed" | "Deleting" | "Unpivoting";
@@ -45,9 +45,9 @@ function plan(cluster: LatticeCluster, observed: Observed): Result<Plan<Command>
       return map(compileCluster(cluster), (objects) => ({ apply: objects, commands: [] }));
     case "Pivoting": // sent on every pass: the child ignores a pivot it has already finished
       return ok({ apply: [], commands: [{ kind: "start-pivot", cluster: cluster.metadata.name }] });
-    case "Ready": // only the owner applies the objects; the parent's copy is a mirror
+    case "Ready": // only the owner applies the objects; the parent has a read-only copy
       return observed.ownedBy === "self" ? map(compileCluster(cluster), (objects) => ({ apply: objects, commands: [] })) : nothing;
-    case "Failed": // a person must act; the reason stands in the status
+    case "Failed": // a user must act; the status has the reason
       return nothing;
     case "Deleting":
     case "Unpivoting":
@@ -55,24 +55,24 @@ function plan(cluster: LatticeCluster, observed: Observed): Result<Plan<Command>
   }
 }
 
-test("a controller is data: defineController returns what it is given", () => {
+test("a controller is data: defineController returns its argument", () => {
   expect(clusterController).toMatchObject({ name: "cluster", reconciles: latticeCluster });
   expect(clusterController.finalizer).toBeUndefined();
 });
 
-test("a controller with a teardown gets a finalizer, and may name its own", () => {
+test("a controller with a teardown has a finalizer, and may name its own", () => {
   const teardown = () => Promise.resolve(settled);
   expect(defineController({ ...clusterController, teardown }).finalizer).toBe("lattice.dev/cluster");
   expect(defineController({ ...clusterController, teardown, finalizer: "lattice.dev/x" }).finalizer).toBe("lattice.dev/x");
 });
 
-test("a name that would not fit into a label is a bug", () => {
+test("a name that does not fit into a label is a bug", () => {
   for (const name of ["", "Cluster", "a.b", "x".repeat(41), "1a", "a-"]) {
     expect(() => defineController({ ...clusterController, name })).toThrow("must be lower case, begin with a letter");
   }
 });
 
-test("watches and indexes know the type of what they are given", () => {
+test("watches and indexes have the type of their objects", () => {
   const watched = watch(latticeCluster, (cluster) => {
     expectTypeOf(cluster.spec.nodes).toBeNumber();
     return [{ name: cluster.metadata.name }];

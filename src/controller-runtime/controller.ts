@@ -2,7 +2,7 @@
  * A controller is data: a static declaration of what it reconciles, owns, watches and reads, and functions. Importing one starts
  * nothing; a manager runs it. RBAC and informers follow from the declaration alone.
  *
- * `observe` gets a client that can only read. Everything that changes the cluster or the process goes through `apply`, `perform` and
+ * `observe` gets a client that can only read. All changes of the cluster or the process are made by `apply`, `perform` and
  * `teardown`. The types of a controller's observations and commands are hidden by `bindController`, so that a manager can hold many
  * controllers in one list.
  */
@@ -17,7 +17,7 @@ import type { EventNote } from "./events/event.ts";
 import type { FailureCause, ReconcileOutcome } from "./outcome.ts";
 import type { Need } from "./rbac.ts";
 
-/** What the runner gives `observe`: reads, and nothing that writes. */
+/** The runtime of `observe`: reads only. */
 export type ReadRuntime = {
   readonly cache: CacheReader;
   readonly client: KubeReader;
@@ -27,48 +27,48 @@ export type ReadRuntime = {
   readonly signal: AbortSignal;
 };
 
-/** What the runner gives `perform` and `teardown`. */
+/** The runtime of `perform` and `teardown`. */
 export type Runtime = Omit<ReadRuntime, "client"> & {
   /** Refuses writes once this process no longer leads. */
   readonly client: KubeClient;
-  /** Sends an event about an object. */
+  /** Records an event about an object. */
   readonly record: (note: EventNote) => void;
 };
 
 export type Plan<Command, Details = undefined> = {
   /**
-   * What decides who reaches whom. It is carried out before `apply`, object by object, and independently of it: a revocation
+   * Access objects: policies and routes. They are applied before `apply`, object by object, and independently of it: a revocation
    * must not wait for a workload.
    */
   readonly access?: AccessPlan;
   /**
-   * A list is sorted into waves by kind; a list of lists is waves already. What this owner applied before and is missing here
-   * is pruned, but an empty `apply` prunes nothing: "nothing is known now" must never read as "delete everything".
+   * A list is sorted into waves by kind; a list of lists is already waves. Objects that this owner applied before and that are missing here
+   * are pruned, but an empty `apply` prunes nothing: a plan without knowledge must not delete everything.
    */
   readonly apply: PlannedObjects;
-  /** true: prune even though `apply` is empty. false: never prune in this pass. Kinds: only those, and nothing of others. */
+  /** true: prune even if `apply` is empty. false: never prune in this pass. Kinds: only those. */
   readonly prune?: Prune;
-  /** Performed one after the other once everything was applied. Each must be safe to repeat: every pass sends them again. */
+  /** Performed one after the other once everything was applied. Each must be safe to repeat: every pass performs them again. */
   readonly commands: readonly Command[];
-  /** The commands are performed although something was not applied: they do not build on it. */
+  /** The commands are performed even if an object was not applied: they do not depend on it. */
   readonly commandsAnyway?: boolean;
-  /** How the pass ends when all of it succeeded; settled when absent. */
+  /** The outcome of the pass when all of it succeeded; settled when absent. */
   readonly outcome?: ReconcileOutcome;
   /** A first step: once all of it succeeded the object is observed and planned again, in the same pass. */
   readonly again?: true;
-  /** For `status`: what the plan was made from, such as the result of a compiler. */
+  /** For `status`: the input of the plan, such as the result of a compiler. */
   readonly details?: Details;
 };
 
-/** `reason` goes into the Ready condition, `message` says what to change. */
+/** `reason` is used in the Ready condition, `message` states what to change. */
 export type PlanError = { readonly kind: "invalid-spec" | "compile-error"; readonly reason?: string; readonly message: string };
 
-/** Nothing to apply, nothing to prune, nothing to do. */
+/** Nothing to apply, to prune or to perform. */
 export const nothing: Ok<Plan<never>> = ok({ apply: [], commands: [] });
 
 /**
- * Fields named here are written, fields named with `undefined` are removed, others stay. Conditions are merged by type, and
- * the runner adds Ready from the outcome unless the controller states its own.
+ * Fields with a value are written, fields that are `undefined` are removed, others stay. Conditions are merged by type, and
+ * the runner adds Ready from the outcome unless the controller sets its own.
  */
 export type DesiredStatus = { readonly [field: string]: unknown; readonly conditions?: readonly NewCondition[] };
 
@@ -79,12 +79,12 @@ export type PassResult<Details = undefined> = {
   readonly details: Details | undefined;
 };
 
-/** What a watch may read to find the keys that a change concerns. */
+/** What a watch may read to find the keys that a change affects. */
 export type WatchContext = { readonly cache: CacheReader };
 
 export type Watch<Shared = unknown> = {
   readonly resource: Resource;
-  /** Which objects must be reconciled when this one changes. Method syntax: `watch` ties the parameter to the resource. */
+  /** The objects that must be reconciled when this one changes. Method syntax: `watch` ties the parameter to the resource. */
   mapTo(object: KubeObject, context: WatchContext & Shared): readonly ObjectKey[];
 };
 
@@ -99,7 +99,7 @@ export function watch<T extends KubeObject, Shared = unknown>(
   return typed;
 }
 
-/** A way to find cached objects: `cache.byIndex(resource, name, value)`. Names are shared by all controllers of a manager. */
+/** An index of cached objects: `cache.byIndex(resource, name, value)`. Names are shared by all controllers of a manager. */
 export type Index = { readonly resource: Resource; readonly name: string; keysOf(object: KubeObject): readonly string[] };
 
 export function index<T extends KubeObject>(resource: Resource<T>, name: string, keysOf: (object: T) => readonly string[]): Index {
@@ -107,48 +107,48 @@ export function index<T extends KubeObject>(resource: Resource<T>, name: string,
   return typed;
 }
 
-/** What a controller reads and writes, as a static value: all that informers and RBAC need to know of it. */
+/** The kinds that a controller reads and writes, as a static value: the complete input for informers and RBAC. */
 export type ControllerDeclaration = {
-  /** Lower case, at most 40 characters: part of a label value on everything it applies. */
+  /** Lower case, at most 40 characters: part of a label value on every applied object. */
   readonly name: string;
   readonly reconciles: Resource;
-  /** Kinds it applies and prunes. A kind that a newer version no longer makes stays here for one release, so that it is pruned. */
+  /** Kinds it applies and prunes. A kind that a newer version no longer applies stays here for one release, so that it is pruned. */
   readonly owns?: readonly Resource[];
   /**
-   * Those of them that decide who reaches whom. Only their metadata and status may have fields of other clients; when the owner is
+   * The access kinds among them (policies, routes). Only their metadata and status may have fields of other clients; when the owner is
    * deleted they are deleted first.
    */
   readonly access?: readonly Resource[];
-  /** Kinds whose changes cause passes. */
+  /** Kinds whose changes trigger passes. */
   readonly watches?: readonly { readonly resource: Resource }[];
-  /** Kinds it only looks up in the cache. */
+  /** Kinds it only reads from the cache. */
   readonly reads?: readonly Resource[];
-  /** Those of the kinds above that a cluster may lack, as `cache.isServed` reports. All others are waited for before anything starts. */
+  /** Kinds of the lists above that a cluster may lack, see `cache.isServed`. All others are waited for before anything starts. */
   readonly optional?: readonly Resource[];
   readonly indexes?: readonly Index[];
-  /** Types of conditions whose changes are events, beside Ready. */
+  /** Condition types whose changes are recorded as events, beside Ready. */
   readonly announces?: readonly string[];
-  /** false: nothing is written into the status of what it reconciles, because the kind belongs to another product. */
+  /** false: no status is written, because the kind belongs to another product. */
   readonly writesStatus?: false;
-  /** What its observations, commands and teardown need beyond that. */
+  /** Permissions that its observations, commands and teardown need in addition. */
   readonly permissions?: readonly Need[];
-  /** Given by default when there is a `teardown`. */
+  /** Set by default if there is a `teardown`. */
   readonly finalizer?: string;
   readonly order?: ApplyOrder;
-  /** false: fields that another manager owns are reported instead of taken. */
+  /** false: fields that another manager owns are reported instead of overwritten. */
   readonly force?: boolean;
 };
 
-/** `Shared`: what all passes of the controller use beside the runtime, such as a model of the cluster. Given to `bindController`. */
+/** `Shared`: state that all passes of the controller use, such as a model of the cluster. Passed to `bindController`. */
 export type Controller<O extends KubeObject, Observed, Command, Shared = unknown, Details = undefined> = Omit<
   ControllerDeclaration,
   "reconciles" | "watches"
 > & {
   readonly reconciles: Resource<O>;
   readonly watches?: readonly Watch<Shared>[];
-  /** Other sources of keys, beside changes that informers report. The returned function ends the subscription. */
+  /** Other sources of keys, beside changes in informers. The returned function ends the subscription. */
   readonly triggers?: (enqueue: (key: ObjectKey) => void, shared: Shared) => () => void;
-  /** For kinds whose schema is looser than the type; the error's message reaches the status. */
+  /** For kinds whose schema is looser than the type; the error's message is written into the status. */
   readonly parse?: (raw: KubeObject) => Result<O, PlanError>;
   /** Reads, and changes nothing. */
   readonly observe: (object: O, context: ReadRuntime & Shared) => Promise<Result<Observed, FailureCause>>;
@@ -156,11 +156,11 @@ export type Controller<O extends KubeObject, Observed, Command, Shared = unknown
   readonly plan: (object: O, observed: Observed) => Result<Plan<Command, Details>, PlanError>;
   /** Absent: `plan` has no commands. */
   readonly perform?: (command: Command, context: Runtime & Shared) => Promise<ReconcileOutcome>;
-  /** Pure. Not called when `observe` failed: the last status stays and Ready says why. Absent: Ready is the whole status. */
+  /** Pure. Not called when `observe` failed: the last status stays and Ready has the reason. Absent: the status is only Ready. */
   readonly status?: (object: O, observed: Observed, result: PassResult<Details>) => DesiredStatus;
   /**
-   * Runs when the object is deleted. Settled removes the finalizer; anything else keeps it. Sent again on every pass until then.
-   * "by-plan": `plan` cleans up, and its outcome decides. Absent with a finalizer: what was applied is released, and that is all.
+   * Runs when the object is deleted. Settled removes the finalizer; any other outcome keeps it. Repeated on every pass until then.
+   * "by-plan": `plan` cleans up, and its outcome decides. Absent with a finalizer: the applied objects are deleted, and nothing else.
    */
   readonly teardown?: "by-plan" | ((object: O, context: Runtime & Shared) => Promise<ReconcileOutcome>);
 };

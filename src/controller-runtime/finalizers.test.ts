@@ -13,7 +13,7 @@ async function setup(finalizers: readonly string[]) {
   return { world, request: { client: world.client, resource: widgets, object, finalizer, signal } };
 }
 
-test("it is added beside others, once", async () => {
+test("it is added once, beside others", async () => {
   const { world, request } = await setup(["x/y"]);
   expect(await addFinalizer(request)).toMatchObject({ ok: true, value: { metadata: { finalizers: ["x/y", finalizer] } } });
   const version = (await world.widget("a"))?.metadata.resourceVersion;
@@ -36,7 +36,7 @@ test("concurrent changes of other finalizers are kept", async () => {
   expect((await world.widget("a"))?.metadata.finalizers).toEqual(["fast/er", "more/over"]);
 });
 
-test("it is too late for an object that is going or gone", async () => {
+test("it is not added to an object that is terminating or deleted", async () => {
   const { world, request } = await setup(["x/y"]);
   await world.remove(widgets, { namespace: "shop", name: "a" });
   expect(await addFinalizer(request)).toEqual({ ok: true, value: undefined });
@@ -45,7 +45,7 @@ test("it is too late for an object that is going or gone", async () => {
   expect(await addFinalizer(gone.request)).toEqual({ ok: true, value: undefined });
 });
 
-test("another object of the same name is left alone", async () => {
+test("another object of the same name is not changed", async () => {
   const { world, request } = await setup([finalizer]);
   await world.put(widgets, { ...request.object, metadata: { ...request.object.metadata, finalizers: [] } });
   await world.remove(widgets, { namespace: "shop", name: "a" });
@@ -54,7 +54,7 @@ test("another object of the same name is left alone", async () => {
   expect((await world.widget("a"))?.metadata.finalizers).toEqual([finalizer]);
 });
 
-test("what the server refuses is an error", async () => {
+test("a rejection by the server is an error", async () => {
   const rows = [
     { faults: [["patch", "server-error", 1]], kind: "server-error" },
     {
@@ -73,7 +73,7 @@ test("what the server refuses is an error", async () => {
   }
 });
 
-test("an object that vanished between two tries is gone", async () => {
+test("an object that is deleted between two attempts is reported as deleted", async () => {
   const { world, request } = await setup([]);
   world.intercept({ verb: ["patch", "apply"] }, failWith("conflict"));
   const pending = addFinalizer(request);

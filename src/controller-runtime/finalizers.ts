@@ -1,5 +1,5 @@
 /**
- * Adds and takes away one finalizer, with the resourceVersion as precondition: a merge patch replaces the whole list, and must
+ * Adds and removes one finalizer, with the resourceVersion as precondition: a merge patch replaces the whole list, and must
  * not add or remove those of other controllers.
  */
 import { err, ok, type Result } from "#base";
@@ -20,7 +20,7 @@ export function hasFinalizer(object: KubeObject, finalizer: string): boolean {
   return object.metadata.finalizers?.includes(finalizer) === true;
 }
 
-/** The object with the finalizer; undefined when it is gone or going, and there is nothing to hold any more. */
+/** The object with the finalizer; undefined when it is deleted or terminating without it. */
 export function addFinalizer(request: FinalizerRequest): Promise<Result<KubeObject | undefined, KubeError>> {
   return edit(request, (object) => {
     if (isBeingDeleted(object)) return "too late";
@@ -52,7 +52,7 @@ async function edit(request: FinalizerRequest, change: Edit): Promise<Result<Kub
     if (answer.error.kind !== "conflict" || attempt >= ATTEMPTS) return answer;
     const newest = await client.get<KubeObject>(resource, key, { signal });
     if (!newest.ok) return newest.error.kind === "not-found" ? ok(undefined) : err(newest.error);
-    // the same name, but another object: ours is gone
+    // the same name, but another object: ours is deleted
     if (newest.value.metadata.uid !== request.object.metadata.uid) return ok(undefined);
     live = newest.value;
   }

@@ -9,7 +9,7 @@ const owner: ApplyOwner = {
 const wanted: KubeObject = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "api-env", namespace: "shop", labels: { a: "b" } } };
 const clusterOwner: ApplyOwner = { controller: "env", object: { ...owner.object, metadata: { name: "prod", uid: "u2" } } };
 
-test("an applied object names its owner, in the owner's namespace by reference too", () => {
+test("an applied object names its owner, in the owner's namespace also by owner reference", () => {
   const { metadata } = stamp(wanted, owner);
   expect(metadata.labels).toEqual({ a: "b", [OWNER_LABEL]: ownerLabelOf(owner) });
   expect(metadata.annotations).toMatchObject({
@@ -29,7 +29,7 @@ test("no owner reference across namespaces: the garbage collector would delete t
   expect(stamp(elsewhere, clusterOwner).metadata.ownerReferences).toHaveLength(1);
 });
 
-test("the label tells controllers and owners apart, and survives a new uid", () => {
+test("the label distinguishes controllers and owners, and does not depend on the uid", () => {
   const labels = [
     ownerLabelOf(owner),
     ownerLabelOf({ ...owner, controller: "mesh" }),
@@ -43,7 +43,7 @@ test("the label tells controllers and owners apart, and survives a new uid", () 
   expect(ownerLabelOf(owner).length).toBeLessThanOrEqual(63);
 });
 
-test("another wish gives another digest", () => {
+test("another wanted object has another digest", () => {
   const digest = (object: KubeObject) => stamp(object, owner).metadata.annotations?.["lattice.dev/applied"];
   expect(digest(wanted)).toBe(digest(structuredClone(wanted)));
   expect(digest({ ...wanted, metadata: { ...wanted.metadata, labels: {} } })).not.toBe(digest(wanted));
@@ -62,31 +62,31 @@ const live = (managedFields: readonly unknown[], label = ownerLabelOf(owner)): K
 
 const rows = [
   { name: "our label, set by us", given: live([entry("kubectl"), entry("lattice")]), want: true },
-  { name: "a copy that a person made", given: live([entry("kubectl")]), want: false },
-  { name: "set by an update of ours, not an apply", given: live([entry("lattice", { operation: "Update" })]), want: false },
+  { name: "a copy made by a user", given: live([entry("kubectl")]), want: false },
+  { name: "set by our update, not by our apply", given: live([entry("lattice", { operation: "Update" })]), want: false },
   { name: "set by us on a subresource only", given: live([entry("lattice", { subresource: "status" })]), want: false },
-  { name: "another owner's", given: live([entry("lattice")], "service.0000"), want: false },
+  { name: "the label of another owner", given: live([entry("lattice")], "service.0000"), want: false },
   { name: "our entry without the label", given: live([entry("lattice", { fieldsV1: {} })]), want: false },
   { name: "no managedFields", given: live([]), want: false },
-  { name: "managedFields that are none", given: live([null, "x"]), want: false },
+  { name: "invalid managedFields", given: live([null, "x"]), want: false },
 ];
 
-test.each(rows)("ours to delete? $name: $want", ({ given, want }) => {
+test.each(rows)("may be deleted? $name: $want", ({ given, want }) => {
   expect(isOurs(given, owner)).toBe(want);
 });
 
-test("the way back from an object to its owner is open only to the controller that applied it", () => {
+test("the owner of an object is only visible to the controller that applied it", () => {
   const stamped = stamp(wanted, owner);
   expect(ownerKeyOf(stamped, "service")).toEqual({ namespace: "shop", name: "api" });
   expect([ownerKeyOf(stamped, "serv"), ownerKeyOf(wanted, "service")]).toEqual([undefined, undefined]);
 });
 
-test("no owner reference on what must outlive its owner: claims hold data, namespaces hold everything", () => {
+test("no owner reference on objects that must outlive their owner: claims (data) and namespaces", () => {
   for (const kind of ["PersistentVolumeClaim", "Namespace"])
     expect(stamp({ ...wanted, kind }, owner).metadata.ownerReferences).toBeUndefined();
 });
 
-test("the digest of a Secret follows its keys and not its values: a reader of the annotation could guess a weak one", () => {
+test("the digest of a Secret depends on its keys and not on its values: a weak value could be guessed from the annotation", () => {
   const digest = (data: object) => {
     const secret = { ...wanted, kind: "Secret", data };
     return stamp(secret, owner).metadata.annotations?.["lattice.dev/applied"];

@@ -1,9 +1,9 @@
 /**
- * How an object says whose it is. The owner label *is* the inventory: it is written in the same request as the object, so no
- * crash can come between the two (ADR 0006).
+ * How applied objects are marked with their owner. The owner label *is* the inventory: it is written in the same request as the object, so no
+ * crash can separate the two (ADR 0006).
  *
- * The label names the owner by kind and name, not by uid: a pivot or a restore gives the owner a new uid, and what it applied
- * before must still be known as its own.
+ * The label names the owner by kind and name, not by uid: a pivot or a restore gives the owner a new uid, and the objects that it applied
+ * before must still be recognised.
  */
 import { sha256Hex } from "#base";
 import { canonicalJson, field, fieldAt, isJsonObject, keyOf, keyText, parseKey, type Json, type KubeObject, type ObjectKey } from "#kube";
@@ -11,16 +11,16 @@ import { canonicalJson, field, fieldAt, isJsonObject, keyOf, keyText, parseKey, 
 export const FIELD_MANAGER = "lattice";
 /** "<controller>.<hash of the owner's group, kind and key>". */
 export const OWNER_LABEL = "lattice.dev/owned-by";
-/** The owner's "namespace/name", to find the way back from an object to its owner. */
+/** The owner's "namespace/name", to find the owner of an object. */
 export const OWNER_ANNOTATION = "lattice.dev/owner";
-/** Digest of what was applied last: a field that is no longer wanted shows as another digest. */
+/** Digest of the object as last applied: removing a field changes the digest. */
 export const APPLIED_ANNOTATION = "lattice.dev/applied";
-/** "never" on an object keeps it from being pruned. */
+/** "never" on an object prevents pruning. */
 export const PRUNE_ANNOTATION = "lattice.dev/prune";
 /** "true" on an object of another client lets Lattice take it over. */
 export const ADOPT_ANNOTATION = "lattice.dev/adopt";
 
-/** Deleting one of these deletes other people's objects or data with it. A person does that: no prune, and no garbage collector. */
+/** Deleting one of these deletes objects or data of others with it. Only a user may do that: no prune, and no garbage collector. */
 export const KEPT_KINDS: ReadonlySet<string> = new Set([
   "Namespace",
   "CustomResourceDefinition",
@@ -45,7 +45,7 @@ export function annotationOf(object: KubeObject, name: string): string | undefin
   return typeof value === "string" ? value : undefined;
 }
 
-/** The owner that an applied object names, if this controller applied it. */
+/** The owner of an applied object, if this controller applied it. */
 export function ownerKeyOf(object: KubeObject, controller: string): ObjectKey | undefined {
   const key = annotationOf(object, OWNER_ANNOTATION);
   return key !== undefined && labelOf(object, OWNER_LABEL)?.startsWith(`${controller}.`) === true ? parseKey(key) : undefined;
@@ -64,7 +64,7 @@ export function stamp(wanted: KubeObject, owner: ApplyOwner): KubeObject {
   return { ...wanted, metadata: { ...metadata, annotations: { ...metadata.annotations, [APPLIED_ANNOTATION]: digest } } };
 }
 
-/** A hash of a weak password can be guessed, and annotations are read by many. The names of its keys are enough to see one go. */
+/** A hash of a weak password can be guessed, and many can read annotations. The names of the keys are enough to notice a removed one. */
 function withoutValues(wanted: KubeObject): KubeObject {
   const data = field(wanted, "data");
   if (wanted.kind !== "Secret" || !isJsonObject(data)) return wanted;
@@ -72,7 +72,7 @@ function withoutValues(wanted: KubeObject): KubeObject {
   return keys;
 }
 
-/** A namespaced owner can own only in its own namespace: the garbage collector deletes whatever points elsewhere. */
+/** A namespaced owner can own only in its own namespace: the garbage collector deletes dependents in others. */
 export function canReference(object: KubeObject, owner: KubeObject): boolean {
   return owner.metadata.namespace === undefined || owner.metadata.namespace === object.metadata.namespace;
 }
@@ -83,7 +83,7 @@ function ownerReferenceFor(object: KubeObject, owner: KubeObject) {
   return { apiVersion: owner.apiVersion, kind: owner.kind, name, uid, controller: true, blockOwnerDeletion: true };
 }
 
-/** What our field manager set, as `fieldsV1`; undefined when it set nothing or the object carries no managedFields. */
+/** The fields that our field manager set, as `fieldsV1`; undefined when it set none or the object has no managedFields. */
 export function ownedFieldsOf(object: KubeObject): Json | undefined {
   for (const entry of object.metadata.managedFields ?? []) {
     if (!isJsonObject(entry) || entry["manager"] !== FIELD_MANAGER || entry["operation"] !== "Apply") continue;
@@ -93,20 +93,20 @@ export function ownedFieldsOf(object: KubeObject): Json | undefined {
 }
 
 /**
- * Ours to delete: it carries this owner's label *and* the label was set by our field manager. A person who copies an object
+ * May be deleted: it has this owner's label *and* the label was set by our field manager. A user who copies an object
  * copies its labels too, but sets them under another manager.
  */
 export function isOurs(object: KubeObject, owner: ApplyOwner): boolean {
   return labelOf(object, OWNER_LABEL) === ownerLabelOf(owner) && isLabelledByUs(object);
 }
 
-/** The owner label is there and our field manager set it. */
+/** It has an owner label, set by our field manager. */
 export function isLabelledByUs(object: KubeObject): boolean {
   return fieldAt(ownedFieldsOf(object), "f:metadata", "f:labels", `f:${OWNER_LABEL}`) !== undefined;
 }
 
 /**
- * Written for this owner. The owner label decides, unless it is not the one that our field manager wrote: another client changed or removed
+ * Applied for this owner. The owner label decides, unless our field manager did not write it: another client changed or removed
  * it, and the annotation still names the owner.
  */
 export function isOwnedBy(object: KubeObject, owner: ApplyOwner): boolean {

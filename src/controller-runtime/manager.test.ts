@@ -8,7 +8,7 @@ import { createManager } from "./manager.ts";
 
 const names = async (world: ControllerWorld) => (await world.objects(configMaps)).map(({ metadata }) => metadata.name);
 
-test("even a tracer that throws does not end a worker", async () => {
+test("a tracer that throws does not end a worker", async () => {
   await using world = await ControllerWorld.open();
   await world.put(widgets, widget("a"));
   let spans = 0;
@@ -33,7 +33,7 @@ test("a pass that failed marks its span", async () => {
   await world.end();
 });
 
-test("on a stop, passes under way get time to finish; then they are cancelled; then they are abandoned", async () => {
+test("on a stop, passes under way get time to finish, are then cancelled, and are then abandoned", async () => {
   const rows = [
     { work: (runtime: ReadRuntime) => sleep(runtime.clock, 2_000, new AbortController().signal), status: "True", leftBehind: false },
     { work: (runtime: ReadRuntime) => sleep(runtime.clock, 60_000, runtime.signal), status: undefined, leftBehind: false },
@@ -82,7 +82,7 @@ test("a pass that takes too long is aborted, and one that ignores its signal fai
   await world.end();
 });
 
-test("not ready until every informer has its list; the details name those that do not", async () => {
+test("it is ready once every informer has its list; the details name those that do not", async () => {
   await using world = await ControllerWorld.open();
   const refusals = world.intercept({ resource: "configmaps", times: 100 }, failWith("server-error"));
   const manager = world.start([widgetController()]);
@@ -107,7 +107,7 @@ test("a stop before the first list ends the manager", async () => {
   expect(await world.end()).toBe(0);
 });
 
-test("two controllers share the informers and keep to their own objects", async () => {
+test("two controllers share the informers and process only their own objects", async () => {
   await using world = await ControllerWorld.open();
   await world.put(widgets, widget("a", { count: 1 }));
   const second = widgetController({ name: "second", plan: () => ok({ apply: [configMap("second")], commands: [] }), status: () => ({}) });
@@ -118,7 +118,7 @@ test("two controllers share the informers and keep to their own objects", async 
   await world.end();
 });
 
-test("a name twice, a second run, and an undeclared kind are bugs", async () => {
+test("a duplicate name, a second run, and an undeclared kind are bugs", async () => {
   await using world = await ControllerWorld.open();
   expect(() => world.start([widgetController(), widgetController()])).toThrow("two controllers are called widget");
   const { client, clock, random, logger, metrics } = world;
@@ -161,7 +161,7 @@ test("only the leader writes, and a standby is ready", async () => {
   expect(world.clock.pending).toBe(0);
 });
 
-test("a kind that may be missing is not waited for; what a controller keeps for itself brings objects back; a foreign status is left alone", async () => {
+test("an optional kind is not waited for; triggers of a controller start passes; a foreign status is not written", async () => {
   await using world = await ControllerWorld.open();
   world.intercept({ resource: "secrets", times: 1_000 }, failWith("not-found"));
   await world.put(widgets, widget("a"));

@@ -1,7 +1,7 @@
 /**
- * Runs controllers: shared informers for everyone, leader election if asked for, one runner per controller while it leads.
+ * Runs controllers: shared informers, optional leader election, one runner per controller while it leads.
  *
- * Informers run in standbys too. A standby is ready, its caches are warm, and it takes over without a list.
+ * Informers run in standbys too. A standby is ready, its caches are complete, and it takes over without a list.
  */
 import { type Clock, type Logger, type Metrics, type Tracer } from "#base";
 import type { KubeClient } from "#kube-client";
@@ -24,9 +24,9 @@ export type ManagerOptions = {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly tracer: Tracer;
-  /** Of this process and no other: pod name and something random. */
+  /** Unique to this process: pod name and a random part. */
   readonly identity: string;
-  /** Absent: this is the only process, and it always leads. */
+  /** Absent: no leader election, this process always leads. */
   readonly leaderElection?: { readonly namespace: string; readonly name: string; readonly times?: LeaseTimes } | undefined;
   readonly limits?: Partial<RunnerLimits> | undefined;
   /** Absent: the whole cluster. */
@@ -34,12 +34,12 @@ export type ManagerOptions = {
 };
 
 export type ManagerHealth = {
-  /** No loop has died or is stuck. */
+  /** No loop has ended or is stuck. */
   readonly live: boolean;
   /** Every informer has its list and is not failing. */
   readonly ready: boolean;
   readonly leading: boolean;
-  /** "informer deployments.apps/v1" → "watching", for the people who ask why. */
+  /** "informer deployments.apps/v1" → "watching", for troubleshooting. */
   readonly details: Readonly<Record<string, string>>;
 };
 
@@ -60,7 +60,7 @@ export function createManager(options: ManagerOptions): ControllerManager {
   return { run: (signal) => running.run(signal), health: () => running.health(), cache: running.informers };
 }
 
-/** In the order in which controllers name them. What one of them cannot do without is not optional. */
+/** In the order of the controllers. A kind that one of them requires is not optional. */
 function resourcesOf(controllers: readonly BoundController[]) {
   const named = controllers.flatMap(({ reconciles, owns = [], watches, reads = [], optional = [] }) =>
     [reconciles, ...owns, ...watches.map((watch) => watch.resource), ...reads].map((resource) => ({
@@ -97,7 +97,7 @@ class RunningManager {
   async run(signal: AbortSignal): Promise<void> {
     if (this.#state !== "idle") throw new Error("a manager runs once");
     this.#state = "running";
-    // they outlive the signal: passes that are still under way read the cache
+    // they run after the signal: passes that are still under way read the cache
     const informing = new AbortController();
     const informers = this.informers.run(informing.signal);
     try {

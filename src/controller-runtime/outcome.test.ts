@@ -15,7 +15,7 @@ type Row = {
 
 const rows: readonly Row[] = [
   {
-    name: "settled comes back after a minute, spread",
+    name: "settled is requeued after a minute, with jitter",
     given: settled,
     want: {
       requeue: { kind: "spread", ms: 60_000 },
@@ -37,7 +37,7 @@ const rows: readonly Row[] = [
     },
   },
   {
-    name: "stalled waits for a person, and looks again after five minutes",
+    name: "stalled waits for a user, and is retried after five minutes",
     given: stalled("InvalidSpec", "replicas must be odd"),
     want: {
       requeue: { kind: "after", ms: 300_000 },
@@ -48,7 +48,7 @@ const rows: readonly Row[] = [
     },
   },
   {
-    name: "a failure backs off and says nothing about the thing itself",
+    name: "a failure backs off, and Ready becomes Unknown",
     given: failed({ kind: "unavailable", message: "no API server" }),
     want: {
       requeue: { kind: "backoff", atLeastMs: 0 },
@@ -59,7 +59,7 @@ const rows: readonly Row[] = [
     },
   },
   {
-    name: "a server that asks for time gets it",
+    name: "the server's retry-after is respected",
     given: failed({ kind: "too-many-requests", message: "slow down", retryAfterMs: 9_000 }),
     want: {
       requeue: { kind: "backoff", atLeastMs: 9_000 },
@@ -70,12 +70,12 @@ const rows: readonly Row[] = [
     },
   },
   {
-    name: "a lost race is not reported",
+    name: "a conflict is not reported",
     given: failed({ kind: "conflict", message: "modified" }),
     want: { requeue: { kind: "backoff", atLeastMs: 0 }, ready: undefined, event: undefined, level: "info", result: "failed" },
   },
   {
-    name: "a shutdown is no failure",
+    name: "a shutdown is not a failure",
     given: failed({ kind: "cancelled", message: "shutdown" }),
     want: { requeue: { kind: "backoff", atLeastMs: 0 }, ready: undefined, event: undefined, level: "debug", result: "cancelled" },
   },
@@ -91,7 +91,7 @@ const rows: readonly Row[] = [
     },
   },
   {
-    name: "a bug is an error in the log",
+    name: "an exception is logged as an error",
     given: failed({ kind: "internal", message: "a bug" }),
     want: {
       requeue: { kind: "backoff", atLeastMs: 0 },
@@ -114,11 +114,11 @@ test.each(rows)("$name", ({ given, want }) => {
   }).toEqual(want);
 });
 
-test("the fleet looks at settled objects every ten minutes", () => {
+test("the laptop fleet reconciles settled objects every ten minutes", () => {
   expect(handlingOf(settled, REQUEUE.settledInFleetMs).requeue).toEqual({ kind: "spread", ms: 600_000 });
 });
 
-test("the worst outcome speaks for all, and the shortest wait among waits", () => {
+test("the worst outcome decides, and among waits the shortest", () => {
   const cause = failed({ kind: "apply", message: "" });
   expect(worstOf([])).toEqual(settled);
   expect(worstOf([waiting("A", 5), settled, waiting("B", 3), waiting("C", 4)])).toMatchObject({ reason: "B" });

@@ -1,23 +1,23 @@
 /**
- * How a pass over one object ended, and everything that follows from it.
+ * How a pass over one object ended, and its consequences.
  *
- * `handlingOf` is the only place that decides about requeue, condition, event, log level and metric. A controller says what
- * happened and never how loud to be about it.
+ * `handlingOf` is the only place that decides about requeue, condition, event, log level and metric. A controller returns only the
+ * outcome.
  */
 import type { LogLevel } from "#base";
 import type { ConditionStatus } from "#kube";
 import type { KubeErrorKind } from "#kube-client";
 
-/** What kind of thing made a pass fail. */
+/** The kind of a failure. */
 export type FailureKind =
   | KubeErrorKind
-  /** Objects were not applied; the change set names them. */
+  /** Objects were not applied; the change set lists them. */
   | "apply"
-  /** Something with that name or field belongs to another client. */
+  /** An object of that name, or a field, belongs to another client. */
   | "not-ours"
-  /** A Secret that Lattice keeps for itself has unusable content. */
+  /** A Secret of Lattice itself has unusable content. */
   | "unusable-secret"
-  /** A plan asked to be made again too often. */
+  /** A plan was repeated too often. */
   | "incomplete-plan"
   /** The object is being deleted, and its clean-up failed. */
   | "teardown"
@@ -28,9 +28,9 @@ export type FailureKind =
 export type FailureCause = { readonly kind: FailureKind; readonly message: string; readonly retryAfterMs?: number };
 
 export type Settled = { readonly kind: "settled" };
-/** Nothing is wrong and nothing is left to do but wait; a watched change comes earlier than `afterMs` when all goes well. */
+/** No problem, but something is not finished; normally a watched change triggers the next pass before `afterMs`. */
 export type Waiting = { readonly kind: "waiting"; readonly reason: string; readonly message: string; readonly afterMs: number };
-/** A person must act; trying again is only for the case that the world changed without a watch telling us. */
+/** A user must act; it is only retried in case that something changed without a watch event. */
 export type Stalled = { readonly kind: "stalled"; readonly reason: string; readonly message: string; readonly afterMs: number };
 export type Failed = { readonly kind: "failed"; readonly cause: FailureCause };
 export type ReconcileOutcome = Settled | Waiting | Stalled | Failed;
@@ -44,7 +44,7 @@ export const REQUEUE = {
   settledInFleetMs: 600_000,
 } as const;
 
-/** Reasons that the runtime itself puts into the Ready condition. Each says when it surfaces. */
+/** Reasons that the runtime itself sets in the Ready condition, with when each occurs. */
 export const RUNTIME_REASONS = {
   Settled: "the last reconcile found everything as the spec declares it",
   InvalidSpec: "the spec contradicts itself or what the cluster offers; a person must change it",
@@ -75,7 +75,7 @@ export function failed(cause: FailureCause): Failed {
 
 const SEVERITY = { settled: 0, waiting: 1, stalled: 2, failed: 3 } as const satisfies Record<ReconcileOutcome["kind"], number>;
 
-/** The outcome that speaks for all of them: the most severe, and among waits the shortest. */
+/** The outcome of several: the most severe, and among waits the shortest. */
 export function worstOf(outcomes: readonly ReconcileOutcome[]): ReconcileOutcome {
   return outcomes.reduce((worst, next) => {
     if (worst.kind === "waiting" && next.kind === "waiting") return next.afterMs < worst.afterMs ? next : worst;
@@ -85,15 +85,15 @@ export function worstOf(outcomes: readonly ReconcileOutcome[]): ReconcileOutcome
 
 export type Requeue =
   | { readonly kind: "after"; readonly ms: number }
-  /** `ms` spread by ±10 %: what settled together must not come back together. */
+  /** `ms` with ±10 % jitter: objects that settled together must not be reconciled together. */
   | { readonly kind: "spread"; readonly ms: number }
-  /** The queue's growing wait for this key, and no shorter than the server asked for. */
+  /** The queue's back-off of this key, and no shorter than the server's retry-after. */
   | { readonly kind: "backoff"; readonly atLeastMs: number };
 
 export type Handling = {
   readonly requeue: Requeue;
   readonly ready: { readonly status: ConditionStatus; readonly reason: string; readonly message: string } | undefined;
-  /** Sent only when the Ready condition changed, or for every failure (the recorder folds repeats). */
+  /** Recorded only when the Ready condition changed, or for every failure (the recorder aggregates repetitions). */
   readonly event:
     | { readonly type: "Normal" | "Warning"; readonly reason: string; readonly note: string; readonly when: "changed" | "always" }
     | undefined;
@@ -133,13 +133,13 @@ export function handlingOf(outcome: ReconcileOutcome, settledMs: number = REQUEU
   }
 }
 
-/** "Unknown", not "False": a pass that failed reports nothing about the object itself, which may run as well as before. */
+/** "Unknown", not "False": a failed pass has no result about the object itself, which may still run. */
 function handlingOfFailure(cause: FailureCause): Handling {
   const requeue: Requeue = { kind: "backoff", atLeastMs: cause.retryAfterMs ?? 0 };
   switch (cause.kind) {
-    case "cancelled": // shutdown is no failure of the object, and a status write would be refused anyway
+    case "cancelled": // shutdown is no failure of the object, and a status write would be rejected anyway
       return { requeue, ready: undefined, event: undefined, level: "debug", result: "cancelled" };
-    case "conflict": // a cache is often older than the object: the next pass sees the newer one
+    case "conflict": // the cache was older than the object: the next pass has the newer one
       return { requeue, ready: undefined, event: undefined, level: "info", result: "failed" };
     case "internal":
       return { requeue, ...failureNotes("InternalError", cause.message), level: "error", result: "bug" };

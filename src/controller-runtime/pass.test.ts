@@ -1,4 +1,4 @@
-/** One pass: what each function of a controller gets, and when it is called. */
+/** One pass: the arguments of each function of a controller, and when it is called. */
 import { describe, expect, test } from "vitest";
 import { err, ok } from "#base";
 import { configMaps, ControllerWorld, widget, widgets } from "../../test/builders/controller-world.ts";
@@ -33,7 +33,7 @@ describe("a plan that is a first step", () => {
     await world.end();
   });
 
-  test("ends the pass when it fails, and the status is of that step", async () => {
+  test("ends the pass when it fails, and the status is that of this step", async () => {
     let rounds = 0;
     await using world = await run({
       observe: () => ((rounds += 1), Promise.resolve(ok({ count: 7 }))),
@@ -46,7 +46,7 @@ describe("a plan that is a first step", () => {
     await world.end();
   });
 
-  test("is not repeated for ever", async () => {
+  test("is not repeated forever", async () => {
     let rounds = 0;
     await using world = await run({
       observe: () => ((rounds += 1), Promise.resolve(ok({ count: 0 }))),
@@ -58,7 +58,7 @@ describe("a plan that is a first step", () => {
   });
 });
 
-test("an observation has no client that writes, also where types are ignored", async () => {
+test("an observation has no client that writes, even if types are ignored", async () => {
   let methods: readonly string[] = [];
   await using world = await run({
     observe: (_widget, { client }) => {
@@ -82,7 +82,7 @@ test("an observation reads from the API server", async () => {
   await world.end();
 });
 
-test("commands of a controller without perform are a bug, and it is reported as one", async () => {
+test("commands of a controller without perform are reported as a bug", async () => {
   await using world = await run({ plan: () => ok({ apply: [], commands: ["lost"] }), perform: undefined } as unknown as Parameters<
     typeof widgetController
   >[0]);
@@ -90,7 +90,7 @@ test("commands of a controller without perform are a bug, and it is reported as 
   await world.end();
 });
 
-test("a controller without status writes Ready and nothing else", async () => {
+test("a controller without status writes only Ready", async () => {
   await using world = await run({ status: undefined } as unknown as Parameters<typeof widgetController>[0]);
   expect(Object.keys((await world.widget("a"))?.status ?? {}).toSorted()).toEqual(["conditions", "observedGeneration"]);
   expect(await world.ready("a")).toMatchObject({ status: "True", reason: "Settled" });

@@ -1,6 +1,6 @@
 /**
- * One pass of a controller over one object: observe, plan, apply, perform, status. The cache, the queue and the status write are
- * the reconciler's.
+ * One pass of a controller over one object: observe, plan, apply, perform, status. The reconciler has the cache, the queue and the status
+ * write.
  */
 import { ok, type Result } from "#base";
 import type { KubeObject, ObjectKey } from "#kube";
@@ -25,13 +25,13 @@ export type ReconcilePass = Pick<PassResult, "outcome" | "changes"> & {
   readonly status: DesiredStatus | undefined;
 };
 
-/** The runtime of one pass: what `observe` gets, and what everything after it gets. */
+/** The runtime of one pass: for `observe`, and for the steps after it. */
 export type PassRuntime = { readonly read: ReadRuntime; readonly write: Runtime };
 
-/** How an object is cleaned up before its finalizer is removed; "release": what was applied is released, and that is all. */
+/** How an object is cleaned up before its finalizer is removed; "release": the applied objects are deleted, and nothing else. */
 export type CleanUp = "by-plan" | "release" | ((object: KubeObject, runtime: Runtime) => Promise<ReconcileOutcome>);
 
-/** A controller whose own types are hidden, together with what its passes share: what a manager runs. */
+/** A controller whose own types are hidden, together with the state that its passes share: the input of a manager. */
 export type BoundController = Omit<ControllerDeclaration, "watches"> & {
   readonly watches: readonly Watch[];
   readonly triggers: ((enqueue: (key: ObjectKey) => void) => () => void) | undefined;
@@ -61,7 +61,7 @@ export function bindController<O extends KubeObject, Observed, Command, Shared, 
 }
 
 function parsed<O extends KubeObject>(controller: { readonly parse?: (raw: KubeObject) => Result<O, PlanError> }, raw: KubeObject) {
-  // without a parser the API server's schema is the parser: the cache for Resource<O> holds nothing else
+  // without a parser the API server's schema is the validation: the cache for Resource<O> contains nothing else
   return controller.parse === undefined ? ok(raw as O) : controller.parse(raw);
 }
 
@@ -79,7 +79,7 @@ function cleanUpOf<O extends KubeObject, Observed, Command, Shared, Details>(
 
 type PassContext<Shared> = { readonly read: ReadRuntime & Shared; readonly write: Runtime & Shared; readonly apply: ApplyPlan };
 
-/** A plan with `again` is a first step. More of them than this cannot be meant: something that is observed changes all the time. */
+/** A plan with `again` is a first step. The limit ends a pass whose observations change all the time. */
 const MAX_ROUNDS = 8;
 
 async function runPass<O extends KubeObject, Observed, Command, Shared, Details>(
@@ -115,7 +115,7 @@ async function carryOut<O extends KubeObject, Observed, Command, Shared, Details
     if (perform === undefined) throw new Error(`controller ${name} plans commands and has no perform`);
     const outcome = await perform(command, write);
     outcomes.push(outcome);
-    // later commands may build on this one; a wait is no obstacle, a failure is
+    // later commands may depend on this one: they run after a wait, and not after a failure
     if (outcome.kind === "failed" || outcome.kind === "stalled") break;
   }
   return { outcome: worstOf(outcomes), changes, details };

@@ -32,7 +32,7 @@ const EVENTS = "events.k8s.io: events: create,patch";
 
 type Row = { readonly name: string; readonly given: readonly ControllerDeclaration[]; readonly want: readonly string[] };
 const rows: readonly Row[] = [
-  { name: "no controller needs only events", given: [], want: [EVENTS] },
+  { name: "without controllers only events are allowed", given: [], want: [EVENTS] },
   {
     name: "a controller that owns nothing reads its kind and writes its status",
     given: [{ name: "a", reconciles: widgets }],
@@ -49,7 +49,7 @@ const rows: readonly Row[] = [
     want: [EVENTS, "lattice.dev: widgets: get,list,patch,watch", "lattice.dev: widgets/status: update"],
   },
   {
-    name: "what is never pruned may not be deleted",
+    name: "kinds that are never pruned may not be deleted",
     given: [{ name: "a", reconciles: widgets, owns: [claims] }],
     want: [
       ": persistentvolumeclaims: create,get,list,patch,watch",
@@ -70,7 +70,7 @@ const rows: readonly Row[] = [
     ],
   },
   {
-    name: "what several controllers need becomes one rule, with the verbs of all",
+    name: "permissions of several controllers become one rule, with the verbs of all",
     given: [
       { name: "a", reconciles: widgets, owns: [deployments] },
       {
@@ -94,13 +94,13 @@ test.each(rows)("$name", ({ given, want }) => {
   expect(rulesOf(rbacFor(given, { name: "lattice", namespace: "lattice-system" }), "ClusterRole")).toEqual(want);
 });
 
-test("leases are allowed in the own namespace only, and only the one lease can be changed", () => {
+test("leases are allowed in the operator's own namespace only, and only its own lease can be changed", () => {
   const objects = rbacFor([], { name: "lattice", namespace: "lattice-system", leaseName: "lead" });
   expect(rulesOf(objects, "Role")).toEqual(["coordination.k8s.io: leases: create", "coordination.k8s.io: leases: get,update (lead)"]);
   expect(objects.find(({ kind }) => kind === "Role")?.metadata.namespace).toBe("lattice-system");
 });
 
-test("in some namespaces: a Role in each, Namespaces by name, and nothing that has a namespace is granted cluster-wide", () => {
+test("in some namespaces: a Role in each, Namespaces by name, and no namespaced kind is granted cluster-wide", () => {
   const controllers: readonly ControllerDeclaration[] = [
     { name: "a", reconciles: widgets, owns: [deployments, configMaps] },
     {
@@ -153,7 +153,7 @@ test("in some namespaces: a Role in each, Namespaces by name, and nothing that h
   }
 });
 
-test("every binding points at its role and at the service account", () => {
+test("every binding references its role and the service account", () => {
   const objects = rbacFor([], { name: "lattice", namespace: "lattice-system" });
   expect(objects.map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? "-"}/${metadata.name}`)).toEqual([
     "ServiceAccount lattice-system/lattice",
@@ -170,7 +170,7 @@ test("every binding points at its role and at the service account", () => {
   }
 });
 
-test("the order in which rules come does not matter", () => {
+test("the order of the rules does not matter", () => {
   const rules: readonly RbacRule[] = [
     { apiGroups: ["b", "a"], resources: ["y", "x"], verbs: ["get", "create"] },
     { apiGroups: ["a"], resources: ["x"], verbs: ["create", "get"], resourceNames: ["n", "m"] },

@@ -1,5 +1,5 @@
 /**
- * RBAC from what controllers declare: no role is written by hand, so none is forgotten and none grants a verb that no controller uses.
+ * RBAC from the declarations of controllers: no role is written by hand, so no rule is missing and no verb is granted that no controller uses.
  *
  * Pure and deterministic: rules are merged and sorted, so that the generated chart changes only when a controller does.
  */
@@ -15,28 +15,28 @@ export type RbacRule = {
   readonly resourceNames?: readonly string[];
 };
 
-/** What a controller does to a kind, or to a subresource of it. */
+/** The verbs that a controller needs for a kind or a subresource. */
 export type Need = { readonly resource: Resource; readonly subresource?: string; readonly verbs: readonly string[] };
 
 export type RbacOptions = {
-  /** Of the service account and of the roles. */
+  /** Name of the service account and of the roles. */
   readonly name: string;
-  /** Where the service account is: the operator's own namespace. */
+  /** The namespace of the service account: the operator's own. */
   readonly namespace: string;
-  /** Of what has no namespace, so that two operators do not share it; absent: `name`. */
+  /** Name of cluster-scoped objects, so that two operators do not share them; absent: `name`. */
   readonly clusterName?: string;
   /** The Lease that replicas compete for; absent: `name`. */
   readonly leaseName?: string;
-  /** Absent: the whole cluster, by one ClusterRole. Otherwise a Role in each of these namespaces, and a ClusterRole for what has no namespace. */
+  /** Absent: the whole cluster, by one ClusterRole. Otherwise a Role in each of these namespaces, and a ClusterRole for cluster-scoped kinds. */
   readonly scope?: ManagerScope | undefined;
-  /** What is needed in `namespace` beyond the Lease when there is a scope. */
+  /** Permissions in `namespace` beyond the Lease when there is a scope. */
   readonly homeRules?: readonly RbacRule[];
 };
 
 const WATCH = ["list", "watch"];
 /** Applying an object that does not exist needs create as well as patch. */
 const OWN = [...WATCH, "get", "create", "patch"];
-/** Events about objects without a namespace are in this one. */
+/** The namespace of events about cluster-scoped objects. */
 const EVENTS_OF_CLUSTER_OBJECTS = "default";
 
 export function rbacFor(controllers: readonly ControllerDeclaration[], options: RbacOptions): readonly KubeObject[] {
@@ -65,7 +65,7 @@ function grant(rules: readonly RbacRule[], where: string | undefined, options: R
 
 const EVENTS: RbacRule = { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create", "patch"] };
 
-/** `create` cannot be limited to a name: the name is not known to the authoriser then. */
+/** `create` cannot be limited to a name: the authorizer does not know the name then. */
 function leaseRules({ name, leaseName = name }: RbacOptions): readonly RbacRule[] {
   const lease = { apiGroups: ["coordination.k8s.io"], resources: ["leases"] };
   return [
@@ -74,7 +74,7 @@ function leaseRules({ name, leaseName = name }: RbacOptions): readonly RbacRule[
   ];
 }
 
-/** What has no namespace. Namespaces only by name, and none can be created: that cannot be limited to a name. */
+/** Cluster-scoped kinds. Namespaces only by name, and none can be created: that cannot be limited to a name. */
 function clusterRules(needs: readonly Need[], { namespaces }: ManagerScope): readonly RbacRule[] {
   return needs
     .filter(({ resource }) => !resource.namespaced)
@@ -85,7 +85,7 @@ function clusterRules(needs: readonly Need[], { namespaces }: ManagerScope): rea
     .filter(({ verbs }) => verbs.length > 0);
 }
 
-/** By namespace: where controllers work, the operator's own, and the one of events about objects without a namespace. */
+/** By namespace: those of the controllers, the operator's own, and the one of events about cluster-scoped objects. */
 function namespaceRules(needs: readonly Need[], scope: ManagerScope, options: RbacOptions): ReadonlyMap<string, readonly RbacRule[]> {
   const work = [...needs.filter(({ resource }) => resource.namespaced).map(ruleOf), EVENTS];
   const home = [...leaseRules(options), ...(options.homeRules ?? [])];
@@ -103,7 +103,7 @@ function namespaceRules(needs: readonly Need[], scope: ManagerScope, options: Rb
 function needsOf(controller: ControllerDeclaration): readonly Need[] {
   const { reconciles, owns = [], watches = [], reads = [], permissions = [], finalizer, writesStatus } = controller;
   const status: readonly Need[] = writesStatus === false ? [] : [{ resource: reconciles, subresource: "status", verbs: ["update"] }];
-  // lets us set blockOwnerDeletion on what we own, where that is enforced
+  // allows blockOwnerDeletion on owned objects, where that is enforced
   const blocking: readonly Need[] = owns.length === 0 ? [] : [{ resource: reconciles, subresource: "finalizers", verbs: ["update"] }];
   const watched = [...watches.map(({ resource }) => resource), ...reads];
   return [

@@ -29,7 +29,7 @@ test("a spec becomes objects, a status and an event, and then no further writes"
   expect(manager.health()).toMatchObject({ live: false, ready: false, leading: false });
 });
 
-test("a settled object is looked at again every minute, and a change at once", async () => {
+test("a settled object is reconciled again every minute, and after a change at once", async () => {
   await using world = await ControllerWorld.open();
   let passes = 0;
   await world.put(widgets, widget("a"));
@@ -62,7 +62,7 @@ test("a deleted owned object is created again, in the owner's namespace and in a
   await world.end();
 });
 
-test("a watched kind brings those back that it concerns, through an index", async () => {
+test("a change of a watched kind triggers the affected objects, through an index", async () => {
   await using world = await ControllerWorld.open();
   const passes: string[] = [];
   for (const [name, colour] of [
@@ -218,7 +218,7 @@ test("when nothing could be observed the last status stays, and the Ready condit
   await world.end();
 });
 
-test("an exception is a bug: logged without its secret, counted, backed off, and the others go on", async () => {
+test("an exception is a bug: logged without its secret, counted, backed off, and other objects are reconciled", async () => {
   for (const thrown of [new Error("cannot read password=hunter2"), "password=hunter2"]) {
     await using world = await ControllerWorld.open();
     await world.put(widgets, widget("a"));
@@ -247,7 +247,7 @@ test("an exception is a bug: logged without its secret, counted, backed off, and
   }
 });
 
-test("a status that cannot be written is tried again", async () => {
+test("a status that cannot be written is retried", async () => {
   await using world = await ControllerWorld.open();
   await world.put(widgets, widget("a"));
   world.intercept({ verb: "update" }, failWith("server-error"));
@@ -260,7 +260,7 @@ test("a status that cannot be written is tried again", async () => {
   await world.end();
 });
 
-test("an object is in work once at a time, whatever changes meanwhile", async () => {
+test("an object is processed by one worker at a time, whatever changes meanwhile", async () => {
   await using world = await ControllerWorld.open();
   let now = 0;
   let most = 0;

@@ -1,7 +1,7 @@
 /**
- * Brings one object of one controller forward: finalizer, pass or clean-up, then status and event. One per controller and term.
+ * Reconciles one object of one controller: finalizer, pass or clean-up, then status and event. One instance per controller and term.
  *
- * A finalizer goes only after its clean-up succeeded. When it fails, the object stays, and its status and an event say why.
+ * A finalizer is removed only after its clean-up succeeded. When it fails, the object stays, and its status and an event have the reason.
  */
 import { ok, type Clock, type Logger, type Result } from "#base";
 import { field, findCondition, isBeingDeleted, type KubeObject, type NewCondition, type ObjectKey } from "#kube";
@@ -41,7 +41,7 @@ export class Reconciler {
     this.#reader = readOnly(options.client);
   }
 
-  /** How to go on with this key; undefined when there is nothing left to do for it. Never throws. */
+  /** How to requeue this key; undefined when there is nothing left to do for it. Never throws. */
   async reconcile(key: ObjectKey, signal: AbortSignal): Promise<Handling | undefined> {
     const { cache, client, clock, controller, logger, record } = this.#options;
     const object = cache.get(controller.reconciles, key);
@@ -74,7 +74,7 @@ export class Reconciler {
     return { object, outcome: pass.outcome, status: pass.status };
   }
 
-  /** The object with our finalizer on it; undefined when it is gone or going. */
+  /** The object with our finalizer; undefined when it is deleted or terminating. */
   async #hold(object: KubeObject, signal: AbortSignal): Promise<Result<KubeObject | undefined, KubeError>> {
     const { controller, client } = this.#options;
     const { finalizer, reconciles: resource } = controller;
@@ -117,9 +117,9 @@ export class Reconciler {
     this.#sendEvent(object, handling, desired);
     this.#announce(object, desired);
     runtime.logger[handling.level]("reconciled", { result: handling.result, ...describe(outcome) });
-    // the outcome stands when it was bad enough; a status that could not be written must not end in "settled"
+    // a failed outcome stays; a status that could not be written must not end in "settled"
     if (written.ok || outcome.kind === "failed") return handling;
-    // a right that is missing does not come by trying: the work itself is done, and the log has it once
+    // retrying does not help against a missing permission: the work itself is done, and the log reports it once
     if (written.error.kind === "forbidden") {
       this.#reportForbiddenStatus(written.error.message);
       return handling;
@@ -148,7 +148,7 @@ export class Reconciler {
     if (event.when === "always" || changed) this.#options.record({ ...event, regarding: object });
   }
 
-  /** A condition that begins as True is no news. */
+  /** A condition that is first set as True is not recorded as an event. */
   #announce(object: KubeObject, desired: DesiredStatus | undefined): void {
     for (const type of this.#options.controller.announces ?? []) {
       const before = findCondition(conditionsOf(field(object, "status")), type);
@@ -159,7 +159,7 @@ export class Reconciler {
     }
   }
 
-  /** Frames without the message: a message may quote what it was given. */
+  /** Stack frames without the message: a message may quote its input. */
   #logBug(thrown: unknown, logger: Logger): void {
     const known = thrown instanceof Error;
     const frames = known ? (thrown.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line)) : [];
@@ -178,7 +178,7 @@ export class Reconciler {
 
 type FinishedPass = { readonly object: KubeObject; readonly outcome: ReconcileOutcome; readonly status: DesiredStatus | undefined };
 
-/** Without the methods that write, also for code that ignores types. */
+/** A client without the methods that write, also for code that ignores types. */
 function readOnly(client: KubeReader): KubeReader {
   return {
     get: (resource, key, options) => client.get(resource, key, options),
@@ -186,7 +186,7 @@ function readOnly(client: KubeReader): KubeReader {
   };
 }
 
-/** For the person who added them, and will look for them. */
+/** For the user who added them, and will look for them. */
 function foreignFieldsRemoved(regarding: KubeObject, object: string, fields: string): EventNote {
   const note = `removed what another client added to ${object}: ${fields}; Lattice keeps this object as it is declared`;
   return { regarding, type: "Warning", reason: "ForeignFieldsRemoved", note };
@@ -197,7 +197,7 @@ function asTeardown(outcome: ReconcileOutcome): ReconcileOutcome {
   return failed({ ...outcome.cause, kind: "teardown", message: `clean-up failed: ${outcome.cause.message}` });
 }
 
-/** The controller's status with Ready from the outcome, unless it speaks for itself. */
+/** The controller's status with Ready from the outcome, unless it sets its own. */
 function withReady(status: DesiredStatus | undefined, { ready }: Handling): DesiredStatus | undefined {
   if (ready === undefined || status?.conditions?.some((condition) => condition.type === READY) === true) return status;
   const condition: NewCondition = { type: READY, ...ready };

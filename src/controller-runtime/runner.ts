@@ -1,8 +1,8 @@
 /**
- * Runs one controller for one term: changes become keys, workers take keys, and each key is in work at most once.
+ * Runs one controller for one term: changes become keys, workers take keys, and a key is processed by one worker at a time.
  *
- * Ending has two speeds. `stop` lets passes under way finish in bounded time; `cancel` (the lease is lost) cuts them off at
- * once. A pass that does not listen to its signal is left behind: its writes are fenced.
+ * Two ways to end: `stop` lets passes under way finish in bounded time; `cancel` (the lease is lost) aborts them at
+ * once. A pass that ignores its signal is abandoned: its writes are fenced.
  */
 import {
   describeThrown,
@@ -33,11 +33,11 @@ import { within } from "./within.ts";
 export type RunnerLimits = {
   /** Keys in work at once, per controller. */
   readonly concurrency: number;
-  /** When a settled object is looked at again. */
+  /** When a settled object is reconciled again. */
   readonly settledMs: number;
-  /** For one pass; its signal fires after that. */
+  /** Limit of one pass; its signal fires after that. */
   readonly passMs: number;
-  /** For passes under way to finish on a stop, and then to obey their signal. */
+  /** Time for passes under way to finish on a stop, and then to react to their signal. */
   readonly drainMs: number;
   readonly cancelMs: number;
 };
@@ -90,7 +90,7 @@ export class Runner {
     this.#reconciler = new Reconciler({ controller, client, cache: informers, engine, record, clock, logger, settledMs: limits.settledMs });
   }
 
-  /** Ends on either signal; resolves when the last worker has ended, or when its time is up. */
+  /** Ends on either signal; resolves when the last worker has ended, or after the time limit. */
   async run(stop: AbortSignal, cancel: AbortSignal): Promise<void> {
     const { controller, informers, limits } = this.#options;
     const ending = linkSignals(stop, cancel);
@@ -107,7 +107,7 @@ export class Runner {
     inFlight.release();
   }
 
-  /** Every worker is there, and none has been at one key for twice its time limit. */
+  /** Every worker runs, and none has processed one key for twice its time limit. */
   alive(): boolean {
     const { clock, limits } = this.#options;
     const tooLong = clock.monotonic() - 2 * limits.passMs;
@@ -134,7 +134,7 @@ export class Runner {
     this.#workers -= 1;
   }
 
-  /** A reconciler does not throw; if it or the tracer does, that costs this pass and not the worker. */
+  /** A reconciler does not throw; if it or the tracer does, this pass fails and the worker continues. */
   async #guarded(key: string, inFlight: AbortSignal): Promise<Handling | undefined> {
     const done = await fromPromise(this.#one(key, inFlight), describeThrown);
     if (done.ok) return done.value;

@@ -21,7 +21,7 @@ const rows = [
   },
 ];
 
-test.each(rows)("cuts out secrets: $name", ({ given, want }) => {
+test.each(rows)("removes secrets: $name", ({ given, want }) => {
   expect(safeText(given)).toBe(want);
 });
 

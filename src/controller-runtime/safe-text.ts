@@ -1,8 +1,8 @@
 /**
- * Text for events and conditions: what looks like a secret is cut out, and the rest is cut to length.
+ * Text for events and conditions: what looks like a secret is removed, and the rest is truncated.
  *
- * The second protection. The first is that no code puts a secret into a message; this one is for foreign errors that quote what they
- * were given.
+ * The second protection. The first is that no code puts a secret into a message; this one is for errors of other programs that quote
+ * their input.
  */
 const CUT = "[redacted]";
 
@@ -13,16 +13,16 @@ const SECRETS: readonly { readonly pattern: RegExp; readonly put: string }[] = [
   { pattern: /\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*/g, put: CUT },
   { pattern: /(:\/\/[^\s/:@]{1,256}):[^\s/@]{1,256}@/g, put: `$1:${CUT}@` },
   {
-    // "variable 'TOKEN': …" is how compile errors name a variable; what follows is a sentence, and never its value
+    // "variable 'TOKEN': …" is how compile errors name a variable; the rest is an explanation, and never its value
     pattern:
       /(?<!\bvariable ')\b(password|passwd|secret|token|api[_-]?key|private[_-]?key|client[_-]?key)(["']?\s{0,3}[=:]\s{0,3}["']?)[^\s"',;&]{1,1024}/gi,
     put: `$1$2${CUT}`,
   },
 ];
 
-/** What an event's note may hold, by the API. */
+/** The API's limit of an event's note. */
 export const MAX_TEXT_BYTES = 1_024;
-/** Before anything is searched: a longer text is not read, and the search costs time. */
+/** Truncated before the search: a longer text is not read, and the search costs time. */
 const MAX_SEARCHED = 16_384;
 
 export function safeText(text: string, maxBytes = MAX_TEXT_BYTES): string {

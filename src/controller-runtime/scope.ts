@@ -1,6 +1,6 @@
 /**
- * Which part of a cluster a manager works in: all of it, or some namespaces. In some namespaces every list, watch and rule names one of them, so that
- * Roles suffice and nothing is granted cluster-wide that has a namespace.
+ * The part of a cluster in which a manager works: all of it, or some namespaces. In some namespaces every list, watch and rule names one of them,
+ * so that Roles suffice and no namespaced kind is granted cluster-wide.
  */
 import type { Resource } from "#kube";
 
@@ -11,17 +11,17 @@ export type ManagerScope = {
   readonly more?: readonly { readonly resource: Resource; readonly namespace: string }[];
 };
 
-/** What one list and its watch ask for. */
+/** The parameters of one list and its watch. */
 export type Selection = { readonly namespace?: string; readonly fieldSelector?: string };
 
-/** Of a kind that is listed once, for the whole cluster. */
+/** The key of a kind that is listed once, for the whole cluster. */
 export const EVERYWHERE = "";
 
 export function isNamespaceKind({ group, plural }: Resource): boolean {
   return group === "" && plural === "namespaces";
 }
 
-/** By namespace, or one for the whole cluster: kinds without a namespace, but Namespaces themselves are asked for by name. */
+/** One per namespace, or one for the whole cluster: cluster-scoped kinds, except Namespaces, which are requested by name. */
 export function selectionsOf(resource: Resource, scope: ManagerScope | undefined): ReadonlyMap<string, Selection> {
   if (scope === undefined) return new Map([[EVERYWHERE, {}]]);
   if (isNamespaceKind(resource)) {

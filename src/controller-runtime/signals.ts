@@ -1,6 +1,6 @@
 /**
- * Joins signals into one. Not `AbortSignal.any`: the joined signals often live as long as the process, and `release` takes the
- * listeners off them again.
+ * Joins signals into one. Not `AbortSignal.any`: the joined signals often live as long as the process, and `release` removes the
+ * listeners from them.
  */
 export type LinkedSignal = {
   readonly signal: AbortSignal;

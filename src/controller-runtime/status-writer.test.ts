@@ -57,13 +57,18 @@ const rows: readonly Row[] = [
     },
   },
   {
-    name: "a field named with undefined goes",
+    name: "a field that is undefined is removed",
     live: { phase: "Ready", gone: 1, observedGeneration: 2, conditions: [] },
     desired: { gone: undefined },
     want: { phase: "Ready", observedGeneration: 2, conditions: [] },
   },
   { name: "an empty status of an object without one is not written", live: { observedGeneration: 2 }, desired: {}, want: undefined },
-  { name: "a newer pass has spoken", live: { observedGeneration: 3, conditions: [] }, desired: { phase: "Old" }, want: undefined },
+  {
+    name: "the status of a newer pass is kept",
+    live: { observedGeneration: 3, conditions: [] },
+    desired: { phase: "Old" },
+    want: undefined,
+  },
 ];
 
 test.each(rows)("$name", ({ live: status, desired, want }) => {
@@ -71,7 +76,7 @@ test.each(rows)("$name", ({ live: status, desired, want }) => {
   expect(next === undefined ? undefined : JSON.parse(JSON.stringify(next))).toEqual(want);
 });
 
-test("a message is cut and cleaned, because foreign errors end up in it", () => {
+test("a message is truncated and cleaned, because it may contain errors of other programs", () => {
   const next = nextStatus({
     live: live(undefined),
     seen: live(undefined),
@@ -83,12 +88,12 @@ test("a message is cut and cleaned, because foreign errors end up in it", () => 
   expect(Buffer.byteLength(condition?.message ?? "")).toBeLessThanOrEqual(1_024);
 });
 
-test("another object of the same name gets no status of this one", () => {
+test("another object of the same name does not get this status", () => {
   const reborn = { ...live(undefined), metadata: { ...live(undefined).metadata, uid: "other" } };
   expect(nextStatus({ live: reborn, seen: live(undefined), desired: { phase: "X" }, now: NOW })).toBeUndefined();
 });
 
-test("what is no condition is not read as one", () => {
+test("an invalid condition is ignored", () => {
   expect(conditionsOf({ conditions: [null, { status: "True" }, { type: "A" }] })).toEqual([{ type: "A" }]);
   expect([conditionsOf(undefined), conditionsOf({ conditions: "x" })]).toEqual([[], []]);
 });
@@ -104,7 +109,7 @@ async function setup() {
   return { world, object, write };
 }
 
-test("a status that the server refuses is written without its details, and not tried for ever", async () => {
+test("a status that the server rejects is written without its details, and not retried forever", async () => {
   for (const code of [413, 422]) {
     const { world, write } = await setup();
     world.intercept(
@@ -117,19 +122,19 @@ test("a status that the server refuses is written without its details, and not t
   }
 });
 
-test("a refused status without details is an error", async () => {
+test("a rejected status without details is an error", async () => {
   const { world, write } = await setup();
   world.intercept({ verb: "update" }, failWith("invalid"));
   expect(await write({ phase: "Failed" })).toMatchObject({ ok: false, error: { kind: "invalid" } });
 });
 
-test("the message of a status is cut", () => {
+test("the message of a status is truncated", () => {
   const next = nextStatus({ live: live(undefined), seen: live(undefined), desired: { message: "x".repeat(100_000) }, now: NOW });
   const message = next?.["message"];
   expect(Buffer.byteLength(typeof message === "string" ? message : "")).toBe(4_096);
 });
 
-test("a conflict is answered by reading again, and what happened in between stays", async () => {
+test("after a conflict the object is read again, and changes in between stay", async () => {
   const { world, object, write } = await setup();
   const foreign: Condition = { type: "Foreign", status: "True", reason: "F", message: "", lastTransitionTime: OLD };
   await world.put(widgets, { ...object, metadata: { ...object.metadata, labels: { by: "person" } }, status: { conditions: [foreign] } });
@@ -147,7 +152,7 @@ test("a stale cache costs one read, and no second write", async () => {
   expect((await world.widget("a"))?.metadata.resourceVersion).toBe(version);
 });
 
-test("an object that is gone needs no status", async () => {
+test("a deleted object needs no status", async () => {
   const { world, write } = await setup();
   world.intercept({ verb: "update" }, failWith("conflict"));
   const pending = write({ phase: "Ready" });
@@ -156,7 +161,7 @@ test("an object that is gone needs no status", async () => {
   expect(await write({ phase: "Ready" })).toEqual({ ok: true, value: false });
 });
 
-test("a fight that does not end, and a server that fails, are errors", async () => {
+test("repeated conflicts, and a server that fails, are errors", async () => {
   const { world, write } = await setup();
   world.intercept({ verb: "update", times: 5 }, failWith("conflict"));
   expect(await write({ phase: "Ready" })).toMatchObject({ ok: false, error: { kind: "conflict" } });

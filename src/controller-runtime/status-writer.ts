@@ -1,9 +1,9 @@
 /**
  * Writes the status subresource: when something changed, and only then.
  *
- * A PUT with the resourceVersion, not server-side apply: conditions of others must survive on every kind, also where the
- * schema does not mark the list as a map, and a status worked out from an old object must never overwrite a newer one. The
- * body carries no managedFields, because the cache holds only our own entry and a PUT would make that the whole truth.
+ * A PUT with the resourceVersion, not server-side apply: conditions of others must be kept on every kind, also where the
+ * schema does not mark the list as a map, and a status computed from an old object must never overwrite a newer one. The
+ * body has no managedFields, because the cache has only our own entry and a PUT would remove the others.
  */
 import { err, ok, timestamp, type Clock, type Result } from "#base";
 import {
@@ -23,7 +23,7 @@ import { safeText } from "./safe-text.ts";
 
 const STATUS_FIELD_MANAGER = "lattice-status";
 const ATTEMPTS = 5;
-/** Of `status.message`; the schemas allow more, and a terminal does not. */
+/** Limit of `status.message`; the schemas allow more, but it is read on a terminal. */
 const MAX_STATUS_MESSAGE_BYTES = 4_096;
 
 export type StatusRequest = {
@@ -48,7 +48,7 @@ export async function writeStatus(request: StatusRequest): Promise<Result<boolea
     const answer = await client.update<KubeObject>(resource, body, { subresource: "status", fieldManager: STATUS_FIELD_MANAGER, signal });
     if (answer.ok) return ok(true);
     if (answer.error.kind === "not-found") return ok(false);
-    // the same status would be refused again and again; phase, message and conditions say what matters
+    // the same status would be rejected again and again; phase, message and conditions are enough
     if (isRefused(answer.error) && hasDetails(desired)) {
       desired = withoutDetails(desired);
       continue;
@@ -84,7 +84,7 @@ export type StatusChange = {
   readonly now: string;
 };
 
-/** The status to write; undefined when the live one says the same, is newer, or is another object's. */
+/** The status to write; undefined when the live one is equal, newer, or that of another object. */
 export function nextStatus({ live, seen, desired, now }: StatusChange): JsonObject | undefined {
   if (live.metadata.uid !== seen.metadata.uid) return undefined;
   const before = field(live, "status");
@@ -107,7 +107,7 @@ export function nextStatus({ live, seen, desired, now }: StatusChange): JsonObje
   return jsonEqual(next, { conditions: [], ...old }) ? undefined : next;
 }
 
-/** Read from an object that anybody may have written: what has no type is no condition. */
+/** Any client may have written the object: an entry without a type is not a condition. */
 export function conditionsOf(status: unknown): readonly Condition[] {
   const list = field(status, "conditions");
   if (!Array.isArray(list)) return [];

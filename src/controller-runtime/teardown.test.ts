@@ -8,7 +8,7 @@ import { failed, settled, waiting } from "./outcome.ts";
 
 const names = async (world: ControllerWorld) => (await world.objects(configMaps)).map(({ metadata }) => metadata.name);
 
-test("a finalizer goes only after its clean-up succeeded; until then status and event give the reason", async () => {
+test("a finalizer is removed only after its clean-up succeeded; until then status and event have the reason", async () => {
   await using world = await ControllerWorld.open();
   let cloud: "down" | "busy" | "up" = "down";
   await world.put(widgets, widget("a", { count: 1 }));
@@ -40,7 +40,7 @@ test("a finalizer goes only after its clean-up succeeded; until then status and 
   await world.end();
 });
 
-test("an owner that goes takes along what the garbage collector cannot see, or stays", async () => {
+test("a deleted owner first deletes objects that the garbage collector would not delete, or stays", async () => {
   await using world = await ControllerWorld.open();
   const far = configMap("far", {}, { namespace: "other" });
   await world.put(widgets, widget("a"));
@@ -56,7 +56,7 @@ test("an owner that goes takes along what the garbage collector cannot see, or s
   await world.end();
 });
 
-test("a release that meets a changed owner, and a finalizer that cannot be taken off, are tried again", async () => {
+test("a clean-up that finds a changed owner, and a finalizer that cannot be removed, are retried", async () => {
   await using world = await ControllerWorld.open();
   const far = configMap("far", {}, { namespace: "other" });
   await world.put(widgets, widget("a"));
@@ -70,7 +70,7 @@ test("a release that meets a changed owner, and a finalizer that cannot be taken
   await world.end();
 });
 
-test("a controller with a finalizer and no teardown releases what it applied, and runs no pass for it", async () => {
+test("a controller with a finalizer and no teardown deletes its applied objects, and runs no pass for it", async () => {
   await using world = await ControllerWorld.open();
   let plans = 0;
   const far = configMap("far", {}, { namespace: "other" });
@@ -84,7 +84,7 @@ test("a controller with a finalizer and no teardown releases what it applied, an
   await world.end();
 });
 
-test("a controller with a teardown by plan cleans up in its plan", async () => {
+test("a controller with teardown by-plan cleans up in its plan", async () => {
   await using world = await ControllerWorld.open();
   let deleted = false;
   await world.put(widgets, widget("a"));
@@ -101,7 +101,7 @@ test("a controller with a teardown by plan cleans up in its plan", async () => {
   await world.end();
 });
 
-test("an object that is being deleted and is not ours to hold is left alone", async () => {
+test("a terminating object without our finalizer is not changed", async () => {
   await using world = await ControllerWorld.open();
   await world.put(widgets, widget("a", { count: 1 }, { finalizers: ["some/body"] }));
   await world.remove(widgets, { namespace: "shop", name: "a" });
@@ -111,7 +111,7 @@ test("an object that is being deleted and is not ours to hold is left alone", as
   await world.end();
 });
 
-test("a finalizer that cannot be set holds up the pass", async () => {
+test("a finalizer that cannot be set blocks the pass", async () => {
   await using world = await ControllerWorld.open();
   await world.put(widgets, widget("a", { count: 1 }));
   world.intercept({ verb: ["patch", "apply"], name: "a" }, failWith("server-error"));
@@ -123,7 +123,7 @@ test("a finalizer that cannot be set holds up the pass", async () => {
   await world.end();
 });
 
-test("teardown of something unreadable is stalled, not skipped", async () => {
+test("teardown of an object that cannot be parsed is stalled, not skipped", async () => {
   await using world = await ControllerWorld.open();
   await world.put(widgets, widget("a", {}, { finalizers: ["lattice.dev/widget"] }));
   await world.remove(widgets, { namespace: "shop", name: "a" });

@@ -1,5 +1,5 @@
 /**
- * From a change to the keys that must be looked at again. A key says *what* to look at and never *why*: the pass looks at
+ * From a change to the keys that must be reconciled. A key names an object and never a reason: the pass checks
  * everything.
  */
 import { jsonEqual, type KubeObject, type ObjectKey, type Resource } from "#kube";
@@ -7,16 +7,16 @@ import { ownerKeyOf } from "./identity.ts";
 import type { InformerSet } from "./cache.ts";
 import type { BoundController } from "./pass.ts";
 
-/** Calls `enqueue` for what is there and for every change from now on; the returned function ends that. */
+/** Calls `enqueue` for existing objects and for every change from now on; the returned function unsubscribes. */
 export function subscribeTriggers(controller: BoundController, informers: InformerSet, enqueue: (key: ObjectKey) => void): () => void {
   const { name, reconciles, owns = [], watches, triggers } = controller;
   const both = (before: KubeObject | undefined, after: KubeObject | undefined, keysOf: (object: KubeObject) => readonly ObjectKey[]) => {
-    // both sides: an object that changed hands concerns the old owner as well
+    // before and after: a change of owner affects the old owner as well
     for (const object of [before, after]) if (object !== undefined) keysOf(object).forEach(enqueue);
   };
   const unsubscribe = [
     informers.subscribe(reconciles, ({ key, before, after }) => {
-      if (deservesAPass(before, after)) enqueue(key);
+      if (triggersPass(before, after)) enqueue(key);
     }),
     ...owns.map((resource) =>
       informers.subscribe(resource, ({ before, after }) => both(before, after, (object) => ownersOf(object, reconciles, name))),
@@ -32,7 +32,7 @@ export function subscribeTriggers(controller: BoundController, informers: Inform
   return () => unsubscribe.forEach((end) => end());
 }
 
-/** By owner reference, or by our own mark where no reference could be set. */
+/** By owner reference, or by our own annotation where no reference could be set. */
 function ownersOf(object: KubeObject, owner: Resource, controller: string): readonly ObjectKey[] {
   const namespace = owner.namespaced ? object.metadata.namespace : undefined;
   const references = (object.metadata.ownerReferences ?? [])
@@ -42,8 +42,8 @@ function ownersOf(object: KubeObject, owner: Resource, controller: string): read
   return marked === undefined ? references : [...references, marked];
 }
 
-/** Our own status writes come back as changes too; a pass for each would never end. */
-function deservesAPass(before: KubeObject | undefined, after: KubeObject | undefined): boolean {
+/** Our own status writes are watch events too; a pass for each would never end. */
+function triggersPass(before: KubeObject | undefined, after: KubeObject | undefined): boolean {
   if (before === undefined || after === undefined) return true;
   return !jsonEqual(withoutStatus(before), withoutStatus(after));
 }

@@ -1,4 +1,4 @@
-/** Waits for work, but not for ever. True when it ended in time; false when the time ran out or `early` fired first. */
+/** Waits for work with a time limit. True when it ended in time; false when the time ran out or `early` fired first. */
 import type { Clock } from "#base";
 
 export function within(clock: Clock, ms: number, work: Promise<unknown>, early?: AbortSignal): Promise<boolean> {

@@ -1,4 +1,4 @@
-/** What one apply did, object by object. Controllers and the status read it; nothing in it holds an object's contents. */
+/** The results of one apply, object by object. Controllers and the status read it; it contains no contents of objects. */
 import type { FailureCause, ReconcileOutcome } from "../outcome.ts";
 import { failed, settled } from "../outcome.ts";
 
@@ -9,7 +9,7 @@ export type ApplyFailureKind =
   | "not-ours"
   /** The controller does not declare the kind in `owns`. */
   | "undeclared"
-  /** The API server refused it. */
+  /** The API server rejected it. */
   | "rejected"
   /** The API server could not be reached, or did not respond. */
   | "unreachable";
@@ -19,7 +19,7 @@ export type ApplyFailure = {
   readonly object: string;
   readonly kind: ApplyFailureKind;
   readonly message: string;
-  /** Who owns the fields in a conflict. */
+  /** The field managers in a conflict. */
   readonly managers?: readonly string[];
   readonly retryAfterMs?: number;
 };
@@ -30,15 +30,15 @@ export type ChangeSet = {
   readonly unchanged: readonly string[];
   readonly pruned: readonly string[];
   readonly failed: readonly ApplyFailure[];
-  /** What another client had added to our objects, and was removed: `spec.rules of AuthorizationPolicy shop/api`. */
+  /** Fields of other clients that were removed from our objects: `spec.rules of AuthorizationPolicy shop/api`. */
   readonly healed: readonly Healed[];
-  /** Not tried, because an earlier wave failed, or not pruned because something else did. */
+  /** Not attempted, because an earlier wave failed, or not pruned because another object failed. */
   readonly skipped: readonly string[];
 };
 
 export const NO_CHANGES: ChangeSet = { created: [], configured: [], unchanged: [], pruned: [], healed: [], failed: [], skipped: [] };
 
-/** `fields`: those that were removed, by name and without their values. */
+/** `fields`: names of the removed fields, without their values. */
 export type Healed = { readonly object: string; readonly fields: string };
 
 export type ObjectResult =
@@ -62,7 +62,7 @@ export function changeSetOf(results: readonly ObjectResult[]): ChangeSet {
 
 const SHOWN = 3;
 
-/** The outcome of an apply; names the first few failures, because a condition's message is read on a terminal. */
+/** The outcome of an apply; lists the first few failures, because a condition's message is read on a terminal. */
 export function outcomeOfChanges(changes: ChangeSet): ReconcileOutcome {
   if (changes.failed.length === 0) return settled;
   const shown = changes.failed.slice(0, SHOWN).map((failure) => `${failure.object}: ${failure.message}`);

@@ -18,19 +18,19 @@ const containers = { "f:containers": { 'k:{"name":"api"}': { ".": {}, "f:image":
 const ports = { "f:ports": { 'k:{"containerPort":80,"protocol":"TCP"}': { "f:containerPort": {} } } };
 
 const rows: readonly Row[] = [
-  { name: "the same is the same", wanted: { a: 1 }, live: { a: 1 }, drifted: false },
-  { name: "what others added is theirs", wanted: { a: 1 }, live: { a: 1, b: 2 }, drifted: false },
+  { name: "equal objects", wanted: { a: 1 }, live: { a: 1 }, drifted: false },
+  { name: "fields of other clients are ignored", wanted: { a: 1 }, live: { a: 1, b: 2 }, drifted: false },
   { name: "a changed value", wanted: { a: 1 }, live: { a: 2 }, drifted: true },
   { name: "a removed field", wanted: { a: { b: 1 } }, live: { a: {} }, drifted: true },
   { name: "another type", wanted: { a: { b: 1 } }, live: { a: [1] }, drifted: true },
-  { name: "a list that became none", wanted: { a: [1] }, live: { a: "1" }, drifted: true },
+  { name: "a list that was removed", wanted: { a: [1] }, live: { a: "1" }, drifted: true },
   { name: "null is absence", wanted: { a: null }, live: {}, drifted: false },
   { name: "null is not a value", wanted: { a: null }, live: { a: 1 }, drifted: true },
   { name: "a list without known merging must have the same length", wanted: { l: [1] }, live: { l: [1, 2] }, drifted: true },
-  { name: "its elements may have been defaulted", wanted: { l: [{ a: 1 }] }, live: { l: [{ a: 1, b: 2 }] }, drifted: false },
-  { name: "its order counts", wanted: { l: [1, 2] }, live: { l: [2, 1] }, drifted: true },
+  { name: "elements of a list may have defaulted fields", wanted: { l: [{ a: 1 }] }, live: { l: [{ a: 1, b: 2 }] }, drifted: false },
+  { name: "the order of elements counts", wanted: { l: [1, 2] }, live: { l: [2, 1] }, drifted: true },
   {
-    name: "an element that others put into a keyed list is theirs",
+    name: "elements of other clients in a keyed list are ignored",
     wanted: { containers: [{ name: "api", image: "a:1" }] },
     live: { containers: [{ name: "proxy" }, { name: "api", image: "a:1", imagePullPolicy: "Always" }] },
     fields: containers,
@@ -70,15 +70,15 @@ const rows: readonly Row[] = [
     drifted: false,
   },
   {
-    name: "a set holds ours and others'",
+    name: "a set with values of other clients",
     wanted: { s: ["a"] },
     live: { s: ["b", "a"] },
     fields: { "f:s": { 'v:"a"': {} } },
     drifted: false,
   },
-  { name: "a set that lost ours", wanted: { s: ["a"] }, live: { s: ["b"] }, fields: { "f:s": { 'v:"a"': {} } }, drifted: true },
+  { name: "a set without our value", wanted: { s: ["a"] }, live: { s: ["b"] }, fields: { "f:s": { 'v:"a"': {} } }, drifted: true },
   {
-    name: "a key that is no JSON fits nothing special",
+    name: "a key that is not JSON is no key",
     wanted: { s: [1] },
     live: { s: [1] },
     fields: { "f:s": { "k:nonsense": {} } },
@@ -90,7 +90,7 @@ test.each(rows)("$name", ({ wanted, live, fields, drifted }) => {
   expect(hasDrifted(object(wanted), object(live, fields))).toBe(drifted);
 });
 
-test("an object never drifts from itself, nor when others add fields", () => {
+test("an object never drifts from itself, nor when other clients add fields", () => {
   const json = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<Json>;
   fc.assert(
     fc.property(json, fc.string(), json, (spec, name, extra) => {

@@ -1,5 +1,5 @@
 /**
- * Whether what we want is still there: wanted ⊆ live. No drift, no write: an unchanged object costs no request.
+ * Whether the live object contains the wanted one: wanted ⊆ live. Without drift there is no write: an unchanged object costs no request.
  *
  * `owned` is our entry in managedFields. It shows how the server merges each list: `k:` children mean that elements are identified
  * by key and that other clients may add some; without them the list is one value. When the cache carries no managedFields,
@@ -32,7 +32,7 @@ function isListWithin(wanted: readonly Json[], live: readonly Json[], owned: Jso
   return wanted.length === live.length && wanted.every((item, index) => isWithin(item, live[index], undefined));
 }
 
-/** The element with the same key is there and holds what we want. A key field that we left out was defaulted, so it may be anything. */
+/** An element with the same key exists and contains the wanted fields. A key field that we omit was defaulted, so any value matches. */
 function hasMember(live: readonly Json[], wanted: Json, owned: Json | undefined, members: readonly string[]): boolean {
   const member = members.find((name) => name.startsWith("k:") && fitsKey(wanted, keyFields(name)));
   if (member === undefined) return false;

@@ -41,7 +41,7 @@ class Bench {
     return new Bench(world, await world.put(widgets, widget("api", { count: 1 })), options);
   }
 
-  /** An engine that remembers nothing, as after a restart. */
+  /** An engine without memory, as after a restart. */
   fresh(): ApplyEngine {
     const { client } = this.world;
     return new ApplyEngine({
@@ -53,7 +53,7 @@ class Bench {
     });
   }
 
-  /** Lets watches deliver, then applies. */
+  /** Waits for watch events, then applies. */
   async apply(planned: readonly KubeObject[], more: { prune?: Prune; engine?: ApplyEngine } = {}) {
     await this.world.clock.advance(100);
     return (more.engine ?? this.engine).apply({ owner: this.owner, planned, prune: more.prune, signal: never });
@@ -70,7 +70,7 @@ class Bench {
   }
 }
 
-test("objects are created, left alone, changed and pruned, and an unchanged object keeps its resourceVersion", async () => {
+test("objects are created, kept, changed and pruned, and an unchanged object keeps its resourceVersion", async () => {
   await using bench = await Bench.open();
   expect(await bench.apply([configMap("a", { k: "1" }), configMap("b")])).toMatchObject({
     created: ["ConfigMap shop/a", "ConfigMap shop/b"],
@@ -94,14 +94,14 @@ test("objects are created, left alone, changed and pruned, and an unchanged obje
   expect([await bench.version("a"), await bench.version("b")]).toEqual([a, undefined]);
 });
 
-test("a field that is no longer wanted is taken away, also by a process that did not set it", async () => {
+test("a field that is no longer wanted is removed, also by a process that did not set it", async () => {
   await using bench = await Bench.open();
   await bench.apply([configMap("a", { k: "1", old: "x" })]);
   expect(await bench.apply([configMap("a", { k: "1" })], { engine: bench.fresh() })).toMatchObject({ configured: ["ConfigMap shop/a"] });
   expect((await bench.world.object(configMaps, { namespace: "shop", name: "a" }))?.data).toEqual({ k: "1" });
 });
 
-test("drift is repaired, and what others added stays", async () => {
+test("drift is repaired, and fields that other clients added stay", async () => {
   await using bench = await Bench.open();
   await bench.apply([configMap("a", { k: "1" })]);
   const live = await bench.world.object(configMaps, { namespace: "shop", name: "a" });
@@ -110,7 +110,7 @@ test("drift is repaired, and what others added stays", async () => {
   expect((await bench.world.object(configMaps, { namespace: "shop", name: "a" }))?.data).toEqual({ k: "1", theirs: "y" });
 });
 
-test("without force another manager's field is reported, not taken", async () => {
+test("without force another manager's field is reported and not changed", async () => {
   await using bench = await Bench.open({ force: false });
   await bench.apply([configMap("a", { k: "1" })]);
   const live = await bench.world.object(configMaps, { namespace: "shop", name: "a" });
@@ -131,7 +131,7 @@ test("an object of another owner is not changed until it has the adopt annotatio
   expect(await bench.apply([configMap("a", { k: "1" })])).toMatchObject({ configured: ["ConfigMap shop/a"], failed: [] });
 });
 
-test("two owners cannot have the same object", async () => {
+test("an object cannot have two owners", async () => {
   await using bench = await Bench.open();
   await bench.apply([configMap("a")]);
   const first = bench.owner;
@@ -141,7 +141,7 @@ test("two owners cannot have the same object", async () => {
   ]);
 });
 
-describe("objects that decide who reaches whom", () => {
+describe("access objects", () => {
   const kinds = new Set(["Policy"]);
   const policy = (name: string, spec: Policy["spec"] = {}): Policy => ({
     apiVersion: "lattice.dev/v1",
@@ -168,7 +168,7 @@ describe("objects that decide who reaches whom", () => {
     });
   });
 
-  test("do not wait for one another, and a refused one stops no workload", async () => {
+  test("do not wait for one another, and a rejected one blocks no workload", async () => {
     await using bench = await Bench.open({ access: [policies] });
     await bench.world.put(policies, policy("a"));
     await settle(bench);
@@ -179,7 +179,7 @@ describe("objects that decide who reaches whom", () => {
     });
   });
 
-  test("close before a workload is touched, and open after it", async () => {
+  test("are restricted before a workload is changed, and extended after it", async () => {
     await using bench = await Bench.open({ access: [policies] });
     await bench.engine.apply({ ...request(bench), planned: [], access: { apply: [policy("gone"), policy("kept", { to: "all" })], kinds } });
     await settle(bench);
@@ -193,7 +193,7 @@ describe("objects that decide who reaches whom", () => {
     expect(written.map(({ path }) => /[^/]+$/.exec(path.split("?")[0] ?? "")?.[0])).toEqual(["gone", "kept", "work", "new"]);
   });
 
-  test("a prune that cannot ask whether its plan is current is reported as failed", async () => {
+  test("a prune that cannot verify that its plan is current is reported as failed", async () => {
     await using bench = await Bench.open({ access: [policies] });
     await bench.engine.apply({ ...request(bench), planned: [], access: { apply: [policy("gone")], kinds } });
     await settle(bench);
@@ -202,7 +202,7 @@ describe("objects that decide who reaches whom", () => {
     expect(changes.failed).toMatchObject([{ object: "Policy shop/gone", kind: "rejected" }]);
   });
 
-  test("hold nothing that another client added, also under a changed owner label or a reserved name", async () => {
+  test("contain no fields of other clients, also under a changed owner label or a reserved name", async () => {
     await using bench = await Bench.open({ access: [policies] });
     const access = { apply: [policy("a", { to: "one" })], kinds };
     const edit = async (labels: Readonly<Record<string, string>>, more: object = {}) => {
@@ -232,7 +232,7 @@ describe("objects that decide who reaches whom", () => {
     expect((await body())?.spec).toEqual({ to: "one" });
   });
 
-  test("are deleted first when the owner goes, whether or not the garbage collector would", async () => {
+  test("are deleted first when the owner is deleted, whether or not the garbage collector would delete them", async () => {
     await using bench = await Bench.open({ access: [policies] });
     await bench.engine.apply({ ...request(bench), planned: [configMap("work")], access: { apply: [policy("a")], kinds } });
     await settle(bench);
@@ -269,7 +269,7 @@ test("a kind that the controller does not declare is refused before anything is 
   expect((await bench.apply([service])).failed).toMatchObject([{ object: "Service shop/s", kind: "undeclared" }]);
 });
 
-test("an object that is named as still in use is not pruned, and goes when it is not named any more", async () => {
+test("an object that is listed as still in use is not pruned until it is no longer listed", async () => {
   await using bench = await Bench.open();
   await bench.apply([configMap("a"), configMap("used"), configMap("old")]);
   const kinds = new Set(["ConfigMap"]);
@@ -301,13 +301,13 @@ test("a copy of an owned object is not pruned, though it has the owner label", a
   expect(await bench.version("copy")).toBeDefined();
 });
 
-test("what must never be pruned is not", async () => {
+test("an object with the annotation never is not pruned", async () => {
   await using bench = await Bench.open();
   await bench.apply([configMap("a"), configMap("keep", {}, { annotations: { "lattice.dev/prune": "never" } })]);
   expect(await bench.apply([configMap("a")])).toMatchObject({ pruned: [], skipped: [] });
 });
 
-test("an object that is already gone is not reported as pruned, and a failed deletion is reported", async () => {
+test("an object that is already deleted is not reported as pruned, and a failed deletion is reported", async () => {
   await using bench = await Bench.open();
   await bench.apply([configMap("a"), configMap("b")]);
   bench.world.intercept({ verb: "delete" }, failWith("server-error"));
@@ -321,7 +321,7 @@ test("an object that is already gone is not reported as pruned, and a failed del
   });
 });
 
-test("a server that cannot be asked whether the object is there fails that object", async () => {
+test("an object whose existence cannot be verified fails", async () => {
   await using bench = await Bench.open();
   bench.world.intercept({ verb: "get", name: "a" }, failWith("server-error"));
   expect((await bench.apply([configMap("a")])).failed).toMatchObject([{ kind: "unreachable" }]);
@@ -330,7 +330,7 @@ test("a server that cannot be asked whether the object is there fails that objec
 test("a value that the server rewrites costs one request, not one per pass", async () => {
   await using bench = await Bench.open();
   const { world } = bench;
-  // as a server that stores "0.5" as "500m"
+  // like a server that stores "0.5" as "500m"
   const rewrite = async () => {
     const live = (await world.object(configMaps, { namespace: "shop", name: "a" })) as ReturnType<typeof configMap>;
     await world.put(configMaps, { ...live, data: { cpu: "500m" } });
@@ -353,14 +353,14 @@ test("a value that the server rewrites costs one request, not one per pass", asy
   expect(await bench.version("a")).toBe(version);
 });
 
-test("before its owner goes, what the garbage collector cannot see is deleted", async () => {
+test("before an owner is deleted, objects that the garbage collector would not delete are deleted", async () => {
   await using bench = await Bench.open();
   await bench.apply([configMap("near"), configMap("far", {}, { namespace: "other" })]);
   await bench.world.clock.advance(100);
   expect(await bench.engine.release(bench.owner, never)).toEqual({ ...NO_CHANGES, pruned: ["ConfigMap other/far"] });
 });
 
-test("a plan that speaks for some kinds prunes those and no others", async () => {
+test("a plan for some kinds prunes those and no others", async () => {
   await using bench = await Bench.open();
   const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "s", namespace: "shop" } };
   await bench.apply([configMap("a"), configMap("b"), secret]);

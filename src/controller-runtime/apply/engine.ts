@@ -1,10 +1,10 @@
 /**
  * The one place that writes a controller's objects: server-side apply, only where the cache shows drift, then prune. Reads come
- * from the cache, so every step that could do harm on a stale cache asks the server first (ADR 0006).
+ * from the cache, so every step that could do harm on a stale cache reads from the server first (ADR 0006).
  *
- * Objects that decide who reaches whom are a group of their own. Each is written whatever becomes of the others, and none waits
- * for a workload: a revocation takes effect while everything else fails. What can close comes first (deletions, and changes of
- * what exists), then the workload, wave by wave, and last what can only open (new objects).
+ * Access objects (policies, routes) are a group of their own. Each is written independently of the others, and none waits
+ * for a workload: a revocation takes effect even if everything else fails. First come changes that can restrict (deletions, and changes of
+ * existing objects), then the workload, wave by wave, and last changes that can only allow (new objects).
  */
 import { describeObject, keyOf, type KubeObject, type Resource } from "#kube";
 import type { KubeReader, KubeWriter } from "#kube-client";
@@ -21,35 +21,35 @@ import { wavesOf, type ApplyOrder, type PlannedObjects } from "./waves.ts";
 export type ApplyEngineOptions = {
   readonly client: KubeReader & KubeWriter;
   readonly cache: CacheReader;
-  /** The owner's own kind, read again before anything is pruned. */
+  /** The owner's kind; the owner is read again before anything is pruned. */
   readonly ownerResource: Resource;
   /** Kinds that may be applied, and that are searched when pruning. */
   readonly resources: readonly Resource[];
-  /** Those of them that decide who reaches whom. */
+  /** The access kinds among them: policies and routes. */
   readonly access?: readonly Resource[] | undefined;
   readonly order?: ApplyOrder | undefined;
   /** Take over fields that other clients set on our objects; true by default. */
   readonly force?: boolean | undefined;
-  /** Requests under way at once inside a wave. */
+  /** Concurrent requests inside a wave. */
   readonly parallel?: number | undefined;
   readonly memory?: AppliedMemory | undefined;
 };
 
-/** All that is no longer planned, nothing, or only of some kinds: what is planned is then the whole truth about those kinds alone. */
+/** Prune everything that is no longer planned, nothing, or only some kinds: then the plan is complete for those kinds only. */
 export type Prune =
   | boolean
   | {
       readonly kinds: ReadonlySet<string>;
-      /** "Kind namespace/name" of objects that are not planned any more and stay for now, because something still uses them. */
+      /** "Kind namespace/name" of objects that are no longer planned but kept, because something still uses them. */
       readonly keep?: ReadonlySet<string>;
     };
 
-/** Objects that decide who reaches whom. */
+/** Access objects: policies and routes. */
 export type AccessPlan = {
   readonly apply: readonly KubeObject[];
-  /** Names that are Lattice's own: an object of that name is taken over, also when another client created it. */
+  /** Reserved names: an object with such a name is taken over, even if another client created it. */
   readonly reserved?: ReadonlySet<string>;
-  /** Kinds of which everything else is deleted, before anything is applied. */
+  /** Kinds of which every other object of the owner is deleted, before anything is applied. */
   readonly kinds: ReadonlySet<string>;
 };
 
@@ -57,7 +57,7 @@ export type ApplyEngineRequest = {
   readonly owner: ApplyOwner;
   readonly access?: AccessPlan | undefined;
   readonly planned: PlannedObjects;
-  /** Absent: prune if something is planned. Kinds that `access` prunes are left to it. */
+  /** Absent: prune if something is planned. Kinds that `access` prunes are excluded. */
   readonly prune?: Prune | undefined;
   readonly signal: AbortSignal;
 };
@@ -99,7 +99,7 @@ export class ApplyEngine {
     return changeSetOf([...closing, ...results, ...opening]);
   }
 
-  /** Before the owner goes: first what lets traffic through, then what the garbage collector will not delete, for want of an owner reference. */
+  /** Before the owner is deleted: first objects that allow traffic, then those without an owner reference (not garbage collected). */
   async release(owner: ApplyOwner, signal: AbortSignal): Promise<ChangeSet> {
     const opens = ({ resource }: PruneCandidate) => this.#options.access?.includes(resource) === true;
     const all = this.#pruner.ownedBy(owner);
@@ -144,7 +144,7 @@ export class ApplyEngine {
   }
 }
 
-/** `access`: the objects decide who reaches whom, and are ours whole. */
+/** `access`: the objects are access objects, and all their fields are ours. */
 type Group = { readonly signal: AbortSignal; readonly access?: AccessPlan | undefined };
 type Closing = { readonly access: AccessPlan; readonly fresh: readonly KubeObject[]; readonly live: readonly PruneCandidate[] };
 

@@ -22,10 +22,10 @@ type Row = {
 };
 
 const rows: readonly Row[] = [
-  { name: "the same", wanted: policy({ spec: { a: [1] } }), live: policy({ spec: { a: [1] } }), whole: true, want: undefined },
+  { name: "equal objects", wanted: policy({ spec: { a: [1] } }), live: policy({ spec: { a: [1] } }), whole: true, want: undefined },
   { name: "a field", wanted: policy({ spec: {} }), live: policy({ spec: { rules: [{}] } }), whole: true, want: { spec: { rules: null } } },
   {
-    name: "a field deep inside",
+    name: "a nested field",
     wanted: policy({ spec: { mtls: { mode: "STRICT" } } }),
     live: policy({ spec: { mtls: { mode: "STRICT", x: 1 }, y: 2 } }),
     whole: true,
@@ -45,16 +45,16 @@ const rows: readonly Row[] = [
     whole: true,
     want: { specs: null },
   },
-  { name: "a field that is gone", wanted: policy({ spec: { a: 1 } }), live: policy({}), whole: true, want: { spec: { a: 1 } } },
+  { name: "a removed field", wanted: policy({ spec: { a: 1 } }), live: policy({}), whole: true, want: { spec: { a: 1 } } },
   {
-    name: "a dry run, and no annotation of others",
+    name: "a dry run; annotations of others stay",
     wanted: policy({ spec: {} }, { annotations: { "lattice.dev/owner": "x" } }),
     live: policy({ spec: {} }, { annotations: { "lattice.dev/owner": "x", "istio.io/dry-run": "true", "example.com/a": "b" } }),
     whole: true,
     want: { metadata: { annotations: { "istio.io/dry-run": null } } },
   },
   {
-    name: "what Istio itself writes",
+    name: "annotations that Istio itself writes",
     wanted: policy({}),
     live: policy({}, { annotations: { "gateway.istio.io/controller-version": "5" } }),
     whole: true,
@@ -75,7 +75,7 @@ const rows: readonly Row[] = [
     want: undefined,
   },
   {
-    name: "what takes pods out of the mesh",
+    name: "fields that exclude pods from the mesh",
     wanted: workload({ metadata: { labels: { a: "b" } }, spec: {} }),
     live: workload({
       metadata: { labels: { a: "b", "istio.io/dataplane-mode": "none" }, annotations: { "ambient.istio.io/redirection": "disabled" } },
@@ -93,10 +93,10 @@ const rows: readonly Row[] = [
   },
 ];
 
-describe("what another client added", () => {
+describe("fields that another client added", () => {
   test.each(rows)("$name", ({ wanted, live, whole, want }) => expect(removalOfForeign(wanted, live, whole)).toEqual(want));
 
-  test("is described by its fields, not by their values, and not without end", () => {
+  test("are described by name, without values, up to a limit", () => {
     expect(describeFields({ spec: { rules: null }, metadata: { annotations: { "istio.io/dry-run": null } }, specs: null })).toBe(
       "spec.rules, metadata.annotations.istio.io/dry-run, specs",
     );
@@ -106,7 +106,7 @@ describe("what another client added", () => {
   });
 });
 
-test("a key __proto__ that another client adds to a selector is taken out", () => {
+test("a key __proto__ that another client adds to a selector is removed", () => {
   const metadata = { name: "deny", namespace: "shop" };
   const wanted = { apiVersion: "cilium.io/v2", kind: "CiliumNetworkPolicy", metadata, spec: { endpointSelector: {} } };
   const live = { ...wanted, spec: JSON.parse('{"endpointSelector":{"matchLabels":{"__proto__":"x"}}}') as object };

@@ -1,21 +1,21 @@
 /**
- * What another client added to one of our objects and must not stay, as a merge patch that takes it out.
+ * A merge patch that removes fields of other clients from one of our objects.
  *
- * Server-side apply does not remove it: of `spec: {}` our field manager owns nothing. Objects that decide who reaches whom are ours whole, but
- * for the metadata. On any other object only what would take it out of the mesh is removed: labels and annotations that Istio and Cilium read,
- * and the node's network. Whatever else is there may belong to an autoscaler, an injector or a person.
+ * Server-side apply does not remove them: of `spec: {}` our field manager owns nothing. In access objects (policies, routes) all fields except
+ * metadata are ours. In other objects only fields that would exclude them from the mesh are removed: labels and annotations that Istio and Cilium
+ * read, and hostNetwork. Any other field may belong to an autoscaler, an injector or a user.
  *
- * Values that the API server itself fills in look like additions here. The patch then changes nothing, and is not sent again.
+ * Defaults of the API server look like additions. The patch then changes nothing, and is not sent again.
  */
 import { field, fieldAt, isJsonObject, jsonEqual, type Json, type JsonObject, type KubeObject } from "#kube";
 
-/** Istio and Cilium read their own names: a dry run, another revision, another data plane, another waypoint. */
+/** Names that Istio and Cilium read: a dry run, another revision, another data plane, another waypoint. */
 const READ_BY_THE_MESH = /^(?:[a-z0-9.-]+\.)?(?:istio|cilium)\.io\//;
 /** Written by Istio itself, on Gateways. */
 const WRITTEN_BY_THE_MESH: ReadonlySet<string> = new Set(["gateway.istio.io/controller-version"]);
 const NOT_COMPARED: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata", "status"]);
 
-/** `whole`: nothing but metadata and status may be another client's. undefined: nothing to remove. */
+/** `whole`: only metadata and status may have fields of other clients. undefined: nothing to remove. */
 export function removalOfForeign(wanted: KubeObject, live: KubeObject, whole: boolean): JsonObject | undefined {
   const patch: Record<string, Json> = {};
   const metadata = meshMetadata(field(wanted, "metadata"), field(live, "metadata"));
@@ -37,7 +37,7 @@ function differences(wanted: object, live: object, isCompared: (name: string) =>
   return Object.fromEntries(entries.flatMap(([name, part]) => (part === undefined ? [] : [[name, part] as const])));
 }
 
-/** The merge patch from what is live to what is wanted; undefined: none is needed. */
+/** The merge patch from live to wanted; undefined: none is needed. */
 function difference(wanted: Json | undefined, live: Json | undefined): Json | undefined {
   if (wanted === undefined) return live === undefined ? undefined : null;
   if (!isJsonObject(wanted) || !isJsonObject(live)) return live !== undefined && jsonEqual(wanted, live) ? undefined : wanted;
@@ -59,7 +59,7 @@ function isForeign(name: string, ours: Json | undefined): boolean {
   return READ_BY_THE_MESH.test(name) && !WRITTEN_BY_THE_MESH.has(name) && field(ours, name) === undefined;
 }
 
-/** Of pods: what takes them out of the mesh, or past the policies of their network. */
+/** Fields of pods that exclude them from the mesh or from network policies. */
 function templateDifference(wanted: KubeObject, live: KubeObject): JsonObject | undefined {
   const [ours, all] = [fieldAt(wanted, "spec", "template"), fieldAt(live, "spec", "template")];
   if (!isJsonObject(ours) || !isJsonObject(all)) return undefined;
@@ -72,7 +72,7 @@ function templateDifference(wanted: KubeObject, live: KubeObject): JsonObject | 
 const MAX_NAMED = 5;
 const LONGEST_NAME = 64;
 
-/** "spec.rules, metadata.annotations.istio.io/dry-run": the fields that a patch is about. */
+/** "spec.rules, metadata.annotations.istio.io/dry-run": the fields of a patch. */
 export function describeFields(patch: JsonObject): string {
   const names = Object.entries(patch).flatMap(([section, part]) =>
     isJsonObject(part) && Object.keys(part).length > 0

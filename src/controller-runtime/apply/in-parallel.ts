@@ -3,7 +3,7 @@ export async function inParallel<T, R>(items: readonly T[], limit: number, work:
   const results = new Map<number, R>();
   const entries = items.entries();
   const lane = async () => {
-    // the iterator is shared: each lane takes whatever is next
+    // the iterator is shared: each lane takes the next item
     for (const [index, item] of entries) results.set(index, await work(item));
   };
   await Promise.all(Array.from({ length: Math.min(limit, items.length) }, lane));

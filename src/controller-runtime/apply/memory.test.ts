@@ -10,7 +10,7 @@ const wanted = (digest: string): KubeObject => ({
 });
 const live = (more: object): KubeObject => ({ apiVersion: "v1", kind: "A", metadata: { name: "a", resourceVersion: "1" }, ...more });
 
-test("the same wish on the same object is remembered; status and bookkeeping do not count", () => {
+test("the same wanted object on the same live object is remembered; status and managedFields do not count", () => {
   const memory = new AppliedMemory();
   expect(memory.isAsApplied("a", wanted("1"), live({ spec: 1 }))).toBe(false);
   memory.remember("a", wanted("1"), live({ spec: 1 }));
@@ -22,13 +22,13 @@ test("the same wish on the same object is remembered; status and bookkeeping do 
   expect(memory.isAsApplied("a", wanted("1"), later)).toBe(false);
 });
 
-test("the oldest memory goes first", () => {
+test("the oldest entries are removed first", () => {
   const memory = new AppliedMemory(2);
   for (const id of ["a", "b", "a", "c"]) memory.remember(id, wanted("1"), live({}));
   expect(["a", "b", "c"].map((id) => memory.isAsApplied(id, wanted("1"), live({})))).toEqual([true, false, true]);
 });
 
-test("work runs side by side up to the limit, and results keep their order", async () => {
+test("work runs in parallel up to the limit, and results keep their order", async () => {
   let under = 0;
   let most = 0;
   const results = await inParallel([5, 1, 4, 2, 3], 2, async (item) => {
@@ -41,7 +41,7 @@ test("work runs side by side up to the limit, and results keep their order", asy
   expect(await inParallel([], 2, () => Promise.resolve(1))).toEqual([]);
 });
 
-test("of an object that is known by its metadata, nothing may have happened; the value of a Secret counts", () => {
+test("an object that is watched by metadata only must be unchanged; the value of a Secret counts", () => {
   const memory = new AppliedMemory();
   const secret = (value: string): KubeObject => {
     const object = { ...wanted("1"), kind: "Secret", data: { a: value } };

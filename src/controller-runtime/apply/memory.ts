@@ -1,8 +1,8 @@
 /**
- * Remembers what an object looked like right after it was applied. The server rewrites some values ("0.5" becomes "500m"), so
- * wanted ⊆ live never holds for them; the same wanted and the same live as last time needs no second request all the same.
+ * Remembers the state of an object right after it was applied. The server rewrites some values ("0.5" becomes "500m"), so
+ * wanted ⊆ live never holds for them; if wanted and live are the same as last time, no second request is needed.
  *
- * Losing this costs requests, never correctness: it is only in memory, and the oldest entries go first.
+ * Losing this costs requests, never correctness: it is only in memory, and the oldest entries are removed first.
  */
 import { sha256Hex } from "#base";
 import { canonicalJson, type KubeObject } from "#kube";
@@ -29,7 +29,7 @@ export class AppliedMemory {
     return this.#entries.has(id) && this.#entries.get(id)?.seen === fingerprint(wanted, live);
   }
 
-  /** For objects of which the cache holds only metadata: nothing at all may have happened to them. */
+  /** For objects of which the cache has only metadata: the resourceVersion must be unchanged. */
   isUntouched(id: string, wanted: KubeObject, live: KubeObject): boolean {
     return this.#entries.has(id) && this.#entries.get(id)?.version === versionOf(wanted, live);
   }
@@ -39,7 +39,7 @@ export class AppliedMemory {
   }
 }
 
-/** Without what others write all the time: the status, and the bookkeeping that goes with it. */
+/** Without fields that others write all the time: the status, and metadata that changes with it. */
 function fingerprint(wanted: KubeObject, live: KubeObject & { readonly status?: unknown }): string {
   const { status: _status, metadata, ...rest } = live;
   const { resourceVersion: _version, managedFields: _managed, generation: _generation, ...kept } = metadata;
@@ -50,7 +50,7 @@ function versionOf(wanted: KubeObject, { metadata }: KubeObject): string {
   return `${digestOf(wanted)}:${metadata.uid ?? ""}:${metadata.resourceVersion ?? ""}`;
 }
 
-/** The annotation leaves the values of a Secret out; here, in memory, they count. */
+/** The annotation omits the values of a Secret; here, in memory, they count. */
 function digestOf(wanted: KubeObject): string {
   if (wanted.kind === "Secret") return sha256Hex(canonicalJson(wanted));
   return annotationOf(wanted, APPLIED_ANNOTATION) ?? "";

@@ -1,9 +1,9 @@
 /**
- * Brings one object to what is wanted: reads it, refuses one that is not this owner's, writes it only where it differs, and takes out what
- * another client added where that must not stay.
+ * Applies one object: reads it, rejects one of another owner, writes it only where it differs, and removes fields that
+ * another client added where they are not allowed.
  *
- * An object that exists and is not this owner's is reported, not taken: what a person made is never touched. Of a kind that is
- * watched by its metadata alone (Secrets), the object itself is read when something happened to it.
+ * An existing object of another owner is reported and not changed: objects of users are never touched. Of a kind that is
+ * watched by metadata only (Secrets), the object itself is read when it changed.
  */
 import { ok, type Result } from "#base";
 import { describeObject, jsonEqual, keyOf, type JsonObject, type KubeObject, type Resource } from "#kube";
@@ -49,21 +49,21 @@ export class ObjectWriter {
     const found = await this.#find(resource, wanted, signal);
     if (!found.ok) return { did: "failed", failure: failureOf(wanted, found.error) };
     const before = found.value;
-    const refusal = before === undefined ? undefined : whyNotOurs(wanted, before, owner, adopt);
+    const refusal = before === undefined ? undefined : ownershipError(wanted, before, owner, adopt);
     if (refusal !== undefined) return { did: "failed", failure: notOurs(wanted, refusal) };
     const written = await this.#bring({ resource, wanted, once, before }, signal);
     if (!written.ok) return { did: "failed", failure: failureOf(wanted, written.error) };
-    // of a kind that is watched by its metadata alone, the object that is compared is the one that is wanted
-    const asIs: Result<Cleaned, KubeError> = ok({ after: written.value, healed: {}, clean: true });
+    // of a kind that is watched by metadata only, the wanted object is compared
+    const asIs: Result<CleanupResult, KubeError> = ok({ after: written.value, healed: {}, clean: true });
     const cleaned = resource.view === "metadata" ? asIs : await this.#clean({ resource, wanted }, written.value, options);
     if (!cleaned.ok) return { did: "failed", failure: failureOf(wanted, cleaned.error) };
     const { after, healed, clean } = cleaned.value;
     if (clean && (after !== before || resource.view === "metadata")) this.#options.memory.remember(idOf(wanted), wanted, after);
-    const edited = whole && before !== undefined ? editOf(wanted, before, written.value) : {};
-    return { did: whatHappened(before, after), object: describeObject(wanted), ...edited, ...healed };
+    const edited = whole && before !== undefined ? revertedFields(wanted, before, written.value) : {};
+    return { did: actionOf(before, after), object: describeObject(wanted), ...edited, ...healed };
   }
 
-  /** As wanted, with whatever others added: the object that is there, or the one that was written. */
+  /** The live or written object: as wanted, with fields that other clients added. */
   async #bring(item: Write, signal: AbortSignal): Promise<Result<KubeObject, KubeError>> {
     const { wanted, once, before, resource } = item;
     const holds = before !== undefined && once !== undefined && holdsOnce(before, once);
@@ -72,17 +72,17 @@ export class ObjectWriter {
   }
 
   /**
-   * Takes out what another client added. An answer may hold what was added meanwhile, so it is looked at again. What comes back unchanged is
-   * filled in by the API server, and stays.
+   * Removes fields that another client added. A response may contain fields that were added meanwhile, so it is checked again. A field that
+   * is still there unchanged is a default of the API server, and stays.
    */
   async #clean(
     { resource, wanted }: Pick<Write, "resource" | "wanted">,
     live: KubeObject,
     options: ObjectWriteOptions,
-  ): Promise<Result<Cleaned, KubeError>> {
+  ): Promise<Result<CleanupResult, KubeError>> {
     const { client, memory } = this.#options;
     const { whole = false, signal } = options;
-    let [after, previous, healed]: readonly [KubeObject, JsonObject | undefined, Healing] = [live, undefined, {}];
+    let [after, previous, healed]: readonly [KubeObject, JsonObject | undefined, RemovedFields] = [live, undefined, {}];
     for (let round = 1; round <= MAX_ROUNDS; round += 1) {
       const patch = removalOfForeign(wanted, after, whole);
       if (patch === undefined || (previous !== undefined && jsonEqual(patch, previous))) return ok({ after, healed, clean: true });
@@ -100,11 +100,11 @@ export class ObjectWriter {
     return ok({ after, healed, clean: false });
   }
 
-  /** Asked again before it is made: the cache may not have an object yet that was just created. */
+  /** Read again before it is created: the cache may lack an object that was just created. */
   async #find(resource: Resource, wanted: KubeObject, signal: AbortSignal): Promise<Result<KubeObject | undefined, KubeError>> {
     const cached = this.#options.cache.get(resource, keyOf(wanted));
     if (cached !== undefined && resource.view === undefined) return ok(cached);
-    // nothing happened to it since it was as wanted, so what it holds is known though it is not in the cache
+    // unchanged since it was as wanted, so its contents are known though they are not in the cache
     if (cached !== undefined && this.#options.memory.isUntouched(idOf(wanted), wanted, cached))
       return ok({ ...wanted, metadata: cached.metadata });
     const live = await this.#options.client.get(wholeOf(resource), keyOf(wanted), { signal });
@@ -119,7 +119,7 @@ export class ObjectWriter {
     if (!made.ok) return made;
     if (holdsOnce(made.value, once)) {
       const taken = await client.apply<KubeObject>(resource, handOverOf(made.value, once), { fieldManager: ONCE_FIELD_MANAGER, signal });
-      // a conflict means that another manager owns them by now, which is what they are for
+      // a conflict means that another manager owns them by now, as intended
       if (!taken.ok && taken.error.kind !== "conflict") return taken;
     }
     return client.apply<KubeObject>(resource, wanted, { ...options, force });
@@ -132,17 +132,17 @@ export class ObjectWriter {
 
 export type ObjectWriteOptions = {
   readonly signal: AbortSignal;
-  /** The object is ours but for metadata and status. */
+  /** All fields but metadata and status are ours. */
   readonly whole?: boolean;
-  /** Its name is reserved: it is ours, also when another client created it. */
+  /** The name is reserved: the object is ours, even if another client created it. */
   readonly adopt?: boolean;
 };
 
-/** Attempts to take out what is added again and again in between; after that the next pass goes on. */
+/** Attempts to remove fields that are added again meanwhile; after that the next pass continues. */
 const MAX_ROUNDS = 3;
 
-type Healing = { readonly healed?: string };
-type Cleaned = { readonly after: KubeObject; readonly healed: Healing; readonly clean: boolean };
+type RemovedFields = { readonly healed?: string };
+type CleanupResult = { readonly after: KubeObject; readonly healed: RemovedFields; readonly clean: boolean };
 
 type Write = {
   readonly resource: Resource;
@@ -151,7 +151,7 @@ type Write = {
   readonly before: KubeObject | undefined;
 };
 
-function whyNotOurs(wanted: KubeObject, live: KubeObject, owner: ApplyOwner, adopt: boolean): string | undefined {
+function ownershipError(wanted: KubeObject, live: KubeObject, owner: ApplyOwner, adopt: boolean): string | undefined {
   if (isOwnedBy(live, owner) || (adopt && hasForeignLabel(live))) return undefined;
   const label = labelOf(live, OWNER_LABEL);
   if (label !== undefined) return `it belongs to another owner (${label})`;
@@ -159,20 +159,20 @@ function whyNotOurs(wanted: KubeObject, live: KubeObject, owner: ApplyOwner, ado
   return describeForeign(live);
 }
 
-/** What was set back although the same was applied before: another client had changed it. */
-function editOf(wanted: KubeObject, before: KubeObject, after: KubeObject): Healing {
+/** Fields that had to be applied again although the same was applied before: another client had changed them. */
+function revertedFields(wanted: KubeObject, before: KubeObject, after: KubeObject): RemovedFields {
   const same = annotationOf(before, APPLIED_ANNOTATION) === annotationOf(wanted, APPLIED_ANNOTATION);
   if (!same || before.metadata.resourceVersion === after.metadata.resourceVersion) return {};
   const patch = removalOfForeign(wanted, before, true);
   return patch === undefined ? {} : { healed: describeFields(patch) };
 }
 
-function whatHappened(before: KubeObject | undefined, after: KubeObject): "created" | "configured" | "unchanged" {
+function actionOf(before: KubeObject | undefined, after: KubeObject): "created" | "configured" | "unchanged" {
   if (before === undefined) return "created";
   return before.metadata.resourceVersion === after.metadata.resourceVersion ? "unchanged" : "configured";
 }
 
-/** To read and write a whole object of a kind that is watched by its metadata alone. */
+/** Reads and writes whole objects of a kind that is watched by metadata only. */
 function wholeOf(resource: Resource): Resource {
   const { view: _view, ...whole } = resource;
   return whole;

@@ -1,4 +1,4 @@
-/** Fields that are written once, and kinds that are watched by their metadata, against an API server. */
+/** Fields that are written once, and kinds that are watched by metadata only, against an API server. */
 import { expect, test } from "vitest";
 import { expectOk, MetricsRegistry, silentLogger } from "#base";
 import { resources, startEmbeddedCluster, type EmbeddedCluster } from "#embedded-cluster";
@@ -82,7 +82,7 @@ test("the object is created with them; from then on Lattice does not own them, a
   expect(await bench.replicas()).toMatchObject({ replicas: 7 });
 });
 
-test("a crash after each step is made good by the next pass", async () => {
+test("a crash after any step is repaired by the next pass", async () => {
   for (const failing of [2, 3]) {
     await using bench = await Bench.start();
     let writes = 0;
@@ -100,7 +100,7 @@ test("a crash after each step is made good by the next pass", async () => {
   }
 });
 
-test("a field that was ours before is handed over with the value it has", async () => {
+test("a field that was ours before is handed over with its current value", async () => {
   await using bench = await Bench.start();
   await bench.apply([deployment({ replicas: 5 })]);
   expect(await bench.replicas()).toEqual({ replicas: 5, owners: [FIELD_MANAGER] });
@@ -110,13 +110,13 @@ test("a field that was ours before is handed over with the value it has", async 
   expect(await bench.replicas()).toMatchObject({ replicas: 2 });
 });
 
-test("what the object says itself goes before what is written once", () => {
+test("fields of the object itself have precedence over fields that are written once", () => {
   expect(withOnce(deployment({ replicas: 1 }), ONCE)).toMatchObject({ spec: { replicas: 1 } });
   expect(withOnce(deployment(), { spec: 3, data: { a: "b" } })).toMatchObject({ spec: { selector: {} }, data: { a: "b" } });
   expect(holdsOnce(deployment(), { spec: 3 })).toBe(false);
 });
 
-test("a kind that is watched by its metadata is read when something happened to it, and only then", async () => {
+test("a kind that is watched by metadata only is read when it changed, and only then", async () => {
   await using bench = await Bench.start();
   const secret = (value: string): KubeObject => {
     const object = {

@@ -1,15 +1,15 @@
 /**
- * Fields that are written when an object is created and belong to other clients from then on: an autoscaler counts replicas, Flagger
+ * Fields that are written when an object is created and belong to other clients from then on: an autoscaler sets replicas, Flagger
  * rewrites a Service.
  *
- * They are made together with the object, since some objects are refused without them. Then a second field manager takes them
- * over as they are, and the first lets go. A crash in between is seen by the next pass: the first still holds them. The second
+ * They are created together with the object, since some objects are invalid without them. Then a second field manager applies them
+ * unchanged, and the first stops applying them. After a crash in between the next pass sees that the first still owns them. The second
  * never applies again, so that the client that changes them owns them.
  */
 import { field, fieldAt, isJsonObject, keyOf, type JsonObject, type KubeObject } from "#kube";
 import { ownedFieldsOf } from "../identity.ts";
 
-/** Holds fields that were written once. */
+/** The field manager of fields that were written once. */
 export const ONCE_FIELD_MANAGER = "lattice-once";
 
 /** `once` names fields by section: `{ spec: { replicas: 2 } }`. */
@@ -24,7 +24,7 @@ export function onceOf(wanted: WantedObject): JsonObject | undefined {
   return "once" in wanted ? wanted.once : undefined;
 }
 
-/** As it is when it is made. */
+/** The object as it is created. */
 export function withOnce(object: KubeObject, once: JsonObject): KubeObject {
   const sections = Object.entries(once).map(([section, fields]) => {
     const own = field(object, section);
@@ -33,13 +33,13 @@ export function withOnce(object: KubeObject, once: JsonObject): KubeObject {
   return { ...object, ...Object.fromEntries(sections) };
 }
 
-/** Whether our own field manager still holds one of them. */
+/** Whether our own field manager still owns one of them. */
 export function holdsOnce(live: KubeObject, once: JsonObject): boolean {
   const owned = ownedFieldsOf(live);
   return pathsOf(once).some(([section, name]) => fieldAt(owned, `f:${section}`, `f:${name}`) !== undefined);
 }
 
-/** What the second manager takes over: the fields as they are now, whatever they were when they were written. */
+/** The fields that the second manager applies, with their current values. */
 export function handOverOf(live: KubeObject, once: JsonObject): KubeObject {
   const sections: Record<string, Record<string, unknown>> = {};
   for (const [section, name] of pathsOf(once)) {

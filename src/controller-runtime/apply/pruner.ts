@@ -1,6 +1,6 @@
 /**
- * Deletes what an owner applied before and no longer plans. The cache says what there is; the server is asked before each deletion, because a
- * plan made from an old spec would delete what the new one wants (ADR 0006).
+ * Deletes objects that an owner applied before and no longer plans. The cache lists them; before each deletion the owner is read from the server,
+ * because a plan made from an old spec would delete what the new one wants (ADR 0006).
  */
 import { ok, type Result } from "#base";
 import { describeObject, isBeingDeleted, keyOf, type KubeObject, type Resource } from "#kube";
@@ -15,7 +15,7 @@ import { failureOf } from "./refusal.ts";
 export type PrunerOptions = {
   readonly client: KubeReader & KubeWriter;
   readonly cache: CacheReader;
-  /** The owner's own kind, read again before anything is deleted. */
+  /** The owner's kind; the owner is read again before anything is deleted. */
   readonly ownerResource: Resource;
   readonly resources: readonly Resource[];
   readonly parallel: number;
@@ -31,7 +31,7 @@ export class Pruner {
     this.#options = options;
   }
 
-  /** What the cache has of this owner, and may be deleted. */
+  /** Objects of this owner in the cache that may be deleted. */
   ownedBy(owner: ApplyOwner): readonly PruneCandidate[] {
     const { cache, resources } = this.#options;
     const label = ownerLabelOf(owner);
@@ -64,7 +64,7 @@ export class Pruner {
     return { did: "pruned", object: describeObject(object) };
   }
 
-  /** False: the owner changed since the plan was made, or is gone. The change brings another pass. */
+  /** False: the owner changed since the plan was made, or is deleted. The change triggers another pass. */
   async #isCurrent(owner: KubeObject, signal: AbortSignal): Promise<Result<boolean, KubeError>> {
     const live = await this.#options.client.get<KubeObject>(this.#options.ownerResource, keyOf(owner), { signal });
     if (!live.ok) return live.error.kind === "not-found" ? ok(false) : live;

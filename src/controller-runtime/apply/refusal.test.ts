@@ -27,9 +27,9 @@ const rows: readonly Row[] = [
     given: { kind: "conflict", message: "modified" },
     want: { kind: "conflict", message: "modified" },
   },
-  { name: "a server that refuses", given: { kind: "invalid", message: "bad port" }, want: { kind: "rejected", message: "bad port" } },
+  { name: "a rejection", given: { kind: "invalid", message: "bad port" }, want: { kind: "rejected", message: "bad port" } },
   {
-    name: "a server that is busy",
+    name: "an overloaded server",
     given: { kind: "too-many-requests", message: "later", retryAfterMs: 500 },
     want: { kind: "unreachable", retryAfterMs: 500 },
   },
@@ -39,7 +39,7 @@ test.each(rows)("$name", ({ given, want }) => {
   expect(failureOf(object, given)).toMatchObject({ object: "ConfigMap shop/a", ...want });
 });
 
-test("a change set sorts results by what was done", () => {
+test("a change set groups results by action", () => {
   const failure: ApplyFailure = { object: "ConfigMap b", kind: "rejected", message: "no", retryAfterMs: 700 };
   const changes = changeSetOf([
     { did: "created", object: "a" },
@@ -50,7 +50,7 @@ test("a change set sorts results by what was done", () => {
   expect(changes).toEqual({ ...NO_CHANGES, created: ["a"], failed: [failure], skipped: ["c"], pruned: ["d"] });
 });
 
-test("the outcome names the first failures, counts the others, and keeps the longest wait", () => {
+test("the outcome lists the first failures, counts the others, and has the longest wait", () => {
   const one = (name: string, retryAfterMs: number): ApplyFailure => ({ object: name, kind: "rejected", message: "no", retryAfterMs });
   const outcome = outcomeOfChanges({ ...NO_CHANGES, failed: [one("A", 0), one("B", 900), one("C", 0), one("D", 0)] });
   expect(outcome).toEqual({
@@ -65,15 +65,20 @@ const system = "it belongs to Kubernetes itself and must stay; choose another na
 const controlled = { ownerReferences: [{ apiVersion: "apps/v1", kind: "Deployment", name: "web", uid: "u", controller: true }] };
 const foreign = [
   { name: "the API server's own Service", kind: "Service", metadata: { name: "kubernetes", namespace: "default" }, want: system },
-  { name: "a Service of that name elsewhere", kind: "Service", metadata: { name: "kubernetes", namespace: "shop" }, want: byHand },
+  {
+    name: "a Service of that name in another namespace",
+    kind: "Service",
+    metadata: { name: "kubernetes", namespace: "shop" },
+    want: byHand,
+  },
   { name: "the default ServiceAccount", kind: "ServiceAccount", metadata: { name: "default", namespace: "shop" }, want: system },
   {
-    name: "what a controller would make again",
+    name: "an object that a controller would create again",
     kind: "ConfigMap",
     metadata: { name: "a", ...controlled },
     want: "it exists already and Deployment web controls it; choose another name",
   },
-  { name: "what a person made", kind: "ConfigMap", metadata: { name: "a", namespace: "shop" }, want: byHand },
+  { name: "an object of a user", kind: "ConfigMap", metadata: { name: "a", namespace: "shop" }, want: byHand },
 ];
 test.each(foreign)("advice about $name", ({ kind, metadata, want }) => {
   expect(describeForeign({ apiVersion: "v1", kind, metadata })).toBe(want);

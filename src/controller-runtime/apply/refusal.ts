@@ -1,4 +1,4 @@
-/** Turns what an API server answered to an apply into a failure that people can act on. */
+/** Turns an error response to an apply into a failure that users can act on. */
 import { describeObject, type KubeObject } from "#kube";
 import type { KubeError } from "#kube-client";
 import { ADOPT_ANNOTATION } from "../identity.ts";
@@ -33,7 +33,7 @@ function managersIn(error: KubeError): readonly string[] {
   return [...new Set(names)].toSorted();
 }
 
-/** Kubernetes makes these by itself, and makes them again when they are deleted. "*": in every namespace. */
+/** Kubernetes creates these itself, and again when they are deleted. "*": in every namespace. */
 const SYSTEM_OBJECTS: ReadonlySet<string> = new Set([
   "Service default/kubernetes",
   "EndpointSlice default/kubernetes",
@@ -42,7 +42,7 @@ const SYSTEM_OBJECTS: ReadonlySet<string> = new Set([
   "ConfigMap */kube-root-ca.crt",
 ]);
 
-/** Why an object of that name cannot be applied. To delete it is advised only where that helps and harms nothing else. */
+/** Why an object with that name cannot be applied. Deleting it is suggested only where that helps and is harmless. */
 export function describeForeign({ kind, metadata }: KubeObject): string {
   const { name, namespace = "" } = metadata;
   if ([namespace, "*"].some((where) => SYSTEM_OBJECTS.has(`${kind} ${where}/${name}`)))

@@ -8,14 +8,14 @@ const kinds = (planned: PlannedObjects, order?: readonly (readonly string[])[]) 
   wavesOf(planned, order).map((wave) => wave.map((wanted) => objectOf(wanted).kind));
 
 const rows = [
-  { name: "nothing is no wave", given: [], want: [] },
+  { name: "no objects, no waves", given: [], want: [] },
   {
     name: "a list follows the table, and unknown kinds come last, together",
     given: ["Zebra", "Service", "Namespace", "Deployment", "ConfigMap", "Aardvark"].map(of),
     want: [["Namespace"], ["ConfigMap"], ["Deployment"], ["Service"], ["Zebra", "Aardvark"]],
   },
   {
-    name: "a list of lists is taken as it is, without its gaps",
+    name: "a list of lists is used unchanged, without empty lists",
     given: [[of("Service")], [], [of("Namespace"), of("ConfigMap")]],
     want: [["Service"], ["Namespace", "ConfigMap"]],
   },
@@ -25,6 +25,6 @@ test.each(rows)("$name", ({ given, want }) => {
   expect(kinds(given)).toEqual(want);
 });
 
-test("a controller can bring its own table", () => {
+test("a controller can have its own order", () => {
   expect(kinds(["A", "B", "C"].map(of), [["C"], ["A"]])).toEqual([["C"], ["A"], ["B"]]);
 });

@@ -1,13 +1,13 @@
 /**
- * Order as data: which kinds are applied before which. A wave starts when everything in the one before is
- * applied, not when it is ready: readiness is the next pass' business.
+ * The order in which kinds are applied, as data. A wave starts when everything in the one before is
+ * applied, not when it is ready: the next pass checks readiness.
  */
 import { objectOf, type WantedObject } from "./once.ts";
 
-/** A flat list is sorted by the table; a list of lists is taken as it is (default deny of a namespace before its workloads, say). */
+/** A flat list is sorted by the table; a list of lists is used unchanged (a namespace's default deny before its workloads, for example). */
 export type PlannedObjects = readonly WantedObject[] | readonly (readonly WantedObject[])[];
 
-/** Kinds, wave by wave. Kinds that no row names come last, together. */
+/** Kinds, wave by wave. Kinds that are not listed come last, together. */
 export type ApplyOrder = readonly (readonly string[])[];
 
 const DEFAULT_ORDER: ApplyOrder = [

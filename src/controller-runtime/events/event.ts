@@ -1,8 +1,8 @@
-/** An `events.k8s.io/v1` Event as data. The API lets only `series` change afterwards, and wants a count of at least 2 in it. */
+/** An `events.k8s.io/v1` Event as data. The API allows only `series` to change afterwards, and requires a count of at least 2 in it. */
 import { keyText, keyOf, type KubeEvent, type KubeObject } from "#kube";
 import { safeText } from "../safe-text.ts";
 
-/** What a controller has to say about an object. */
+/** The contents of an event about an object. */
 export type EventNote = {
   readonly regarding: KubeObject;
   readonly type: "Normal" | "Warning";
@@ -12,9 +12,9 @@ export type EventNote = {
 };
 
 export type Reporter = {
-  /** "lattice.dev/cluster": who says it. */
+  /** "lattice.dev/cluster": the reporting controller. */
   readonly controller: string;
-  /** This process. */
+  /** The reporting instance: this process. */
   readonly instance: string;
 };
 
@@ -27,7 +27,7 @@ export function regardingId(object: KubeObject): string {
   return `${object.kind}/${keyText(keyOf(object))}/${object.metadata.uid ?? ""}`;
 }
 
-/** Events live in the namespace of what they are about; for cluster-wide objects that is `default`. */
+/** Events are in the namespace of their object; for cluster-scoped objects that is `default`. */
 export function eventOf(note: EventNote, reporter: Reporter, at: number, serial: number): KubeEvent {
   const { apiVersion, kind, metadata } = note.regarding;
   const { name, namespace, uid } = metadata;
@@ -49,7 +49,7 @@ export function eventOf(note: EventNote, reporter: Reporter, at: number, serial:
   };
 }
 
-/** `metav1.MicroTime`: six digits after the point, always. */
+/** `metav1.MicroTime`: always six decimals. */
 export function microTime(ms: number, micros = 0): string {
   return new Date(ms).toISOString().replace(/Z$/, `${String(micros % 1_000).padStart(3, "0")}Z`);
 }

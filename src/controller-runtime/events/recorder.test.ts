@@ -39,7 +39,7 @@ test("an event has reporter, reason, object and time", async () => {
   ]);
 });
 
-test("events about cluster-wide objects are in namespace default, and long or secret texts are cut", () => {
+test("events about cluster-scoped objects are in namespace default, and long or secret texts are cut", () => {
   const wide = { apiVersion: "v1", kind: "Node", metadata: { name: "n".repeat(253) } };
   const event = eventOf(
     note({ regarding: wide, note: `token=abc ${"y".repeat(2_000)}` }),
@@ -63,7 +63,7 @@ test("micro times always have six digits", () => {
   ]);
 });
 
-test("the same again is one event with a count, written at most once a minute", async () => {
+test("repeated events are one event with a count, written at most once a minute", async () => {
   const { world, recorder, events } = await setup();
   for (let minute = 0; minute < 3; minute += 1) {
     for (let i = 0; i < 10; i += 1) recorder.record(note());
@@ -76,7 +76,7 @@ test("the same again is one event with a count, written at most once a minute", 
   expect(world.requests().filter(({ method }) => method === "PATCH")).toHaveLength(3);
 });
 
-test("after a quiet while the same is news again", async () => {
+test("after the window a repetition is a new event", async () => {
   const { world, recorder, events } = await setup();
   recorder.record(note());
   await world.clock.advance(600_001);
@@ -94,7 +94,7 @@ test("the last count of a finished series is written with the next event", async
   expect(await events()).toMatchObject([{ series: { count: 3 } }, { regarding: { name: "b" } }]);
 });
 
-test("an object whose budget was forgotten has a full one again", async () => {
+test("an object whose budget was removed has a full one again", async () => {
   const { world, recorder, events } = await setup({ burst: 2, perSecond: 1 / 60 });
   for (let i = 0; i < 3; i += 1) recorder.record(note({ note: `number ${i}` }));
   await world.clock.advance(120_001);
@@ -116,7 +116,7 @@ test("a series whose event has expired is written as a new event", async () => {
   expect(await events()).toMatchObject([{ series: { count: 2 } }]);
 });
 
-test("an object that talks too much is cut off, and the others are not", async () => {
+test("an object with too many events is limited, and others are not", async () => {
   const { world, recorder, events } = await setup({ burst: 2, perSecond: 1 / 60 });
   for (let i = 0; i < 5; i += 1) recorder.record(note({ note: `number ${i}` }));
   recorder.record(note({ regarding: widget("b") }));
@@ -146,7 +146,7 @@ test("an event that cannot be sent is dropped without an error", async () => {
   expect(world.metrics.render()).toContain('lattice_events_dropped_total{cause="stopped"} 1');
 });
 
-test("a storm of events fills a bounded queue", async () => {
+test("the queue of events is bounded", async () => {
   const { world, recorder, events } = await setup();
   for (let i = 0; i < 3_000; i += 1) recorder.record(note({ regarding: widget(`w${i}`) }));
   await recorder.flush();
@@ -154,7 +154,7 @@ test("a storm of events fills a bounded queue", async () => {
   expect(world.metrics.render()).toContain('lattice_events_dropped_total{cause="queue"} 2500');
 });
 
-test("a warning is written although the object has used up its budget of normal events", async () => {
+test("a warning is written although the object has used its budget of normal events", async () => {
   const { recorder, events } = await setup({ burst: 2, perSecond: 1 / 60 });
   for (let number = 0; number < 5; number += 1) recorder.record(note({ type: "Normal", reason: "Created", note: `pod ${number}` }));
   recorder.record(note());

@@ -1,9 +1,9 @@
 /**
- * Tells people what happened, as Kubernetes events. `record` returns at once and never fails: an event is a courtesy, and a
- * reconcile must not wait or break for one.
+ * Records Kubernetes events. `record` returns at once and never fails: events are best effort, and a
+ * reconcile must not wait or fail because of one.
  *
- * Repeats inside a window become one event with a count. The count is written at most once a minute, so a crash may lose the
- * last few; that is what the log is for.
+ * Repetitions inside a window become one event with a count. The count is written at most once a minute, so a crash may lose the
+ * last few; the log has them.
  */
 import type { Clock, Counter, Logger, Metrics } from "#base";
 import { events, type KubeEvent } from "#kube";
@@ -17,9 +17,9 @@ export type EventRecorderOptions = {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly reporter: Reporter;
-  /** Ends what is under way; queued events are dropped. */
+  /** Ends requests under way; queued events are dropped. */
   readonly signal: AbortSignal;
-  /** Of events of one type about one object. */
+  /** Limit of events of one type about one object. */
   readonly perObject?: Rate;
 };
 
@@ -30,13 +30,13 @@ const PER_OBJECT: Rate = { burst: 25, perSecond: 1 / 60 };
 const WINDOW_MS = 600_000;
 const WRITE_EVERY_MS = 60_000;
 const MAX_QUEUED = 500;
-/** Of series and of budgets, however young they are. */
+/** Limit of series and of budgets, regardless of age. */
 const MAX_KEPT = 2_000;
 const TIMEOUT_MS = 5_000;
 
 export class EventRecorder {
   readonly #options: EventRecorderOptions;
-  /** Both in the order in which they were last used: what is old is at the front, and goes when something new comes. */
+  /** Both in order of last use: the oldest are first, and are removed when new ones are added. */
   readonly #budgets = new Map<string, Budget>();
   readonly #series = new Map<string, Series>();
   readonly #dropped: Counter;
@@ -54,16 +54,16 @@ export class EventRecorder {
     const now = this.#options.clock.monotonic();
     const known = this.#series.get(id);
     if (known !== undefined && now - known.seenAt <= WINDOW_MS) return this.#repeat(id, known, now);
-    // warnings have a budget of their own: a workload that creates its first Pods would otherwise use it up before it fails
+    // warnings have a separate budget: a workload that creates its first Pods would otherwise use it up before it fails
     if (!this.#mayTell(`${note.type} ${regardingId(note.regarding)}`, now)) return this.#drop("rate");
     const { clock, reporter } = this.#options;
     const event = eventOf(note, reporter, clock.now(), (this.#serial += 1));
     this.#forgetOld(now);
-    putLast(this.#series, id, { event, count: 1, written: 1, writtenAt: now, seenAt: now });
+    moveToEnd(this.#series, id, { event, count: 1, written: 1, writtenAt: now, seenAt: now });
     this.#enqueue(() => this.#create(event));
   }
 
-  /** Waits for what was recorded so far, open counts included. */
+  /** Waits until all recorded events are sent, pending counts included. */
   async flush(): Promise<void> {
     for (const series of this.#series.values()) if (series.count > series.written) this.#writeCount(series);
     await this.#tail;
@@ -72,7 +72,7 @@ export class EventRecorder {
   #repeat(id: string, series: Series, now: number): void {
     series.count += 1;
     series.seenAt = now;
-    putLast(this.#series, id, series);
+    moveToEnd(this.#series, id, series);
     if (now - series.writtenAt >= WRITE_EVERY_MS) this.#writeCount(series);
   }
 
@@ -85,13 +85,13 @@ export class EventRecorder {
 
   #mayTell(budget: string, now: number): boolean {
     const bucket = this.#budgets.get(budget)?.bucket ?? new TokenBucket(this.#options.perObject ?? PER_OBJECT, now);
-    putLast(this.#budgets, budget, { bucket, usedAt: now });
+    moveToEnd(this.#budgets, budget, { bucket, usedAt: now });
     if (bucket.waitMs(now) > 0) return false;
     bucket.take(now);
     return true;
   }
 
-  /** A series that is over, with its last count sent, and a budget that is full again: a new one would be the same. */
+  /** Removes series that are over, with the last count sent, and budgets that are full again: a new one would be equal. */
   #forgetOld(now: number): void {
     const { burst, perSecond } = this.#options.perObject ?? PER_OBJECT;
     for (const [id, series] of this.#series) {
@@ -105,7 +105,7 @@ export class EventRecorder {
     }
   }
 
-  /** One at a time: events are small change, and a storm of them must not push aside the requests that matter. */
+  /** One at a time: many events must not delay requests that matter. */
   #enqueue(send: () => Promise<void>): void {
     if (this.#options.signal.aborted) return this.#drop("stopped");
     if (this.#queued >= MAX_QUEUED) return this.#drop("queue");
@@ -141,7 +141,7 @@ export class EventRecorder {
   }
 }
 
-function putLast<V>(map: Map<string, V>, key: string, value: V): void {
+function moveToEnd<V>(map: Map<string, V>, key: string, value: V): void {
   map.delete(key);
   map.set(key, value);
 }

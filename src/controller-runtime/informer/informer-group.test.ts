@@ -33,7 +33,7 @@ async function setUp(resource: Resource, scope: ManagerScope | undefined) {
 
 const names = (objects: readonly KubeObject[]) => objects.map(({ metadata }) => metadata.name).toSorted();
 
-test("of a namespaced kind only the scope is read, one list per namespace, and further ones where they are named", async () => {
+test("of a namespaced kind only the scope is read, one list per namespace, plus the namespaces that are listed for it", async () => {
   const scope = {
     namespaces: ["a", "b"],
     more: [
@@ -87,8 +87,8 @@ test("a namespace that may not be read is forbidden, and the others are read", a
 
 test.each([
   { name: "without a scope a kind is listed once, for the whole cluster", resource: things, scope: undefined, want: [""] },
-  { name: "a kind without a namespace is listed once", resource: fleets, scope: { namespaces: ["a", "b"] }, want: [""] },
-  { name: "Namespaces are asked for by name", resource: namespaces, scope: { namespaces: ["a", "b"] }, want: ["a", "b"] },
+  { name: "a cluster-scoped kind is listed once", resource: fleets, scope: { namespaces: ["a", "b"] }, want: [""] },
+  { name: "Namespaces are requested by name", resource: namespaces, scope: { namespaces: ["a", "b"] }, want: ["a", "b"] },
 ])("$name", async ({ resource, scope, want }) => {
   const { group } = await setUp(resource, scope);
   expect([...group.health().keys()]).toEqual(want);

@@ -1,13 +1,13 @@
 /**
- * The informers of one kind: one for the whole cluster, or one per namespace where the manager works in some namespaces only. Readers see one cache.
+ * The informers of one kind: one for the whole cluster, or one per namespace if the manager works in some namespaces only. Readers see one cache.
  *
- * A namespace whose objects may not be read holds up no other: its informer counts as synced, and `access` says what is wrong.
+ * A namespace whose objects may not be read does not block others: its informer counts as synced, and `access` reports the error.
  */
 import type { KubeObject, ObjectKey, Resource } from "#kube";
 import { EVERYWHERE, isNamespaceKind, selectionsOf, type ManagerScope } from "../scope.ts";
 import { Informer, type ChangeHandler, type InformerHealth, type InformerOptions } from "./informer.ts";
 
-/** Whether objects of a kind can be read in a namespace: yes, refused by the API server, or not a namespace that the manager works in. */
+/** Whether objects of a kind can be read in a namespace: yes, forbidden by the API server, or outside the manager's scope. */
 export type ReadAccess = "readable" | "forbidden" | "not-followed";
 
 export class InformerGroup {
@@ -26,7 +26,7 @@ export class InformerGroup {
   }
 
   get(key: ObjectKey): KubeObject | undefined {
-    return this.#partOf(placeOf(this.#resource, key))?.get(key);
+    return this.#partOf(scopeKeyOf(this.#resource, key))?.get(key);
   }
 
   list(namespace?: string): readonly KubeObject[] {
@@ -41,7 +41,7 @@ export class InformerGroup {
     return only !== undefined && others.length === 0 ? only.byIndex(name, value) : this.#all.flatMap((one) => one.byIndex(name, value));
   }
 
-  /** False: the cluster does not have the kind, as far as it could be asked. */
+  /** False: the cluster does not serve the kind, as far as discovery succeeded. */
   get served(): boolean {
     return this.#all.some((informer) => informer.served);
   }
@@ -52,13 +52,13 @@ export class InformerGroup {
     return informer.forbidden ? "forbidden" : "readable";
   }
 
-  /** Calls back when the kind comes or goes, or when it becomes readable or forbidden in a namespace. */
+  /** Calls back when the kind is served or removed, or when it becomes readable or forbidden in a namespace. */
   subscribeServed(handler: () => void): () => void {
-    return together(this.#all.map((informer) => informer.subscribeServed(handler)));
+    return callAll(this.#all.map((informer) => informer.subscribeServed(handler)));
   }
 
   subscribe(handler: ChangeHandler<KubeObject>): () => void {
-    return together(this.#all.map((informer) => informer.subscribe(handler)));
+    return callAll(this.#all.map((informer) => informer.subscribe(handler)));
   }
 
   addIndex(name: string, keysOf: (object: KubeObject) => readonly string[]): void {
@@ -83,10 +83,10 @@ export class InformerGroup {
   }
 }
 
-function placeOf(resource: Resource, { namespace, name }: ObjectKey): string {
+function scopeKeyOf(resource: Resource, { namespace, name }: ObjectKey): string {
   return isNamespaceKind(resource) ? name : (namespace ?? EVERYWHERE);
 }
 
-function together(ends: readonly (() => void)[]): () => void {
+function callAll(ends: readonly (() => void)[]): () => void {
   return () => ends.forEach((end) => end());
 }

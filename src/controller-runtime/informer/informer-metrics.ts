@@ -1,4 +1,4 @@
-/** What an informer counts. Registered once per process; resource, and namespace where there is one per namespace, are labels. */
+/** Metrics of informers. Registered once per process; labels are the resource, and the namespace if there is one informer per namespace. */
 import type { Counter, Gauge, MetricLabels, Metrics } from "#base";
 
 type EventType = "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK";

@@ -1,4 +1,4 @@
-/** The informer on an API server whose requests and watches fail: what it shows its users meanwhile. */
+/** The informer on an API server whose requests and watches fail: the state that its users see meanwhile. */
 import { afterEach, expect, test } from "vitest";
 import { createLogger, FakeClock, MetricsRegistry } from "#base";
 import { delay, failWith } from "#embedded-cluster";
@@ -54,7 +54,7 @@ async function setUp(options: Partial<InformerOptions<Thing>> = {}) {
 
 const remove = (api: ApiWorld, name: string) => api.remove(things, { namespace: "shop", name });
 
-test("it lists in pages, then watches, and shows every change once", async () => {
+test("it lists in pages, then watches, and reports every change once", async () => {
   const { api, informer, changes, start, requests, clock } = await setUp();
   for (const name of ["a", "b", "c"]) await api.put(things, thing(name));
   await start();
@@ -83,7 +83,7 @@ test("synced waits for the first whole list, or for its own signal", async () =>
   expect([await waited, await informer.synced(stop.signal)]).toEqual([true, true]);
 });
 
-test("subscribers see the whole list in the cache from their first call on", async () => {
+test("subscribers find the whole list in the cache from their first call on", async () => {
   const { api, informer, start } = await setUp();
   for (const name of ["a", "b", "c"]) await api.put(things, thing(name));
   const sizes: number[] = [];
@@ -109,7 +109,7 @@ for (const how of ["end", "break"] as const) {
   });
 }
 
-test("after 410 it lists again, and what is missing from the list was deleted", async () => {
+test("after 410 it lists again, and objects that are missing from the list are deleted", async () => {
   const { api, informer, changes, start, requests, clock } = await setUp();
   for (const name of ["a", "b"]) await api.put(things, thing(name));
   await start();
@@ -124,7 +124,7 @@ test("after 410 it lists again, and what is missing from the list was deleted", 
   expect(informer.list()).toEqual((await api.objects(things)).map(withoutManagedFields));
 });
 
-test("a page whose token has expired starts over with a list in one piece", async () => {
+test("an expired continue token restarts the list without pages", async () => {
   const { api, informer, start, requests, clock } = await setUp();
   for (const name of ["a", "b", "c"]) await api.put(things, thing(name));
   api.intercept({ when: ({ query }) => query.has("continue") }, failWith("gone"));
@@ -133,7 +133,7 @@ test("a page whose token has expired starts over with a list in one piece", asyn
   expect([requests(), informer.list().length]).toEqual([["list", "page", "list", "watch"], 3]);
 });
 
-test("a bookmark moves the place to resume from, so that a compaction does not cost a list", async () => {
+test("a bookmark advances the version to resume from, so that a compaction does not cause a list", async () => {
   const { api, start, requests, clock } = await setUp();
   await start();
   await api.put(others, { ...thing("x"), kind: "Other" });
@@ -144,7 +144,7 @@ test("a bookmark moves the place to resume from, so that a compaction does not c
   expect(requests()).toEqual(["list", "watch", "watch"]);
 });
 
-test("a watch that outlives its own time limit is ended and resumed", async () => {
+test("a watch that exceeds its own time limit is ended and resumed", async () => {
   const { api, changes, start, clock, informer } = await setUp();
   await start();
   api.watches.stall();
@@ -155,7 +155,7 @@ test("a watch that outlives its own time limit is ended and resumed", async () =
   expect([changes, informer.health().phase]).toEqual([["a ->1"], "watching"]);
 });
 
-test("after an outage it is healthy again though nothing changes", async () => {
+test("after an outage it is healthy again even without changes", async () => {
   const { api, informer, start, clock } = await setUp();
   await start();
   api.intercept({ times: 6 }, failWith("network"));
@@ -166,7 +166,7 @@ test("after an outage it is healthy again though nothing changes", async () => {
   expect(informer.health()).toMatchObject({ healthy: true, failures: 0, phase: "watching" });
 });
 
-test("a server that is down is tried again, ever more slowly, and that can be seen", async () => {
+test("a server that is down is retried with back-off, and health shows it", async () => {
   const { api, informer, start, clock, metrics, logged } = await setUp();
   api.intercept({ times: 8 }, failWith("network"));
   await start();
@@ -215,7 +215,7 @@ test("an object deleted and created again while no watch was open is one change"
   expect(new Set(uids).size).toBe(2);
 });
 
-test("a subscriber that throws is logged and does not affect others, and one that leaves is not called", async () => {
+test("a subscriber that throws is logged and does not affect others, and one that unsubscribed is not called", async () => {
   const { api, informer, changes, start, clock, logged } = await setUp();
   const leave = informer.subscribe(() => {
     throw new Error("a bug");
@@ -230,7 +230,7 @@ test("a subscriber that throws is logged and does not affect others, and one tha
   expect(logged.filter((line) => line.includes("subscriber met a bug"))).toHaveLength(1);
 });
 
-test("a bug in a transform costs a list, not the informer", async () => {
+test("an exception in a transform causes a list and does not end the informer", async () => {
   let bad = true;
   const transform = (object: Thing) => {
     if (bad && object.spec?.size === 13) throw new Error("unlucky");
@@ -264,7 +264,7 @@ test("managedFields are not kept", async () => {
   expect(clock.pending).toBe(0);
 });
 
-test("it holds what its selection holds, and finds objects by namespace and by index", async () => {
+test("it contains the objects of its selector, and finds them by namespace and by index", async () => {
   const { api, informer, start, clock } = await setUp({ labelSelector: "app=x" });
   informer.addIndex("size", ({ spec }) => [String(spec?.size)]);
   for (const [name, namespace, app] of [
@@ -283,7 +283,7 @@ test("it holds what its selection holds, and finds objects by namespace and by i
   expect([names(informer.byIndex("size", "1")), names(informer.list("shop"))]).toEqual([["b", "c"], ["b"]]);
 });
 
-test("stopped while it lists, it stops; stopped before it runs, it asks nothing; run twice at once is a bug", async () => {
+test("stopped during a list, it ends; stopped before it runs, it sends no request; two runs at once are a bug", async () => {
   const { api, informer, start, stop, clock, requests } = await setUp();
   for (const name of ["a", "b", "c"]) await api.put(things, thing(name));
   api.intercept({ when: ({ query }) => query.has("continue") }, delay(1_000));
@@ -296,7 +296,7 @@ test("stopped while it lists, it stops; stopped before it runs, it asks nothing;
   expect(requests()).toEqual(["list", "page"]);
 });
 
-test("a kind that a cluster may lack is empty while it is missing, and comes and goes by itself", async () => {
+test("an optional kind is empty while it is not served, and is noticed when it is served or removed", async () => {
   const { api, informer, changes, start, clock, logged } = await setUp({ optional: true });
   let missing = true;
   api.intercept({ when: () => missing, times: 1_000 }, failWith("not-found"));
@@ -321,7 +321,7 @@ test("a kind that a cluster may lack is empty while it is missing, and comes and
   expect([informer.served, turns]).toEqual([true, [true, false]]);
 });
 
-test("without being optional, a kind that is missing is waited for", async () => {
+test("a missing kind that is not optional is waited for", async () => {
   const { api, informer, start, clock } = await setUp();
   api.intercept({ times: 1_000 }, failWith("not-found"));
   await start();
@@ -329,7 +329,7 @@ test("without being optional, a kind that is missing is waited for", async () =>
   expect([informer.served, informer.health().healthy]).toEqual([false, false]);
 });
 
-test("a kind that may be forbidden holds nothing up: it is reported once, asked for again, and readable when it is allowed", async () => {
+test("a kind that may be forbidden does not block: it is reported once, retried, and readable when it is allowed", async () => {
   const { api, informer, changes, start, clock, logged } = await setUp({ mayBeForbidden: true, place: "shop" });
   let refused = true;
   api.intercept({ when: () => refused, times: 1_000 }, failWith("forbidden"));
@@ -347,7 +347,7 @@ test("a kind that may be forbidden holds nothing up: it is reported once, asked 
   expect([informer.forbidden, informer.served, changes, turns]).toEqual([false, true, ["a ->1"], [false]]);
 });
 
-test("a watch that becomes forbidden keeps what was read, and is reported once", async () => {
+test("a watch that becomes forbidden keeps the objects, and is reported once", async () => {
   const { api, informer, start, clock, logged } = await setUp({ mayBeForbidden: true });
   await api.put(things, thing("a"));
   await start();
@@ -362,7 +362,7 @@ test("a watch that becomes forbidden keeps what was read, and is reported once",
   expect(informer.forbidden).toBe(false);
 });
 
-test("where nothing may be forbidden, the first list is waited for, and the refusal is logged once", async () => {
+test("a kind that may not be forbidden is waited for, and the rejection is logged once", async () => {
   const { api, informer, start, clock, logged } = await setUp();
   api.intercept({ times: 1_000 }, failWith("forbidden"));
   await start();

@@ -1,8 +1,8 @@
 /**
- * Keeps a local copy of one kind of object, and tells subscribers what changed. The shell around states.ts.
+ * Keeps a local copy of one kind of object, and reports changes to subscribers. It performs the transitions of states.ts.
  *
- * It never gives up: whatever goes wrong is counted, shown in `health`, and tried again. Subscribers get changes from
- * now on; what is there already is in `list`. An object that was deleted and created again while no watch was open is one change
+ * It retries forever: every failure is counted, shown in `health`, and retried. Subscribers get changes from
+ * now on; existing objects are in `list`. An object that was deleted and created again while no watch was open is one change
  * whose `before` and `after` have different uids.
  */
 import { describeThrown, sleep, type Clock, type Logger, type Metrics } from "#base";
@@ -24,13 +24,13 @@ export type InformerOptions<T extends KubeObject> = {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly pageSize?: number | undefined;
-  /** The cluster may not have the kind: then there are no objects of it, and now and then it is asked again. */
+  /** The cluster may not serve the kind: then it has no objects, and the list is retried periodically. */
   readonly optional?: boolean | undefined;
-  /** The API server may refuse to let us read: then nothing waits for the first list, and now and then it is asked again. */
+  /** The API server may forbid reading: then nothing waits for the first list, and it is retried periodically. */
   readonly mayBeForbidden?: boolean | undefined;
-  /** The namespace as metrics name it; absent: all. */
+  /** The namespace label of metrics; absent: all. */
   readonly place?: string | undefined;
-  /** What is kept of an object. By default all but `managedFields`: often half of an object, and only the server reads them. */
+  /** Reduces an object for the cache. By default all but `managedFields` is kept: often half of an object, and only the server reads them. */
   readonly transform?: ((object: T) => T) | undefined;
 };
 
@@ -44,20 +44,20 @@ export type InformerHealth = {
   readonly failures: number;
   readonly objects: number;
   readonly synced: boolean;
-  /** The API server refuses to let us read. */
+  /** The API server forbids reading. */
   readonly forbidden: boolean;
-  /** Synced, and not failing again and again: what readiness asks. */
+  /** Synced, and not failing repeatedly: part of readiness. */
   readonly healthy: boolean;
 };
 
 export type ChangeHandler<T> = (change: CacheChange<T>) => void;
 
 const PAGE_SIZE = 500;
-/** Spread between 4 and 6 minutes, so that a thousand watches that began together do not end together. */
+/** Random between 4 and 6 minutes, so that a thousand watches that began together do not end together. */
 const WATCH_SECONDS = { least: 240, spread: 120 };
-/** The server ends a watch in time, or is not there any more. */
+/** The server ends a watch in time, or the connection is dead. */
 const WATCH_MARGIN_MS = 10_000;
-/** Longer than a client waits for the head of an answer: a watch that has lasted so long was accepted, though nothing happened yet. */
+/** Longer than a client waits for response headers: a watch that has lasted so long was accepted, even without events. */
 const ACCEPTED_AFTER_MS = 40_000;
 const BY_NAMESPACE = "namespace (built in)";
 
@@ -76,9 +76,9 @@ export class Informer<T extends KubeObject> {
   #synced = false;
   #healthy = false;
   #absent = false;
-  /** What was refused last, until it is allowed again. */
+  /** The last rejection, until reading is allowed again. */
   #forbidden: "list" | "watch" | undefined;
-  /** Why it started again since the watch last worked. */
+  /** Why it restarted since the watch last worked. */
   #lastCause: string | undefined;
 
   constructor(options: InformerOptions<T>) {
@@ -102,7 +102,7 @@ export class Informer<T extends KubeObject> {
     }
   }
 
-  /** Resolves true after the first complete list (or the response that there is no such kind), false when the signal fires first. */
+  /** Resolves true after the first complete list (or the response that the kind is not served), false when the signal fires first. */
   synced(signal: AbortSignal): Promise<boolean> {
     if (this.#synced || signal.aborted) return Promise.resolve(this.#synced);
     return new Promise((resolve) => {
@@ -122,29 +122,29 @@ export class Informer<T extends KubeObject> {
 
   list(namespace?: string): readonly T[] {
     if (namespace === undefined) return this.#cache.list();
-    // built when first asked for: most informers never are
+    // built on first use: most informers have none
     if (!this.#cache.hasIndex(BY_NAMESPACE)) this.#cache.addIndex(BY_NAMESPACE, ({ metadata }) => [metadata.namespace ?? ""]);
     return this.#cache.byIndex(BY_NAMESPACE, namespace);
   }
 
-  /** Calls back on every change from now on; the returned function ends that. */
+  /** Calls back on every change from now on; the returned function unsubscribes. */
   subscribe(handler: ChangeHandler<T>): () => void {
     const own: ChangeHandler<T> = (change) => handler(change);
     this.#handlers.add(own);
     return () => void this.#handlers.delete(own);
   }
 
-  /** False: an optional kind that the cluster does not have, or none that it was asked for yet. */
+  /** False: an optional kind that the cluster does not serve, or that was not listed yet. */
   get served(): boolean {
     return this.#synced && !this.#absent && !this.forbidden;
   }
 
-  /** The API server refuses to let us read; what is in the cache may be old. */
+  /** The API server forbids reading; the cache may be out of date. */
   get forbidden(): boolean {
     return this.#forbidden !== undefined;
   }
 
-  /** Calls back when an optional kind comes or goes, or when it becomes readable or forbidden. */
+  /** Calls back when an optional kind is served or removed, or when it becomes readable or forbidden. */
   subscribeServed(handler: () => void): () => void {
     const own = () => handler();
     this.#servedHandlers.add(own);
@@ -172,7 +172,7 @@ export class Informer<T extends KubeObject> {
     };
   }
 
-  /** Does what the state says. What throws in here is a bug in a transform or an index: it costs a list, not the informer. */
+  /** Performs one state. An exception here is a bug in a transform or an index: it causes a list and does not end the informer. */
   async #step(state: Exclude<InformerState, { phase: "stopped" }>, signal: AbortSignal): Promise<InformerInput> {
     try {
       switch (state.phase) {
@@ -205,7 +205,7 @@ export class Informer<T extends KubeObject> {
     return { kind: "stop" };
   }
 
-  /** The whole list is in the cache before the first subscriber is called: none sees half a world. */
+  /** The whole list is in the cache before the first subscriber is called: none sees a partial list. */
   #listed(objects: readonly T[], resourceVersion: string): InformerInput {
     const changes = this.#cache.replace(objects, resourceVersion);
     this.#lastEventAt = this.#options.clock.now();
@@ -215,7 +215,7 @@ export class Informer<T extends KubeObject> {
     return { kind: "listed", resourceVersion };
   }
 
-  /** "Not found" about a whole collection means that there is no such kind. */
+  /** "Not found" for a whole collection means that the kind is not served. */
   #heardOfList(input: InformerInput): InformerInput {
     if (this.#isRefusal(input)) this.#know({ absent: this.#absent, forbidden: "list" });
     if (!this.#isAbsence(input)) return input;
@@ -270,7 +270,7 @@ export class Informer<T extends KubeObject> {
     return input;
   }
 
-  /** Puts an event into the cache and tells subscribers; says how far the watch has come. */
+  /** Adds an event to the cache and notifies subscribers; returns the progress of the watch. */
   #heard(event: WatchEvent<T>): string | undefined {
     this.#metrics.event(event.type);
     this.#lastEventAt = this.#options.clock.now();
@@ -315,7 +315,7 @@ export class Informer<T extends KubeObject> {
     this.#metrics.restart(cause);
     const waitMs = after.phase === "backing-off" ? Math.round(after.until - this.#options.clock.monotonic()) : 0;
     const message = input.kind === "failed" ? { error: input.error.message } : {};
-    // a right that is missing is missing until a person grants it: reported once
+    // a missing permission stays missing until an administrator grants it: reported once
     const repeated = cause === "forbidden" && this.#lastCause === "forbidden";
     const level = after.phase === "backing-off" && !this.#isAbsence(input) && !repeated ? "warn" : "debug";
     this.#lastCause = cause;

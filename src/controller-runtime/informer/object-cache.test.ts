@@ -19,7 +19,7 @@ function filled(...pods: readonly Pod[]): ObjectCache<Pod> {
   return cache;
 }
 
-test("a list says what is new, what changed and what is gone, and nothing about the rest", () => {
+test("a list reports added, changed and deleted objects, and no others", () => {
   const cache = filled(pod("same", 1), pod("changed", 2), pod("gone", 3));
   const changes = cache.replace([pod("same", 1), pod("changed", 11), pod("new", 12)], "20");
   expect(changes.map(({ key, before, after }) => [key.name, before?.metadata.resourceVersion, after?.metadata.resourceVersion])).toEqual([
@@ -30,7 +30,7 @@ test("a list says what is new, what changed and what is gone, and nothing about 
   expect(cache.size).toBe(3);
 });
 
-test("a list is right even when it goes back: an etcd may have been restored", () => {
+test("a list wins even if its versions are older: an etcd may have been restored", () => {
   const cache = filled(pod("a", 9));
   expect(cache.replace([pod("a", 4)], "5")).toHaveLength(1);
   expect(cache.put(pod("a", 6))).toBeDefined();
@@ -41,14 +41,14 @@ for (const { name, given, want } of [
   { name: "the same version is none", given: pod("a", 5), want: false },
   { name: "an older version is none", given: pod("a", 4), want: false },
   { name: "an older version of an earlier object by that name is none", given: pod("a", 3, { uid: "earlier" }), want: false },
-  { name: "an object made anew is a change", given: pod("a", 12, { uid: "later" }), want: true },
-  { name: "an unknown object from before the list is a ghost", given: pod("ghost", 8), want: false },
-  { name: "an unknown object from after the list is new", given: pod("b", 11), want: true },
+  { name: "an object created again is a change", given: pod("a", 12, { uid: "later" }), want: true },
+  { name: "an unknown object older than the list is ignored", given: pod("ghost", 8), want: false },
+  { name: "an unknown object newer than the list is added", given: pod("b", 11), want: true },
 ]) {
   test(name, () => expect(filled(pod("a", 5)).put(given) !== undefined).toBe(want));
 }
 
-test("a deleted object stays deleted when its past comes again, and comes back when it is made again", () => {
+test("a deleted object stays deleted when its old events are repeated, and exists again when it is created again", () => {
   const cache = filled(pod("a", 5));
   expect(cache.remove(pod("a", 12))?.after).toBeUndefined();
   expect(cache.put(pod("a", 11))).toBeUndefined();
@@ -56,11 +56,11 @@ test("a deleted object stays deleted when its past comes again, and comes back w
   expect(cache.put(pod("a", 13, { uid: "second" }))?.before).toBeUndefined();
 });
 
-test("an older deletion than the object is about an earlier one", () => {
+test("a deletion older than the object belongs to an earlier object", () => {
   expect(filled(pod("a", 5)).remove(pod("a", 4, { uid: "earlier" }))).toBeUndefined();
 });
 
-test("a bookmark replaces the memory of single deletions", () => {
+test("a bookmark replaces the tombstones", () => {
   const cache = filled(pod("a", 5));
   cache.remove(pod("a", 12));
   cache.settle("20");
@@ -68,7 +68,7 @@ test("a bookmark replaces the memory of single deletions", () => {
   expect(cache.put(pod("a", 21))).toBeDefined();
 });
 
-test("the memory of deletions has a limit", () => {
+test("tombstones have a limit", () => {
   const cache = new ObjectCache<Pod>();
   cache.replace([], "1");
   for (let at = 0; at < 20_001; at += 1) {
@@ -79,7 +79,7 @@ test("the memory of deletions has a limit", () => {
   expect(cache.put(pod("p0", 2))).toBeDefined();
 });
 
-test("opaque versions are taken as they come", () => {
+test("opaque versions are accepted in order of arrival", () => {
   const cache = new ObjectCache<Pod>();
   const opaque = (resourceVersion: string): Pod => ({ ...pod("a", 1), metadata: { name: "a", resourceVersion } });
   cache.replace([opaque("x")], "r");
@@ -116,7 +116,7 @@ test("an index function that throws leaves the cache as it was", () => {
 const step = fc.record({ name: fc.constantFrom("a", "b", "c"), deleted: fc.boolean(), node: fc.constantFrom("n1", "n2") });
 const replays = fc.array(fc.nat(30), { maxLength: 20 });
 
-test("after any history with any repetitions, cache and indexes hold exactly what the history left", () => {
+test("after any history with any repetitions, cache and indexes contain exactly the final state", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 30 }), replays, (history, repeated) => {
       const cache = new ObjectCache<Pod>();

@@ -1,8 +1,8 @@
 /**
- * The objects an informer knows, with indexes. It takes lists and events and returns what changed; each change is returned once.
+ * The objects of an informer, with indexes. Its inputs are lists and events, its results are changes; each change is returned once.
  *
- * Events may come twice or late. A late one about an object that is gone would bring it back as a ghost, so deletions are
- * remembered until a list or bookmark says that everything before it has been delivered.
+ * Events may arrive twice or late. A late event of a deleted object would add it again, so deletions are
+ * remembered until a list or bookmark proves that everything before it has been delivered.
  */
 import { keyOf, keyText, type KubeObject, type ObjectKey } from "#kube";
 import { Tombstones } from "./tombstones.ts";
@@ -16,7 +16,7 @@ export class ObjectCache<T extends KubeObject> {
   #objects = new Map<string, T>();
   readonly #indexes = new Map<string, Index<T>>();
   readonly #tombstones = new Tombstones();
-  /** Everything up to here has been seen. */
+  /** Everything up to this version has been delivered. */
   #floor: string | undefined;
 
   get size(): number {
@@ -48,7 +48,7 @@ export class ObjectCache<T extends KubeObject> {
     return [...(index.buckets.get(value)?.values() ?? [])];
   }
 
-  /** A complete list: what it does not name is gone. The list is a snapshot of the server and always right. */
+  /** A complete list: objects that it lacks are deleted. The list is a snapshot of the server and always wins. */
   replace(objects: readonly T[], resourceVersion: string): readonly CacheChange<T>[] {
     const listed = new Set<string>();
     const changes: CacheChange<T>[] = [];
@@ -69,7 +69,7 @@ export class ObjectCache<T extends KubeObject> {
     return changes;
   }
 
-  /** An ADDED or MODIFIED event; the server means the same by both when a watch is resumed. */
+  /** An ADDED or MODIFIED event; they mean the same when a watch is resumed. */
   put(object: T): CacheChange<T> | undefined {
     const key = keyText(keyOf(object));
     const before = this.#objects.get(key);
@@ -80,7 +80,7 @@ export class ObjectCache<T extends KubeObject> {
     return { key: keyOf(object), before, after: object };
   }
 
-  /** A DELETED event. Its resourceVersion is the deletion's own, or (old servers) the object's last. */
+  /** A DELETED event. Its resourceVersion is that of the deletion, or (old servers) the object's last. */
   remove(object: T): CacheChange<T> | undefined {
     const key = keyText(keyOf(object));
     const before = this.#objects.get(key);
@@ -102,7 +102,7 @@ export class ObjectCache<T extends KubeObject> {
     return belowFloor === "older" || belowFloor === "same" || belowGrave === "older" || belowGrave === "same";
   }
 
-  /** All index keys are asked for before anything changes: a function that throws leaves the cache as it was. */
+  /** All index keys are computed before anything changes: a function that throws leaves the cache unchanged. */
   #put(key: string, object: T): void {
     const before = this.#objects.get(key);
     const moves = [...this.#indexes.values()].map((index) => ({

@@ -31,7 +31,7 @@ const rows: readonly { name: string; given: readonly [InformerState, InformerInp
     want: { ...watching, openedAt: inputs.now, failures: 2 },
   },
   {
-    name: "news moves the resourceVersion and ends the row of failures",
+    name: "a newer event advances the resourceVersion and resets the failures",
     given: [
       { ...watching, failures: 3 },
       { kind: "progress", resourceVersion: "6" },
@@ -47,7 +47,7 @@ const rows: readonly { name: string; given: readonly [InformerState, InformerInp
     want: { ...watching, openedAt: inputs.now, failures: 3 },
   },
   {
-    name: "a bookmark without news, on a watch that lasts, is progress",
+    name: "a bookmark on a watch that lasts is progress",
     given: [
       { ...watching, failures: 3 },
       { kind: "progress", resourceVersion: "5" },
@@ -59,49 +59,49 @@ const rows: readonly { name: string; given: readonly [InformerState, InformerInp
     given: [watching, { kind: "progress", resourceVersion: "4" }],
     want: { ...watching, heard: true },
   },
-  { name: "events do not concern a list", given: [listing, { kind: "progress", resourceVersion: "6" }], want: listing },
-  { name: "the end of a watch does not concern a list", given: [listing, { kind: "ended" }], want: listing },
+  { name: "events do not affect a list", given: [listing, { kind: "progress", resourceVersion: "6" }], want: listing },
+  { name: "the end of a watch does not affect a list", given: [listing, { kind: "ended" }], want: listing },
   {
     name: "a watch that the server ended is resumed at once, without a list",
     given: [{ ...watching, failures: 1 }, { kind: "ended" }],
     want: { ...watching, openedAt: inputs.now },
   },
   {
-    name: "a short watch with news is resumed at once",
+    name: "a short watch with events is resumed at once",
     given: [{ ...watching, openedAt: inputs.now, heard: true }, { kind: "ended" }],
     want: { ...watching, openedAt: inputs.now },
   },
   {
-    name: "a short watch without news is a failure, or it would spin",
+    name: "a short watch without events is a failure: it would loop",
     given: [{ ...watching, openedAt: inputs.now }, { kind: "ended" }],
     want: backingOff("ended", 1, 500, { ...watching, openedAt: inputs.now }),
   },
-  { name: "a broken watch is resumed from where it was", given: [watching, broken], want: backingOff("network", 1, 500, watching) },
-  { name: "waits grow", given: [{ ...watching, failures: 2 }, broken], want: backingOff("network", 3, 2_000, watching) },
-  { name: "a broken list begins again", given: [listing, broken], want: backingOff("network", 1, 500, listing) },
+  { name: "a broken watch is resumed from its last version", given: [watching, broken], want: backingOff("network", 1, 500, watching) },
+  { name: "back-offs grow", given: [{ ...watching, failures: 2 }, broken], want: backingOff("network", 3, 2_000, watching) },
+  { name: "a failed list is repeated", given: [listing, broken], want: backingOff("network", 1, 500, listing) },
   {
     name: "the server's Retry-After is the least wait",
     given: [listing, { kind: "failed", error: { kind: "too-many-requests", message: "later", retryAfterMs: 9_000 } }],
     want: backingOff("too-many-requests", 1, 9_000, listing),
   },
-  { name: "a silent watch is resumed", given: [watching, { kind: "silent" }], want: backingOff("silent", 1, 500, watching) },
-  { name: "the first 410 starts over at once", given: [watching, gone], want: { ...listing, failures: 1 } },
-  { name: "a 410 on a page lists in one piece", given: [listing, gone], want: { ...listing, paged: false, failures: 1 } },
-  { name: "410 after 410 waits", given: [{ ...watching, failures: 1 }, gone], want: backingOff("gone", 2, 1_000, listing) },
+  { name: "a watch that timed out is resumed", given: [watching, { kind: "silent" }], want: backingOff("silent", 1, 500, watching) },
+  { name: "the first 410 causes a list at once", given: [watching, gone], want: { ...listing, failures: 1 } },
+  { name: "a 410 on a page causes a list without pages", given: [listing, gone], want: { ...listing, paged: false, failures: 1 } },
+  { name: "repeated 410 causes a back-off", given: [{ ...watching, failures: 1 }, gone], want: backingOff("gone", 2, 1_000, listing) },
   {
     name: "many failed watches in a row end in a list",
     given: [{ ...watching, failures: LIST_AFTER_FAILURES - 1 }, broken],
     want: backingOff("network", LIST_AFTER_FAILURES, 8_000, listing),
   },
-  { name: "after a bug only a list will do", given: [watching, { kind: "bug" }], want: backingOff("bug", 1, 500, listing) },
-  { name: "after a bug in a list, the list", given: [listing, { kind: "bug" }], want: backingOff("bug", 1, 500, listing) },
-  { name: "it stops from anywhere", given: [watching, { kind: "stop" }], want: { phase: "stopped" } },
+  { name: "after an exception it lists", given: [watching, { kind: "bug" }], want: backingOff("bug", 1, 500, listing) },
+  { name: "after an exception in a list it lists again", given: [listing, { kind: "bug" }], want: backingOff("bug", 1, 500, listing) },
+  { name: "it stops from any state", given: [watching, { kind: "stop" }], want: { phase: "stopped" } },
   { name: "it stays stopped", given: [{ phase: "stopped" }, { kind: "ended" }], want: { phase: "stopped" } },
 ];
 
 for (const { name, given, want } of rows) test(name, () => expect(next(given[0], given[1], inputs)).toEqual(want));
 
-test("after the wait it does what it had set out to do", () => {
+test("after the wait it continues with the planned state", () => {
   const waiting = next(watching, broken, inputs);
   expect(next(waiting, { kind: "waited" }, { ...inputs, now: 20_000 })).toEqual({ ...watching, openedAt: 20_000, failures: 1 });
   expect(next(waiting, { kind: "ended" }, inputs)).toBe(waiting);
@@ -114,7 +114,7 @@ const anyInput = fc.oneof(
   fc.constantFrom<InformerInput>({ kind: "ended" }, { kind: "silent" }, { kind: "bug" }, gone, broken, { kind: "waited" }),
 );
 
-test("whatever happens, it neither stops by itself nor starts over twice in a row without a wait", () => {
+test("for any inputs, it neither stops by itself nor restarts twice in a row without a wait", () => {
   fc.assert(
     fc.property(fc.array(anyInput, { maxLength: 60 }), (inputs) => {
       let state: InformerState = START;
@@ -124,7 +124,7 @@ test("whatever happens, it neither stops by itself nor starts over twice in a ro
         if (after.phase === "stopped") return false;
         if (after.phase === "backing-off" || (after.phase === "watching" && after.failures === 0)) startsWithoutWait = 0;
         else if (after.phase === "listing" && after !== state) startsWithoutWait += 1;
-        if (startsWithoutWait > 2) return false; // out of a wait into a list, and once more for a first 410
+        if (startsWithoutWait > 2) return false; // from a wait into a list, and once more for a first 410
         state = after;
       }
       return true;

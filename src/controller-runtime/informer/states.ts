@@ -1,20 +1,20 @@
 /**
- * The informer's life as a state machine without time, network or cache: `next(state, input)` says what to do after what
- * happened. The shell (informer.ts) does it.
+ * The informer as a state machine without time, network or cache: `next(state, input)` returns the next state.
+ * informer.ts performs it.
  *
- * A successful list alone does not count as progress. If it did, a server whose watches all answer 410 would be listed
+ * A successful list alone does not count as progress. Otherwise a server whose watches all fail with 410 would be listed
  * in a loop without a pause, and lists are the most expensive requests.
  */
 import { backoffDelay, type BackoffPolicy } from "#base";
 import type { KubeError, KubeErrorKind } from "#kube-client";
 import { laterOf } from "./versions.ts";
 
-/** Why an informer is not simply watching. `ended` is no fault: servers end every watch after a while. */
+/** Why an informer restarted its watch. `ended` is no failure: servers end every watch after a while. */
 export type TransitionCause = KubeErrorKind | "ended" | "silent" | "bug";
 
 export type Listing = {
   readonly phase: "listing";
-  /** False after a page's token had expired: in one piece, a list cannot be overtaken by compaction. */
+  /** False after a continue token had expired: a list without pages cannot be interrupted by compaction. */
   readonly paged: boolean;
   readonly failures: number;
 };
@@ -22,7 +22,7 @@ export type Watching = {
   readonly phase: "watching";
   readonly resourceVersion: string;
   readonly openedAt: number;
-  /** Whether this watch has shown that it works. */
+  /** Whether this watch has proved that it works. */
   readonly heard: boolean;
   readonly failures: number;
 };
@@ -37,14 +37,14 @@ export type InformerState = Listing | Watching | BackingOff | { readonly phase: 
 
 export type InformerInput =
   | { readonly kind: "listed"; readonly resourceVersion: string }
-  /** An event or a bookmark: the watch has got this far. */
+  /** An event or a bookmark: the watch has reached this version. */
   | { readonly kind: "progress"; readonly resourceVersion: string }
-  /** The server ended the watch in good order. */
+  /** The server ended the watch regularly. */
   | { readonly kind: "ended" }
-  /** The watch outlived its own time limit: the other end is gone. */
+  /** The watch exceeded its own time limit: the connection is dead. */
   | { readonly kind: "silent" }
   | { readonly kind: "failed"; readonly error: KubeError }
-  /** Our own code threw: the cache may be behind, so only a list will do. */
+  /** Our own code threw: the cache may be incomplete, so a list is needed. */
   | { readonly kind: "bug" }
   | { readonly kind: "waited" }
   | { readonly kind: "stop" };
@@ -54,10 +54,10 @@ export type StateInputs = { readonly now: number; readonly random: () => number 
 
 const INFORMER_BACKOFF: BackoffPolicy = { initialMs: 500, maxMs: 30_000, factor: 2 };
 
-/** So many failed watches in a row, and the cache is listed anew: the resourceVersion itself may be what is wrong. */
+/** After so many failed watches in a row the kind is listed again: the resourceVersion itself may be wrong. */
 export const LIST_AFTER_FAILURES = 5;
 
-/** A watch that ends sooner, and without news, was refused rather than ended. */
+/** A watch that ends sooner, and without events, was rejected rather than ended. */
 const SHORT_WATCH_MS = 1_000;
 
 export const START: InformerState = { phase: "listing", paged: true, failures: 0 };
@@ -87,7 +87,7 @@ function opened({ resourceVersion, failures }: Pick<Watching, "resourceVersion" 
   return { phase: "watching", resourceVersion, openedAt: inputs.now, heard: false, failures };
 }
 
-/** A new version is progress, and so is any event on a watch that lasts. A server that repeats itself and ends the watch is not working. */
+/** A new version is progress, and so is any event on a watch that lasts. A server that repeats events and ends the watch is not working. */
 function advanced(state: Watching, seen: string, inputs: StateInputs): Watching {
   const resourceVersion = laterOf(state.resourceVersion, seen);
   const works = resourceVersion !== state.resourceVersion || inputs.now - state.openedAt >= SHORT_WATCH_MS;
@@ -102,7 +102,7 @@ function reopened(state: Watching, inputs: StateInputs): InformerState {
 function failed(state: Listing | Watching, error: KubeError, inputs: StateInputs): InformerState {
   if (error.kind !== "gone") return backOff(state, { cause: error.kind, inputs, atLeastMs: error.retryAfterMs });
   const listing: Listing = { phase: "listing", paged: state.phase === "watching", failures: state.failures + 1 };
-  // the first 410 is ordinary (a long night, a compaction); one after another is a server to be left alone for a while
+  // the first 410 is normal (a compaction); repeated ones need a back-off
   return state.failures === 0 ? listing : backOff({ ...listing, failures: state.failures }, { cause: "gone", inputs });
 }
 

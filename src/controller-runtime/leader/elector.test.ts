@@ -25,7 +25,7 @@ function candidate(world: ControllerWorld, identity: string, more: Partial<Leade
 
 const holder = async (world: ControllerWorld) => (await world.object(leases, lease))?.spec?.holderIdentity;
 
-test("the first takes the lease, keeps it, and gives it back", async () => {
+test("the first candidate acquires the lease, renews it, and releases it", async () => {
   await using world = await ControllerWorld.open();
   const one = candidate(world, "one");
   await world.clock.advance(60_000);
@@ -38,7 +38,7 @@ test("the first takes the lease, keeps it, and gives it back", async () => {
   expect(world.metrics.render()).toContain("lattice_leader 0");
 });
 
-test("two that start together: one leads", async () => {
+test("of two that start together one leads", async () => {
   await using world = await ControllerWorld.open();
   const [one, two] = [candidate(world, "one"), candidate(world, "two")];
   await world.clock.advance(60_000);
@@ -49,7 +49,7 @@ test("two that start together: one leads", async () => {
   await Promise.all([one.ended, two.ended]);
 });
 
-test("a renewal whose answer was lost is found again", async () => {
+test("a renewal whose response was lost is recognised", async () => {
   await using world = await ControllerWorld.open();
   const one = candidate(world, "one");
   await world.clock.advance(1_000);
@@ -75,7 +75,7 @@ test("renewals that fail for the deadline end the term, and the elector competes
   await one.ended;
 });
 
-test("a lease that another took, or that is gone, is lost at once", async () => {
+test("a lease that another candidate acquired, or that was deleted, is lost at once", async () => {
   for (const loss of ["taken", "gone", "gone between"] as const) {
     await using world = await ControllerWorld.open();
     const one = candidate(world, "one");
@@ -92,7 +92,7 @@ test("a lease that another took, or that is gone, is lost at once", async () => 
   }
 });
 
-test("a conflict that cannot be looked into is no loss yet", async () => {
+test("a conflict whose lease cannot be read is not yet a loss", async () => {
   await using world = await ControllerWorld.open();
   const one = candidate(world, "one");
   await world.clock.advance(1_000);
@@ -105,7 +105,7 @@ test("a conflict that cannot be looked into is no loss yet", async () => {
   await one.ended;
 });
 
-test("a lease is not given back while a write has no answer: it runs out as if we had died", async () => {
+test("a lease is not released while a write has no response: it expires as after a crash", async () => {
   await using world = await ControllerWorld.open();
   const one = candidate(world, "one");
   await world.clock.advance(1_000);
@@ -118,7 +118,7 @@ test("a lease is not given back while a write has no answer: it runs out as if w
   expect(await holder(world)).toBe("one");
 });
 
-test("a lease that cannot be given back is no reason to hang", async () => {
+test("a lease that cannot be released does not block the end", async () => {
   await using world = await ControllerWorld.open();
   const one = candidate(world, "one");
   await world.clock.advance(1_000);
@@ -129,7 +129,7 @@ test("a lease that cannot be given back is no reason to hang", async () => {
   expect(await holder(world)).toBe("one");
 });
 
-test("a lease that cannot be read or taken is tried for again", async () => {
+test("a lease that cannot be read or acquired is retried", async () => {
   await using world = await ControllerWorld.open();
   world.intercept({ verb: "get", resource: "leases", times: 2 }, failWith("server-error"));
   world.intercept({ verb: "create", times: 2 }, failWith("server-error"));
@@ -163,7 +163,7 @@ test.each([
   await one.ended;
 });
 
-test("a term that ends with an exception still gives the lease back", async () => {
+test("a term that ends with an exception still releases the lease", async () => {
   await using world = await ControllerWorld.open();
   const { client, clock, random, metrics } = world;
   const elector = new LeaderElector({ client, clock, random, logger: silentLogger, metrics, identity: "one", lease });

@@ -1,8 +1,8 @@
 /**
- * Competes for a Lease and leads while it holds it. Losing it is not the end: the elector competes again.
+ * Competes for a Lease and leads while it holds it. After losing it the elector competes again.
  *
- * On a graceful end the lease is given back only if every write of the term was answered. A write without an answer may still
- * land, and then the lease must run out as if we had died.
+ * On a graceful end the lease is released only if every write of the term had a response. A write without a response may still
+ * be executed, so the lease must expire as after a crash.
  */
 import { ok, sleep, type Clock, type Gauge, type Logger, type Metrics } from "#base";
 import { leases, type Lease, type ObjectKey } from "#kube";
@@ -21,13 +21,13 @@ import {
 } from "./lease.ts";
 
 export type LeaderElectorOptions = {
-  /** Not fenced: it is what the fence is made of. */
+  /** Not fenced: the fence depends on it. */
   readonly client: KubeReader & KubeWriter;
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** One process, one identity: two that share it would both lead. */
+  /** Unique per process: two processes with one identity would both lead. */
   readonly identity: string;
   readonly lease: { readonly namespace: string; readonly name: string };
   readonly times?: LeaseTimes | undefined;
@@ -44,7 +44,7 @@ export class LeaderElector {
   #takeAt = 0;
   #renewals = 0;
   #leading = false;
-  /** The last answer was a refusal by RBAC. */
+  /** The last response was a rejection by RBAC. */
   #forbidden = false;
 
   constructor(options: LeaderElectorOptions) {
@@ -61,7 +61,7 @@ export class LeaderElector {
     return this.#leading;
   }
 
-  /** Calls `lead` for each term. It must end when the signal fires (in its own time) or when the fence falls (at once). */
+  /** Calls `lead` for each term. It must end when the signal fires (gracefully) or when the fence fails (at once). */
   async run(lead: (fence: Fence) => Promise<void>, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const held = await this.#tryToTake(signal);
@@ -114,7 +114,7 @@ export class LeaderElector {
     return { lease: answer.value, fence: new LeaseFence(clock, this.#times.renewDeadlineMs, sentAt) };
   }
 
-  /** A right that is missing is missing until a person grants it: reported once. */
+  /** A missing permission stays missing until an administrator grants it: reported once. */
   #reportFailure(message: string, { kind, message: error }: KubeError): void {
     const repeated = kind === "forbidden" && this.#forbidden;
     this.#forbidden = kind === "forbidden";
@@ -136,7 +136,7 @@ export class LeaderElector {
     if (fenceFell.aborted) this.#logger.warn("lease lost");
   }
 
-  /** One renewal. Failing is no loss yet: the fence counts how long it may go on. */
+  /** One renewal. A failure is not yet a loss: the fence has the deadline. */
   async #renew(held: Held): Promise<void> {
     const { client, clock, identity } = this.#options;
     const sentAt = readClocks(clock);
@@ -149,7 +149,7 @@ export class LeaderElector {
     this.#logger.warn("lease was not renewed", { error: answer.error.message });
     if (answer.error.kind === "not-found") return held.fence.fall();
     if (answer.error.kind !== "conflict") return;
-    // either another took it, or a renewal whose answer was lost had landed after all
+    // either another candidate acquired it, or a renewal whose response was lost had succeeded
     const newest = await this.#read();
     if (!newest.ok) return;
     if (newest.value === undefined || holderOf(newest.value) !== identity) return held.fence.fall();
@@ -169,7 +169,7 @@ export class LeaderElector {
     if (!answer.ok) this.#logger.warn("lease could not be given back", { error: answer.error.message });
   }
 
-  /** Sooner than usual when the lease runs out in between. Never later: a renewal that is seen late costs time twice. */
+  /** Earlier than usual when the lease expires before. Never later: a renewal that is observed late delays twice. */
   #untilNextLook(): number {
     const usual = this.#times.retryMs * (0.9 + 0.1 * this.#options.random());
     const left = Math.ceil(this.#takeAt - this.#options.clock.monotonic());
@@ -190,7 +190,7 @@ export class LeaderElector {
     return this.#options.lease;
   }
 
-  /** Several tries fit into a deadline: one request that hangs must not cost the lease. */
+  /** Several attempts fit into a deadline: one request that hangs must not lose the lease. */
   #callLimit(): number {
     return this.#times.renewDeadlineMs / 3;
   }

@@ -6,7 +6,7 @@ import { configMap, configMaps, ControllerWorld } from "../../../test/builders/c
 import { LeaseFence, readClocks, openFence } from "./fence.ts";
 import { fencedClient } from "./fenced-client.ts";
 
-test("a fence stands for the deadline after the last proof, counted from before the request was sent", async () => {
+test("a fence holds for the deadline after the last proof, counted from before the request was sent", async () => {
   const clock = new FakeClock();
   const sentAt = readClocks(clock);
   await clock.advance(400);
@@ -19,7 +19,7 @@ test("a fence stands for the deadline after the last proof, counted from before 
   expect([fence.signal.aborted, fence.remainingMs(), clock.pending]).toEqual([true, 0, 0]);
 });
 
-test("a fence that has fallen stays down", async () => {
+test("a fence that has failed never allows writes again", async () => {
   const clock = new FakeClock();
   const fence = new LeaseFence(clock, 1_000, readClocks(clock));
   await clock.advance(1_000);
@@ -27,7 +27,7 @@ test("a fence that has fallen stays down", async () => {
   expect(fence.remainingMs()).toBe(0);
 });
 
-test("the clock that has moved further counts", () => {
+test("the clock that has advanced further counts", () => {
   const time = { now: 0, monotonic: 0 };
   const clock: Clock = { now: () => time.now, monotonic: () => time.monotonic, after: () => () => {} };
   const asleep = new LeaseFence(clock, 1_000, readClocks(clock));
@@ -39,7 +39,7 @@ test("the clock that has moved further counts", () => {
   expect(setBack.remainingMs()).toBe(700);
 });
 
-test("a timer that comes early does not fell the fence", () => {
+test("a timer that fires early does not fail the fence", () => {
   const timers: (() => void)[] = [];
   const time = { monotonic: 0 };
   const clock: Clock = { now: () => 0, monotonic: () => time.monotonic, after: (_ms, fire) => (timers.push(fire), () => {}) };
@@ -54,7 +54,7 @@ test("a timer that comes early does not fell the fence", () => {
 
 type Call = readonly [string, CallOptions | undefined];
 
-/** Every write of a client, and what limits it was given. */
+/** Every write method of a client, and the limits of each call. */
 function recordingClient() {
   const calls: Call[] = [];
   const answer = { ok: true, value: {} };
@@ -79,7 +79,7 @@ async function everyWrite(client: KubeClient, options: CallOptions) {
   ];
 }
 
-test("every write gets no more time than the proof lasts, and ends when it does", async () => {
+test("every write has no more time than the proof lasts, and is cancelled at its end", async () => {
   const clock = new FakeClock();
   const fence = new LeaseFence(clock, 8_000, readClocks(clock));
   const { calls, client } = recordingClient();
@@ -110,7 +110,7 @@ test("every write is refused once the lease cannot be proven, and reads still pa
   expect(calls.map(([name]) => name)).toEqual(["get", "list", "watch", "raw", "close"]);
 });
 
-test("a write under way is cut off when the lease is lost, and the fence knows that it may still land", async () => {
+test("a write under way is cancelled when the lease is lost, and the fence records that it may still be executed", async () => {
   await using world = await ControllerWorld.open();
   const fence = new LeaseFence(world.clock, 8_000, readClocks(world.clock));
   const fenced = fencedClient(world.client, fence);
@@ -126,7 +126,7 @@ test("a write under way is cut off when the lease is lost, and the fence knows t
   expect(fence.quiet).toBe(false);
 });
 
-test("after a refusal the outcome of a write is certain", async () => {
+test("after a rejection the result of a write is certain", async () => {
   await using world = await ControllerWorld.open();
   const fence = new LeaseFence(world.clock, 8_000, readClocks(world.clock));
   world.intercept({}, failWith("server-error"));
@@ -135,7 +135,7 @@ test("after a refusal the outcome of a write is certain", async () => {
   fence.fall();
 });
 
-test("a retry is asked for again before it leaves", async () => {
+test("a retry is checked again before it is sent", async () => {
   await using world = await ControllerWorld.open();
   const fence = new LeaseFence(world.clock, 1_500, readClocks(world.clock));
   world.intercept({}, failWith("too-many-requests", { retryAfterSeconds: 1 }));
@@ -147,7 +147,7 @@ test("a retry is asked for again before it leaves", async () => {
   expect(await world.objects(configMaps)).toEqual([]);
 });
 
-test("without an election there is no limit until the end", () => {
+test("without leader election there is no limit until the end", () => {
   const ending = new AbortController();
   const fence = openFence(ending.signal);
   fence.begin()(undefined);

@@ -1,20 +1,20 @@
 /**
- * The fence: a leader that cannot prove, by its own clocks, that the lease is still its own does not write.
+ * The fence: a leader that cannot prove, by its own clocks, that it still holds the lease does not write.
  *
- * Proof is counted from the time *before* the last successful renewal was sent, and on two clocks: the monotonic one stands
- * still while a virtual machine sleeps, the wall clock does not. Whichever has moved further counts. A fence that has fallen
- * stays down; the next term gets a new one, so work left over from an old term can never write again.
+ * The proof counts from the time *before* the last successful renewal was sent, and on two clocks: the monotonic one stops
+ * while a virtual machine is suspended, the wall clock does not. The clock that has advanced further counts. A fence that has failed
+ * never allows writes again; the next term gets a new one, so work left over from an old term can never write.
  */
 import type { Clock } from "#base";
 import type { KubeError, KubeErrorKind } from "#kube-client";
 
-/** What a fenced client asks before each write. */
+/** The checks of a fenced client before each write. */
 export interface Fence {
-  /** Fires when the fence falls. */
+  /** Fires when the fence fails. */
   readonly signal: AbortSignal;
   /** How long writes are allowed from now; 0 when they are not. */
   remainingMs(): number;
-  /** A write begins; the returned function says how it ended. */
+  /** Begins a write; the returned function records its result. */
   begin(): (error: KubeError | undefined) => void;
 }
 
@@ -24,7 +24,7 @@ export function readClocks(clock: Clock): ClockReading {
   return { monotonic: clock.monotonic(), wall: clock.now() };
 }
 
-/** After these it is unknown whether the server will still carry out the write. */
+/** After these errors it is unknown whether the server will still execute the write. */
 const IN_DOUBT: ReadonlySet<KubeErrorKind> = new Set(["timeout", "cancelled", "network", "protocol"]);
 
 export class LeaseFence implements Fence {
@@ -48,7 +48,7 @@ export class LeaseFence implements Fence {
     return this.#fallen.signal;
   }
 
-  /** No write is under way and none ended without an answer: nothing of ours can land any more. */
+  /** No write is under way and none ended without a response: no write of ours can be executed any more. */
   get quiet(): boolean {
     return this.#underWay === 0 && !this.#inDoubt;
   }
@@ -62,7 +62,7 @@ export class LeaseFence implements Fence {
     return 0;
   }
 
-  /** The lease was renewed by a request sent at `provenAt`. Too late is too late: a fallen fence stays down. */
+  /** The lease was renewed by a request sent at `provenAt`. A fence that has failed stays failed. */
   extend(provenAt: ClockReading): void {
     if (this.remainingMs() === 0) return;
     this.#provenAt = provenAt;
@@ -88,7 +88,7 @@ export class LeaseFence implements Fence {
     if (left > 0) this.#cancelTimer = this.#clock.after(Math.ceil(left), () => this.#expire());
   }
 
-  /** A wall clock that was set back gives time again; the timer alone does not decide. */
+  /** A wall clock that was set back extends the time; the timer alone does not decide. */
   #expire(): void {
     if (this.remainingMs() > 0) this.#arm();
   }

@@ -1,13 +1,13 @@
 /**
- * A KubeClient whose writes pass a fence: refused here when the lease cannot be proven, given no more time than the proof
- * lasts, and cancelled when it ends. Reads pass: a stale read does no harm that a write would not have to finish.
+ * A KubeClient whose writes are fenced: rejected here when the lease cannot be proven, given no more time than the proof
+ * lasts, and cancelled at its end. Reads are not fenced: a stale read is harmless without a write.
  */
 import { err } from "#base";
 import type { ClientResult, CallOptions, KubeClient } from "#kube-client";
 import { linkSignals } from "../signals.ts";
 import type { Fence } from "./fence.ts";
 
-/** For a write that names no limit of its own. */
+/** For a write without a timeout. */
 const WRITE_TIMEOUT_MS = 10_000;
 
 export function fencedClient(client: KubeClient, fence: Fence): KubeClient {
@@ -17,7 +17,7 @@ export function fencedClient(client: KubeClient, fence: Fence): KubeClient {
     const linked = linkSignals(options?.signal, fence.signal);
     const end = fence.begin();
     const timeoutMs = Math.min(options?.timeoutMs ?? WRITE_TIMEOUT_MS, left);
-    // asked again where the request leaves: a process may be paused while it waits for a connection or for its next try
+    // checked again where the request is sent: a process may be suspended while it waits for a connection or for its next attempt
     const answer = await send({ signal: linked.signal, timeoutMs, mayLeave: () => fence.remainingMs() > 0 });
     linked.release();
     end(answer.ok ? undefined : answer.error);

@@ -20,23 +20,23 @@ type Row = {
 };
 const rows: readonly Row[] = [
   { name: "there never was one", lease: undefined, unchangedMs: 0, first: true, want: true },
-  { name: "it vanished less than a lease duration ago: its holder may still write", lease: undefined, unchangedMs: 11_999, want: false },
-  { name: "it vanished long ago", lease: undefined, unchangedMs: 12_000, want: true },
+  { name: "it was deleted less than a lease duration ago: its holder may still write", lease: undefined, unchangedMs: 11_999, want: false },
+  { name: "it was deleted long ago", lease: undefined, unchangedMs: 12_000, want: true },
   { name: "it has no holder", lease: lease({ holderIdentity: "" }), unchangedMs: 0, want: true },
   { name: "it has no spec", lease: lease(undefined), unchangedMs: 0, want: true },
   { name: "it is ours", lease: lease({ holderIdentity: "me" }), unchangedMs: 0, want: true },
   { name: "another holder renewed it within the lease duration", lease: held(), unchangedMs: 11_999, want: false },
-  { name: "another held it and was not seen for the duration", lease: held(), unchangedMs: 12_000, want: true },
-  { name: "its holder promised longer than we would", lease: held(60), unchangedMs: 56_999, want: false },
-  { name: "a short promise does not shorten ours", lease: held(1), unchangedMs: 11_999, want: false },
+  { name: "another holder has not renewed it for the lease duration", lease: held(), unchangedMs: 12_000, want: true },
+  { name: "its holder has a longer lease duration", lease: held(60), unchangedMs: 56_999, want: false },
+  { name: "a shorter duration of its holder does not shorten ours", lease: held(1), unchangedMs: 11_999, want: false },
 ];
 
-test.each(rows)("may it be taken? $name: $want", ({ lease: given, unchangedMs, first = false, want }) => {
+test.each(rows)("may be acquired? $name: $want", ({ lease: given, unchangedMs, first = false, want }) => {
   const sighting = { version: given?.metadata.resourceVersion, since: 1_000, first };
   expect(1_000 + unchangedMs >= mayTakeAt(given, sighting, "me", DEFAULT_LEASE_TIMES)).toBe(want);
 });
 
-test("time counts from when the lease last changed before our eyes, not from what is written in it", () => {
+test("time counts from when the candidate observed the last change, not from the timestamps in the lease", () => {
   const first = sight(undefined, held(), 10);
   expect(first).toEqual({ version: "1", since: 10, first: true });
   expect(sight(first, held(), 500)).toBe(first);
@@ -45,7 +45,7 @@ test("time counts from when the lease last changed before our eyes, not from wha
   expect(sight(first, undefined, 500)).toEqual({ version: undefined, since: 500, first: false });
 });
 
-test("a renewal keeps when it was acquired; a takeover counts", () => {
+test("a renewal keeps the acquire time; a takeover increments the transitions", () => {
   const claim = { me: "me", now: 1_000, count: 3, leaseDurationMs: 15_000 };
   const fresh = heldSpec(undefined, claim);
   expect(fresh).toEqual({

@@ -1,32 +1,32 @@
 /**
- * The Lease object as data: who may take it, and what to write.
+ * The Lease object as data: who may acquire it, and what to write.
  *
- * Times in it are for people. Clocks of different processes are never compared: a candidate measures, on its own monotonic
- * clock, how long the object has not changed. Clocks that are minutes apart do no harm.
+ * The timestamps in it are informative. Clocks of different processes are never compared: a candidate measures, on its own monotonic
+ * clock, how long the object has not changed. Clocks that differ by minutes do no harm.
  */
 import { field, type Lease, type LeaseSpec } from "#kube";
 import { microTime } from "../events/event.ts";
 
 export type LeaseTimes = {
-  /** Within this time after its last renewal a dead leader is followed. */
+  /** A candidate takes over within this time after the last renewal of a dead leader. */
   readonly leaseDurationMs: number;
-  /** How long after its last renewal a leader may still write. What lies between this and the others' patience is for requests on their way. */
+  /** How long after its last renewal a leader may still write. The difference to the candidates' wait is for requests under way. */
   readonly renewDeadlineMs: number;
-  /** How often a leader renews, and a candidate looks. */
+  /** How often a leader renews, and a candidate reads. */
   readonly retryMs: number;
 };
 
 export const DEFAULT_LEASE_TIMES: LeaseTimes = { leaseDurationMs: 15_000, renewDeadlineMs: 8_000, retryMs: 1_500 };
 
 /**
- * How long a candidate waits on a lease that does not change: shorter than the lease by the time it may take to see the last
- * renewal and to ask for it, so that it leads within the lease and not some time after.
+ * How long a candidate waits on a lease that does not change: shorter than the lease by the time it may take to observe the last
+ * renewal and to acquire it, so that it leads within the lease duration and not later.
  */
 export function patienceMs(leaseDurationMs: number, { retryMs }: LeaseTimes): number {
   return leaseDurationMs - 2 * retryMs;
 }
 
-/** What a candidate has seen: the lease's version (none: no lease), since when (monotonic), and whether it ever saw another. */
+/** A candidate's observation: the lease's version (none: no lease), since when (monotonic), and whether it ever observed another. */
 export type Sighting = { readonly version: string | undefined; readonly since: number; readonly first: boolean };
 
 export function sight(previous: Sighting | undefined, lease: Lease | undefined, now: number): Sighting {
@@ -36,8 +36,8 @@ export function sight(previous: Sighting | undefined, lease: Lease | undefined, 
 }
 
 /**
- * When this candidate may take it: at once when it is free or ours already, else when it has not changed for as long as both
- * we and its holder promised. A lease that vanished before our eyes is
+ * When this candidate may acquire it: at once when it is free or already ours, else when it has not changed for as long as both
+ * our and its holder's lease durations. A lease that was deleted while it was observed is
  * not free: the last holder may still be writing.
  */
 export function mayTakeAt(lease: Lease | undefined, sighting: Sighting, me: string, times: LeaseTimes): number {
@@ -54,7 +54,7 @@ export function holderOf(lease: Lease): string {
   return typeof holder === "string" ? holder : "";
 }
 
-/** `count` goes into the microseconds: two renewals in one millisecond must still be two different objects. */
+/** `count` is added to the microseconds: two renewals in one millisecond must be two different objects. */
 export function heldSpec(
   previous: Lease | undefined,
   claim: { me: string; now: number; count: number; leaseDurationMs: number },

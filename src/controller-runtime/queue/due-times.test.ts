@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { DueTimes } from "./due-times.ts";
 
-test("keys come out by time, then by order of adding, and not before they are due", () => {
+test("keys are returned by time, then by order of adding, and not before they are due", () => {
   const times = new DueTimes();
   times.add("late", 30);
   times.add("first", 10);
@@ -23,7 +23,7 @@ test("the earliest time of a key wins", () => {
   expect([times.take(10), times.take(100)]).toEqual(["a", undefined]);
 });
 
-test("what is taken out leaves nothing behind for long, and the order stays", () => {
+test("removed keys are dropped from the heap soon, and the order stays", () => {
   const times = new DueTimes();
   for (let at = 0; at < 300; at += 1) times.add(`k${at}`, (at * 7) % 300);
   for (let at = 10; at < 300; at += 1) times.remove(`k${at}`);
@@ -41,7 +41,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   fc.record({ kind: fc.constant("take" as const), now: fc.nat(50) }),
 );
 
-test("it is a sorted list, only faster", () => {
+test("it behaves like a sorted list", () => {
   fc.assert(
     fc.property(fc.array(command, { maxLength: 400, size: "max" }), (commands) => {
       const times = new DueTimes();

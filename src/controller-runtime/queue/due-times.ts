@@ -1,8 +1,8 @@
 /**
  * Keys that fall due later: a binary heap, and one due time per key. The earliest wins.
  *
- * Taking a key out leaves its heap entry behind, to be skipped when it comes up: that makes `remove` O(1). When such
- * leftovers are the greater part, the heap is built anew, so memory follows the number of keys.
+ * Removing a key leaves its heap entry, which is skipped later: that makes `remove` O(1). When most entries are
+ * such leftovers, the heap is rebuilt, so memory follows the number of keys.
  */
 type Entry = { readonly key: string; readonly due: number; readonly order: number };
 
@@ -15,7 +15,7 @@ export class DueTimes {
     return this.#current.size;
   }
 
-  /** False when the key is due earlier already. */
+  /** False when the key is already due earlier. */
   add(key: string, due: number): boolean {
     const known = this.#current.get(key);
     if (known !== undefined && known.due <= due) return false;
@@ -46,7 +46,7 @@ export class DueTimes {
     return undefined;
   }
 
-  /** The next key that is due at `now`, taken out; in order of time, then of adding. */
+  /** Removes and returns the next key that is due at `now`; in order of time, then of adding. */
   take(now: number): string | undefined {
     const due = this.next();
     const top = this.#heap[0];

@@ -1,4 +1,4 @@
-/** What a work queue counts; its name is a label. Names follow Kubernetes' own workqueue metrics. */
+/** Metrics of a work queue; its name is a label. Names follow Kubernetes' own workqueue metrics. */
 import { LATENCY_BUCKETS, type Counter, type Gauge, type Histogram, type MetricLabels, type Metrics } from "#base";
 
 export class QueueMetrics {

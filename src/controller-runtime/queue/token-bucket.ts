@@ -1,4 +1,4 @@
-/** A token bucket: `burst` at once, `perSecond` on average. Times come in, so that it needs no clock of its own. */
+/** A token bucket: `burst` at once, `perSecond` on average. Times are passed in, so that it needs no clock. */
 export type Rate = { readonly perSecond: number; readonly burst: number };
 
 export class TokenBucket {

@@ -9,7 +9,7 @@ function setUp(options: Partial<WorkQueueOptions> = {}) {
   const clock = new FakeClock();
   const metrics = new MetricsRegistry();
   const queue = new WorkQueue({ name: "test", clock, random: () => 1, metrics, ...options });
-  /** Keys in the order they are handed out from here on; each is done at once. */
+  /** Keys in the order in which they are taken from here on; each is done at once. */
   const handedOut: string[] = [];
   const drain = async () => {
     for (let key = await queue.take(never); key !== undefined; key = await queue.take(never)) {
@@ -20,14 +20,14 @@ function setUp(options: Partial<WorkQueueOptions> = {}) {
   return { clock, metrics, queue, handedOut, drain };
 }
 
-test("keys come out in the order they went in, each once", async () => {
+test("keys are returned in the order of adding, each once", async () => {
   const { queue } = setUp();
   for (const key of ["a", "b", "a", "c", "b"]) queue.add(key);
   expect(queue.depth).toBe(3);
   expect([await queue.take(never), await queue.take(never), await queue.take(never), queue.depth]).toEqual(["a", "b", "c", 0]);
 });
 
-test("a key in work is not handed out again until it is done, and then goes to the end", async () => {
+test("a key in work is not returned again until it is done, and is then last in the queue", async () => {
   const { queue, clock } = setUp();
   queue.add("a");
   await queue.take(never);
@@ -43,7 +43,7 @@ test("a key in work is not handed out again until it is done, and then goes to t
   expect(second).toBe("a");
 });
 
-test("takers are served in the order they came", async () => {
+test("takers get keys in the order of their calls", async () => {
   const { queue } = setUp();
   const both = Promise.all([queue.take(never), queue.take(never)]);
   queue.add("a");
@@ -51,7 +51,7 @@ test("takers are served in the order they came", async () => {
   expect(await both).toEqual(["a", "b"]);
 });
 
-test("delayed keys come when they are due, with one timer for all of them", async () => {
+test("delayed keys are returned when they are due, with one timer for all of them", async () => {
   const { queue, clock, handedOut, drain } = setUp();
   void drain();
   for (let at = 100; at > 0; at -= 1) queue.addAfter(`k${at}`, at * 1_000);
@@ -85,7 +85,7 @@ for (const { name, given, want } of [
   });
 }
 
-test("a key that falls due while in work waits for its done", async () => {
+test("a key that falls due while in work waits for `done`", async () => {
   const { queue, clock } = setUp();
   queue.add("a");
   await queue.take(never);
@@ -96,7 +96,7 @@ test("a key that falls due while in work waits for its done", async () => {
   expect(await queue.take(never)).toBe("a");
 });
 
-test("retries wait longer and longer, up to the limit, until the key is forgotten", () => {
+test("retries are delayed longer and longer, up to the limit, until `forget`", () => {
   const { queue } = setUp({ backoff: { initialMs: 5_000, maxMs: 15_000, factor: 2 } });
   expect([queue.retry("a"), queue.retry("a"), queue.retry("a")]).toEqual([5_000, 10_000, 15_000]);
   queue.forget("a");
@@ -104,7 +104,7 @@ test("retries wait longer and longer, up to the limit, until the key is forgotte
   expect(setUp().queue.retry("a")).toBe(5_000);
 });
 
-test("a rate limits how fast keys are handed out, after a burst", async () => {
+test("after a burst the rate limits how fast keys are returned", async () => {
   const { queue, clock, handedOut, drain } = setUp({ rate: { perSecond: 10, burst: 2 } });
   for (let at = 0; at < 5; at += 1) queue.add(`k${at}`);
   void drain();
@@ -117,7 +117,7 @@ test("a rate limits how fast keys are handed out, after a burst", async () => {
   expect(clock.pending).toBe(0);
 });
 
-test("a taker that gives up leaves its key to the next, and no timer", async () => {
+test("an aborted taker leaves its key to the next, and no timer", async () => {
   const { queue, clock } = setUp({ rate: { perSecond: 1, burst: 1 } });
   const stop = new AbortController();
   queue.add("a");
@@ -132,7 +132,7 @@ test("a taker that gives up leaves its key to the next, and no timer", async () 
   expect(await queue.take(never)).toBe("b");
 });
 
-test("after close nothing is handed out, nothing is kept, and work may still be done", async () => {
+test("after close no key is returned or kept, and `done` is still allowed", async () => {
   const { queue, clock } = setUp();
   queue.add("a");
   await queue.take(never);
@@ -151,7 +151,7 @@ test("done for a key that is not in work is a bug", () => {
   expect(() => setUp().queue.done("a")).toThrow("a is not in work");
 });
 
-test("a delay longer than a timer can wait is reached in steps", async () => {
+test("a delay longer than the limit of setTimeout is split", async () => {
   const { queue, clock, handedOut, drain } = setUp();
   const days = 24 * 3_600_000;
   void drain();
@@ -162,7 +162,7 @@ test("a delay longer than a timer can wait is reached in steps", async () => {
   expect(handedOut).toEqual(["a"]);
 });
 
-test("fractions of a millisecond neither stop the queue nor make it spin", async () => {
+test("fractions of a millisecond neither stop the queue nor make it loop", async () => {
   const { queue, clock, handedOut, drain } = setUp();
   void drain();
   for (let at = 0; at < 100; at += 1) queue.addAfter(`k${at}`, 1 + at / 7 + 1e-5);
@@ -172,7 +172,7 @@ test("fractions of a millisecond neither stop the queue nor make it spin", async
   expect([handedOut.length, clock.pending]).toEqual([101, 0]);
 });
 
-test("a long queue is handed out whole", async () => {
+test("a long queue is returned completely", async () => {
   const { queue, clock, handedOut, drain } = setUp();
   const keys = Array.from({ length: 5_000 }, (_, at) => `k${at}`);
   for (const key of keys) queue.add(key);
@@ -216,7 +216,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   fc.record({ kind: fc.constant("advance" as const), ms: fc.nat(20) }),
 );
 
-/** The queue as one would explain it: three lists, looked through from the start each time. */
+/** A naive model of the queue: three lists, searched from the start each time. */
 class Model {
   now = 0;
   #order = 0;
@@ -259,7 +259,7 @@ class Model {
   }
 }
 
-test("whatever is asked of it, the queue does what a simple model does", async () => {
+test("for any commands, the queue behaves like a simple model", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(command, { maxLength: 60 }), async (commands) => {
       const { queue, clock } = setUp();

@@ -1,8 +1,8 @@
 /**
- * Keys to work on: each at most once in the queue and at most once in work, first come first served.
+ * Keys to work on: each at most once in the queue and at most once in work, first in first out.
  *
- * A key has one due time, and the earliest wins: `add` is "now" and therefore forgets an `addAfter` for later. A reconcile
- * says itself when it wants to come again, so nothing is lost by it. One timer serves all delays and the rate limit.
+ * A key has one due time, and the earliest wins: `add` means now and therefore drops a later `addAfter`. A reconcile
+ * returns its own requeue time, so nothing is lost. One timer serves all delays and the rate limit.
  */
 import { backoffDelay, type BackoffPolicy, type Clock, type Metrics } from "#base";
 import { DueTimes } from "./due-times.ts";
@@ -18,11 +18,11 @@ export type WorkQueueOptions = {
   readonly random: () => number;
   readonly metrics: Metrics;
   readonly backoff?: BackoffPolicy | undefined;
-  /** How fast keys are handed out; without it, as fast as they are taken. */
+  /** How fast keys are returned; absent: without limit. */
   readonly rate?: Rate | undefined;
 };
 
-/** The longest that setTimeout can wait; a later time is reached in several steps. */
+/** The limit of setTimeout; a later time is reached in several steps. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 type Taker = (key: string | undefined) => void;
@@ -40,7 +40,7 @@ export class WorkQueue {
   readonly #later = new DueTimes();
   readonly #failures = new Map<string, number>();
   readonly #takers = new Set<Taker>();
-  /** What can be handed out, in order; `#head` moves instead of the items. */
+  /** Keys that can be returned, in order; `#head` moves instead of the items. */
   #ready: string[] = [];
   #head = 0;
   #timer: { readonly at: number; readonly cancel: () => void } | undefined;
@@ -54,7 +54,7 @@ export class WorkQueue {
     this.#metrics = new QueueMetrics(options.metrics, options.name);
   }
 
-  /** Keys that are due and wait: for a taker, for the rate, or for their own `done`. */
+  /** Keys that are due and wait for a taker, for the rate, or for their own `done`. */
   get depth(): number {
     return this.#due.size;
   }
@@ -78,7 +78,7 @@ export class WorkQueue {
     if (this.#later.add(key, this.#clock.monotonic() + ms)) this.#arm();
   }
 
-  /** Adds after a wait that grows with every retry since the last `forget`; says how long it is, in milliseconds. */
+  /** Adds after a delay that grows with every retry since the last `forget`; returns the delay in milliseconds. */
   retry(key: string): number {
     const failures = (this.#failures.get(key) ?? 0) + 1;
     const delay = backoffDelay(this.#backoff, failures, this.#random);
@@ -89,12 +89,12 @@ export class WorkQueue {
     return delay;
   }
 
-  /** The key is well: its next retry waits as briefly as the first. */
+  /** Resets the back-off of the key. */
   forget(key: string): void {
     this.#failures.delete(key);
   }
 
-  /** The next key, now in work until `done`; undefined when the signal fires or the queue is closed. */
+  /** The next key, in work until `done`; undefined when the signal fires or the queue is closed. */
   take(signal: AbortSignal): Promise<string | undefined> {
     if (this.#closed || signal.aborted) return Promise.resolve(undefined);
     return new Promise((resolve) => {
@@ -120,7 +120,7 @@ export class WorkQueue {
     this.#serve();
   }
 
-  /** Forgets everything that waits and sends the takers home. What is in work may still be `done`. */
+  /** Drops all waiting keys and ends the takers. Keys in work may still be `done`. */
   close(): void {
     this.#closed = true;
     this.#timer?.cancel();
@@ -140,7 +140,7 @@ export class WorkQueue {
     this.#metrics.added(this.#due.size);
   }
 
-  /** Hands out what can be handed out, then sets the timer for what cannot. */
+  /** Returns the keys that can be returned, then sets the timer for the others. */
   #serve(): void {
     const now = this.#clock.monotonic();
     for (const taker of this.#takers) {
@@ -163,14 +163,14 @@ export class WorkQueue {
     this.#head = 0;
   }
 
-  /** One timer, for whatever comes first: a key that falls due, or a token for a key that is. */
+  /** One timer, for the next event: a key that falls due, or a token for a key that is due. */
   #arm(): void {
     const at = this.#nextTime();
     if (at === this.#timer?.at) return;
     this.#timer?.cancel();
     this.#timer = undefined;
     if (at === undefined) return;
-    // whole milliseconds, upwards: a timer that fires a hair too early would be set again for nothing, over and over
+    // rounded up to whole milliseconds: a timer that fires slightly early would be set again and again
     const waitMs = Math.max(0, Math.min(Math.ceil(at - this.#clock.monotonic()), MAX_TIMER_MS));
     const cancel = this.#clock.after(waitMs, () => this.#onTimer());
     this.#timer = { at, cancel };
