@@ -1,9 +1,9 @@
 /**
- * What a controller of this folder is, and what it gets. Everything comes in through the context: no controller creates a client, a
- * timer or an informer of its own, so `idle` knows of all work and `close` ends all of it.
+ * The interface of the controllers in this folder. All dependencies are in the context: no controller creates a client, a
+ * timer or an informer of its own, so `idle` covers all work and `close` ends all of it.
  *
  * These are not the controllers of controller-runtime's `defineController`: Kubernetes' own kinds have no Ready condition, no
- * finalizer of ours and no applied objects. What is shared is below that: informers, queues, events.
+ * finalizer of ours and no applied objects. Both use the same informers, queues and events.
  */
 import type { Clock, Logger, Metrics } from "#base";
 import type { EventNote, WorkQueue } from "#controller-runtime";
@@ -13,11 +13,11 @@ import type { SharedInformers } from "./shared-informers.ts";
 import type { WorkOptions } from "./work.ts";
 
 export type KubeController = {
-  /** As kube-controller-manager calls it: "garbage-collector-controller". */
+  /** The name in kube-controller-manager: "garbage-collector-controller". */
   readonly name: string;
   /** The reporting controller of its events; absent: its name. */
   readonly reportsAs?: string;
-  /** Takes informers, subscribes, opens queues. Called once, before anything runs; must not wait for anything. */
+  /** Requests informers, subscribes, opens queues. Called once, before anything runs; must not wait for anything. */
   readonly start: (context: KubeControllerContext) => void;
 };
 
@@ -25,18 +25,18 @@ export type KubeControllerContext = {
   readonly client: KubeClient;
   /** One informer per kind for all controllers. Objects in it are shared: never change one. */
   readonly informers: SharedInformers;
-  /** Every object of every kind, as metadata. Begins to watch them all when first asked for. */
+  /** Every object of every kind, as metadata. The first use starts the watches. */
   readonly everyKind: () => EveryKind;
   readonly clock: Clock;
   readonly random: () => number;
-  /** So many Pods the workload controllers let the cluster have (`workloads/pods/pod-limit.ts`). */
+  /** The maximum number of Pods that the workload controllers create (`workloads/pods/pod-limit.ts`). */
   readonly podLimit: number;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** Fires when everything is to end. */
+  /** Fires on shutdown. */
   readonly signal: AbortSignal;
-  /** Opens a queue with workers on it. They begin once every informer that was taken in `start` has its first list. */
+  /** Opens a queue with workers. They begin once every informer that was requested in `start` has its first list. */
   readonly work: (options: WorkOptions) => WorkQueue;
-  /** Tells people what happened, as Kubernetes events from this controller. Never waits, never fails. */
+  /** Records Kubernetes events of this controller. Never waits, never fails. */
   readonly record: (note: EventNote) => void;
 };

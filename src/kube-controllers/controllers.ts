@@ -17,28 +17,28 @@ import { workloadControllers, type MetricsSource } from "./workloads/index.ts";
 export type KubeControllersSettings = {
   /** PEM, published to every namespace as ConfigMap kube-root-ca.crt. Absent: not published. */
   readonly rootCa?: string | undefined;
-  /** How long a deleted namespace is left alone. 5 seconds, as kube-controller-manager; 0 for a single server in this process. */
+  /** How long a deleted namespace is not processed. 5 seconds, as kube-controller-manager; 0 for a single server in this process. */
   readonly namespaceGraceMs?: number | undefined;
   /**
-   * So many Pods the workload controllers let the cluster have; 5,000. An owner may have no more Pods than are left, so that one
+   * The maximum number of Pods that the workload controllers create; 5,000. An owner may have no more Pods than are left, so that one
    * huge workload leaves room for others.
    */
   readonly podLimit?: number | undefined;
-  /** So many finished Pods are kept; a quarter of `podLimit`, at most 12,500. */
+  /** The number of finished Pods that are kept; a quarter of `podLimit`, at most 12,500. */
   readonly terminatedPodThreshold?: number | undefined;
-  /** What Pods use, for autoscalers. Absent: unknown, as in a cluster without metrics-server. */
+  /** Resource usage of Pods, for autoscalers. Absent: unknown, as in a cluster without metrics-server. */
   readonly podMetrics?: MetricsSource | undefined;
 };
 
-/** A laptop holds them in some 100 MB; a node of Kubernetes takes 110. */
+/** They need about 100 MB of memory; a node of Kubernetes allows 110 Pods. */
 export const DEFAULT_POD_LIMIT = 5_000;
-/** As kube-controller-manager. */
-const MOST_FINISHED_PODS = 12_500;
+/** The default of kube-controller-manager. */
+const MAX_FINISHED_PODS = 12_500;
 
 export function kubeControllers(settings: KubeControllersSettings = {}): readonly KubeController[] {
   const { rootCa, namespaceGraceMs: graceMs, podLimit = DEFAULT_POD_LIMIT, podMetrics } = settings;
-  // Jobs go on only while the Pods that have ended leave room for new ones
-  const { terminatedPodThreshold = Math.min(Math.ceil(podLimit / 4), MOST_FINISHED_PODS) } = settings;
+  // finished Pods must leave room for new ones, or Jobs would stop
+  const { terminatedPodThreshold = Math.min(Math.ceil(podLimit / 4), MAX_FINISHED_PODS) } = settings;
   return [
     garbageCollector,
     namespaceController(graceMs === undefined ? {} : { graceMs }),

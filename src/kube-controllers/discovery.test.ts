@@ -1,4 +1,4 @@
-/** What a server says it serves. */
+/** Discovery of the kinds that a server serves. */
 import { describe, expect, test } from "vitest";
 import { err, expectOk, ok } from "#base";
 import { groupResourceOf } from "#kube";
@@ -37,7 +37,7 @@ function serverWith(changes: Record<string, unknown> = {}, failure: KubeErrorKin
   };
 }
 
-test("each plural comes once, in the preferred version that has it", async () => {
+test("each plural is returned once, in the preferred version that has it", async () => {
   const { preferred, byKind } = expectOk(await discover(serverWith(), never));
   expect(preferred.map((resource) => `${groupResourceOf(resource)}/${resource.version}`)).toEqual([
     "pods/v1",
@@ -51,18 +51,18 @@ test("each plural comes once, in the preferred version that has it", async () =>
 });
 
 describe("failures", () => {
-  test("a group that is down is a failure of its own", async () => {
+  test("a group that is down fails alone", async () => {
     const { failures, preferred } = expectOk(await discover(serverWith(), never));
     expect([...failures]).toEqual([["down.example.org/v1", "stale GroupVersion discovery: down.example.org/v1"]]);
     expect(preferred).not.toEqual([]);
   });
 
-  test("other refusals are reported with the server's message", async () => {
+  test("other errors are reported with the server's message", async () => {
     const { failures } = expectOk(await discover(serverWith({}, "forbidden"), never));
     expect([...failures.values()]).toEqual(["no /apis/down.example.org/v1"]);
   });
 
-  test.each(["/api", "/apis"])("without %s nothing is known", async (path) => {
+  test.each(["/api", "/apis"])("without %s discovery fails", async (path) => {
     const server = serverWith();
     const broken = {
       raw: (asked: string) => (asked === path ? Promise.resolve(err({ kind: "network", message: "gone" } as const)) : server.raw(asked)),
@@ -70,7 +70,7 @@ describe("failures", () => {
     expect(await discover(broken, never)).toEqual(err({ kind: "network", message: "gone" }));
   });
 
-  test("what is no discovery document is refused", async () => {
+  test("an invalid discovery document is rejected", async () => {
     expect(await discover({ raw: () => Promise.resolve(ok("[]")) }, never)).toMatchObject({ ok: false, error: { kind: "protocol" } });
     const odd = serverWith({ "/apis": { groups: [{ versions: [{ version: 1 }] }] } });
     expect(expectOk(await discover(odd, never)).preferred.map(({ plural }) => plural)).toEqual(["pods"]);

@@ -1,7 +1,7 @@
 /**
- * What an API server serves, as it says itself: every kind once, in its preferred version, and which kinds its versions name.
+ * The kinds that an API server serves, by discovery: every kind once, in its preferred version, and the kinds of all versions.
  *
- * A group that cannot be asked (an aggregated API server that is down) is a failure of that group alone; the rest is still known.
+ * A group whose discovery fails (an aggregated API server that is down) is a failure of that group only.
  */
 import { err, ok, type Result } from "#base";
 import { apiVersionOf, field, fieldAt, isJsonObject, parseJson, type Json, type Resource } from "#kube";
@@ -9,7 +9,7 @@ import type { KubeError, KubeRaw } from "#kube-client";
 
 export type ServedResource = Resource & {
   readonly verbs: ReadonlySet<string>;
-  /** Whether it has the scale subresource. */
+  /** Whether the kind has the scale subresource. */
   readonly scalable: boolean;
 };
 
@@ -18,7 +18,7 @@ export type Discovered = {
   readonly preferred: readonly ServedResource[];
   /** All versions, by `kindKey`. */
   readonly byKind: ReadonlyMap<string, ServedResource>;
-  /** "group/version" to what went wrong. */
+  /** "group/version" to the error. */
   readonly failures: ReadonlyMap<string, string>;
 };
 
@@ -35,7 +35,7 @@ export async function discover(client: KubeRaw, signal: AbortSignal): Promise<Re
   const all = [{ name: "", versions: texts(field(core.value, "versions")) }, ...items(field(groups.value, "groups")).map(groupOf)];
   const asked = await Promise.all(all.flatMap((group) => group.versions.map((version) => resourcesOf(client, { group, version }, signal))));
   const [preferred, byKind, failures] = [new Map<string, ServedResource>(), new Map<string, ServedResource>(), new Map<string, string>()];
-  // the answers come in the order of the versions, preferred first: what is known already is better
+  // responses are in the order of the versions, preferred first: the first entry wins
   for (const { apiVersion, resources } of asked) {
     if (!resources.ok) failures.set(apiVersion, reasonOf(apiVersion, resources.error));
     for (const resource of resources.ok ? resources.value : []) {
@@ -57,7 +57,7 @@ async function resourcesOf(client: KubeRaw, { group, version }: { group: Group; 
   return { apiVersion, resources: ok(resources) };
 }
 
-/** Subresources are written "pods/status" in the same list. */
+/** Subresources are listed as "pods/status" in the same list. */
 function servedResource(raw: Json, at: { group: string; version: string; names: ReadonlySet<string> }): readonly ServedResource[] {
   const [plural, kind] = [field(raw, "name"), field(raw, "kind")];
   if (typeof plural !== "string" || typeof kind !== "string" || plural.includes("/")) return [];
@@ -74,7 +74,7 @@ function groupOf(raw: Json): Group {
   return { name: typeof name === "string" ? name : "", versions: [...new Set([...first, ...versions])] };
 }
 
-/** client-go's message for a group whose server does not answer: people search for it. */
+/** client-go's message for a group whose server does not respond: users search for it. */
 function reasonOf(apiVersion: string, error: KubeError): string {
   return error.kind === "unavailable" ? `stale GroupVersion discovery: ${apiVersion}` : error.message;
 }

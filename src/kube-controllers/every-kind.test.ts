@@ -1,4 +1,4 @@
-/** Kinds come and go. */
+/** Kinds that are added and removed. */
 import { afterEach, expect, test } from "vitest";
 import { err, expectOk, ok } from "#base";
 import { defineResource, isJsonObject, parseJson, type Json, type KubeObject } from "#kube";
@@ -37,7 +37,7 @@ async function start(raw?: (inner: KubeClient) => KubeClient["raw"]) {
   return { ...cluster, everyKind, seen, listen };
 }
 
-test("every change of every kind reaches all subscribers, also late ones; events are left out", async () => {
+test("every change of every kind reaches all subscribers, also late ones; events are excluded", async () => {
   const { client, running, everyKind, seen, listen } = await start();
   expectOk(await client.create(leases, lease));
   await running.idle();
@@ -52,7 +52,7 @@ test("every change of every kind reaches all subscribers, also late ones; events
   expect(everyKind.find("coordination.k8s.io/v1", "Lease")?.plural).toBe("leases");
 });
 
-test("a group that cannot be asked keeps its kinds; one that is gone takes them along, undeleted", async () => {
+test("a group whose discovery fails keeps its kinds; the objects of a removed group are forgotten, not deleted", async () => {
   const state: { now: "served" | "down" | "gone" } = { now: "served" };
   const { client, running, everyKind, seen, advance } = await start((inner) => async (path, options) => {
     const answer = await inner.raw(path, options);
@@ -75,11 +75,11 @@ test("a group that cannot be asked keeps its kinds; one that is gone takes them 
   expect([everyKind.syncedInformer(leases), everyKind.find("coordination.k8s.io/v1", "Lease")]).toEqual([undefined, undefined]);
   state.now = "served";
   await advance(30_000);
-  // two are forgotten: the server has a Lease of its own
+  // two objects are forgotten: the server has a Lease of its own
   expect(seen).toEqual(["first new", "first forgotten leases", "first forgotten leases", "first new"]);
 });
 
-test("a definition that is not served yet is asked for again soon, and not for ever", async () => {
+test("a definition that is not served yet is rediscovered soon, and not forever", async () => {
   const definitions = defineResource({
     group: "apiextensions.k8s.io",
     version: "v1",

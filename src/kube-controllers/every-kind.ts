@@ -1,8 +1,8 @@
 /**
- * Every object of every kind that can be deleted, as metadata: what the garbage collector and the end of namespaces stand on.
+ * Every object of every kind that can be deleted, as metadata: the input of the garbage collector and of namespace deletion.
  *
- * Kinds come and go. Discovery is asked again when a CustomResourceDefinition changes, and every half minute for those that no definition
- * announces (aggregated API servers). Objects of a kind that is not served any more are not deleted, only out of sight: `forgotten`.
+ * Kinds are added and removed. Discovery is repeated when a CustomResourceDefinition changes, and every half minute for kinds without
+ * a definition (aggregated API servers). Objects of a kind that is not served any more are not deleted, only not visible: `forgotten`.
  */
 import { sleep, type Clock, type Logger } from "#base";
 import type { CacheChange, Informer, WorkQueue } from "#controller-runtime";
@@ -29,7 +29,7 @@ export type EveryKindOptions = {
 
 type Monitor = { readonly resource: ServedResource; readonly informer: Informer<KubeObject>; readonly end: () => void };
 
-/** Events come and go by the thousand, own nothing, and expire by themselves. */
+/** Events are numerous, own nothing, and expire. */
 const IGNORED = new Set(["events", "events.events.k8s.io"]);
 const WATCHED_VERBS = ["delete", "list", "watch"];
 const NOTHING: Discovered = { preferred: [], byKind: new Map(), failures: new Map() };
@@ -61,12 +61,12 @@ export class EveryKind {
     });
   }
 
-  /** Resolves when every kind has its first list, or some have refused to give it for too long: the rest must not wait for ever. */
+  /** Resolves when every kind has its first list, or after a limit: a kind whose list fails must not block the rest. */
   ready(): Promise<void> {
     return this.#ready;
   }
 
-  /** Every change of every object; existing objects arrive as new. */
+  /** Every change of every object; existing objects are reported as added. */
   subscribe(handler: EveryKindHandler): void {
     this.#handlers.add(handler);
     for (const { resource, informer } of this.#monitors.values()) {
@@ -78,7 +78,7 @@ export class EveryKind {
     return this.#discovered;
   }
 
-  /** The kind under this name in any version that is served. */
+  /** The kind under this name in any served version. */
   find(apiVersion: string, kind: string): ServedResource | undefined {
     return this.#discovered.byKind.get(kindKey(apiVersion, kind));
   }
@@ -100,7 +100,7 @@ export class EveryKind {
     return again(this.#isComplete() || this.#soon > SOON_TRIES ? REFRESH_MS : SOON_MS);
   }
 
-  /** A group that cannot be asked now has not lost its kinds. */
+  /** A group whose discovery fails has not lost its kinds. */
   #withFailedGroups(next: Discovered): Discovered {
     if (next.failures.size === 0) return next;
     const fails = ({ group, version }: Resource) => next.failures.has(group === "" ? version : `${group}/${version}`);
@@ -138,7 +138,7 @@ export class EveryKind {
     for (const handler of this.#handlers) handler.changed(resource, change);
   }
 
-  /** Waits only once, for the kinds that are there at the start. */
+  /** Waits only once, for the kinds that exist at the start. */
   async #firstSync(): Promise<void> {
     const giveUp = new AbortController();
     const end = () => giveUp.abort();

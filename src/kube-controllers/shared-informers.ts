@@ -1,8 +1,8 @@
 /**
- * One informer per kind for all controllers, made when first asked for.
+ * One informer per kind for all controllers, created on first use.
  *
- * A controller that needs only metadata (the garbage collector, of every kind) gets the informer that another one keeps of the whole
- * objects, if there is one: one watch per kind is enough. So controllers take theirs in `start`, and metadata comes after.
+ * A controller that needs only metadata (the garbage collector, of every kind) gets the informer that another one has of the whole
+ * objects, if there is one: one watch per kind is enough. So controllers request theirs in `start`, and metadata comes after.
  */
 import { sleep, type Clock, type Logger, type Metrics } from "#base";
 import { Informer, type ChangeHandler, type InformerHealth } from "#controller-runtime";
@@ -38,7 +38,7 @@ export class SharedInformers {
 
   /** The informer of whole objects. */
   of<T extends KubeObject>(resource: Resource<T>): Informer<T> {
-    // made for this very resource, so what it holds is T as far as the API server keeps its schema
+    // created for this resource, so its objects are T as far as the API server enforces the schema
     return this.#get(resource).informer as unknown as Informer<T>;
   }
 
@@ -48,19 +48,19 @@ export class SharedInformers {
     return (whole ?? this.#get(metadataOf(resource))).informer;
   }
 
-  /** Every change from now on, after existing objects have arrived as new. */
+  /** Every change from now on, after existing objects were reported as added. */
   subscribe<T extends KubeObject>(resource: Resource<T>, handler: ChangeHandler<T>): () => void {
     return follow(this.of(resource), handler);
   }
 
-  /** Ends the informer of metadata: its kind is gone. One of whole objects stays, for those who took it. */
+  /** Ends the informer of metadata: its kind is removed. One of whole objects stays, for the controllers that use it. */
   dropMetadata(resource: Resource): void {
     const name = nameOf(metadataOf(resource));
     this.#shared.get(name)?.stopping.abort();
     this.#shared.delete(name);
   }
 
-  /** Lets those that are there, and those to come, list and watch until the signal fires. */
+  /** Existing and future informers list and watch until the signal fires. */
   run(): void {
     this.#running = true;
     this.#options.signal.addEventListener("abort", () => this.#stop(), { once: true });
@@ -71,13 +71,13 @@ export class SharedInformers {
     await Promise.all(this.#ended);
   }
 
-  /** True once every informer that is there now has its first list; false when the signal fires first. */
+  /** True once every existing informer has its first list; false when the signal fires first. */
   async synced(): Promise<boolean> {
     const all = await Promise.all([...this.#shared.values()].map(({ informer }) => informer.synced(this.#options.signal)));
     return all.every(Boolean);
   }
 
-  /** Whether every informer holds exactly what the server has now. Asks the server for every kind: for tests, not for controllers. */
+  /** Whether every informer has the newest version of the server. Sends a request for every kind: for tests, not for controllers. */
   async current(): Promise<boolean> {
     const { signal, clock } = this.#options;
     for (const { resource, informer } of this.#shared.values()) {
@@ -117,7 +117,7 @@ export class SharedInformers {
   }
 }
 
-/** Subscribes to an informer that may have its objects already. */
+/** Subscribes to an informer that may already have objects. */
 export function follow<T extends KubeObject>(informer: Informer<T>, handler: ChangeHandler<T>): () => void {
   const end = informer.subscribe(handler);
   for (const object of informer.list()) handler({ key: keyOf(object), before: undefined, after: object });

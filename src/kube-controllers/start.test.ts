@@ -1,4 +1,4 @@
-/** Starting, waiting and ending; and what happens when the API server does not behave. */
+/** Start, `idle` and `close`; and behaviour when requests to the API server fail. */
 import { afterEach, describe, expect, test } from "vitest";
 import { err, expectOk } from "#base";
 import { configMaps, defineResource, metadataOf, namespaces, type KubeObject, type OwnerReference } from "#kube";
@@ -33,14 +33,14 @@ const ownedBy = ({ apiVersion, kind, metadata }: KubeObject): OwnerReference => 
 const key = (name: string) => ({ namespace: "default", name });
 
 describe("the list", () => {
-  test("has one entry per controller, and the publisher only with a certificate", async () => {
+  test("has one entry per controller, and the certificate publisher only with a certificate", async () => {
     const names = kubeControllers().map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
     const all = kubeControllers({ rootCa: "PEM", namespaceGraceMs: 0, terminatedPodThreshold: 5 }).map(({ name }) => name);
     expect(all.filter((name) => !names.includes(name))).toEqual(["root-ca-certificate-publisher-controller"]);
   });
 
-  test("with a name twice does not start", async () => {
+  test("with a duplicate name is rejected", async () => {
     const cluster = await start({ controllers: [] });
     const options = {
       client: cluster.client,
@@ -52,7 +52,7 @@ describe("the list", () => {
     expect(started).toEqual(err("two controllers are called garbage-collector-controller"));
   });
 
-  test("runs all together: a namespace is set up, used and ended, and then there is silence", async () => {
+  test("runs together: a namespace is set up, used and deleted, and then nothing is written", async () => {
     const { client, running, writes, advance } = await start({ rootCa: "PEM" });
     expectOk(await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } }));
     await running.idle();
@@ -67,7 +67,7 @@ describe("the list", () => {
 });
 
 describe("shared informers", () => {
-  test("metadata comes from the whole objects that another controller's informer keeps", async () => {
+  test("metadata is taken from another controller's informer of whole objects", async () => {
     const seen: string[] = [];
     const reader: KubeController = {
       name: "reader",
@@ -129,8 +129,8 @@ function fragile() {
   return { state, between, breakWatches };
 }
 
-describe("when the server does not behave", () => {
-  test("what happened while it was away is made up for", async () => {
+describe("when requests fail", () => {
+  test("changes during an outage are processed afterwards", async () => {
     const { state, between, breakWatches } = fragile();
     const { client, running, advance, clock } = await start({ controllers: [garbageCollector], between });
     await running.idle();
@@ -148,7 +148,7 @@ describe("when the server does not behave", () => {
     expect((await client.get(configMaps, key("child"))).ok).toBe(false);
   });
 
-  test("a server that is not there yet is waited for", async () => {
+  test("a server that is not up yet is waited for", async () => {
     const { state, between } = fragile();
     state.down = true;
     const { client, running, clock } = await start({ controllers: [garbageCollector], between });
@@ -163,7 +163,7 @@ describe("when the server does not behave", () => {
     expect((await client.get(configMaps, key("child"))).ok).toBe(false);
   });
 
-  test("a conflict that changes nothing about the owners does not stop the collector", async () => {
+  test("a conflict without a change of the owners does not stop the garbage collector", async () => {
     const { state, between } = fragile();
     const { client, running } = await start({ controllers: [garbageCollector], between });
     await running.idle();
@@ -176,7 +176,7 @@ describe("when the server does not behave", () => {
     expect((await client.get(configMaps, key("child"))).ok).toBe(false);
   });
 
-  test("an unknown kind whose list fails for ever does not hold up the others", async () => {
+  test("an unknown kind whose list always fails does not block the others", async () => {
     const secrets = defineResource({ group: "", version: "v1", kind: "Secret", plural: "secrets", namespaced: true });
     const { client, running, clock } = await start({
       controllers: [garbageCollector],
@@ -196,7 +196,7 @@ describe("when the server does not behave", () => {
   });
 });
 
-test("closing ends a wait for idleness", async () => {
+test("close ends a pending idle()", async () => {
   const { state, between } = fragile();
   state.down = true;
   const cluster = await controlledCluster({ controllers: [garbageCollector], between });

@@ -1,7 +1,7 @@
 /**
- * Starts the controllers against one API server, any API server: all they know of it is a KubeClient.
+ * Starts the controllers against one API server: they only use a KubeClient.
  *
- * It resolves as soon as everything is wired. A server that is not there yet, or goes away, is the informers' business: they come back.
+ * It resolves as soon as everything is connected. The informers retry while the server is not up or is down.
  */
 import { err, MetricsRegistry, ok, type Clock, type Logger, type Metrics, type Result } from "#base";
 import { EventRecorder, type InformerHealth } from "#controller-runtime";
@@ -20,21 +20,21 @@ export type KubeControllersOptions = KubeControllersSettings & {
   readonly metrics?: Metrics | undefined;
   /** Absent: all of them, as kube-controller-manager runs them. */
   readonly controllers?: readonly KubeController[] | undefined;
-  /** Controllers that play what is missing here, a scheduler and kubelets. Absent: Pods stay Pending. */
+  /** Controllers that simulate a scheduler and kubelets. Absent: Pods stay Pending. */
   readonly simulation?: readonly KubeController[] | undefined;
-  /** Of this process, for events. */
+  /** The identity of this process, for events. */
   readonly identity?: string | undefined;
 };
 
 export type KubeControllersHealth = {
-  /** Every informer has its list and is not failing again and again. */
+  /** Every informer has its list and is not failing repeatedly. */
   readonly ready: boolean;
   readonly informers: ReadonlyMap<string, InformerHealth>;
 };
 
 export type RunningKubeControllers = {
   /**
-   * Resolves when nothing is due or in work and every informer holds what the server has. Keys that wait for a time (a retry, a TTL) do
+   * Resolves when nothing is due or in work and every informer has the server's newest version. Keys with a later due time (a retry, a TTL) do
    * not count: advance the clock. For tests: it lists every kind.
    */
   readonly idle: () => Promise<void>;
@@ -59,7 +59,7 @@ class Running {
   readonly #workers: Workers[] = [];
   readonly #recorders: EventRecorder[] = [];
   readonly #ended: Promise<unknown>;
-  /** Counts what happens, so that `idle` can tell whether something did while it looked. */
+  /** Counts events, so that `idle` can detect activity during its checks. */
   #activity = 0;
   readonly #waiting = new Set<() => void>();
 

@@ -1,4 +1,4 @@
-/** What becomes of a key after its pass. */
+/** Handling of a key after its pass. */
 import { expect, test } from "vitest";
 import { createLogger, err, FakeClock, MetricsRegistry, ok, seededRandom } from "#base";
 import { again, done, failed, passOf, retry, Workers, worstPass, type Pass } from "./work.ts";
@@ -38,7 +38,7 @@ test("`done` is not run again, and `again` runs after its delay", async () => {
   expect(clock.pending).toBe(0);
 });
 
-test("conflicts are tried again at once, a few times, and then with patience", async () => {
+test("conflicts are retried at once a few times, and then with backoff", async () => {
   const { clock, at, workers, lines } = setUp(Array.from({ length: 7 }, () => ({ kind: "conflict" })));
   workers.queue.add("a");
   await clock.advance(0);
@@ -47,7 +47,7 @@ test("conflicts are tried again at once, a few times, and then with patience", a
   expect([at.length, lines]).toEqual([8, []]);
 });
 
-test("failures wait longer each time, are logged, and never end a worker", async () => {
+test("failures are retried with a growing delay, are logged, and never end a worker", async () => {
   const { clock, at, workers, lines } = setUp(["throw", failed("no"), retry, retry, done]);
   workers.queue.add("a");
   await clock.advance(60_000);
@@ -55,14 +55,14 @@ test("failures wait longer each time, are logged, and never end a worker", async
   expect(lines).toEqual(["error controller met a bug oh", "warn pass failed a bug in the controller", "warn pass failed no"]);
 });
 
-test("the same failure is a warning once, until a pass succeeds", async () => {
+test("the same failure is logged as a warning once, until a pass succeeds", async () => {
   const { clock, workers, lines } = setUp([failed("no"), failed("no"), retry, failed("no"), failed("other"), done]);
   workers.queue.add("a");
   await clock.advance(60_000);
   expect(lines).toEqual(["warn pass failed no", "debug pass failed no", "debug pass failed no", "warn pass failed other"]);
 });
 
-test("an answer is a pass, and the worst of several counts", () => {
+test("a response becomes a pass result, and the first that is not done counts", () => {
   expect(passOf(ok(1))).toEqual(done);
   expect(passOf(err({ kind: "conflict", message: "late" }))).toEqual({ kind: "conflict" });
   expect(passOf(err({ kind: "forbidden", message: "no" }))).toEqual(failed("no"));

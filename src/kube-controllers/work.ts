@@ -1,8 +1,8 @@
 /**
- * Workers on a queue: take a key, do a pass, and heed what the pass says about the next one.
+ * Workers on a queue: take a key, run a pass, and requeue by its result.
  *
- * A conflict means that the cache was stale; the key is taken again at once, a few times, before it has to wait like any
- * other failure. Most conflicts are over by then, and a test with a clock that stands still gets to its end.
+ * A conflict means that the cache was stale; the key is retried at once, a few times, before it is delayed like any
+ * other failure. This resolves most conflicts, also in a test with a clock that does not advance.
  */
 import { describeThrown, fromPromise, type BackoffPolicy, type Result } from "#base";
 import { safeText, WorkQueue, type WorkQueueOptions } from "#controller-runtime";
@@ -11,12 +11,12 @@ import type { Logger } from "#base";
 
 export type Pass =
   | { readonly kind: "done" }
-  /** Look again after this time, whether or not something changes. */
+  /** Run again after this time, whether or not something changes. */
   | { readonly kind: "again"; readonly afterMs: number }
   | { readonly kind: "conflict" }
-  /** Not yet: as a failure, but without a log line. */
+  /** Not yet: like a failure, but without a log line. */
   | { readonly kind: "retry" }
-  /** Tried again after a wait that grows. */
+  /** Retried after a growing delay. */
   | { readonly kind: "failed"; readonly error: string };
 
 export const done: Pass = { kind: "done" };
@@ -24,7 +24,7 @@ export const retry: Pass = { kind: "retry" };
 export const again = (afterMs: number): Pass => ({ kind: "again", afterMs });
 export const failed = (error: string): Pass => ({ kind: "failed", error });
 
-/** The pass that an answer of the API server means. */
+/** The pass result for a response of the API server. */
 export function passOf(answer: Result<unknown, KubeError>): Pass {
   if (answer.ok) return done;
   return answer.error.kind === "conflict" ? { kind: "conflict" } : failed(answer.error.message);
@@ -37,7 +37,7 @@ export function worstPass(passes: readonly Pass[]): Pass {
 }
 
 export type WorkOptions = {
-  /** For metrics and logs; one queue of a name. */
+  /** For metrics and logs; unique. */
   readonly name: string;
   readonly pass: (key: string, signal: AbortSignal) => Promise<Pass>;
   /** Keys in work at once; 5, as most controllers of kube-controller-manager. */
@@ -63,7 +63,7 @@ export class Workers {
   readonly #options: WorkersOptions;
   readonly #logger: Logger;
   readonly #conflicts = new Map<string, number>();
-  /** By key: what its last pass failed with. */
+  /** By key: the error of its last pass. */
   readonly #errors = new Map<string, string>();
 
   constructor(work: WorkOptions, options: WorkersOptions) {
@@ -74,7 +74,7 @@ export class Workers {
     this.queue = new WorkQueue({ name: work.name, clock, random, metrics, backoff: work.backoff ?? WORK_BACKOFF });
   }
 
-  /** Something is due or in work. Keys that wait for their time do not count. */
+  /** Something is due or in work. Keys with a later due time do not count. */
   get busy(): boolean {
     return this.queue.inWork > 0 || this.queue.depth > 0;
   }
@@ -95,9 +95,9 @@ export class Workers {
     }
   }
 
-  /** What throws is a bug in the controller: it costs the pass, not the worker. */
+  /** An exception is a bug in the controller: the pass fails, the worker continues. */
   async #one(key: string, signal: AbortSignal): Promise<Pass> {
-    // async, so that what is thrown before the first wait is caught as well
+    // async, so that exceptions before the first await are caught as well
     const guarded = async () => this.#work.pass(key, signal);
     const pass = await fromPromise(guarded(), describeThrown);
     if (pass.ok) return pass.value;
@@ -122,7 +122,7 @@ export class Workers {
     }
   }
 
-  /** A warning once: a workload that a quota or a limit refuses fails in the same way with every change of its Pods. */
+  /** A warning once: a workload that exceeds a quota or a limit fails in the same way with every change of its Pods. */
   #logFailure(key: string, error: string, waitMs: number): void {
     if (this.#options.signal.aborted) return;
     const isKnown = this.#errors.get(key) === error;

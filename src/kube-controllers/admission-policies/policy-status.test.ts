@@ -1,11 +1,11 @@
-/** What the status of a policy says. */
+/** The status of admission policies. */
 import { expect, test } from "vitest";
 import { expectOk } from "#base";
 import { validatingAdmissionPolicies } from "#kube";
 import { controlledCluster } from "../../../test/builders/controlled-cluster.ts";
 import { policyStatusController } from "./policy-status.ts";
 
-test("every generation of a policy is seen, and seen once", async () => {
+test("observedGeneration follows every generation of a policy, with one write each", async () => {
   const cluster = await controlledCluster({ controllers: [policyStatusController] });
   const { client, running, writes } = cluster;
   const rules = [{ apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["pods"] }];

@@ -1,7 +1,7 @@
 /**
- * Says in the status of a ValidatingAdmissionPolicy which generation of it was looked at.
+ * Sets `status.observedGeneration` of ValidatingAdmissionPolicies.
  *
- * The real controller also checks the types of its expressions and writes warnings there; this one does not, and the list stays empty.
+ * The real controller also type-checks their expressions and writes warnings; here the list of warnings stays empty.
  */
 import { validatingAdmissionPolicies, type ValidatingAdmissionPolicy } from "#kube";
 import type { KubeController } from "../context.ts";

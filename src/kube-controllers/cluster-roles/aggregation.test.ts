@@ -1,4 +1,4 @@
-/** ClusterRoles that gather others' rules. */
+/** Aggregated ClusterRoles. */
 import { afterEach, expect, test } from "vitest";
 import { expectOk } from "#base";
 import { clusterRoles, type ClusterRole, type PolicyRule } from "#kube";
@@ -16,17 +16,17 @@ function role(name: string, labels: Record<string, string>, more: Partial<Cluste
   return { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name, labels }, ...more };
 }
 
-const gathering = (name: string, label: string, labels: Record<string, string> = {}) =>
+const aggregating = (name: string, label: string, labels: Record<string, string> = {}) =>
   role(name, labels, { aggregationRule: { clusterRoleSelectors: [{ matchLabels: { [label]: "yes" } }] } });
 
-test("rules are gathered, also through others that gather, and follow every change", async () => {
+test("rules are aggregated, also from aggregated roles, and follow every change", async () => {
   const cluster = await controlledCluster({ controllers: [clusterRoleAggregation] });
   clusters.push(cluster);
   const { client, running, writes } = cluster;
   const rules = async (name: string) => expectOk(await client.get(clusterRoles, { name })).rules ?? [];
   for (const made of [
-    gathering("looks", "to-view", { "to-edit": "yes" }),
-    gathering("changes", "to-edit"),
+    aggregating("looks", "to-view", { "to-edit": "yes" }),
+    aggregating("changes", "to-edit"),
     role("b", { "to-view": "yes" }, { rules: [rule("pods")] }),
     role("a", { "to-view": "yes", "to-edit": "yes" }, { rules: [rule("secrets"), rule("pods")] }),
   ]) {
@@ -47,12 +47,12 @@ test("rules are gathered, also through others that gather, and follow every chan
   expect(await rules("looks")).toEqual([rule("pods")]);
 });
 
-test("roles that gather from each other come to rest", async () => {
+test("roles that aggregate each other reach a stable state", async () => {
   const cluster = await controlledCluster({ controllers: [clusterRoleAggregation] });
   clusters.push(cluster);
   const { client, running } = cluster;
   for (const name of ["a", "b", "c"]) {
-    expectOk(await client.create(clusterRoles, { ...gathering(name, "all", { all: "yes" }), rules: [rule(name)] }));
+    expectOk(await client.create(clusterRoles, { ...aggregating(name, "all", { all: "yes" }), rules: [rule(name)] }));
   }
   await running.idle();
   const rules = async (name: string) => expectOk(await client.get(clusterRoles, { name })).rules ?? [];
@@ -60,7 +60,7 @@ test("roles that gather from each other come to rest", async () => {
   expect(await rules("b")).toEqual(await rules("c"));
 });
 
-test("each rule is taken once, in the order of selectors and names, and never from itself", () => {
+test("each rule appears once, in the order of selectors and names, and never from the role itself", () => {
   const both = role(
     "x",
     { one: "yes" },

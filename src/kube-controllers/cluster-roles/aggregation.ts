@@ -1,7 +1,7 @@
 /**
- * ClusterRoles with an aggregationRule get the rules of those that it selects.
+ * ClusterRoles with an aggregationRule get the rules of the roles that it selects.
  *
- * Any change of any role brings all that aggregate: which selects which is not worth knowing, for there are few of them.
+ * Any change of any role triggers all aggregated roles: there are few of them, so their selectors are not evaluated first.
  */
 import { clusterRoles, jsonEqual, matches, requirementsOf, type ClusterRole, type KubeObject, type PolicyRule } from "#kube";
 import type { KubeController, KubeControllerContext } from "../context.ts";
@@ -16,7 +16,7 @@ function start(context: KubeControllerContext): void {
   const { informers, client } = context;
   const roles = informers.of(clusterRoles);
   roles.addIndex(AGGREGATES, (role) => (role.aggregationRule === undefined ? [] : ["yes"]));
-  // one after the other, and none before it sees what the last one wrote: two that gather from each other would exchange their rules for ever
+  // one at a time, and each after the cache has the last write: two roles that aggregate each other would otherwise swap their rules forever
   const queue = context.work({ name: "cluster-role-aggregation", concurrency: 1, pass });
   let unseen: { readonly name: string; readonly resourceVersion: string } | undefined;
 
@@ -26,7 +26,7 @@ function start(context: KubeControllerContext): void {
     const rules = aggregated(role, roles.list());
     if (jsonEqual(rules, role.rules ?? [])) return done;
     const { apiVersion, kind } = role;
-    // nothing found says nothing: what others have written there stays
+    // no role selected: rules that other clients wrote stay
     const found = rules.length === 0 ? {} : { rules };
     const applied: KubeObject & Partial<Pick<ClusterRole, "rules">> = { apiVersion, kind, metadata: { name }, ...found };
     const answer = await client.apply(clusterRoles, applied, { fieldManager: FIELD_MANAGER, force: true, signal });
@@ -34,7 +34,7 @@ function start(context: KubeControllerContext): void {
     return passOf(answer);
   }
 
-  /** What is written comes back as a change, which brings all of them again. */
+  /** A write is also a change, which triggers all of them again. */
   function expect(name: string, resourceVersion: string): void {
     const seen = roles.get({ name });
     if (seen !== undefined && isOlder(seen.metadata.resourceVersion ?? "", resourceVersion)) unseen = { name, resourceVersion };
@@ -48,12 +48,12 @@ function start(context: KubeControllerContext): void {
   });
 }
 
-/** Versions are counters in text, too long for a number. */
+/** Compared as text: resource versions may exceed the precision of a number. */
 function isOlder(a: string, b: string): boolean {
   return a.length === b.length ? a < b : a.length < b.length;
 }
 
-/** In the order of the selectors, then of the roles' names; each rule once. */
+/** In the order of the selectors, then of the role names; each rule once. */
 export function aggregated(role: ClusterRole, roles: readonly ClusterRole[]): readonly PolicyRule[] {
   const others = roles
     .filter(({ metadata }) => metadata.name !== role.metadata.name)

@@ -1,4 +1,4 @@
-/** The arithmetic of budgets. */
+/** The arithmetic of PodDisruptionBudgets. */
 import { describe, expect, test } from "vitest";
 import { err, ok } from "#base";
 import type { Pod, PodDisruptionBudget } from "#kube";
@@ -29,7 +29,7 @@ function pod(name: string, ready = true, metadata: Partial<Pod["metadata"]> = {}
   };
 }
 
-describe("how many must be healthy", () => {
+describe("the number of Pods that must be healthy", () => {
   test.each([
     { name: "a number is a number", spec: { minAvailable: 2 }, scale: 3, want: { expectedPods: 3, desiredHealthy: 2 } },
     { name: "a share is rounded up", spec: { minAvailable: "50%" }, scale: 5, want: { expectedPods: 5, desiredHealthy: 3 } },
@@ -52,12 +52,12 @@ describe("how many must be healthy", () => {
     expect(expectedOf(budget(spec), scale)).toEqual(ok(want));
   });
 
-  test("a value that is no percentage is refused with Kubernetes' message", () => {
+  test("an invalid percentage is rejected with Kubernetes' message", () => {
     const want = err("invalid value for IntOrString: invalid type: string is not a percentage");
     expect([expectedOf(budget({ minAvailable: "half" }), 2), expectedOf(budget({ maxUnavailable: "half" }), 2)]).toEqual([want, want]);
   });
 
-  test("only a plain minimum needs no controllers", () => {
+  test("only an absolute minAvailable does not need the scale of controllers", () => {
     expect([{ minAvailable: 1 }, { minAvailable: "1%" }, { maxUnavailable: 1 }].map((spec) => needsScale(budget(spec)))).toEqual([
       false,
       true,
@@ -66,7 +66,7 @@ describe("how many must be healthy", () => {
   });
 });
 
-describe("who is healthy", () => {
+describe("healthy Pods", () => {
   const disrupted = { fresh: at(10), stale: at(130), ending: at(10), other: at(10) };
   const given = budget({}, { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0, disruptedPods: disrupted });
   const pods = [
@@ -78,7 +78,7 @@ describe("who is healthy", () => {
     pod("__proto__"),
   ];
 
-  test("those that were let go count as gone until they had their time", () => {
+  test("Pods with an accepted eviction count as disrupted until their deletion times out", () => {
     const found = disruptedOf(given, pods, NOW);
     expect([found.pods, found.recheckAt, found.stayed.map(({ metadata }) => metadata.name)]).toEqual([
       { fresh: at(10) },
@@ -93,7 +93,7 @@ describe("the status", () => {
   const expected = { expectedPods: 3, desiredHealthy: 2 };
   const first = statusOf(budget({}), { expected, healthy: 3, disrupted: {} }, "now");
 
-  test("says how many may go, and why", () => {
+  test("has the allowed disruptions, and the reason", () => {
     expect(first).toEqual({
       observedGeneration: 3,
       disruptionsAllowed: 1,
@@ -118,16 +118,16 @@ describe("the status", () => {
     });
   });
 
-  test("allows nothing when it selects nothing", () => {
+  test("allows no disruption when no Pod is selected", () => {
     const none = { expectedPods: 0, desiredHealthy: 0 };
     expect(statusOf(budget({}), { expected: none, healthy: 0, disrupted: {} }, "now")).toMatchObject({ disruptionsAllowed: 0 });
   });
 
-  test("is not written again", () => {
+  test("is not written again without a change", () => {
     expect(statusOf(budget({}, first), { expected, healthy: 3, disrupted: {} }, "later")).toBeUndefined();
   });
 
-  test("allows nothing when the Pods cannot be counted, and says so once", () => {
+  test("allows no disruption when the Pods cannot be counted, and reports it once", () => {
     const failed = failSafeStatus(budget({}, first), "no idea", "later");
     expect(failed).toMatchObject({
       disruptionsAllowed: 0,
@@ -139,7 +139,7 @@ describe("the status", () => {
   });
 });
 
-test("a selector is printed as Go does", () => {
+test("a selector is printed like in Go", () => {
   expect(goSelector({ matchLabels: { b: "2", a: "1" }, matchExpressions: [{ key: "k", operator: "In", values: ["x", "y"] }] })).toBe(
     "&LabelSelector{MatchLabels:map[string]string{a: 1,b: 2,},MatchExpressions:[]LabelSelectorRequirement{LabelSelectorRequirement{Key:k,Operator:In,Values:[x y],},},}",
   );

@@ -3,7 +3,7 @@ import { err, map, ok, type Result } from "#base";
 import { findCondition, jsonEqual, setCondition, type BudgetStatus, type LabelSelector, type Pod, type PodDisruptionBudget } from "#kube";
 import { isPodReady } from "../pods/pod-status.ts";
 
-/** A Pod that was let go and is not being deleted after this time will stay. */
+/** An evicted Pod that is not being deleted after this time will stay. */
 const DELETION_TIMEOUT_MS = 120_000;
 /** The largest value of a counter in the status. */
 export const MAX_INT32 = 2_147_483_647;
@@ -11,12 +11,12 @@ const ALLOWED = "DisruptionAllowed";
 
 export type Expected = { readonly expectedPods: number; readonly desiredHealthy: number };
 
-/** Whether the budget counts in shares of what the controllers of its Pods want; a number counts the Pods that are there. */
+/** Whether the budget is relative to the scale of the Pods' controllers; an absolute minAvailable counts existing Pods. */
 export function needsScale({ spec }: PodDisruptionBudget): boolean {
   return spec?.maxUnavailable !== undefined || typeof spec?.minAvailable === "string";
 }
 
-/** `scale`: how many Pods their controllers want, or how many there are if `needsScale` says no. */
+/** `scale`: the total scale of their controllers, or the number of Pods if `needsScale` is false. */
 export function expectedOf({ spec }: PodDisruptionBudget, scale: number): Result<Expected, string> {
   if (spec?.maxUnavailable !== undefined) {
     return map(share(spec.maxUnavailable, scale), (down) => ({ expectedPods: scale, desiredHealthy: Math.max(0, scale - down) }));
@@ -25,7 +25,7 @@ export function expectedOf({ spec }: PodDisruptionBudget, scale: number): Result
   return map(share(spec.minAvailable, scale), (up) => ({ expectedPods: scale, desiredHealthy: up }));
 }
 
-/** A number, or a percentage of the whole rounded up. */
+/** A number, or a percentage of the total, rounded up. */
 function share(value: number | string, whole: number): Result<number, string> {
   if (typeof value === "number") return ok(value);
   const percent = /^(\d+)%$/.exec(value)?.[1];
@@ -35,9 +35,9 @@ function share(value: number | string, whole: number): Result<number, string> {
 
 export type Disrupted = {
   readonly pods: Readonly<Record<string, string>>;
-  /** When to look again, in milliseconds since 1970. */
+  /** When to recheck, in milliseconds since 1970. */
   readonly recheckAt: number | undefined;
-  /** They should have gone, and did not. */
+  /** Evicted Pods that were not deleted in time. */
   readonly stayed: readonly Pod[];
 };
 
@@ -67,7 +67,7 @@ export function healthyPods(pods: readonly Pod[], disrupted: Disrupted["pods"], 
   return pods.filter((pod) => pod.metadata.deletionTimestamp === undefined && !leaves(pod.metadata.name) && isPodReady(pod)).length;
 }
 
-/** The status to write, or undefined when the one that is there says it all. */
+/** The status to write, or undefined when the current one is equal. */
 export function statusOf(
   budget: PodDisruptionBudget,
   { expected, healthy, disrupted }: { expected: Expected; healthy: number; disrupted: Disrupted["pods"] },
@@ -75,7 +75,7 @@ export function statusOf(
 ): BudgetStatus | undefined {
   const { generation: observedGeneration = 0 } = budget.metadata;
   const { expectedPods, desiredHealthy } = expected;
-  // a budget that selects no Pods allows nothing: its first Pods may come before we have seen them
+  // a budget that selects no Pods allows no disruption: its first Pods may not be in the cache yet
   const disruptionsAllowed = expectedPods <= 0 ? 0 : Math.max(0, healthy - desiredHealthy);
   const [status, reason] = disruptionsAllowed > 0 ? (["True", "SufficientPods"] as const) : (["False", "InsufficientPods"] as const);
   const conditions = setCondition(budget.status?.conditions ?? [], { type: ALLOWED, status, reason, message: "", observedGeneration }, now);
@@ -84,7 +84,7 @@ export function statusOf(
   return jsonEqual(budget.status, next) ? undefined : next;
 }
 
-/** When nothing can be counted, nothing may be disrupted. */
+/** Without a count no disruption is allowed. */
 export function failSafeStatus({ status }: PodDisruptionBudget, message: string, now: string): BudgetStatus | undefined {
   const none = { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 };
   const { observedGeneration = 0 } = status ?? {};
@@ -94,7 +94,7 @@ export function failSafeStatus({ status }: PodDisruptionBudget, message: string,
   return { ...none, ...status, disruptionsAllowed: 0, conditions: setCondition(status?.conditions ?? [], failure, now) };
 }
 
-/** As Go prints it, because kube-controller-manager's event does. */
+/** Formatted like in Go, because the event of kube-controller-manager is. */
 export function goSelector({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string {
   const labels = Object.entries(matchLabels)
     .toSorted(([a], [b]) => (a < b ? -1 : 1))

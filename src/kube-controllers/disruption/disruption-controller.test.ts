@@ -1,4 +1,4 @@
-/** Budgets on an API server in this process. */
+/** PodDisruptionBudgets on an API server in this process. */
 import { afterEach, describe, expect, test } from "vitest";
 import { expectOk } from "#base";
 import {
@@ -95,7 +95,7 @@ test("the status follows the Pods, and is written only when it changes", async (
   });
 });
 
-describe("shares are of what controllers want", () => {
+describe("percentages refer to the scale of the controllers", () => {
   const rows = [
     { name: "a ReplicaSet", kind: replicaSets, spec: { replicas: 4, selector, template } },
     { name: "a StatefulSet", kind: statefulSets, spec: { replicas: 4, selector, template, serviceName: "s" } },
@@ -119,7 +119,7 @@ describe("shares are of what controllers want", () => {
     expect(await status()).toMatchObject({ expectedPods: 4, desiredHealthy: 2, currentHealthy: 2, disruptionsAllowed: 0 });
   });
 
-  test("a Deployment, over all its ReplicaSets", async () => {
+  test("of a Deployment: over all its ReplicaSets", async () => {
     const { makeBudget, makePod, status, client, running } = await start();
     const spec = { replicas: 3, selector, template };
     const deployment = expectOk(
@@ -142,7 +142,7 @@ describe("shares are of what controllers want", () => {
     expect(await status()).toMatchObject({ expectedPods: 3, desiredHealthy: 2, currentHealthy: 2, disruptionsAllowed: 0 });
   });
 
-  test("a custom resource is asked for its scale; one without is an error", async () => {
+  test("the scale subresource of a custom resource is read; without one it is an error", async () => {
     const { makeBudget, makePod, status, client, running } = await start();
     const definitions = defineResource({
       group: "apiextensions.k8s.io",
@@ -197,7 +197,7 @@ describe("shares are of what controllers want", () => {
     });
   });
 
-  test("a controller that is not there is an error that allows nothing", async () => {
+  test("a missing controller is an error that allows no disruption", async () => {
     const { makeBudget, makePod, status, client, running } = await start();
     const owner = {
       apiVersion: "apps/v1",
@@ -233,7 +233,7 @@ describe("shares are of what controllers want", () => {
   });
 });
 
-test("a Pod that was to be evicted and stays counts again after two minutes", async () => {
+test("a Pod with an accepted eviction that is not deleted counts as healthy again after two minutes", async () => {
   const { makeBudget, makePod, status, client, running, advance, clock } = await start();
   await makePod("p1");
   await makeBudget({ minAvailable: 0 });
@@ -253,7 +253,7 @@ test("a Pod that was to be evicted and stays counts again after two minutes", as
   expect(await events(client)).toContain("NotDeleted: Pod was expected by PDB default/default to be deleted but it wasn't");
 });
 
-test("a disruption that did not come is taken back from the Pod", async () => {
+test("the DisruptionTarget condition is reset on a Pod that was not deleted", async () => {
   const { makePod, client, running, advance, clock } = await start();
   const lastTransitionTime = new Date(clock.now()).toISOString().replace(".000", "");
   const disruption = (reason: string) => ({ type: "DisruptionTarget", status: "True", reason, lastTransitionTime });

@@ -1,7 +1,7 @@
 /**
- * Keeps the status of PodDisruptionBudgets: how many of their Pods may be evicted now. The API server's eviction subresource reads it.
+ * Writes the status of PodDisruptionBudgets: how many of their Pods may be evicted now. The API server's eviction subresource reads it.
  *
- * It also takes back a DisruptionTarget condition from a Pod that was to go and, two minutes later, has not.
+ * It also resets the DisruptionTarget condition of a Pod that has not been deleted two minutes after its eviction.
  */
 import { timestamp, type Result } from "#base";
 import {
@@ -79,7 +79,7 @@ class Disruption {
     const disrupted = disruptedOf(budget, pods, now);
     for (const pod of disrupted.stayed) {
       const { namespace } = budget.metadata;
-      // the namespace twice is kube-controller-manager's slip; people search for what it says
+      // the repeated namespace is a mistake of kube-controller-manager that is kept: users search for the message
       this.#tell(pod, "Warning", "NotDeleted", `Pod was expected by PDB ${namespace}/${namespace} to be deleted but it wasn't`);
     }
     const counted = { expected: expected.value, healthy: healthyPods(pods, disrupted.pods, now), disrupted: disrupted.pods };
@@ -121,7 +121,7 @@ class Disruption {
     return !answer.ok && answer.error.kind === "not-found" ? done : passOf(answer);
   }
 
-  /** How long until the condition is stale; undefined when there is none that could be. What kubelet says it may do in its own time. */
+  /** How long until the condition is stale; undefined when there is none that could be. Conditions of the kubelet are not reset. */
   #staleIn(pod: Pod): number | undefined {
     const condition = podCondition(pod, "DisruptionTarget");
     if (pod.metadata.deletionTimestamp !== undefined || isPodFinished(pod)) return undefined;
@@ -146,7 +146,7 @@ class Disruption {
   }
 }
 
-/** No selector selects nothing; an empty one selects every Pod of the namespace. */
+/** An absent selector selects nothing; an empty one selects every Pod of the namespace. */
 function selects({ spec }: PodDisruptionBudget, { metadata }: Pod): boolean {
   return spec?.selector !== undefined && spec.selector !== null && matches(requirementsOf(spec.selector), metadata.labels);
 }

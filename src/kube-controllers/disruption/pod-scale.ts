@@ -1,6 +1,6 @@
 /**
- * How many Pods the controllers of these Pods want, all together. Deployments, ReplicaSets, StatefulSets and ReplicationControllers are
- * read from informers; any other kind is asked for its scale.
+ * The total number of Pods that the controllers of these Pods want. Deployments, ReplicaSets, StatefulSets and ReplicationControllers are
+ * read from informers; for any other kind the scale subresource is read.
  */
 import { err, map, ok, type Result } from "#base";
 import {
@@ -25,7 +25,7 @@ type Scalable = KubeObject & { readonly spec?: { readonly replicas?: number } };
 
 export type PodScale = {
   readonly wanted: number;
-  /** Names of Pods that no controller stands behind. */
+  /** Names of Pods without a controller. */
   readonly unmanaged: readonly string[];
 };
 
@@ -34,7 +34,7 @@ type Found = Result<{ readonly uid: string; readonly replicas: number } | undefi
 export class PodScales {
   readonly #context: KubeControllerContext;
 
-  /** Takes its informers, so it is made in `start`. */
+  /** Requests informers, so it is created in `start`. */
   constructor(context: KubeControllerContext) {
     this.#context = context;
     const kinds: readonly Resource<Scalable>[] = [deployments, replicaSets, replicationControllers, statefulSets];

@@ -1,4 +1,4 @@
-/** Which endpoints a Service should have: by the ports they offer, for a Service's port may be another number on each Pod. Pure. */
+/** The desired endpoints of a Service, grouped by ports: a named port may have another number on each Pod. Pure. */
 import { canonicalJson, type AddressType, type EndpointPort, type Node, type Pod, type Service, type SliceEndpoint } from "#kube";
 import { isPodReady } from "../pods/pod-status.ts";
 import { hasAddress } from "./services.ts";
@@ -9,7 +9,7 @@ export type PortGroup = { readonly ports: readonly EndpointPort[]; readonly endp
 export type Desired = {
   /** By `portsKey`. */
   readonly groups: ReadonlyMap<string, PortGroup>;
-  /** Pods left out because their node is not known, as sentences. */
+  /** Messages about Pods that are left out because their node is not known. */
   readonly skipped: readonly string[];
 };
 
@@ -43,12 +43,12 @@ export function desiredEndpoints({ service, pods, nodeOf }: ServiceWorld, addres
   return { groups, skipped };
 }
 
-/** The same Pod at the same addresses; whatever else changes is a change of this endpoint. */
+/** The same Pod at the same addresses; any other difference is a change of this endpoint. */
 export function endpointKey({ addresses, hostname = "", targetRef }: SliceEndpoint): string {
   return JSON.stringify([addresses.toSorted(ascending), hostname, targetRef?.namespace ?? "", targetRef?.name ?? ""]);
 }
 
-/** The order of ports does not count. */
+/** Independent of the order of ports. */
 export function portsKey(ports: readonly EndpointPort[]): string {
   const texts = ports.map(({ name = "", port, protocol = "TCP", appProtocol }) => canonicalJson({ name, port, protocol, appProtocol }));
   return texts.toSorted(ascending).join(";");
@@ -90,7 +90,7 @@ function endpointOf(pod: Pod, { service, node, addressType }: EndpointWorld): Sl
   };
 }
 
-/** For whom the endpoint is near, if the Service prefers that. */
+/** Topology hints of the endpoint, if the Service prefers close endpoints. */
 function hintsOf({ spec }: Service, zone: string, nodeName: string): NonNullable<SliceEndpoint["hints"]> {
   const distribution = spec?.trafficDistribution ?? "";
   if (!CLOSE.has(distribution)) return {};

@@ -1,8 +1,8 @@
 /**
- * Keeps the Endpoints of Services with a selector: the API before EndpointSlices, which some still read. It knows one address family and
- * no Pod that is on its way out.
+ * Writes the Endpoints of Services with a selector: the API before EndpointSlices, which some clients still read. It has one address family and
+ * no terminating Pods.
  *
- * Endpoints have no owner reference: when a Service goes, its Endpoints are deleted here, also those that were left while we were away.
+ * Endpoints have no owner reference: they are deleted here with their Service, also if it was deleted while the controller was stopped.
  */
 import type { WorkQueue } from "#controller-runtime";
 import {
@@ -34,7 +34,7 @@ export const endpointsController: KubeController = {
 const MANAGED_BY_LABEL = "endpoints.kubernetes.io/managed-by";
 const MANAGED_BY = "endpoint-controller";
 const OVER_CAPACITY = "endpoints.kubernetes.io/over-capacity";
-/** Leader elections of old lived in Endpoints without a Service. */
+/** Old leader elections use Endpoints without a Service. */
 const LEADER = "control-plane.alpha.kubernetes.io/leader";
 
 class EndpointsOfServices {
@@ -52,7 +52,7 @@ class EndpointsOfServices {
     informers.subscribe(endpointsKind, ({ key, after }) => {
       if (after === undefined) queue.add(keyText(key));
     });
-    // once: later, Endpoints without a Service were created by a user, and stay
+    // only once: Endpoints without a Service that exist later were created by a user, and stay
     const leftOver = this.#context.work({
       name: "endpoints-left-over",
       concurrency: 1,

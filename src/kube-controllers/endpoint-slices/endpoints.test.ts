@@ -61,7 +61,7 @@ async function start(options: ControlledClusterOptions = {}) {
   return { ...cluster, makeService, makePod, setReady, addresses };
 }
 
-test("endpoints follow Pods, and nothing is written when nothing shows", async () => {
+test("endpoints follow Pods, and nothing is written without a visible change", async () => {
   const { makeService, makePod, setReady, addresses, client, running, writes } = await start();
   await makeService();
   await running.idle();
@@ -80,7 +80,7 @@ test("endpoints follow Pods, and nothing is written when nothing shows", async (
   expect(await addresses()).toEqual({ slices: [["10.1.0.2 true"]], ready: ["10.1.0.2"], notReady: [] });
 });
 
-test("the time of the change is recorded", async () => {
+test("the trigger time of a change is recorded", async () => {
   const { makeService, makePod, setReady, client, running, clock } = await start();
   const { metadata } = await makeService();
   await running.idle();
@@ -102,7 +102,7 @@ test("the time of the change is recorded", async () => {
   expect(await changeTimes()).toEqual([undefined, undefined]);
 });
 
-test("a hundred endpoints fit a slice", async () => {
+test("a slice has at most a hundred endpoints", async () => {
   const { makeService, makePod, addresses, running } = await start();
   for (let at = 0; at < 120; at += 1) await makePod(`p${at}`, `10.1.0.${at}`);
   await makeService();
@@ -111,7 +111,7 @@ test("a hundred endpoints fit a slice", async () => {
   expect([slices.map((slice) => slice.length).toSorted((a, b) => b - a), ready?.length]).toEqual([[100, 20], 120]);
 });
 
-test("Services without a selector, and names for others, are left alone", async () => {
+test("Services without a selector, and ExternalName Services, are ignored", async () => {
   const { client, running, writes } = await start();
   const metadata = (name: string) => ({ name, namespace: "default" });
   await client.create(services, { apiVersion: "v1", kind: "Service", metadata: metadata("own"), spec: { ports: [{ port: 80 }] } });
@@ -123,7 +123,7 @@ test("Services without a selector, and names for others, are left alone", async 
   expect((await client.get(endpoints, metadata("nobodys"))).ok).toBe(true);
 });
 
-test("foreign changes and deletions are reverted", async () => {
+test("changes and deletions by other clients are reverted", async () => {
   const { makeService, makePod, addresses, client, running } = await start();
   await makeService();
   await makePod("a", "10.1.0.1");
@@ -145,7 +145,7 @@ test("foreign changes and deletions are reverted", async () => {
   expect((await addresses()).slices).toEqual([["10.1.0.1 true"], ["10.1.0.1 true"]]);
 });
 
-test("Endpoints go with their Service", async () => {
+test("Endpoints are deleted with their Service", async () => {
   const { makeService, client, running } = await start();
   await makeService();
   await running.idle();
@@ -171,7 +171,7 @@ test("Endpoints whose Service was deleted while the controller was stopped are d
   expect(expectOk(await client.list(endpoints)).items.map(({ metadata }) => metadata.name)).toEqual(["election"]);
 });
 
-test("a Pod on an unknown node is left out until the node is there", async () => {
+test("a Pod on an unknown node is left out until the node exists", async () => {
   const { makeService, makePod, addresses, client, running } = await start();
   await makeService();
   await makePod("a", "10.1.0.1", { nodeName: "late" });
@@ -182,7 +182,7 @@ test("a Pod on an unknown node is left out until the node is there", async () =>
   expect((await addresses()).slices).toEqual([["10.1.0.1 true"]]);
 });
 
-test("a refused write is reported and retried", async () => {
+test("a rejected write is reported and retried", async () => {
   const fails = { now: true };
   const { makeService, makePod, addresses, client, running, advance } = await start({
     between: (inner) => ({
@@ -205,7 +205,7 @@ test("a refused write is reported and retried", async () => {
   ]);
 });
 
-test("in a namespace that ends nothing is made", async () => {
+test("nothing is created in a terminating namespace", async () => {
   const { makePod, client, running, writes } = await start();
   await makePod("a", "10.1.0.1");
   await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: "ending" } });

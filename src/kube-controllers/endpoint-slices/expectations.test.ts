@@ -1,4 +1,4 @@
-/** Our own writes on their way back to us. */
+/** Writes of this controller that are not in the cache yet. */
 import { expect, test } from "vitest";
 import { FakeClock } from "#base";
 import type { EndpointSlice } from "#kube";
@@ -14,7 +14,7 @@ const slice = (resourceVersion: string): EndpointSlice => {
 };
 const heard = (after?: EndpointSlice) => ({ key: { namespace: "n", name: "s" }, before: undefined, after });
 
-test("a write is expected until it, or something newer, is heard of", () => {
+test("a write is expected until its version, or a newer one, is observed", () => {
   const expectations = new SliceExpectations(new FakeClock());
   expectations.written("n/shop", slice("10"), undefined);
   expect(expectations.behindMs("n/shop")).toBe(30_000);
@@ -24,21 +24,21 @@ test("a write is expected until it, or something newer, is heard of", () => {
   expect([expectations.isOurs("n/shop", heard(slice("11"))), expectations.behindMs("n/shop")]).toEqual([false, 0]);
 });
 
-test("what was heard of before the answer came is not expected", () => {
+test("a version that was observed before the response is not expected", () => {
   const expectations = new SliceExpectations(new FakeClock());
   expectations.written("n/shop", slice("10"), slice("10"));
   expectations.removed("n/shop", slice("10"), undefined);
   expect(expectations.behindMs("n/shop")).toBe(0);
 });
 
-test("a deletion is expected until it is heard of", () => {
+test("a deletion is expected until it is observed", () => {
   const expectations = new SliceExpectations(new FakeClock());
   expectations.removed("n/shop", slice("10"), slice("10"));
   expect(expectations.isOurs("n/shop", heard(slice("11")))).toBe(true);
   expect([expectations.isOurs("n/shop", heard()), expectations.behindMs("n/shop")]).toEqual([true, 0]);
 });
 
-test("foreign and unexpected deletions are not counted", () => {
+test("deletions by other clients and unexpected ones are not counted", () => {
   const expectations = new SliceExpectations(new FakeClock());
   expectations.written("n/shop", slice("10"), undefined);
   expect([expectations.isOurs("n/shop", heard()), expectations.isOurs("n/shop", heard(slice("12")))]).toEqual([false, false]);
@@ -47,7 +47,7 @@ test("foreign and unexpected deletions are not counted", () => {
   expect(expectations.behindMs("n/shop")).toBe(0);
 });
 
-test("patience has an end", async () => {
+test("an expectation times out", async () => {
   const clock = new FakeClock();
   const expectations = new SliceExpectations(clock);
   expectations.written("n/shop", slice("10"), undefined);

@@ -1,8 +1,8 @@
 /**
- * What we wrote and have not heard of yet. A plan made from a cache that lacks our own last writes would make the same slices twice.
+ * Writes that are not in the cache yet. A plan made from a cache that lacks our own last writes would create the same slices twice.
  *
- * The watch event may arrive before the response of the write; then nothing is expected. And it may never arrive (created and deleted by
- * another before we had our answer), so an expectation ends by itself after a while.
+ * The watch event may arrive before the response of the write; then nothing is expected. It may also never arrive (another client deleted
+ * the slice before our response), so an expectation times out.
  */
 import type { Clock } from "#base";
 import type { CacheChange } from "#controller-runtime";
@@ -10,8 +10,8 @@ import type { EndpointSlice } from "#kube";
 
 type Expected = { readonly resourceVersion: string; readonly until: number };
 
-const PATIENCE_MS = 30_000;
-/** Of a deletion: no version of the slice is new enough. */
+const EXPECTATION_TIMEOUT_MS = 30_000;
+/** For a deletion: no version of the slice is new enough. */
 const GONE = "gone";
 
 export class SliceExpectations {
@@ -23,7 +23,7 @@ export class SliceExpectations {
     this.#clock = clock;
   }
 
-  /** `seen`: what the cache has of it by now. */
+  /** `seen`: the slice in the cache. */
   written(service: string, { metadata }: EndpointSlice, seen: EndpointSlice | undefined): void {
     const { name, resourceVersion = "" } = metadata;
     if (seen === undefined || isOlder(seen.metadata.resourceVersion ?? "", resourceVersion)) this.#expect(service, name, resourceVersion);
@@ -33,7 +33,7 @@ export class SliceExpectations {
     if (seen !== undefined) this.#expect(service, metadata.name, GONE);
   }
 
-  /** How long the Service may have to wait for its cache; 0: it is up to date. */
+  /** How long the Service has to wait for the cache; 0: it is up to date. */
   behindMs(service: string): number {
     const now = this.#clock.monotonic();
     const ofService = this.#expected.get(service);
@@ -46,7 +46,7 @@ export class SliceExpectations {
     this.#expected.delete(service);
   }
 
-  /** Whether the change is only our own write coming back. */
+  /** Whether the change is the event of our own write. */
   isOurs(service: string, { key, after }: CacheChange<EndpointSlice>): boolean {
     const ofService = this.#expected.get(service);
     const expected = ofService?.get(key.name);
@@ -60,12 +60,12 @@ export class SliceExpectations {
 
   #expect(service: string, name: string, resourceVersion: string): void {
     const ofService = this.#expected.get(service) ?? new Map<string, Expected>();
-    ofService.set(name, { resourceVersion, until: this.#clock.monotonic() + PATIENCE_MS });
+    ofService.set(name, { resourceVersion, until: this.#clock.monotonic() + EXPECTATION_TIMEOUT_MS });
     this.#expected.set(service, ofService);
   }
 }
 
-/** Versions are counters in text, too long for a number. */
+/** Compared as text: resource versions may exceed the precision of a number. */
 function isOlder(a: string, b: string): boolean {
   return a.length === b.length ? a < b : a.length < b.length;
 }

@@ -1,4 +1,4 @@
-/** Slices from Pods: what is written, and how little. */
+/** EndpointSlices from Pods: the planned writes, and their number. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { EndpointSlice, Node, Pod, PodPhase, Service } from "#kube";
@@ -46,7 +46,7 @@ const nodeOf = (name: string) => (name === "node" ? node : undefined);
 const plan = (given: Service, pods: readonly Pod[], existing: readonly EndpointSlice[] = []) =>
   planSlices({ service: given, pods, nodeOf }, existing);
 
-/** What the server has after the plan. */
+/** The slices on the server after the plan. */
 function performed(given: Service, pods: readonly Pod[], existing: readonly EndpointSlice[] = []): readonly EndpointSlice[] {
   const { create, update, remove } = plan(given, pods, existing);
   const gone = new Set([...remove, ...update].map(({ metadata }) => metadata.name));
@@ -59,7 +59,7 @@ function performed(given: Service, pods: readonly Pod[], existing: readonly Endp
 }
 
 describe("an endpoint", () => {
-  test("shows the Pod, its node and zone, and what state it is in", () => {
+  test("has the Pod, its node, its zone and its conditions", () => {
     const [slice] = plan(service(), [pod("a")]).create;
     expect(slice).toEqual({
       apiVersion: "discovery.k8s.io/v1",
@@ -125,7 +125,7 @@ describe("Pods that are left out", () => {
     expect(plan(service(), [given]).create.flatMap(({ endpoints }) => endpoints ?? [])).toEqual([]);
   });
 
-  test("those whose node is not known, with a message", () => {
+  test("Pods whose node is not known, with a message", () => {
     const { create, skipped } = plan(service(), [pod("a", { nodeName: "other" })]);
     expect([create.flatMap(({ endpoints }) => endpoints ?? []), skipped]).toEqual([
       [],
@@ -140,7 +140,7 @@ describe("ports", () => {
   const offering = (name: string, containerPort: number, more: object = {}) =>
     pod(name, { containers: [{ name: "c", ports: [{ name: "web", containerPort }] }], ...more });
 
-  test("a name may be another number on each Pod: a slice each", () => {
+  test("a named port may have another number on each Pod: one slice each", () => {
     const { create } = plan(named, [offering("a", 8080), offering("bb", 9090), offering("ccc", 8080)]);
     expect(create.map(({ ports, endpoints }) => [ports, endpoints?.length])).toEqual([
       [[{ name: "http", port: 8080, protocol: "TCP", appProtocol: "h2c" }], 2],
@@ -148,7 +148,7 @@ describe("ports", () => {
     ]);
   });
 
-  test("a sidecar's port counts, an init container's does not, nor another protocol's", () => {
+  test("a sidecar's port counts; an init container's and another protocol's do not", () => {
     const sidecar = pod("a", { initContainers: [{ name: "s", restartPolicy: "Always", ports: [{ name: "web", containerPort: 7 }] }] });
     const init = pod("bb", { initContainers: [{ name: "s", ports: [{ name: "web", containerPort: 7 }] }] });
     const udp = pod("ccc", { containers: [{ name: "c", ports: [{ name: "web", containerPort: 8, protocol: "UDP" }] }] });
@@ -156,7 +156,7 @@ describe("ports", () => {
     expect(create.map(({ ports }) => ports?.map(({ port }) => port))).toEqual([[7], []]);
   });
 
-  test("without a target, the Service's own number is meant", () => {
+  test("without a targetPort the Service's own port is used", () => {
     expect(plan(service({ ports: [{ port: 80 }] }), [pod("a")]).create[0]?.ports).toEqual([{ name: "", port: 80, protocol: "TCP" }]);
   });
 });
@@ -187,14 +187,14 @@ describe("families", () => {
     expect(create.map(({ addressType, endpoints }) => [addressType, endpoints?.[0]?.addresses])).toEqual(want);
   });
 
-  test("slices of a family that is no longer served go", () => {
+  test("slices of a family that is no longer served are deleted", () => {
     const slices = performed(service({ ipFamilies: ["IPv4", "IPv6"] }), [both]);
     expect(plan(service(), [both], slices).remove.map(({ addressType }) => addressType)).toEqual(["IPv6"]);
   });
 });
 
 describe("labels", () => {
-  test("are the Service's own, but for three that are ours", () => {
+  test("are the Service's own, except three that the controller sets", () => {
     const given = service({ clusterIP: "None" }, { labels: { team: "a", "kubernetes.io/service-name": "lie" } });
     const slices = performed(given, [pod("a")]);
     expect(slices[0]?.metadata.labels).toEqual({
@@ -208,14 +208,14 @@ describe("labels", () => {
   });
 });
 
-describe("as few writes as may be", () => {
-  test("a Service without Pods has one empty slice, and it is left alone", () => {
+describe("the minimum of writes", () => {
+  test("a Service without Pods has one empty slice, which is not written again", () => {
     const slices = performed(service(), []);
     expect(slices.map(({ endpoints, ports }) => [endpoints, ports])).toEqual([[[], []]]);
     expect(plan(service(), [], slices)).toEqual({ create: [], update: [], remove: [], skipped: [] });
   });
 
-  test("the empty slice becomes the first real one, and back", () => {
+  test("the empty slice becomes the first one with endpoints, and empty again", () => {
     const empty = performed(service(), []);
     const filled = plan(service(), [pod("a")], empty);
     expect([filled.create, filled.update.map(({ metadata }) => metadata.name), filled.remove]).toEqual([[], ["shop-1"], []]);
@@ -223,13 +223,13 @@ describe("as few writes as may be", () => {
     expect([back.create, back.update.map(({ endpoints, ports }) => [endpoints, ports]), back.remove]).toEqual([[], [[[], []]], []]);
   });
 
-  test("a slice of another Service by the same name is replaced, not taken over", () => {
+  test("a slice of an earlier Service with the same name is replaced, not reused", () => {
     const old = performed(service({}, { uid: "old" }), [pod("a")]);
     const next = plan(service(), [pod("a")], old);
     expect([next.create.length, next.update, next.remove.map(({ metadata }) => metadata.name)]).toEqual([1, [], ["shop-1"]]);
   });
 
-  test("new endpoints fill a slice that has room for all of them", () => {
+  test("new endpoints are added to a slice that has room for all of them", () => {
     const pods = Array.from({ length: 150 }, (_, at) => pod(`p${at}`, { ip: `10.1.${Math.floor(at / 250)}.${at % 250}` }));
     const slices = performed(service(), pods);
     expect(slices.map(({ endpoints }) => endpoints?.length)).toEqual([100, 50]);
@@ -241,7 +241,7 @@ describe("as few writes as may be", () => {
     ]);
   });
 
-  test("from any Pods to any other Pods: every endpoint once, no slice too full, nothing left to do", () => {
+  test("from any Pods to any other Pods: every endpoint once, no slice too full, and a second plan is empty", () => {
     const anyPods = fc.uniqueArray(fc.record({ at: fc.nat(400), ready: fc.boolean(), port: fc.constantFrom(1, 2) }), {
       selector: ({ at }) => at,
       maxLength: 260,

@@ -1,8 +1,8 @@
 /**
- * From the slices that a Service has to those it should have, with as few writes as may be. Pure.
+ * Plans the writes from the current to the desired slices of a Service, as few as possible. Pure.
  *
- * Endpoints stay in the slice where they are. New ones go first into slices that must be written anyway, then together into one that has
- * room, and only then into new slices: every write is sent to every node of the cluster.
+ * Endpoints stay in their slice. New ones are added first to slices that must be written anyway, then together to one that has
+ * room, and only then to new slices: every write is sent to every node of the cluster.
  */
 import { jsonEqual, type AddressType, type EndpointPort, type EndpointSlice, type Service, type SliceEndpoint } from "#kube";
 import { addressTypesOf, desiredEndpoints, endpointKey, portsKey, type PortGroup, type ServiceWorld } from "./desired-endpoints.ts";
@@ -98,7 +98,7 @@ function planGroup(
   };
 }
 
-/** Takes out of `left` what the slice has already. */
+/** Removes from `left` the endpoints that the slice already has. */
 function keepWanted(slice: EndpointSlice, left: Map<string, SliceEndpoint>, service: Service): Draft {
   const before = slice.endpoints ?? [];
   const endpoints: SliceEndpoint[] = [];
@@ -128,7 +128,7 @@ function fullestWithRoom(drafts: readonly Draft[], count: number): Draft | undef
     .toSorted((a, b) => b.endpoints.length - a.endpoints.length)[0];
 }
 
-/** A slice that would go is written as one that would be made: one event instead of two. */
+/** A slice to delete is reused for one to create: one event instead of two. */
 function reuse(service: Service, { create, update, remove }: Omit<SlicePlan, "skipped">): Omit<SlicePlan, "skipped"> {
   const made = [...create];
   const written = [...update];
@@ -144,12 +144,12 @@ function reuse(service: Service, { create, update, remove }: Omit<SlicePlan, "sk
 function newSlice(service: Service, addressType: AddressType, ports: readonly EndpointPort[]): EndpointSlice {
   const { name, namespace = "", uid = "" } = service.metadata;
   const owner = { apiVersion: "v1", kind: "Service", name, uid, controller: true, blockOwnerDeletion: true };
-  // a prefix that would be too long with its dash goes without
+  // a prefix that would be too long with its dash has none
   const generateName = name.length < 253 ? `${name}-` : name;
   return {
     apiVersion: "discovery.k8s.io/v1",
     kind: "EndpointSlice",
-    // a name made by the server: the type wants one, the request does not
+    // the server generates the name: the type requires one, the request does not
     metadata: { name: "", generateName, namespace, labels: labelsOf(service), ownerReferences: [owner] },
     addressType,
     endpoints: [],
@@ -157,7 +157,7 @@ function newSlice(service: Service, addressType: AddressType, ports: readonly En
   };
 }
 
-/** The Service's own labels, and three that are ours. */
+/** The Service's own labels, and three that the controller sets. */
 function labelsOf(service: Service): Readonly<Record<string, string>> {
   return {
     ...Object.fromEntries(Object.entries(service.metadata.labels ?? {}).filter(([name]) => !RESERVED.has(name))),

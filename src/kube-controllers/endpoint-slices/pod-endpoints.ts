@@ -1,4 +1,4 @@
-/** What a Pod is to a Service. Pure, and shared by EndpointSlices and Endpoints. */
+/** The fields of a Pod that matter to a Service. Pure, and shared by EndpointSlices and Endpoints. */
 import { jsonEqual, matches, requirementsOf, type Pod, type Service, type ServicePort, type TargetRef } from "#kube";
 import { isPodFinished, isPodReady } from "../pods/pod-status.ts";
 
@@ -23,13 +23,13 @@ export function targetOf({ metadata }: Pod): TargetRef {
   return { kind: "Pod", namespace: metadata.namespace ?? "", name: metadata.name, uid: metadata.uid ?? "" };
 }
 
-/** A name of its own under the Service's name in DNS. */
+/** The Pod's host name in the Service's DNS domain. */
 export function hostnameOf({ spec, metadata }: Pod, service: Service): string | undefined {
   const own = spec?.subdomain === service.metadata.name && metadata.namespace === service.metadata.namespace;
   return own && (spec.hostname ?? "") !== "" ? spec.hostname : undefined;
 }
 
-/** The number that a Service's port means on this Pod: a name is looked for in all containers and sidecars. */
+/** The number of a Service's port on this Pod: a named port is looked up in all containers and sidecars. */
 export function findPort({ spec }: Pod, { targetPort, port, protocol = "TCP" }: ServicePort): number | undefined {
   if (typeof targetPort !== "string") return targetPort ?? port;
   const sidecars = (spec?.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === "Always");
@@ -37,13 +37,13 @@ export function findPort({ spec }: Pod, { targetPort, port, protocol = "TCP" }: 
   return ports.find((found) => found.name === targetPort && (found.protocol ?? "TCP") === protocol)?.containerPort;
 }
 
-/** Whether anything changed that an endpoint shows. Most changes of a Pod are of no concern to its Services. */
+/** Whether a field changed that is visible in an endpoint. Most changes of a Pod do not affect its Services. */
 export function endpointChanged(before: Pod | undefined, after: Pod | undefined): boolean {
   if (before === undefined || after === undefined) return true;
-  return !jsonEqual(shownOf(before), shownOf(after));
+  return !jsonEqual(visibleFieldsOf(before), visibleFieldsOf(after));
 }
 
-function shownOf(pod: Pod) {
+function visibleFieldsOf(pod: Pod) {
   const { labels = {}, deletionTimestamp } = pod.metadata;
   const { hostname, subdomain, nodeName } = pod.spec ?? {};
   const state = { ready: isPodReady(pod), finished: isPodFinished(pod), deletionTimestamp };

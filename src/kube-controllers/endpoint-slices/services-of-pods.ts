@@ -1,4 +1,4 @@
-/** Brings a Service to a queue when it changes, and when a Pod that it selects, or did select, changes in a way that its endpoints show. */
+/** Queues a Service when it changes, and when a Pod that it selects, or selected, changes in a way that is visible in its endpoints. */
 import type { WorkQueue } from "#controller-runtime";
 import { keyOf, keyText, pods as podKind, services as serviceKind } from "#kube";
 import type { KubeControllerContext } from "../context.ts";

@@ -1,4 +1,4 @@
-/** Which Services have endpoints, and the label and annotation that their endpoints carry. */
+/** Which Services have endpoints, and the label and annotation of their endpoints. */
 import type { Service } from "#kube";
 
 export const HEADLESS_LABEL = "service.kubernetes.io/headless";

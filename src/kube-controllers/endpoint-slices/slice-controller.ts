@@ -1,4 +1,4 @@
-/** Keeps the EndpointSlices of Services with a selector. Their end is the garbage collector's: a Service owns its slices. */
+/** Writes the EndpointSlices of Services with a selector. The garbage collector deletes them: a Service owns its slices. */
 import { ok, type Result } from "#base";
 import {
   endpointSlices,
@@ -33,9 +33,9 @@ class EndpointSlices {
   readonly #context: KubeControllerContext;
   readonly #expectations: SliceExpectations;
   readonly #triggerTimes = new TriggerTimes();
-  /** Services with Pods on nodes that are not known. */
+  /** Services with Pods on unknown nodes. */
   readonly #skipped = new Set<string>();
-  /** Services that came while the cache lacked what we wrote last; its coming brings them back. */
+  /** Services whose pass found our last writes missing in the cache; their watch events trigger them again. */
   readonly #waiting = new Set<string>();
 
   constructor(context: KubeControllerContext) {
@@ -57,7 +57,7 @@ class EndpointSlices {
       }
     });
     informers.subscribe(nodes, ({ before, after }) => {
-      // Pods whose node was not there had to be left out
+      // Pods had to be left out because their node did not exist
       if (before === undefined || after === undefined) for (const key of this.#skipped) queue.add(key);
     });
   }
@@ -98,7 +98,7 @@ class EndpointSlices {
     signal: AbortSignal,
   ): Promise<Result<void, KubeError>> {
     const { client } = this.#context;
-    // a Service on its way out gets no new slices: the garbage collector would run after them
+    // a terminating Service gets no new slices: the garbage collector would have to delete them too
     for (const slice of service.metadata.deletionTimestamp === undefined ? create : []) {
       const answer = await client.create(endpointSlices, withoutName(slice), { signal });
       if (!answer.ok) return isNobodysFault(answer.error) ? ok(undefined) : answer;
@@ -153,7 +153,7 @@ function withTriggerTime(plan: SlicePlan, time: string | undefined): SlicePlan {
   return { ...plan, create: plan.create.map(stamped), update: plan.update.map(stamped) };
 }
 
-/** The server makes the name from `generateName` only if there is none. */
+/** The server generates the name from `generateName` only if there is none. */
 function withoutName(slice: EndpointSlice): EndpointSlice {
   const { name: _name, ...metadata } = slice.metadata;
   return { ...slice, metadata: metadata as EndpointSlice["metadata"] };

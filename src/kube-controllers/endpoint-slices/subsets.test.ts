@@ -1,4 +1,4 @@
-/** Endpoints of the old kind. */
+/** Subsets of Endpoints. */
 import { describe, expect, test } from "vitest";
 import type { EndpointSubset, Pod, Service } from "#kube";
 import { MAX_ADDRESSES, sameSubsets, subsetsOf, truncated } from "./subsets.ts";
@@ -35,7 +35,7 @@ const address = (name: string, ip: string) => ({
 const http = { name: "http", port: 8080, protocol: "TCP" };
 
 describe("subsets", () => {
-  test("ready and not ready stand apart, ports with the same addresses together", () => {
+  test("ready and not ready addresses are separate, ports with the same addresses share a subset", () => {
     const two = service({
       ports: [
         { name: "http", port: 80, targetPort: 8080 },
@@ -53,7 +53,7 @@ describe("subsets", () => {
     ]);
   });
 
-  test("a named port that only some Pods have makes subsets", () => {
+  test("a named port that only some Pods have gets its own subset", () => {
     const named = service({
       ports: [
         { name: "http", port: 80, targetPort: "web", appProtocol: "h2c" },
@@ -80,7 +80,7 @@ describe("subsets", () => {
     expect(subsetsOf(service(spec), [pod("a", ["10.1.0.1", "fd00::1"])])[0]?.addresses?.[0]?.ip).toBe(want);
   });
 
-  test("a Pod without the family is left out, a headless Service needs no ports, another without has nothing", () => {
+  test("a Pod without the family is left out; a headless Service needs no ports, any other Service does", () => {
     expect(subsetsOf(service(), [pod("a", ["fd00::1"])])).toEqual([]);
     expect(subsetsOf(service({ ports: [], clusterIP: "None" }), [pod("a", ["10.1.0.1"])])).toEqual([
       { addresses: [address("a", "10.1.0.1")] },
@@ -88,7 +88,7 @@ describe("subsets", () => {
     expect(subsetsOf(service({ ports: [] }), [pod("a", ["10.1.0.1"])])).toEqual([]);
   });
 
-  test("what is published whether ready or not, is ready, going or not", () => {
+  test("with publishNotReadyAddresses all Pods are ready, terminating or not", () => {
     const hostname = { hostname: "h", subdomain: "shop" };
     const [subset] = subsetsOf(service({ publishNotReadyAddresses: true }), [
       pod("a", ["10.1.0.1"], { ready: false, deleted: true, spec: hostname }),
@@ -96,14 +96,14 @@ describe("subsets", () => {
     expect(subset?.addresses?.map((one) => one.hostname)).toEqual(["h"]);
   });
 
-  test("order does not make a difference", () => {
+  test("the order does not matter", () => {
     const a: EndpointSubset = { addresses: [address("a", "1")], ports: [http, { port: 1 }] };
     const b: EndpointSubset = { addresses: [address("b", "2")], ports: [http] };
     expect([sameSubsets([a, b], [b, { ...a, ports: [{ port: 1 }, http] }]), sameSubsets([a], [b])]).toEqual([true, false]);
   });
 });
 
-describe("more than a thousand", () => {
+describe("more than a thousand addresses", () => {
   const many = (count: number) => Array.from({ length: count }, (_, at) => ({ ip: `${at}` }));
   const sizes = (subsets: readonly EndpointSubset[] | undefined) =>
     subsets?.map((subset) => [subset.addresses?.length ?? 0, subset.notReadyAddresses?.length ?? 0]);

@@ -1,4 +1,4 @@
-/** A Service's Endpoints as the old API has them: ports that lead to the same addresses share a subset. Pure. */
+/** The subsets of a Service's Endpoints: ports with the same addresses share a subset. Pure. */
 import { canonicalJson, jsonEqual, type EndpointAddress, type EndpointPort, type EndpointSubset, type Pod, type Service } from "#kube";
 import { isPodReady } from "../pods/pod-status.ts";
 import { hasAddress } from "./services.ts";
@@ -6,7 +6,7 @@ import { belongsInEndpoints, findPort, hostnameOf, isIPv6, podAddresses, targetO
 
 type Known = { readonly address: EndpointAddress; readonly ready: boolean };
 
-/** Old clients cannot take more. */
+/** The limit of Endpoints. */
 export const MAX_ADDRESSES = 1_000;
 
 export function subsetsOf(service: Service, pods: readonly Pod[]): readonly EndpointSubset[] {
@@ -26,7 +26,7 @@ export function subsetsOf(service: Service, pods: readonly Pod[]): readonly Endp
   const bySet = new Map<string, { readonly ports: EndpointPort[]; readonly known: readonly Known[] }>();
   for (const { port, known } of byPort.values()) {
     const sorted = [...known.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1));
-    // a Pod has one address here, whatever the port
+    // a Pod has one address here, for all ports
     const text = sorted.map(([name, { ready }]) => `${name} ${ready}`).join();
     const entry = bySet.get(text) ?? { ports: [], known: sorted.map(([, value]) => value) };
     bySet.set(text, entry);
@@ -39,7 +39,7 @@ export function sameSubsets(a: readonly EndpointSubset[], b: readonly EndpointSu
   return jsonEqual(inOrder(a), inOrder(b));
 }
 
-/** At most a thousand addresses; those that are not ready are the first to be left out. Undefined: all fit. */
+/** At most a thousand addresses; not ready ones are left out first. Undefined: all fit. */
 export function truncated(subsets: readonly EndpointSubset[]): readonly EndpointSubset[] | undefined {
   const count = (of: "addresses" | "notReadyAddresses") => subsets.reduce((sum, subset) => sum + (subset[of]?.length ?? 0), 0);
   const [ready, notReady] = [count("addresses"), count("notReadyAddresses")];
@@ -75,7 +75,7 @@ function familyOf(service: Service, addresses: readonly string[]): string {
   return isIPv6(telling) ? "IPv6" : "IPv4";
 }
 
-/** A headless Service may have no ports: its addresses stand in a subset without any. */
+/** A headless Service may have no ports: its addresses are in a subset without ports. */
 function portsOf({ spec }: Service, pod: Pod): readonly (EndpointPort | undefined)[] {
   const ports = spec?.ports ?? [];
   if (ports.length === 0) return spec?.clusterIP === "None" ? [undefined] : [];
@@ -98,7 +98,7 @@ function subsetOf(ports: readonly EndpointPort[], known: readonly Known[]): Endp
 }
 
 function sorted<T>(values: readonly T[]): readonly T[] {
-  // mostly there is one subset, of up to a thousand addresses, and its text is long
+  // usually there is one subset, of up to a thousand addresses, and its text is long
   if (values.length <= 1) return values;
   const withText = values.map((value) => [canonicalJson(value), value] as const);
   return withText.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, value]) => value);

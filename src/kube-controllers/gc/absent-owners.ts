@@ -1,7 +1,7 @@
 /**
- * Owners that are known not to exist. Uids never come back, so an entry never becomes wrong; old ones are forgotten all the same.
+ * Owners that are known not to exist. Uids are never reused, so an entry stays correct; old entries are removed to bound the memory.
  *
- * Two generations instead of one set whose oldest entry goes: finding the oldest of a set that forgets all the time is slow.
+ * Two generations instead of one set whose oldest entry is removed: finding the oldest entry of a set with many deletions is slow.
  */
 import { identityKey, type Identity } from "./identity.ts";
 

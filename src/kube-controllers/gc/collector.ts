@@ -1,10 +1,10 @@
 /**
- * Checks one object of the graph, and deletes it if none of its owners is left. Port of kube-controller-manager's
+ * Checks one object of the graph, and deletes it if none of its owners exists. Port of kube-controller-manager's
  * attemptToDeleteItem and attemptToOrphanWorker.
  *
- * Where the real one asks the API server about the object and each of its owners, this one believes its informers as long as they show
- * the object: a delete carries uid and resourceVersion, and whatever the cache has not heard of yet will bring the object here again.
- * An owner that no informer shows is always asked for.
+ * Where the real one reads the object and each of its owners from the API server, this one trusts its informers as long as they have
+ * the object: a delete has uid and resourceVersion as preconditions, and a later watch event triggers the object again.
+ * An owner that no informer has is always read from the server.
  */
 import { ok, type Result } from "#base";
 import type { KubeObject, OwnerReference } from "#kube";
@@ -28,10 +28,10 @@ export class Collector {
 
   async deletePass(uid: string, signal: AbortSignal): Promise<Pass> {
     const node = this.#graph.node(uid);
-    // deletion is a one-way trip: what is on it is only waited for
+    // a terminating object stays terminating: it is only waited for
     if (node === undefined || (node.beingDeleted && !node.deletingDependents)) return done;
     const pass = await this.#look(node, signal);
-    // an object that came and went while a watch was being opened again would stay in the graph for ever
+    // an object that was created and deleted while no watch was open would stay in the graph forever
     const unseen = this.#graph.node(uid) === node && node.virtual;
     return pass.kind === "done" && unseen && !this.#isHopeless(node) ? retry : pass;
   }
@@ -82,14 +82,14 @@ export class Collector {
     return this.#graph.confirmedAbsent(node.identity) === "stays" ? retry : done;
   }
 
-  /** A cluster's object that names a namespaced owner: no wait will make sense of it. */
+  /** A cluster-scoped object that names a namespaced owner: retrying does not help. */
   #isHopeless({ identity }: GraphNode): boolean {
     const place = this.#live.placeOf(identity);
     return !place.ok && place.error.kind === "needs-namespace";
   }
 
   async #finishForeground({ node, place, latest, signal }: Item): Promise<Pass> {
-    // each blocker was looked at when the deletion began, or when it came; the last to go brings us here again
+    // each blocker was checked when the deletion began, or when it was created; the deletion of the last one triggers this object again
     return node.blockers.size > 0 ? done : passOf(await this.#live.removeFinalizer(place, latest, FOREGROUND, signal));
   }
 
@@ -129,7 +129,7 @@ export class Collector {
     return ok(classified);
   }
 
-  /** The owner that the reference means; undefined: it does not exist. */
+  /** The owner of a reference; undefined: it does not exist. */
   async #owner(
     reference: OwnerReference,
     node: GraphNode,
@@ -148,13 +148,13 @@ export class Collector {
   }
 }
 
-/** What the object's own finalizers ask for; else its dependents follow in their own time. */
+/** The policy that the object's own finalizers require; otherwise background. */
 function policyOf(object: KubeObject): "Background" | "Foreground" | "Orphan" {
   if (hasFinalizer(object, ORPHAN)) return "Orphan";
   return hasFinalizer(object, FOREGROUND) ? "Foreground" : "Background";
 }
 
-/** A kind may be served soon: its definition was just created. A cluster's object with a namespaced owner is left alone. */
+/** A kind may be served soon: its definition was just created. A cluster-scoped object with a namespaced owner is ignored. */
 function passOfUnknown(error: KubeError | Unknown): Pass {
   if ("message" in error) return failed(error.message);
   return error.kind === "needs-namespace" ? done : retry;

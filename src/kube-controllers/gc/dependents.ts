@@ -1,10 +1,10 @@
-/** Dependents of one uid that disagree about what it is. */
+/** Dependents whose references contradict each other about one uid. */
 import { identityKey, identityOfOwner, refersTo, type Identity } from "./identity.ts";
 import type { GraphNode } from "./owner-graph.ts";
 
 type Dependent = Pick<GraphNode, "identity" | "owners">;
 
-/** Those who mean this very identity, and those who mean something else by its uid. One with two references can be both. */
+/** Dependents that reference this identity, and those that reference another one with its uid. One with two references can be both. */
 export function partition<T extends Dependent>(owner: { readonly dependents: ReadonlySet<T> }, identity: Identity) {
   const matching: T[] = [];
   const contradicting: T[] = [];
@@ -17,12 +17,12 @@ export function partition<T extends Dependent>(owner: { readonly dependents: Rea
   return { matching, contradicting };
 }
 
-/** The next of the other coordinates given for the uid, after those known to be absent, so that all are checked. */
+/** The next of the other coordinates of the uid, after those known to be absent, so that all are checked. */
 export function alternateIdentity(dependents: readonly Dependent[], absent: Identity): Identity | undefined {
   const others = new Map<string, Identity>();
   for (const { identity, owners } of dependents) {
     for (const reference of owners.filter(({ uid }) => uid === absent.uid)) {
-      // its kind is known to have no namespaces if the absent one had none
+      // the kind is known to be cluster-scoped if the absent identity had no namespace
       const clusterKind = absent.namespace === "" && reference.kind === absent.kind && reference.apiVersion === absent.apiVersion;
       const other = identityOfOwner(reference, clusterKind ? "" : identity.namespace);
       others.set(identityKey(other), other);

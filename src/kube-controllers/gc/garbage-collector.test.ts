@@ -1,4 +1,4 @@
-/** Garbage collection on an API server in this process: what is there when nothing is left to do. */
+/** Garbage collection on an API server in this process: the objects that exist when it is idle. */
 import { afterEach, describe, expect, test } from "vitest";
 import { expectOk } from "#base";
 import { defineResource, type KubeObject, type OwnerReference, type Resource } from "#kube";
@@ -44,7 +44,7 @@ function ownedBy(owner: KubeObject, more: Partial<OwnerReference> = {}): OwnerRe
 const key = (name: string) => ({ namespace: "default", name });
 
 describe("background", () => {
-  test("dependents follow their owner, and theirs follow them", async () => {
+  test("dependents are deleted after their owner, recursively", async () => {
     const { make, names, client, running, writes } = await start();
     const owner = await make("owner");
     const child = await make("child", [ownedBy(owner)]);
@@ -60,7 +60,7 @@ describe("background", () => {
 });
 
 describe("foreground", () => {
-  test("the owner goes last, after those that block it and theirs", async () => {
+  test("the owner is deleted last, after its blocking dependents and theirs", async () => {
     const { make, names, client, running, writes } = await start();
     const owner = await make("owner");
     const child = await make("child", [ownedBy(owner, { blockOwnerDeletion: true })]);
@@ -77,7 +77,7 @@ describe("foreground", () => {
     ]);
   });
 
-  test("a dependent that blocks and has a finalizer holds the owner until it is gone", async () => {
+  test("a blocking dependent with a finalizer blocks the owner until it is deleted", async () => {
     const { make, names, client, running } = await start();
     const owner = await make("owner");
     await make("slow", [ownedBy(owner, { blockOwnerDeletion: true })], { finalizers: ["example.org/slow"] });
@@ -87,7 +87,7 @@ describe("foreground", () => {
     await client.delete(configMaps, key("owner"), { propagation: "Foreground" });
     await running.idle();
     expect(await names()).toEqual(["owner", "slow"]);
-    // what comes while the owner waits goes as well
+    // a dependent that is created meanwhile is deleted as well
     await make("late", [ownedBy(owner, { blockOwnerDeletion: true })]);
     await running.idle();
     expect(await names()).toEqual(["owner", "slow"]);
@@ -107,7 +107,7 @@ describe("foreground", () => {
     expect(expectOk(await client.get(configMaps, key("loose"))).metadata.deletionTimestamp).toBeDefined();
   });
 
-  test("an owner is freed when its blocker stops blocking", async () => {
+  test("an owner is unblocked when its dependent stops blocking", async () => {
     const { make, names, client, running } = await start();
     const owner = await make("owner");
     await make("slow", [ownedBy(owner, { blockOwnerDeletion: true })], { finalizers: ["example.org/slow"] });
@@ -119,7 +119,7 @@ describe("foreground", () => {
     expect(await names()).toEqual(["slow"]);
   });
 
-  test("a second owner keeps the dependent, and the first is taken off it", async () => {
+  test("a second owner keeps the dependent, and the reference to the first is removed", async () => {
     const { make, names, client, running } = await start();
     const [first, second] = [await make("first"), await make("second")];
     await make("child", [ownedBy(first, { blockOwnerDeletion: true }), ownedBy(second)]);
@@ -130,7 +130,7 @@ describe("foreground", () => {
     expect(expectOk(await client.get(configMaps, key("child"))).metadata.ownerReferences).toEqual([ownedBy(second)]);
   });
 
-  test("a cycle of blockers is deleted all the same", async () => {
+  test("a cycle of blocking dependents is deleted", async () => {
     const { make, names, client, running } = await start();
     const first = await make("first");
     const second = await make("second", [ownedBy(first, { blockOwnerDeletion: true })]);
@@ -144,7 +144,7 @@ describe("foreground", () => {
 });
 
 describe("orphan", () => {
-  test("dependents stay, without their owner", async () => {
+  test("dependents stay, without the owner reference", async () => {
     const { make, names, client, running } = await start();
     const [owner, other] = [await make("owner"), await make("other")];
     await make("child", [ownedBy(owner), ownedBy(other)]);
@@ -168,12 +168,12 @@ describe("orphan", () => {
   });
 });
 
-describe("owners that are not there", () => {
+describe("absent owners", () => {
   const ghost = (more: Partial<OwnerReference> = {}): OwnerReference => {
     return { apiVersion: "v1", kind: "ConfigMap", name: "ghost", uid: "9c1f2d6e-0000-4000-8000-000000000001", ...more };
   };
 
-  test("an object whose only owner never existed goes", async () => {
+  test("an object whose only owner never existed is deleted", async () => {
     const { make, names, running } = await start();
     await make("child", [ghost()]);
     await running.idle();
@@ -188,7 +188,7 @@ describe("owners that are not there", () => {
     expect(await names()).toEqual(["ghost"]);
   });
 
-  test("one owner that exists keeps the object; the other reference is taken off", async () => {
+  test("one existing owner keeps the object; the other reference is removed", async () => {
     const { make, names, client, running } = await start();
     const owner = await make("owner");
     await make("child", [ghost(), ownedBy(owner)]);
@@ -197,7 +197,7 @@ describe("owners that are not there", () => {
     expect(expectOk(await client.get(configMaps, key("child"))).metadata.ownerReferences).toEqual([ownedBy(owner)]);
   });
 
-  test("dependents that disagree about an absent owner all go, in their turn", async () => {
+  test("dependents that contradict each other about an absent owner are all deleted", async () => {
     const { make, names, running, advance } = await start();
     await make("a", [ghost()]);
     await make("b", [ghost({ kind: "Secret" })]);
@@ -207,7 +207,7 @@ describe("owners that are not there", () => {
     expect(await names()).toEqual([]);
   });
 
-  test("a reference with the wrong kind is no owner, though its uid exists", async () => {
+  test("a reference with the wrong kind is invalid, even if its uid exists", async () => {
     const { make, names, running } = await start();
     const owner = await make("owner");
     await make("child", [ownedBy(owner, { kind: "Secret" })]);
@@ -216,7 +216,7 @@ describe("owners that are not there", () => {
     expect(await names()).toEqual(["good", "owner"]);
   });
 
-  test("an owner of a kind that is not served is waited for, not held against the object", async () => {
+  test("an owner of a kind that is not served is retried, and the object is not deleted", async () => {
     const { make, names, running, advance } = await start();
     await make("child", [ghost({ apiVersion: "example.org/v1", kind: "Widget" })]);
     await running.idle();
@@ -224,7 +224,7 @@ describe("owners that are not there", () => {
     expect(await names()).toEqual(["child"]);
   });
 
-  test("an object of the cluster with a namespaced owner is left alone", async () => {
+  test("a cluster-scoped object with a namespaced owner is ignored", async () => {
     const { make, client, running, names } = await start();
     const owner = await make("owner");
     const role = (name: string, reference: OwnerReference): KubeObject => {
@@ -238,7 +238,7 @@ describe("owners that are not there", () => {
 });
 
 describe("namespaces", () => {
-  test("a reference across namespaces is no owner, and an event says so", async () => {
+  test("a reference across namespaces is invalid, and an event reports it", async () => {
     const { make, names, client, running } = await start();
     await client.create(defineResource({ group: "", version: "v1", kind: "Namespace", plural: "namespaces", namespaced: false }), {
       apiVersion: "v1",
@@ -261,7 +261,7 @@ describe("namespaces", () => {
     ]);
   });
 
-  test("an owner of the cluster may own in any namespace", async () => {
+  test("a cluster-scoped owner may own in any namespace", async () => {
     const { make, names, client, running } = await start();
     const owner = expectOk(
       await client.create<KubeObject>(clusterRoles, {
@@ -304,7 +304,7 @@ describe("custom resources", () => {
     return { apiVersion: "example.org/v1", kind: "Widget", metadata: { name, namespace: "default", ownerReferences: owners } };
   };
 
-  test("own and are owned as soon as their kind is there", async () => {
+  test("can be owners and dependents as soon as their kind is served", async () => {
     const { make, names, client, running } = await start();
     expectOk(await client.create(definitions, definition));
     await running.idle();
@@ -317,7 +317,7 @@ describe("custom resources", () => {
     expect([await names(), await names(widgets)]).toEqual([[], []]);
   });
 
-  test("are orphaned without strategic merge, which they do not know", async () => {
+  test("are orphaned by merge patch, because they do not support strategic merge", async () => {
     const { make, names, client, running, writes } = await start();
     expectOk(await client.create(definitions, definition));
     await running.idle();
@@ -331,7 +331,7 @@ describe("custom resources", () => {
     expect(writes.filter((write) => write.includes("widgets")).toSorted()).toEqual(["PATCH widgets/default/a", "PATCH widgets/default/b"]);
   });
 
-  test("whose kind goes away do not take their dependents along", async () => {
+  test("whose kind is removed keep their dependents", async () => {
     const { make, names, client, running, advance } = await start();
     expectOk(await client.create(definitions, definition));
     await running.idle();

@@ -1,6 +1,6 @@
 /**
- * Deletes objects whose owners are gone, in the three ways in which owners can be deleted: in the background (dependents follow), in the
- * foreground (dependents go first) and as orphans (dependents stay, without their owner).
+ * Deletes objects whose owners are deleted, by the three propagation policies: background (dependents are deleted afterwards),
+ * foreground (dependents first) and orphan (dependents stay, without the owner reference).
  */
 import type { KubeObject, OwnerReference } from "#kube";
 import type { KubeController, KubeControllerContext } from "../context.ts";
@@ -26,7 +26,7 @@ function start(context: KubeControllerContext): void {
     name: "garbage-collector-deletes",
     concurrency: CONCURRENCY,
     pass: async (uid, signal) => {
-      await ready; // before every kind is known, an owner may look absent only because it has not been listed yet
+      await ready; // before every kind is listed, an existing owner may look absent
       return collector.deletePass(uid, signal);
     },
   });

@@ -1,8 +1,8 @@
 /**
  * The identity of an object in the owner graph: its uid, and the coordinates by which dependents refer to it.
  *
- * One uid may be referred to by coordinates that contradict each other (a wrong kind, another namespace). Only what was seen by an
- * informer is known to be right, so absence is noted for uid and coordinates together, never for a uid alone.
+ * References to one uid may contradict each other (a wrong kind, another namespace). Only objects in an
+ * informer are known to be right, so absence is recorded for uid and coordinates together, never for a uid alone.
  */
 import { apiVersionOf, type KubeObject, type OwnerReference } from "#kube";
 import type { ServedResource } from "../discovery.ts";
@@ -10,7 +10,7 @@ import type { ServedResource } from "../discovery.ts";
 export type Identity = {
   readonly apiVersion: string;
   readonly kind: string;
-  /** "" for kinds of the cluster. */
+  /** "" for cluster-scoped kinds. */
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
@@ -21,7 +21,7 @@ export function identityOf(resource: ServedResource, { metadata }: KubeObject): 
   return { apiVersion: apiVersionOf(resource), kind: resource.kind, namespace, name, uid };
 }
 
-/** The owner as a dependent in this namespace means it. */
+/** The owner of a dependent in this namespace. */
 export function identityOfOwner({ apiVersion, kind, name, uid }: OwnerReference, namespace: string): Identity {
   return { apiVersion, kind, namespace, name, uid };
 }
@@ -40,7 +40,7 @@ export function refersTo(reference: Omit<Identity, "namespace">, identity: Ident
   return reference.uid === uid && reference.name === name && reference.kind === kind && reference.apiVersion === apiVersion;
 }
 
-/** As kube-controller-manager writes it in events. */
+/** The format of kube-controller-manager's events. */
 export function describeIdentity({ apiVersion, kind, namespace, name, uid }: Identity): string {
   return `[${apiVersion}/${kind}, namespace: ${namespace}, name: ${name}, uid: ${uid}]`;
 }

@@ -1,6 +1,6 @@
 /**
- * The garbage collector's conversation with the API server: metadata is read, owner references and finalizers are taken off, objects
- * are deleted. Every write names the uid it means, and most the resourceVersion, so acting on a cache that is behind does no harm.
+ * The garbage collector's requests to the API server: metadata is read, owner references and finalizers are removed, objects
+ * are deleted. Every write has the uid as precondition, and most the resourceVersion, so acting on a stale cache does no harm.
  */
 import { err, ok, type Result } from "#base";
 import { jsonEqual, metadataOf, type Json, type KubeObject, type ObjectKey, type OwnerReference } from "#kube";
@@ -9,7 +9,7 @@ import type { EveryKind } from "../every-kind.ts";
 import type { ServedResource } from "../discovery.ts";
 import type { Identity } from "./identity.ts";
 
-/** Why an object cannot even be asked for. */
+/** Why an object cannot be requested. */
 export type Unknown = { readonly kind: "kind-not-served" } | { readonly kind: "needs-namespace" };
 
 export type ObjectPlace = { readonly resource: ServedResource; readonly key: ObjectKey };
@@ -19,7 +19,7 @@ const TRIES = 5;
 export class LiveObjects {
   readonly #client: KubeClient;
   readonly #everyKind: EveryKind;
-  /** Kinds that know no strategic merge: custom resources. */
+  /** Kinds without strategic merge: custom resources. */
   readonly #plain = new Set<string>();
 
   constructor(client: KubeClient, everyKind: EveryKind) {
@@ -34,20 +34,20 @@ export class LiveObjects {
     return ok({ resource, key: resource.namespaced ? { namespace, name } : { name } });
   }
 
-  /** From the cache if an informer has it; undefined says nothing about the server. */
+  /** From the cache if an informer has it; undefined does not mean that it is absent on the server. */
   cached({ resource, key }: ObjectPlace, uid: string): KubeObject | undefined {
     const object = this.#everyKind.syncedInformer(resource)?.get(key);
     return object?.metadata.uid === uid ? object : undefined;
   }
 
-  /** From the server; undefined: there is none with this uid. */
+  /** From the server; undefined: no object has this uid. */
   async get({ resource, key }: ObjectPlace, uid: string, signal: AbortSignal): Promise<Result<KubeObject | undefined, KubeError>> {
     const answer = await this.#client.get(metadataOf(resource), key, { signal });
     if (!answer.ok) return answer.error.kind === "not-found" ? ok(undefined) : answer;
     return ok(answer.value.metadata.uid === uid ? answer.value : undefined);
   }
 
-  /** False when it was gone already. A conflict comes back only if the owners changed: other changes are no reason to wait. */
+  /** False when it was already deleted. A conflict is returned only if the owners changed: other changes do not matter. */
   async delete(
     place: ObjectPlace,
     known: KubeObject,
@@ -70,7 +70,7 @@ export class LiveObjects {
     return this.#patchOwners(place, known, { strategic: [...owners].map((uid) => ({ $patch: "delete", uid })), plain: left }, signal);
   }
 
-  /** So that no owner waits for this object any more. */
+  /** Removes blockOwnerDeletion, so that no owner waits for this object any more. */
   unblockOwners(place: ObjectPlace, known: KubeObject, signal: AbortSignal): ClientResult<unknown> {
     const freed = (known.metadata.ownerReferences ?? []).map((owner) => ({ ...owner, blockOwnerDeletion: false }));
     return this.#patchOwners(place, known, { strategic: freed, plain: freed }, signal);
@@ -91,7 +91,7 @@ export class LiveObjects {
     }
   }
 
-  /** Strategic where the kind has it: it needs no resourceVersion. Else a merge patch of the whole list, as it was when we read it. */
+  /** A strategic merge patch where the kind supports it: it needs no resourceVersion. Else a merge patch of the whole list, as it was read. */
   async #patchOwners(
     { resource, key }: ObjectPlace,
     { metadata }: KubeObject,

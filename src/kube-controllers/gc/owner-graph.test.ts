@@ -1,4 +1,4 @@
-/** The graph against a naive one, and the rare turns of it. */
+/** The graph compared with a naive one, and rare cases. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { KubeObject, OwnerReference } from "#kube";
@@ -42,7 +42,7 @@ const drop = (graph: OwnerGraph, before: KubeObject) =>
   graph.changed(things, { key: { name: before.metadata.name }, before, after: undefined });
 const uids = (nodes: Iterable<{ readonly uid: string }>) => [...nodes].map(({ uid }) => uid).toSorted();
 
-test("whatever comes and goes, every edge is there once, and nothing else is kept", () => {
+test("after any changes every edge exists once, and nothing else is kept", () => {
   const anyUid = fc.constantFrom("a", "b", "c", "d", "e");
   const anyOwner = fc.record({ uid: anyUid, blocks: fc.boolean() });
   const anyStep = fc.record({ uid: anyUid, owners: fc.array(anyOwner, { maxLength: 3 }), gone: fc.boolean() });
@@ -69,7 +69,7 @@ test("whatever comes and goes, every edge is there once, and nothing else is kep
             metadata.ownerReferences?.some(({ uid: of, blockOwnerDeletion }) => of === owner && blockOwnerDeletion === true),
           );
           const node = graph.node(owner);
-          // an owner that was seen to go takes its edges along: they are looked at, and need no node any more
+          // a deleted owner's edges are removed: the dependents are queued, and need no node any more
           if (node === undefined) continue;
           expect(uids(node.blockers).every((one) => uids(node.dependents).includes(one))).toBe(true);
           expect(uids(referring.map(({ metadata }) => ({ uid: metadata.uid ?? "" })))).toEqual(
@@ -97,7 +97,7 @@ describe("virtual owners", () => {
     expect([graph.node("x"), graph.size]).toEqual([undefined, 1]);
   });
 
-  test("an owner with other coordinates is no owner: reported, and checked", () => {
+  test("a reference with other coordinates is invalid: reported, and checked", () => {
     const { graph, log } = setUp();
     put(graph, thing("a", [by("x")]));
     put(graph, thing("b", [by("x", { kind: "Other" })]));
@@ -106,7 +106,7 @@ describe("virtual owners", () => {
     expect(log).toEqual(["crosses a x", "delete a", "crosses b x", "delete b"]);
   });
 
-  test("a dependent that contradicts a known owner is looked at", () => {
+  test("a dependent that contradicts a known owner is queued", () => {
     const { graph, log } = setUp();
     put(graph, thing("x"));
     put(graph, thing("a", [by("x", { name: "other" })]));
@@ -114,7 +114,7 @@ describe("virtual owners", () => {
     expect(log).toEqual(["delete a", "crosses b x", "delete b"]);
   });
 
-  test("an owner named by an object of the cluster may be meant in a namespace: its other dependents are looked at", () => {
+  test("an owner referenced by a cluster-scoped object may exist in a namespace: its other dependents are queued", () => {
     const { graph, log } = setUp();
     put(graph, thing("c", [by("x")], { namespace: "" }));
     put(graph, thing("a", [by("x")]));
@@ -123,7 +123,7 @@ describe("virtual owners", () => {
 });
 
 describe("absence", () => {
-  test("takes the node of a virtual owner away, and its dependents are looked at", () => {
+  test("removes the node of a virtual owner, and its dependents are queued", () => {
     const { graph, log } = setUp();
     put(graph, thing("a", [by("x")]));
     const identity = graph.node("x")?.identity ?? expect.fail();
@@ -132,7 +132,7 @@ describe("absence", () => {
     expect(graph.confirmedAbsent(identity)).toBe("gone");
   });
 
-  test("of what was seen under other coordinates concerns only those who mean them", () => {
+  test("under other coordinates than the observed ones affects only the dependents that use them", () => {
     const { graph, log } = setUp();
     put(graph, thing("x"));
     put(graph, thing("a", [by("x", { kind: "Other" })]));
@@ -142,7 +142,7 @@ describe("absence", () => {
     expect([graph.confirmedAbsent(wrong), graph.node("x")?.virtual, log]).toEqual(["gone", false, ["delete a"]]);
   });
 
-  test("of one meaning lets the next have its turn, and after the last the first", () => {
+  test("of one identity makes the next one be checked, and after the last the first", () => {
     const { graph } = setUp();
     put(graph, thing("a", [by("x", { kind: "A" })]));
     put(graph, thing("b", [by("x", { kind: "B" })]));
@@ -156,7 +156,7 @@ describe("absence", () => {
     expect([turns, meant()]).toEqual([["A n", "B m", "B n"], "A n"]);
   });
 
-  test("is remembered for the last ten thousand and some", () => {
+  test("is remembered for at least the last ten thousand", () => {
     const absent = new AbsentOwners();
     const identity = (at: number) => ({ apiVersion: "v1", kind: "A", namespace: "", name: "a", uid: String(at) });
     for (let at = 0; at < 25_000; at += 1) absent.add(identity(at));
@@ -167,7 +167,7 @@ describe("absence", () => {
 describe("deletion", () => {
   const deleted = { deletionTimestamp: "2026-01-01T00:00:00Z" };
 
-  test("in the foreground: all dependents are looked at, and the owner again when the last blocker is gone", () => {
+  test("in the foreground: all dependents are queued, and the owner again when the last blocking one is deleted", () => {
     const { graph, log } = setUp();
     const [x, a, b] = [thing("x"), thing("a", [by("x", { blockOwnerDeletion: true })]), thing("b", [by("x")])];
     for (const one of [x, a, b]) put(graph, one);
@@ -190,7 +190,7 @@ describe("deletion", () => {
     expect(log).toEqual(["orphan x"]);
   });
 
-  test("an object made anew under its old name is another object", () => {
+  test("an object created again under its old name is another object", () => {
     const { graph, log } = setUp();
     const x = thing("x");
     put(graph, x);

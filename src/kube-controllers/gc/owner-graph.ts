@@ -1,9 +1,9 @@
 /**
- * Who owns whom, from what informers tell. It decides nothing: it says which objects are worth a look, and collector.ts looks.
+ * The owner graph, from the informers. It decides nothing: it returns the objects that must be checked, and collector.ts checks them.
  *
- * An owner that no informer has shown yet is a *virtual* node: it may not exist, or exist under other coordinates than the dependent
- * says. Every edge costs the same however many there are: an owner in foreground deletion keeps a set of those that block it, and is
- * looked at again when that set is empty, not whenever a dependent goes.
+ * An owner that no informer has is a *virtual* node: it may not exist, or exist under other coordinates than those of the
+ * reference. Every edge has constant cost: an owner in foreground deletion has a set of blocking dependents, and is
+ * checked again when that set is empty, not whenever a dependent is deleted.
  */
 import type { CacheChange } from "#controller-runtime";
 import { jsonEqual, type KubeObject, type OwnerReference } from "#kube";
@@ -20,11 +20,11 @@ export type GraphNode = {
   identity: Identity;
   owners: readonly OwnerReference[];
   readonly dependents: Set<GraphNode>;
-  /** Dependents whose reference says blockOwnerDeletion. */
+  /** Dependents whose reference has blockOwnerDeletion. */
   readonly blockers: Set<GraphNode>;
   virtual: boolean;
   beingDeleted: boolean;
-  /** In foreground deletion: waits for its blockers to go. */
+  /** In foreground deletion: waits for the deletion of its blocking dependents. */
   deletingDependents: boolean;
 };
 
@@ -68,7 +68,7 @@ export class OwnerGraph {
     else this.#nodes.delete(node.uid);
   }
 
-  /** The API server says that there is no such object. Says whether a virtual node stays, under other coordinates. */
+  /** The API server has no such object. Returns whether a virtual node stays, under other coordinates. */
   confirmedAbsent(identity: Identity): "gone" | "stays" {
     const node = this.#nodes.get(identity.uid);
     if (node === undefined) return "gone";
@@ -95,7 +95,7 @@ export class OwnerGraph {
     this.#beginDeletion(node, before, after);
   }
 
-  /** A virtual node turns out to exist: dependents that meant something else by this uid are looked at. */
+  /** A virtual node turns out to exist: dependents with other coordinates for this uid are queued. */
   #materialise(node: GraphNode, identity: Identity): void {
     node.virtual = false;
     if (sameIdentity(node.identity, identity)) return;
@@ -151,7 +151,7 @@ export class OwnerGraph {
       if (!owner.virtual) this.#events.crossesNamespaces(node, reference);
       return true;
     }
-    // a virtual owner without a namespace was named by an object of the cluster, which may have meant a namespaced kind by mistake
+    // a virtual owner without a namespace was referenced by a cluster-scoped object; its kind may be namespaced
     return !refersTo(reference, owner.identity) || (owner.virtual && namespace !== node.identity.namespace);
   }
 

@@ -1,8 +1,8 @@
-/** The conditions of a terminating namespace, with kube-controller-manager's messages: people search for them. */
+/** The conditions of a terminating namespace, with kube-controller-manager's messages: users search for them. */
 import type { Condition } from "#kube";
 
 export type Leftovers = {
-  /** "plural.group" to how many there are; "" is a group too: "pods.". */
+  /** "plural.group" to the number of objects; "" is a group too: "pods.". */
   readonly kinds: ReadonlyMap<string, number>;
   readonly finalizers: ReadonlyMap<string, number>;
 };
@@ -17,7 +17,7 @@ export type Findings = {
 type NamespaceCondition = Omit<Condition, "observedGeneration">;
 type NamespaceConditionDraft = Pick<NamespaceCondition, "status" | "reason" | "message">;
 
-const CALM: readonly (readonly [type: string, reason: string, message: string])[] = [
+const NO_PROBLEMS: readonly (readonly [type: string, reason: string, message: string])[] = [
   ["NamespaceDeletionDiscoveryFailure", "ResourcesDiscovered", "All resources successfully discovered"],
   ["NamespaceDeletionGroupVersionParsingFailure", "ParsedGroupVersions", "All legacy kube types successfully parsed"],
   ["NamespaceDeletionContentFailure", "ContentDeleted", "All content successfully deleted, may be waiting on finalization"],
@@ -25,11 +25,11 @@ const CALM: readonly (readonly [type: string, reason: string, message: string])[
   ["NamespaceFinalizersRemaining", "ContentHasNoFinalizers", "All content-preserving finalizers finished"],
 ];
 
-/** The conditions after this sweep; the very same value when nothing changed. */
+/** The conditions after this sweep; the same value when nothing changed. */
 export function namespaceConditions(before: readonly NamespaceCondition[], findings: Findings, now: string): readonly NamespaceCondition[] {
-  const alarms = alarmsOf(findings);
+  const alarms = problemsOf(findings);
   let conditions = before;
-  for (const [type, reason, message] of CALM) {
+  for (const [type, reason, message] of NO_PROBLEMS) {
     const draft = alarms.get(type) ?? { status: "False", reason, message };
     const index = conditions.findIndex((condition) => condition.type === type);
     const old = conditions[index];
@@ -49,7 +49,7 @@ function isSame(condition: NamespaceConditionDraft, { status, reason, message }:
   return condition.status === status && condition.reason === reason && condition.message === message;
 }
 
-function alarmsOf({ discoveryFailures, contentErrors, leftovers }: Findings): ReadonlyMap<string, NamespaceConditionDraft> {
+function problemsOf({ discoveryFailures, contentErrors, leftovers }: Findings): ReadonlyMap<string, NamespaceConditionDraft> {
   const alarms = new Map<string, NamespaceConditionDraft>();
   const say = (type: string, reason: string, message: string) => alarms.set(type, { status: "True", reason, message });
   if (discoveryFailures.size > 0) {

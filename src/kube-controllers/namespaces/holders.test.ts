@@ -1,4 +1,4 @@
-/** One answer for many namespaces, if it is new enough. */
+/** One list for many namespaces, if it is new enough. */
 import { describe, expect, test } from "vitest";
 import { err, FakeClock, ok } from "#base";
 import { defineResource, type KubeObject } from "#kube";
@@ -26,15 +26,15 @@ function setUp(world: { revision: number; namespaces: readonly string[]; more?: 
   return { clock, asked, holds };
 }
 
-describe("an answer", () => {
-  test("serves all namespaces that ended before it", async () => {
+describe("a list", () => {
+  test("is used for all namespaces whose deletion began before it", async () => {
     const { holds, asked } = setUp({ revision: 100, namespaces: ["full"] });
     expect(await Promise.all([holds("full", "9"), holds("empty", "100"), holds("other", "50")])).toEqual([ok(true), ok(false), ok(false)]);
     expect(await holds("later", "99")).toEqual(ok(false));
     expect(asked).toHaveLength(1);
   });
 
-  test("does not serve one that ended after it, by version or by time", async () => {
+  test("is not used for one whose deletion began after it, by version or by time", async () => {
     const { holds, asked, clock } = setUp({ revision: 100, namespaces: [] });
     await holds("a", "100");
     await holds("b", "101");
@@ -44,7 +44,7 @@ describe("an answer", () => {
     expect(asked).toHaveLength(3);
   });
 
-  test("that is under way is waited for, and asked for again if it is too old", async () => {
+  test("that is under way is waited for, and repeated if it is too old", async () => {
     const world = { revision: 100, namespaces: ["x"] };
     const { holds, asked } = setUp(world);
     const early = holds("x", "100");
@@ -53,13 +53,13 @@ describe("an answer", () => {
     expect(asked).toHaveLength(2);
   });
 
-  test("of more than a page is no answer: each namespace is asked for", async () => {
+  test("of more than a page is not used: each namespace is listed", async () => {
     const { holds, asked } = setUp({ revision: 100, namespaces: ["full"], more: true });
     expect([await holds("full", "1"), await holds("empty", "1")]).toEqual([ok(true), ok(false)]);
     expect(asked.map(({ namespace }) => namespace)).toEqual([undefined, "full", "empty"]);
   });
 
-  test("that does not come is an error for all who wait", async () => {
+  test("that fails is an error for all waiting namespaces", async () => {
     const { holds } = setUp({ revision: 1, namespaces: [], broken: true });
     expect(await Promise.all([holds("a", "1"), holds("b", "1")])).toMatchObject([{ ok: false }, { ok: false }]);
   });

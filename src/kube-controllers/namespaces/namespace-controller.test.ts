@@ -1,4 +1,4 @@
-/** The end of namespaces on an API server in this process. */
+/** Deletion of namespaces on an API server in this process. */
 import { afterEach, describe, expect, test } from "vitest";
 import { err, expectOk, map } from "#base";
 import { configMaps, defineResource, namespaces, pods, type KubeObject, type Pod } from "#kube";
@@ -34,7 +34,7 @@ async function start(options: ControlledClusterOptions & { graceMs?: number } = 
   return { ...cluster, makeNamespace, make, exists, conditionsOf };
 }
 
-const CALM = {
+const NO_PROBLEMS = {
   NamespaceDeletionDiscoveryFailure: "False ResourcesDiscovered: All resources successfully discovered",
   NamespaceDeletionGroupVersionParsingFailure: "False ParsedGroupVersions: All legacy kube types successfully parsed",
   NamespaceDeletionContentFailure: "False ContentDeleted: All content successfully deleted, may be waiting on finalization",
@@ -42,7 +42,7 @@ const CALM = {
   NamespaceFinalizersRemaining: "False ContentHasNoFinalizers: All content-preserving finalizers finished",
 };
 
-test("what it holds goes, then it goes, and no other namespace is touched", async () => {
+test("its objects are deleted, then the namespace, and no other namespace is changed", async () => {
   const { makeNamespace, make, exists, client, running, writes } = await start();
   await makeNamespace("shop");
   for (const name of ["a", "b"]) await make("shop", name);
@@ -65,7 +65,7 @@ test("what it holds goes, then it goes, and no other namespace is touched", asyn
   ]);
 });
 
-test("it is left alone for the grace period", async () => {
+test("it is not processed during the grace period", async () => {
   const { makeNamespace, exists, client, running, advance } = await start({ graceMs: 5_000 });
   await makeNamespace("shop");
   await running.idle();
@@ -85,7 +85,7 @@ test("content with finalizers is reported and waited for, and the namespace is d
   await client.delete(namespaces, { name: "shop" });
   await running.idle();
   expect(await conditionsOf("shop")).toEqual({
-    ...CALM,
+    ...NO_PROBLEMS,
     NamespaceContentRemaining: "True SomeResourcesRemain: Some resources are remaining: configmaps. has 2 resource instances",
     NamespaceFinalizersRemaining:
       "True SomeFinalizersRemain: Some content in the namespace has finalizers remaining: example.org/one in 2 resource instances, example.org/two in 1 resource instances",
@@ -114,7 +114,7 @@ test("changes during the wait are reported, and nothing is written without a cha
   });
 });
 
-test("pods go first, within their grace, and everything else waits for them", async () => {
+test("pods are deleted first, within their grace period, and everything else waits for them", async () => {
   const { makeNamespace, make, exists, conditionsOf, client, running, advance } = await start();
   await makeNamespace("shop");
   await make("shop", "a");
@@ -127,7 +127,7 @@ test("pods go first, within their grace, and everything else waits for them", as
   expectOk(await client.create(pods, pod));
   await client.delete(namespaces, { name: "shop" });
   await running.idle();
-  expect(await conditionsOf("shop")).toEqual(CALM);
+  expect(await conditionsOf("shop")).toEqual(NO_PROBLEMS);
   expect((await client.get(configMaps, { namespace: "shop", name: "a" })).ok).toBe(true);
   await advance(40_000);
   expect(await conditionsOf("shop")).toMatchObject({
@@ -140,17 +140,17 @@ test("pods go first, within their grace, and everything else waits for them", as
   expect(await exists("shop")).toBe(false);
 });
 
-test("a namespace with finalizers of its own keeps them, and says that its content is gone", async () => {
+test("a namespace with other finalizers keeps them, and its conditions report that its content is deleted", async () => {
   const { makeNamespace, conditionsOf, client, running } = await start();
   await makeNamespace("shop", { finalizers: ["example.org/mine"] });
   await client.delete(namespaces, { name: "shop" });
   await running.idle();
-  expect(await conditionsOf("shop")).toEqual(CALM);
+  expect(await conditionsOf("shop")).toEqual(NO_PROBLEMS);
   const left = expectOk(await client.get(namespaces, { name: "shop" }));
   expect([left.metadata.finalizers, left.spec?.finalizers ?? []]).toEqual([["example.org/mine"], []]);
 });
 
-describe("when the server does not play along", () => {
+describe("when requests fail", () => {
   function failing(fails: { now: boolean }, plural: string): (client: KubeClient) => KubeClient {
     return (client) => ({
       ...client,
@@ -179,7 +179,7 @@ describe("when the server does not play along", () => {
     expect(await exists("shop")).toBe(false);
   });
 
-  test("a group that cannot be discovered holds the namespace: something of it might be left", async () => {
+  test("a group whose discovery fails blocks the namespace: it might contain objects of it", async () => {
     const broken = { now: true };
     const { makeNamespace, conditionsOf, exists, client, running, advance } = await start({
       between: (inner) => ({
@@ -203,7 +203,7 @@ describe("when the server does not play along", () => {
   });
 });
 
-test("kinds that cannot be deleted as a whole are deleted one by one", async () => {
+test("kinds without deletecollection are deleted one by one", async () => {
   const { makeNamespace, make, exists, client, running, writes } = await start({
     between: (inner) => ({
       ...inner,
@@ -219,7 +219,7 @@ test("kinds that cannot be deleted as a whole are deleted one by one", async () 
   expect(writes).toEqual(["DELETE configmaps/shop/a", "DELETE configmaps/shop/b", "UPDATE namespaces/shop/finalize"]);
 });
 
-test("fifty namespaces end together, and the kinds that are empty are asked for together", async () => {
+test("fifty namespaces terminate together, and the kinds without objects are listed together", async () => {
   let lists = 0;
   const { makeNamespace, make, client, running } = await start({
     between: (inner) => ({
@@ -240,6 +240,6 @@ test("fifty namespaces end together, and the kinds that are empty are asked for 
   for (const name of names) await client.delete(namespaces, { name });
   await running.idle();
   expect(expectOk(await client.list(namespaces)).items.filter(({ metadata }) => names.includes(metadata.name))).toEqual([]);
-  // forty kinds in fifty namespaces would be two thousand; `idle` itself asks for some sixty each time it looks
+  // forty kinds in fifty namespaces would be two thousand; each check of `idle` itself sends about sixty
   expect(lists).toBeLessThan(1_000);
 });

@@ -1,8 +1,8 @@
 /**
- * Ends namespaces: deletes what they hold, says in their conditions what holds them up, and takes off the finalizer that keeps them.
+ * Deletes the contents of terminating namespaces, reports in their conditions what is left, and removes the finalizer.
  *
- * kube-controller-manager looks again when it guesses that finalizers are done, half a quarter of a minute later. Here the last object
- * that goes brings the namespace back at once; the estimate remains for kinds that are not watched.
+ * kube-controller-manager rechecks after an estimate of when finalizers are done, about 7.5 seconds later. Here the deletion of the last
+ * object triggers the namespace at once; the estimate remains for kinds that are not watched.
  */
 import { ok, timestamp, type Result } from "#base";
 import { namespaces, type Namespace } from "#kube";
@@ -14,8 +14,8 @@ import { Sweeper, type Sweep } from "./sweeper.ts";
 
 export type NamespaceControllerOptions = {
   /**
-   * How long to leave a namespace alone before it is swept: requests that were let in before it was deleted may still be on their way.
-   * kube-controller-manager waits 5 seconds, for API servers that learn of it from each other.
+   * How long a namespace is not swept: requests that were admitted before its deletion may still be under way.
+   * kube-controller-manager waits 5 seconds, for API servers that are informed with a delay.
    */
   readonly graceMs?: number;
 };
@@ -35,7 +35,7 @@ class Namespaces {
   readonly #sweeper: Sweeper;
   /** From when on a namespace may be swept. */
   readonly #ending = new Map<string, { readonly uid: string | undefined; readonly dueAt: number }>();
-  /** By name: how many objects the informers still show. */
+  /** By name: the number of objects in the informers. */
   readonly #awaited = new Map<string, number>();
 
   constructor(context: KubeControllerContext, graceMs: number) {
@@ -82,7 +82,7 @@ class Namespaces {
     const deletedAt = Date.parse(namespace.metadata.deletionTimestamp);
     const sweep = await this.#sweeper.sweep({ namespace: name, deletedAt, since, signal });
     const isEmpty = sweep.remaining.size === 0 && sweep.contentErrors.length === 0 && sweep.discoveryFailures.size === 0;
-    if (isEmpty && goesWithUs(namespace)) return passOf(await this.#finalize(namespace, signal));
+    if (isEmpty && endsWithOurFinalizer(namespace)) return passOf(await this.#finalize(namespace, signal));
     const written = await this.#writeConditions(namespace, sweep, signal);
     if (!written.ok) return passOf(written);
     return isEmpty ? passOf(await this.#finalize(written.value, signal)) : this.#wait(name, sweep);
@@ -114,7 +114,7 @@ class Namespaces {
     return !answer.ok && answer.error.kind === "not-found" ? ok(undefined) : answer;
   }
 
-  /** Counted from when we learnt of the deletion: its timestamp is of another clock. */
+  /** Counted from when the deletion was observed: its timestamp is from another clock. */
   #dueAt({ metadata: { name, uid } }: Namespace): number {
     const known = this.#ending.get(name);
     if (known?.uid === uid && known !== undefined) return known.dueAt;
@@ -124,7 +124,7 @@ class Namespaces {
   }
 }
 
-/** Only this controller's finalizer keeps it: its conditions would not be visible. */
-function goesWithUs({ metadata, spec }: Namespace): boolean {
+/** Only this controller's finalizer is left: its conditions would not be visible. */
+function endsWithOurFinalizer({ metadata, spec }: Namespace): boolean {
   return (metadata.finalizers ?? []).length === 0 && (spec?.finalizers ?? []).every((finalizer) => finalizer === FINALIZER);
 }

@@ -1,7 +1,7 @@
 /**
- * Deletes what a namespace holds and says what is left, pods before anything else.
+ * Deletes the contents of a namespace and reports what is left; pods before anything else.
  *
- * A kind of which no informer shows an object in the namespace is not swept; that it is really empty is asked of the server (holders.ts).
+ * A kind without objects in the informer is not swept; the server confirms that it is empty (holders.ts).
  */
 import { ok, type Clock, type Result } from "#base";
 import { groupResourceOf, metadataOf, pods, type KubeObject } from "#kube";
@@ -12,9 +12,9 @@ import type { Findings } from "./conditions.ts";
 import { Holders, type Since } from "./holders.ts";
 
 export type Sweep = Findings & {
-  /** Seconds until what is left may be gone; 0: nothing is left, or unknown. */
+  /** Seconds until the rest may be deleted; 0: nothing is left, or unknown. */
   readonly estimateSeconds: number;
-  /** What is left, by kind. */
+  /** The number of remaining objects, by kind. */
   readonly remaining: ReadonlyMap<ServedResource, number>;
 };
 
@@ -25,7 +25,7 @@ type Swept = { readonly estimateSeconds: number; readonly left: readonly KubeObj
 /** For finalizers, whose controllers report no time. */
 const FINALIZER_SECONDS = 15;
 const BACKGROUND = { propagation: "Background" } as const;
-/** One store under two names. */
+/** Two kinds with the same storage. */
 const SAME_AS_OTHERS = new Set(["events.events.k8s.io"]);
 
 export class Sweeper {
@@ -56,7 +56,7 @@ export class Sweeper {
     return tally.result(true);
   }
 
-  /** How many objects the informers still show in the namespace; undefined when a kind has none. */
+  /** The number of objects in the informers of the namespace; undefined when a kind has no informer. */
   shown(namespace: string, kinds: Iterable<ServedResource>): number | undefined {
     let count = 0;
     for (const kind of kinds) {
@@ -118,7 +118,7 @@ export class Sweeper {
     return absentIsEmpty(listed.ok ? ok(listed.value.items) : listed, []);
   }
 
-  /** The longest that a pod may take; none once the namespace has waited for that long. */
+  /** The longest grace period of a pod; none once the namespace has waited for that long. */
   async #graceOfPods({ namespace, deletedAt, signal }: Sweeping): Promise<Result<number, KubeError>> {
     const listed = await this.#client.list(pods, { namespace }, { signal });
     if (!listed.ok) return listed;
@@ -128,7 +128,7 @@ export class Sweeper {
   }
 }
 
-/** A kind that was discovered and is gone since has nothing in it. */
+/** A kind that was discovered and is no longer served has no objects. */
 function absentIsEmpty<T>(answer: Result<T, KubeError>, empty: T): Result<T, KubeError> {
   return answer.ok || answer.error.kind !== "not-found" ? answer : ok(empty);
 }

@@ -30,7 +30,7 @@ async function start(terminatedPodThreshold?: number) {
   return { ...cluster, make, makeNode, names };
 }
 
-test("Pods on nodes that are gone are failed and deleted, after the node had time to appear", async () => {
+test("Pods on deleted nodes become Failed and are deleted, after the node had time to appear", async () => {
   const { make, makeNode, names, advance, client, writes } = await start();
   await makeNode("here");
   await make("kept", "here", "Running");
@@ -48,7 +48,7 @@ test("Pods on nodes that are gone are failed and deleted, after the node had tim
   expect(writes.toSorted()).toEqual(["DELETE pods/default/done", "DELETE pods/default/lost", "PATCH pods/default/lost/status"]);
 });
 
-test("a node that appears in time saves its Pods", async () => {
+test("a node that appears in time keeps its Pods", async () => {
   const { make, makeNode, names, advance } = await start();
   await make("early", "late", "Running");
   await advance(20_000);
@@ -57,7 +57,7 @@ test("a node that appears in time saves its Pods", async () => {
   expect(await names()).toEqual(["early"]);
 });
 
-test("Pods that were deleted before they had a node go at once", async () => {
+test("terminating Pods without a node are deleted at once", async () => {
   const { make, names, advance, client } = await start();
   await make("waiting", "", "", { finalizers: ["example.org/look"] });
   await client.delete(pods, { namespace: "default", name: "waiting" });
@@ -66,7 +66,7 @@ test("Pods that were deleted before they had a node go at once", async () => {
   expect([await names(), left.status?.phase]).toEqual([["waiting"], "Failed"]);
 });
 
-test("terminating Pods go when their node is out of service, and not before", async () => {
+test("terminating Pods are deleted when their node is out of service, and not before", async () => {
   const { make, makeNode, names, advance, client } = await start();
   const taints = [{ key: "node.kubernetes.io/out-of-service", effect: "NoExecute" }];
   await makeNode("broken", { spec: { taints } });
@@ -78,7 +78,7 @@ test("terminating Pods go when their node is out of service, and not before", as
   expect(await names()).toEqual(["ending"]);
 });
 
-test("of finished Pods only so many are kept: evicted ones go first, then the oldest", async () => {
+test("a limited number of finished Pods is kept: evicted ones are deleted first, then the oldest", async () => {
   const { make, names, advance } = await start(2);
   await make("evicted", "", "Failed", {}, "Evicted");
   await make("a-first", "", "Succeeded");
@@ -89,7 +89,7 @@ test("of finished Pods only so many are kept: evicted ones go first, then the ol
   expect(await names()).toEqual(["b-second", "running", "z-third"]);
 });
 
-test("when a tenth more Pods have finished than are kept, the surplus goes at once", async () => {
+test("when a tenth more Pods have finished than are kept, the surplus is deleted at once", async () => {
   const { make, names, running } = await start(10);
   for (let number = 0; number < 11; number += 1) await make(`done-${number}`, "", "Succeeded");
   await running.idle();

@@ -1,9 +1,9 @@
 /**
- * Deletes Pods that no other controller deletes: finished ones when there are too many, those on nodes that are gone, those that were deleted
- * before they had a node, and those that cannot end because their node is out of service.
+ * Deletes Pods that no other controller deletes: finished ones above the limit, those on deleted nodes, terminating ones
+ * without a node, and those that cannot end because their node is out of service.
  *
- * All Pods are looked at every 20 seconds, as kube-controller-manager does: what makes a Pod garbage is often that nothing happens. When
- * a tenth more Pods have finished than are kept, they are looked at sooner: Jobs can finish thousands of Pods in 20 seconds.
+ * All Pods are checked every 20 seconds, as in kube-controller-manager: often no event shows that a Pod can be deleted. When
+ * a tenth more Pods have finished than are kept, they are checked sooner: Jobs can finish thousands of Pods in 20 seconds.
  */
 import { ok, timestamp } from "#base";
 import { field, keyText, nodes, pods as podKind, type Node, type ObjectKey, type Pod, type PodCondition } from "#kube";
@@ -12,12 +12,12 @@ import { again, done, passOf, worstPass, type Pass } from "../work.ts";
 import { isPodFinished, withPodCondition } from "./pod-status.ts";
 
 export type PodCollectorOptions = {
-  /** So many finished Pods are kept. */
+  /** The number of finished Pods that are kept. */
   readonly terminatedPodThreshold?: number;
 };
 
 const PERIOD_MS = 20_000;
-/** A node that no informer shows may be new; after this time the server is asked. */
+/** A node that is not in the cache may be new; after this time it is read from the server. */
 const QUARANTINE_MS = 40_000;
 const THRESHOLD = 12_500;
 const ALL_PODS = "all pods";
@@ -36,7 +36,7 @@ export function podCollector({ terminatedPodThreshold = THRESHOLD }: PodCollecto
 class PodCollector {
   readonly #context: KubeControllerContext;
   readonly #threshold: number;
-  /** Nodes that Pods name and that do not exist, with the time at which this was first seen. */
+  /** Nodes that Pods reference and that do not exist, with the time at which this was first observed. */
   readonly #missing = new Map<string, number>();
   #finished = 0;
 
@@ -102,11 +102,11 @@ class PodCollector {
     return gone;
   }
 
-  /** The phase becomes Failed first: watchers must not see a Pod on a dead node deleted while it was Running. */
+  /** The phase becomes Failed first: watchers must not see a running Pod of a dead node deleted. */
   async #remove(pod: Pod, condition: PodCondition | undefined, signal: AbortSignal): Promise<Pass> {
     const { client, logger } = this.#context;
     const key = keyOf(pod);
-    if (isPodFinished(pod) && isLeaving(pod)) return done;
+    if (isPodFinished(pod) && isDeletedWithoutGrace(pod)) return done;
     logger.info("Pod is deleted as garbage", { ...key });
     const marked = isPodFinished(pod) ? ok(undefined) : await this.#markFailed(pod, condition, signal);
     if (!marked.ok && marked.error.kind !== "not-found") return passOf(marked);
@@ -132,17 +132,17 @@ class PodCollector {
   }
 }
 
-/** Finished, and not on its way out already. */
+/** Finished, and not already deleted with a grace period of zero. */
 function countsAsFinished(pod: Pod | undefined): boolean {
-  return pod !== undefined && isPodFinished(pod) && !isLeaving(pod);
+  return pod !== undefined && isPodFinished(pod) && !isDeletedWithoutGrace(pod);
 }
 
 function keyOf({ metadata }: Pod): ObjectKey {
   return { namespace: metadata.namespace, name: metadata.name };
 }
 
-/** Deleted without any time left: only its finalizers keep it, and another delete would not move them. */
-function isLeaving({ metadata }: Pod): boolean {
+/** Deleted with a grace period of zero: only its finalizers keep it, and another delete would not remove them. */
+function isDeletedWithoutGrace({ metadata }: Pod): boolean {
   return metadata.deletionTimestamp !== undefined && field(metadata, "deletionGracePeriodSeconds") === 0;
 }
 

@@ -13,7 +13,7 @@ export function isPodFinished({ status }: Pod): boolean {
   return status?.phase === "Succeeded" || status?.phase === "Failed";
 }
 
-/** The conditions with `next` put in; the time of change moves only when the status does. */
+/** The conditions with `next` added or replaced; the transition time changes only with the status. */
 export function withPodCondition(pod: Pod, next: PodCondition, now: string): readonly PodCondition[] {
   const { generation } = pod.metadata;
   const before = podCondition(pod, next.type);

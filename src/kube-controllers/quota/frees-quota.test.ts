@@ -1,4 +1,4 @@
-/** Which changes are worth a new count. */
+/** Changes that need a recount. */
 import { expect, it } from "vitest";
 import type { Json, KubeObject } from "#kube";
 import { claimFreesQuota, podFreesQuota, serviceFreesQuota } from "./frees-quota.ts";
@@ -18,7 +18,7 @@ it.each([
   expect(podFreesQuota(before, after, 0)).toBe(want);
 });
 
-it("a Service of another price, and a claim with another volume", () => {
+it("a Service of another type, and a claim with another volume", () => {
   expect(serviceFreesQuota(thing({ type: "NodePort" }), thing({ type: "ClusterIP" }))).toBe(true);
   expect(serviceFreesQuota(thing({ type: "ClusterIP" }), thing({ type: "ExternalName" }))).toBe(false);
   expect(claimFreesQuota(thing({}), thing({}, { allocatedResources: { storage: "1Gi" } }))).toBe(true);

@@ -1,4 +1,4 @@
-/** Which changes of an object can make it count less. Everything else is charged by the API server itself, when it admits the change. */
+/** Changes of an object that can reduce its usage. All other changes are accounted for by the API server at admission. */
 import { claimUsageMoved, fieldAt, isTerminating, jsonEqual, quotaTypeOf, usesResources, type Json, type KubeObject } from "#kube";
 
 export function podFreesQuota(before: KubeObject, after: KubeObject, now: number): boolean {
@@ -7,7 +7,7 @@ export function podFreesQuota(before: KubeObject, after: KubeObject, now: number
   return ["containerStatuses", "initContainerStatuses"].some((list) => !jsonEqual(resourcesIn(before, list), resourcesIn(after, list)));
 }
 
-/** What the kubelet says each container has: a resize is done when this changes. */
+/** The resources of each container in the kubelet's status: a resize is complete when this changes. */
 function resourcesIn(pod: KubeObject, list: string): readonly (readonly [Json | undefined, Json | undefined])[] {
   const statuses = fieldAt(pod, "status", list);
   if (!Array.isArray(statuses)) return [];

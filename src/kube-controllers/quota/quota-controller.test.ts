@@ -1,4 +1,4 @@
-/** Quotas on an API server in this process: the controller counts, the server charges, and both come to the same sum. */
+/** Quotas on an API server in this process: the controller's count and the server's admission have the same result. */
 import { afterEach, describe, expect, it } from "vitest";
 import { expectOk } from "#base";
 import { defineResource, persistentVolumeClaims, pods, resourceQuotas, services, type KubeObject, type ResourceQuota } from "#kube";
@@ -44,7 +44,7 @@ function pod(name: string): Specified {
 }
 
 describe("the quota controller", () => {
-  it("fills in the status of a new quota, and counts what was there before", async () => {
+  it("fills in the status of a new quota, including existing objects", async () => {
     const { make, makeQuota, status } = await start();
     await make("a");
     await makeQuota({ configmaps: "2", "count/jobs.batch": "1", "count/nothing.example.com": "1" });
@@ -54,7 +54,7 @@ describe("the quota controller", () => {
     });
   });
 
-  it("counts again when something is deleted, and then there is room again", async () => {
+  it("recounts when an object is deleted, and a new one is admitted", async () => {
     const { client, make, makeQuota, running, status } = await start();
     await makeQuota({ configmaps: "1" });
     expectOk(await make("a"));
@@ -65,7 +65,7 @@ describe("the quota controller", () => {
     expectOk(await make("b"));
   });
 
-  it("takes over a changed limit", async () => {
+  it("updates a changed limit", async () => {
     const { client, makeQuota, running, status } = await start();
     await makeQuota({ configmaps: "1" });
     const patch = { spec: { hard: { configmaps: null, secrets: "3" } } };
@@ -74,7 +74,7 @@ describe("the quota controller", () => {
     expect(await status()).toEqual({ hard: { secrets: "3" }, used: { secrets: "0" } });
   });
 
-  it("lets go of a pod that has ended, and keeps counting it as an object", async () => {
+  it("releases the resources of a finished pod, and keeps counting it as an object", async () => {
     const { client, makeQuota, running, status } = await start();
     await makeQuota({ pods: "5", "count/pods": "5", "requests.cpu": "1" });
     expectOk(await client.create(pods, pod("p")));
@@ -85,7 +85,7 @@ describe("the quota controller", () => {
     expect((await status())?.used).toEqual({ "count/pods": "1", pods: "0", "requests.cpu": "0" });
   });
 
-  it("counts a Service that became a cheaper one again", async () => {
+  it("recounts a Service whose type changed to one that uses less", async () => {
     const { client, makeQuota, running, status } = await start();
     await makeQuota({ "services.nodeports": "5" });
     const spec = { type: "NodePort", ports: [{ port: 80 }] };
@@ -98,7 +98,7 @@ describe("the quota controller", () => {
     expect((await status())?.used).toEqual({ "services.nodeports": "0" });
   });
 
-  it("counts a claim by what its volume has been given", async () => {
+  it("counts a claim by the size of its volume", async () => {
     const { client, makeQuota, running, status } = await start();
     await makeQuota({ "requests.storage": "5Gi" });
     const spec = { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } };
@@ -111,7 +111,7 @@ describe("the quota controller", () => {
     expect((await status())?.used).toEqual({ "requests.storage": "2Gi" });
   });
 
-  it("admits exactly as many as fit while objects come and go", async () => {
+  it("admits exactly as many as fit while objects are created and deleted", async () => {
     const { client, make, makeQuota, running, status } = await start();
     await makeQuota({ configmaps: "10" });
     const first = await Promise.all(Array.from({ length: 50 }, (_, index) => make(`a${index}`)));
@@ -128,7 +128,7 @@ describe("the quota controller", () => {
     expect((await status())?.used).toEqual({ configmaps: String(there.length) });
   });
 
-  it("gives back after a while what was charged for nothing", async () => {
+  it("releases the usage of a create that failed after admission", async () => {
     const { advance, make, makeQuota, status } = await start();
     await makeQuota({ configmaps: "5" });
     expectOk(await make("a"));
@@ -138,7 +138,7 @@ describe("the quota controller", () => {
     expect((await status())?.used).toEqual({ configmaps: "1" });
   });
 
-  it("writes nothing when nothing changed, and forgets a quota that is gone", async () => {
+  it("writes nothing without a change, and forgets a deleted quota", async () => {
     const { advance, client, make, makeQuota, running, writes } = await start();
     await makeQuota({ configmaps: "5", pods: "1" });
     await make("a");

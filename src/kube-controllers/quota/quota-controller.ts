@@ -1,7 +1,7 @@
 /**
- * Fills in the status of ResourceQuotas, which the API server enforces, and counts again when objects go or use less.
+ * Fills in the status of ResourceQuotas, which the API server enforces, and recounts when objects are deleted or use less.
  *
- * What objects take more is charged by the API server when it admits them; nothing is counted then.
+ * Additional usage is accounted for by the API server at admission; nothing is counted then.
  */
 import {
   evaluatorOf,
@@ -29,7 +29,7 @@ import { countedBy, recount } from "./recount.ts";
 
 export const quotaController: KubeController = { name: "resourcequota-controller", start: (context) => new Quotas(context).start() };
 
-/** A pod whose node is gone stops counting without anybody saying so. */
+/** A pod on a deleted node stops counting without a watch event. */
 const RESYNC_MS = 5 * 60_000;
 
 class Quotas {
@@ -44,7 +44,7 @@ class Quotas {
   start(): void {
     const { informers, clock } = this.#context;
     informers.subscribe(resourceQuotas, ({ key, before, after }) => {
-      if (after !== undefined && asksOtherwise(before, after)) this.#queue.add(keyText(key));
+      if (after !== undefined && specChanged(before, after)) this.#queue.add(keyText(key));
     });
     informers.subscribe(
       pods,
@@ -65,7 +65,7 @@ class Quotas {
     };
   }
 
-  /** Only those quotas that count such objects. */
+  /** Only quotas that count objects of this kind. */
   #replenish({ group, plural }: Resource, namespace: string | undefined): void {
     if (namespace === undefined) return;
     const evaluator = evaluatorOf(group, plural);
@@ -100,8 +100,8 @@ class Quotas {
   }
 }
 
-/** Its own status comes back as a change, too, and so does every charge of the API server. */
-function asksOtherwise(before: ResourceQuota | undefined, after: ResourceQuota): boolean {
+/** The controller's own status writes, and those of the API server's admission, are changes too. */
+function specChanged(before: ResourceQuota | undefined, after: ResourceQuota): boolean {
   if (before === undefined || before.metadata.uid !== after.metadata.uid) return true;
   return !sameAmounts(readAmounts(before.spec?.hard), readAmounts(after.spec?.hard));
 }

@@ -1,8 +1,8 @@
 /**
- * Counts what a quota's namespace uses, from the objects that are there now.
+ * Counts the usage of a quota's namespace from the existing objects.
  *
- * It reads the server, not the informers: a stale copy would give back what was just used, and then too much would be let
- * in. The quota is read before the objects, so whatever is charged in between is a conflict, and the count begins anew.
+ * It reads from the server, not from the informers: a stale copy would release usage that was just added, and too much would be
+ * admitted. The quota is read before the objects, so usage that is added in between causes a conflict and a new count.
  */
 import { ok, type Result } from "#base";
 import {
@@ -31,7 +31,7 @@ export type Counted = {
 const PAGE = 500;
 const NEEDED_VERBS = ["create", "list", "delete"];
 
-/** The kinds that this quota counts. A name that no served kind has is left alone. */
+/** The kinds that this quota counts. A name that no served kind has is ignored. */
 export function countedBy(quota: ParsedQuota, served: readonly ServedResource[]): readonly Counted[] {
   const countable = served.filter(({ namespaced, verbs }) => namespaced && NEEDED_VERBS.every((verb) => verbs.has(verb)));
   const find = (group: string, plural: string) => countable.find((one) => one.group === group && one.plural === plural);

@@ -1,4 +1,4 @@
-/** Every active namespace has a ServiceAccount `default`; one that is deleted is made again. */
+/** Every active namespace has a ServiceAccount `default`; it is created again when it is deleted. */
 import { namespaces as namespaceKind, serviceAccounts } from "#kube";
 import type { KubeError } from "#kube-client";
 import type { KubeController, KubeControllerContext } from "../context.ts";
@@ -30,7 +30,7 @@ function start(context: KubeControllerContext): void {
   });
 }
 
-/** It is there, or its namespace is gone or going. */
+/** It exists, or its namespace is deleted or terminating. */
 export function isNobodysFault({ kind, status }: KubeError): boolean {
   if (kind === "already-exists" || kind === "not-found") return true;
   return status?.details?.causes?.some(({ reason }) => reason === "NamespaceTerminating") === true;

@@ -1,4 +1,4 @@
-/** Every active namespace has the certificate authority of the API server in a ConfigMap, for Pods to trust. It is kept as published. */
+/** Every active namespace has the CA certificate of the API server in a ConfigMap, for Pods. Changes of it are reverted. */
 import { configMaps, jsonEqual, namespaces as namespaceKind, type ConfigMap } from "#kube";
 import type { KubeController, KubeControllerContext } from "../context.ts";
 import { done, passOf, type Pass } from "../work.ts";

@@ -1,4 +1,4 @@
-/** What every namespace is given. */
+/** Objects that every namespace gets. */
 import { afterEach, expect, test } from "vitest";
 import { err, expectOk } from "#base";
 import { configMaps, namespaces, serviceAccounts } from "#kube";
@@ -39,7 +39,7 @@ test("every namespace gets a ServiceAccount and the root certificate, once", asy
   expect(writes).toHaveLength(10);
 });
 
-test("what is deleted comes back", async () => {
+test("deleted ones are created again", async () => {
   const { client, running } = await start();
   await client.delete(serviceAccounts, account);
   await client.delete(configMaps, published);
@@ -47,7 +47,7 @@ test("what is deleted comes back", async () => {
   expect([(await client.get(serviceAccounts, account)).ok, (await client.get(configMaps, published)).ok]).toEqual([true, true]);
 });
 
-test("a changed certificate is put right, and other annotations stay", async () => {
+test("a changed certificate is restored, and other annotations stay", async () => {
   const { client, running } = await start();
   const patch = { data: { "ca.crt": "other", more: "x" }, metadata: { annotations: { "kubernetes.io/description": null, mine: "y" } } };
   await client.patch(configMaps, published, { type: "merge", patch });
@@ -56,7 +56,7 @@ test("a changed certificate is put right, and other annotations stay", async () 
   expect([data, Object.keys(metadata.annotations ?? {}).toSorted()]).toEqual([{ "ca.crt": "PEM" }, ["kubernetes.io/description", "mine"]]);
 });
 
-test("a namespace on its way out gets nothing", async () => {
+test("a terminating namespace gets nothing", async () => {
   const { client, running, writes } = await start();
   await client.delete(namespaces, { name: "shop" });
   await running.idle();
@@ -67,7 +67,7 @@ test("a namespace on its way out gets nothing", async () => {
   expect(writes).toHaveLength(before);
 });
 
-test("a refusal is tried again, unless the namespace ends", async () => {
+test("a rejected write is retried, unless the namespace is terminating", async () => {
   const refusals = { left: 2, causes: undefined as { reason: string }[] | undefined };
   const { client, running, advance } = await start({
     between: (inner) => ({
