@@ -1,4 +1,4 @@
-/** Services of type LoadBalancer get an address, as a cloud would give them one. From 192.0.2.0/24, which is reserved for documentation. */
+/** Simulates a cloud's load balancers: Services of type LoadBalancer get an address from 192.0.2.0/24, which is reserved for documentation. */
 import { keyText, parseKey, services as serviceResource, type Service } from "#kube";
 import type { KubeController, KubeControllerContext } from "../context.ts";
 import { done, passOf, type Pass } from "../work.ts";
@@ -6,7 +6,7 @@ import { done, passOf, type Pass } from "../work.ts";
 export const loadBalancers: KubeController = {
   name: "service-lb-controller",
   start(context) {
-    /** By Service: given out here, and perhaps not in the cache yet. */
+    /** By Service: assigned here, and perhaps not in the cache yet. */
     const given = new Map<string, string>();
     const queue = context.work({ name: "load-balancers", pass: (key) => pass(context, given, key), concurrency: 1 });
     context.informers.subscribe(serviceResource, ({ key, after }) => {

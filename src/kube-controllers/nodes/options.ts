@@ -1,20 +1,20 @@
-/** What can be set about the simulation, and what it is otherwise. */
+/** The options of the simulation and their defaults. */
 import type { ResourceList, Taint } from "#kube";
 import type { Fault } from "./faults/fault.ts";
 
 /** All on the injected clock. The defaults are short: simulated work needs no real time. */
 export type Speeds = {
-  /** From the node having the Pod to its containers running: image, network, start. */
+  /** From the binding of the Pod to its running containers: image, network, start. */
   readonly startMs: number;
   /** How long an init container runs. */
   readonly initMs: number;
-  /** How long a container runs that is meant to end: of Pods with restartPolicy Never or OnFailure. */
+  /** How long a container runs that runs to completion: of Pods with restartPolicy Never or OnFailure. */
   readonly runMs: number;
-  /** From being asked to stop to being gone; never longer than the grace period. */
+  /** From SIGTERM to the exit; never longer than the grace period. */
   readonly stopMs: number;
-  /** Probe delays are multiplied by it: 1 is what the manifest says, 0 is at once. */
+  /** Factor of probe delays: 1 is as in the manifest, 0 is no delay. */
   readonly probeScale: number;
-  /** Waits between restarts and between pulls: 10 s, 20 s, 40 s … 5 min as kubelets do it. */
+  /** Back-off between restarts and between pulls: 10 s, 20 s, 40 s … 5 min as in kubelets. */
   readonly restartBackoff: { readonly initialMs: number; readonly maxMs: number };
   readonly heartbeatMs: number;
 };
@@ -29,7 +29,7 @@ export const DEFAULT_SPEEDS: Speeds = {
   heartbeatMs: 10_000,
 };
 
-/** A node that is played. */
+/** A simulated node. */
 export type SimulatedNode = {
   readonly name: string;
   readonly labels?: Readonly<Record<string, string>>;
@@ -40,15 +40,15 @@ export type SimulatedNode = {
 /** As many Pods as the controllers create by default (`DEFAULT_POD_LIMIT`); a real node takes 110. */
 export const DEFAULT_CAPACITY: ResourceList = { cpu: "64", memory: "256Gi", "ephemeral-storage": "1Ti", pods: "5000" };
 
-/** What is played, and how fast. */
+/** The simulated components, and their speed. */
 export type SimulationOptions = {
-  /** Absent: one, `lattice-node-1`. A number: so many of them. */
+  /** Absent: one, `lattice-node-1`. A number: as many. */
   readonly nodes?: number | readonly SimulatedNode[];
   readonly speeds?: Partial<Speeds>;
   readonly faults?: readonly Fault[];
-  /** Services of type LoadBalancer get an address. On unless switched off. */
+  /** Services of type LoadBalancer get an address. Default: true. */
   readonly loadBalancers?: boolean;
-  /** Claims get volumes, from StorageClass `standard`. On unless switched off. */
+  /** Claims get volumes, from StorageClass `standard`. Default: true. */
   readonly volumes?: boolean;
 };
 

@@ -28,7 +28,7 @@ const taints = async (world: SimulatedCluster, name: string) =>
 const readiness = async (world: SimulatedCluster, name: string) =>
   (await world.read(nodes, name)).status?.conditions?.find(({ type }) => type === "Ready");
 
-test("nodes are registered with their labels, taints and capacity, and beat", async () => {
+test("nodes are registered with their labels, taints and capacity, and send heartbeats", async () => {
   const world = await begin({
     simulation: { nodes: [{ name: "a", labels: { zone: "x" }, taints: [{ key: "t", effect: "NoSchedule" }], capacity: { cpu: "3" } }] },
   });
@@ -50,7 +50,7 @@ test("nodes are registered with their labels, taints and capacity, and beat", as
   expect(createSimulation({ nodes: 3 }).nodes.names).toEqual(["lattice-node-1", "lattice-node-2", "lattice-node-3"]);
 });
 
-test("a node that goes away is noticed, its Pods are evicted in time and run elsewhere; it comes back clean", async () => {
+test("a stopped node is detected, its Pods are evicted in time and run elsewhere; started again, it has no taints", async () => {
   const world = await begin({ simulation: { nodes: 2 } });
   await world.create(deployments, "web", { spec: { replicas: 2, selector: SELECTOR, template: podTemplate("web:1") } });
   await world.live(300);
@@ -135,7 +135,7 @@ describe("taints", () => {
   ])("drive away: $name", ({ taints: given, tolerations, want }) => expect(evictionTime(given, tolerations, 99)).toBe(want));
 });
 
-test("a Service of type LoadBalancer gets an address of its own, and gives it back", async () => {
+test("a Service of type LoadBalancer gets a unique address, and releases it", async () => {
   const world = await begin();
   const ports = [{ port: 80 }];
   for (const name of ["a", "b"]) await world.create(services, name, { spec: { type: "LoadBalancer", ports } });
@@ -153,7 +153,7 @@ test("a Service of type LoadBalancer gets an address of its own, and gives it ba
   expect(await world.eventsOn("Service")).toContain("Normal EnsuredLoadBalancer: Ensured load balancer");
 });
 
-test("a claim on the default class is bound to a volume that goes with it; others wait", async () => {
+test("a claim on the default class is bound to a volume that is deleted with it; others wait", async () => {
   const world = await begin();
   await world.live(40);
   expect((await world.read(storageClasses, "standard")).metadata.annotations).toEqual({
@@ -171,7 +171,7 @@ test("a claim on the default class is bound to a volume that goes with it; other
   expect(await world.all(persistentVolumes)).toEqual([]);
 });
 
-test("a claim that a Pod uses stays until the Pod is gone", async () => {
+test("a claim in use by a Pod stays until the Pod is deleted", async () => {
   const world = await begin();
   await world.live(40);
   await world.create(persistentVolumeClaims, "data", {
@@ -189,14 +189,14 @@ test("a claim that a Pod uses stays until the Pod is gone", async () => {
   expect([(await world.all(persistentVolumeClaims)).length, (await world.all(persistentVolumes)).length]).toEqual([0, 0]);
 });
 
-test("both switches can be off", async () => {
+test("load balancers and volumes can be disabled", async () => {
   const world = await begin({ simulation: { loadBalancers: false, volumes: false } });
   await world.create(services, "a", { spec: { type: "LoadBalancer", ports: [{ port: 80 }] } });
   await world.live(100);
   expect([(await world.read(services, "a")).status?.loadBalancer?.ingress, await world.all(storageClasses)]).toEqual([undefined, []]);
 });
 
-test("usage is declared by annotation or by name, per Pod or per container", () => {
+test("usage is declared by annotation or by selector, per Pod or per container", () => {
   const usage = new DeclaredUsage();
   const pod = {
     apiVersion: "v1",

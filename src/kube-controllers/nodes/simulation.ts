@@ -1,6 +1,6 @@
 /**
- * What an embedded cluster lacks: nodes that run Pods. `createSimulation` gives the controllers that play a scheduler and kubelets, and
- * handles to make things go wrong.
+ * Simulated nodes for an embedded cluster. `createSimulation` returns the controllers that simulate a scheduler and kubelets, and
+ * handles to inject faults.
  */
 import type { KubeController } from "../context.ts";
 import { FaultList } from "./faults/fault.ts";
@@ -13,13 +13,13 @@ import { scheduler } from "./scheduler/scheduler.ts";
 import { DeclaredUsage } from "./usage.ts";
 import { volumes } from "./volumes.ts";
 
-/** Nodes that are played, and handles to make things go wrong on them. */
+/** Simulated nodes, and handles to inject faults. */
 export type Simulation = {
   /** For `startKubeControllers({ simulation })`. One simulation drives one cluster. */
   readonly controllers: readonly KubeController[];
   readonly nodes: {
     readonly names: readonly string[];
-    /** Pulls the plug; false when there is no such node. The cluster notices after 50 seconds of silence. */
+    /** Stops a node without warning; false when there is no such node. It is detected after 50 seconds without heartbeats. */
     readonly stop: (name: string) => boolean;
     readonly start: (name: string) => boolean;
   };

@@ -1,6 +1,6 @@
 /**
- * The cpu and memory that Pods use: nothing runs, so it is declared. By annotation on the template
- * (`simulation.lattice.dev/usage-cpu: 250m`), or by `set`, which wins and is about everything that a selector matches.
+ * The cpu and memory usage of Pods: no container runs, so it is declared. By annotation on the template
+ * (`simulation.lattice.dev/usage-cpu: 250m`), or by `set`, which has precedence and applies to everything that a selector matches.
  */
 import { matches, parseQuantity, parseSelector, quantityToNumber, type Container, type Pod, type Requirement } from "#kube";
 import type { MetricsSource } from "../workloads/autoscaling/metrics-source.ts";
@@ -12,7 +12,7 @@ type Declared = { readonly on: UsageTarget; readonly selector: readonly Requirem
 export class DeclaredUsage implements MetricsSource {
   readonly #declared: Declared[] = [];
 
-  /** "cpu: 250m" per Pod, shared evenly by its containers. False when the selector cannot be read. */
+  /** "cpu: 250m" per Pod, shared evenly by its containers. False when the selector is invalid. */
   set(on: UsageTarget, usage: Readonly<Record<string, string>>): boolean {
     const selector = parseSelector(on.selector ?? "");
     if (!selector.ok) return false;
@@ -42,7 +42,7 @@ function share(amount: number | undefined, own: number, all: number): number | u
   return amount === undefined ? undefined : Math.round((amount * own) / Math.max(1, all));
 }
 
-/** Without a container's name the annotation is about the whole Pod. */
+/** Without a container's name the annotation applies to the whole Pod. */
 function annotated(pod: Pod, container: Container, resource: string): number | undefined {
   const annotations = pod.metadata.annotations ?? {};
   const own = annotation(annotations, `usage-${resource}.${container.name}`);

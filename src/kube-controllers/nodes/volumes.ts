@@ -1,7 +1,7 @@
 /**
- * Claims get volumes: StorageClass `standard` is the default, and every claim on it is bound at once to a volume made for it.
+ * Provisions volumes: StorageClass `standard` is the default, and every claim on it is bound at once to a new volume.
  *
- * On a real cluster the controller manager binds; it finds the volume that names the claim and does the same. The first writer wins.
+ * On a real cluster the controller manager also binds the volume that names the claim. The first writer wins.
  */
 import { ok, type Result } from "#base";
 import {
@@ -123,11 +123,11 @@ async function bind(
   );
 }
 
-/** Only what was made here goes with its claim. */
+/** Only volumes that were provisioned here are deleted with their claim. */
 async function passVolume({ client, informers }: KubeControllerContext, name: string): Promise<Pass> {
   const volume = informers.of(persistentVolumes).get({ name });
   if (volume === undefined || volume.metadata.annotations?.["pv.kubernetes.io/provisioned-by"] !== PROVISIONER) return done;
-  // what is bound is protected; the claim is gone, so it is not
+  // the protection finalizer is removed, because the claim is deleted
   const patch = { status: { phase: "Released" } };
   const released = await client.patch(persistentVolumes, { name }, { type: "merge", patch }, { subresource: "status" });
   if (!released.ok) return released.error.kind === "not-found" ? done : passOf(released);

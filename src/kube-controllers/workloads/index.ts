@@ -13,7 +13,7 @@ import { statefulSetController } from "./stateful-sets/stateful-set-controller.t
 export type { MetricsSource };
 
 export type WorkloadSettings = {
-  /** What Pods use, for autoscalers. Absent: unknown, as in a cluster without metrics-server. */
+  /** Resource usage of Pods, for autoscalers. Absent: unknown, as in a cluster without metrics-server. */
   readonly metrics?: MetricsSource | undefined;
 };
 

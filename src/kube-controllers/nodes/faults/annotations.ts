@@ -1,6 +1,6 @@
 /**
- * Faults and usage that travel with a Pod: annotations on its template, `simulation.lattice.dev/…`. With `.NAME` at the end they are about
- * one container, without it about all.
+ * Faults and usage as annotations of a Pod template, `simulation.lattice.dev/…`. With `.NAME` at the end they apply to
+ * one container, without it to all.
  */
 import { parseDuration } from "#base";
 import type { Container, Pod } from "#kube";

@@ -1,4 +1,4 @@
-/** How one container will behave: its own nature (a Job's container ends, a server's does not), its probes, and what has been injected. */
+/** The simulated behaviour of one container: whether it runs to completion (a Job's does, a server's does not), its probes, and injected faults. */
 import type { Container, Pod, Probe } from "#kube";
 import type { Speeds } from "../options.ts";
 import { annotatedMishaps } from "./annotations.ts";
@@ -12,7 +12,7 @@ export type Behaviour = {
   /** Undefined: the image can be pulled. */
   readonly pullError: string | undefined;
   readonly startMs: number;
-  /** How its run number `restarts` ends; undefined: it runs for ever. */
+  /** How run number `restarts` ends; undefined: it runs forever. */
   readonly exit: Exit | undefined;
   /** After its start; undefined: never. */
   readonly startedAfterMs: number | undefined;
@@ -58,7 +58,7 @@ function exitOf(
   return ends ? { code: 0, afterMs: speeds.runMs } : undefined;
 }
 
-/** The kubelet kills what fails its liveness or startup probe often enough: 128 + SIGKILL. */
+/** The kubelet kills a container that fails its liveness or startup probe often enough: 128 + SIGKILL. */
 function killedByProbe(container: Container, failing: ReadonlySet<string>, speeds: Speeds): Exit | undefined {
   const failed = [
     { name: "startup", probe: container.startupProbe },

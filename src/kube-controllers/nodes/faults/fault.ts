@@ -1,39 +1,39 @@
 /**
- * What goes wrong in the simulation, as data. A fault says which containers it hits and what happens to them; the kubelet asks on every
- * step, so a fault that is lifted heals what it had hit.
+ * Faults of the simulation, as data. A fault selects containers and defines what happens to them; the kubelet evaluates it on every
+ * step, so lifting a fault repairs the affected containers.
  */
 import { matches, parseSelector, type Container, type Pod, type Requirement } from "#kube";
 
 export type ProbeKind = "readiness" | "liveness" | "startup";
 
-/** What can go wrong with a container. */
+/** The kinds of faults of a container. */
 export type Mishap =
   /** The image is never pulled: ErrImagePull, then ImagePullBackOff. */
   | { readonly kind: "image-pull"; readonly message?: string }
-  /** The container ends by itself, again and again: CrashLoopBackOff, or a failed Job. */
+  /** The container exits repeatedly: CrashLoopBackOff, or a failed Job. */
   | { readonly kind: "exit"; readonly code: number; readonly afterMs?: number; /** Only the first so many runs. */ readonly times?: number }
   /** The probe never succeeds. */
   | { readonly kind: "probe"; readonly probe: ProbeKind }
-  /** It takes this much longer until the container starts. */
+  /** The start of the container is delayed by this. */
   | { readonly kind: "slow-start"; readonly ms: number };
 
-/** Which containers; what is left out does not narrow. */
+/** Selects containers; absent fields match everything. */
 export type FaultTarget = {
   readonly namespace?: string;
   /** "app=web,tier!=db" */
   readonly selector?: string;
   readonly container?: string;
-  /** `*` stands for anything: "registry.example/*:broken". */
+  /** `*` matches any text: "registry.example/*:broken". */
   readonly image?: string;
 };
 
-/** A mishap, and which containers it hits. Without `on`: all. */
+/** A fault and the containers that it affects. Without `on`: all. */
 export type Fault = Mishap & { readonly on?: FaultTarget };
 
-/** A fault that was put in; lifting it heals what it had hit. */
+/** An active fault; lifting it repairs the affected containers. */
 export type FaultHandle = { readonly lift: () => void };
 
-/** The faults in force. Subscribers are notified of changes: the kubelet then checks its Pods again. */
+/** The active faults. Subscribers are notified of changes: the kubelet then checks its Pods again. */
 export class FaultList {
   readonly #faults = new Set<Fault>();
   readonly #listeners = new Set<() => void>();
@@ -79,7 +79,7 @@ function hits({ namespace, selector, container: name, image }: FaultTarget, pod:
   return selector === undefined || matches(requirements(selector), pod.metadata.labels);
 }
 
-/** A selector that cannot be read selects nothing rather than everything. */
+/** An invalid selector selects nothing rather than everything. */
 function requirements(selector: string): readonly Requirement[] {
   const parsed = parseSelector(selector);
   return parsed.ok ? parsed.value : [{ key: "", operator: "exists" }];

@@ -28,7 +28,7 @@ describe("a pattern", () => {
     { pattern: "ab*ba", text: "aba", want: false },
     { pattern: "x*", text: "y", want: false },
   ])("$pattern on $text", ({ pattern, text, want }) => expect(matchesPattern(pattern, text)).toBe(want));
-  it("without stars is the text itself, and takes no time on hostile ones", () => {
+  it("without stars matches the exact text, and is fast on hostile input", () => {
     fc.assert(fc.property(fc.string(), (text) => matchesPattern(text.replaceAll("*", ""), text.replaceAll("*", ""))));
     expect(matchesPattern("*a".repeat(5_000), "a".repeat(9_999))).toBe(true);
   });
@@ -65,7 +65,7 @@ describe("a fault hits", () => {
   });
 });
 
-test("annotations on the template say the same, for all containers or for one", () => {
+test("annotations of the template define the same faults, for all containers or for one", () => {
   expect(annotatedMishaps(pod(), container)).toEqual([]);
   expect(
     annotatedMishaps(
@@ -105,17 +105,17 @@ describe("a container", () => {
       circumstances(...(given.faults ?? [])),
     );
 
-  it("serves for ever, unless its Pod is meant to end or it is an init container", () => {
+  it("runs forever, unless its Pod runs to completion or it is an init container", () => {
     expect(behaviour({}).exit).toBeUndefined();
     expect(behaviour({ spec: { restartPolicy: "Never" } }).exit).toEqual({ code: 0, afterMs: 50 });
     expect(behaviour({ role: "init" }).exit).toEqual({ code: 0, afterMs: 20 });
     expect(behaviour({ role: "sidecar", spec: { restartPolicy: "OnFailure" } }).exit).toBeUndefined();
   });
-  it("ends as a fault says, as often as it says", () => {
+  it("exits with the code of a fault, as often as the fault defines", () => {
     const faults: Fault[] = [{ kind: "exit", code: 2, times: 1 }];
     expect([behaviour({ faults }).exit?.code, behaviour({ faults, restarts: 1 }).exit]).toEqual([2, undefined]);
   });
-  it("is ready when its probes have had their delays", () => {
+  it("is ready after the delays of its probes", () => {
     const readinessProbe = { initialDelaySeconds: 5, successThreshold: 2, periodSeconds: 3 };
     expect(behaviour({ container: { readinessProbe } })).toMatchObject({ startedAfterMs: 0, readyAfterMs: 8_000 });
     expect(behaviour({ container: { startupProbe: { initialDelaySeconds: 9 }, readinessProbe } })).toMatchObject({
@@ -123,7 +123,7 @@ describe("a container", () => {
       readyAfterMs: 9_000,
     });
   });
-  it("never is when a probe fails, and is killed for liveness and startup", () => {
+  it("is never ready if a probe fails, and is killed for liveness and startup", () => {
     const probes = { readinessProbe: {}, livenessProbe: { periodSeconds: 1 }, startupProbe: { failureThreshold: 2 } };
     const failing = (probe: "readiness" | "liveness" | "startup") => behaviour({ container: probes, faults: [{ kind: "probe", probe }] });
     expect(failing("readiness")).toMatchObject({ readyAfterMs: undefined, exit: undefined });
@@ -135,7 +135,7 @@ describe("a container", () => {
     expect(failing("startup")).toMatchObject({ startedAfterMs: undefined, readyAfterMs: undefined, exit: { code: 137, afterMs: 10_000 } });
     expect(behaviour({ faults: [{ kind: "probe", probe: "readiness" }] }).readyAfterMs).toBe(0);
   });
-  it("says why its image cannot be pulled", () => {
+  it("has the reason why its image cannot be pulled", () => {
     expect(behaviour({ faults: [{ kind: "image-pull" }] }).pullError).toContain('failed to pull and unpack image "registry.test/web:1"');
     expect(
       behaviour({

@@ -15,7 +15,7 @@ export class AddressPool {
     return textOf(known);
   }
 
-  /** An address that was given out before this process began. */
+  /** Reserves an address that was assigned before this process started. */
   reserve(owner: string, address: string): void {
     const parts = /^10\.244\.([0-9]{1,3})\.([0-9]{1,3})$/.exec(address);
     if (parts === null || this.#byOwner.has(owner)) return;

@@ -1,7 +1,7 @@
 /**
- * The life of one container, as a state machine on a clock. Pure: `advance` takes it as far as `now` and says when to look again.
+ * The states of one container, as a state machine on a clock. Pure: `advance` moves it to `now` and returns when to check again.
  *
- * Stages begin when they were due, not when a pass ran: a late pass gives the same history as one in time.
+ * Stages begin when they were due, not when a pass ran: a late pass has the same result as one in time.
  */
 import type { Behaviour } from "../faults/behaviour.ts";
 import type { Speeds } from "../options.ts";
@@ -15,14 +15,14 @@ export type ContainerRun = {
   /** When the stage began, in milliseconds since 1970. */
   readonly since: number;
   readonly restarts: number;
-  /** Ends in a row without a long run between them: what the back-off grows with. */
+  /** Consecutive exits without a long run between them: they determine the back-off. */
   readonly crashes: number;
   readonly failedPulls: number;
   readonly ended?: Ended;
   readonly previous?: Ended;
 };
 
-/** What becomes an event. */
+/** Transitions that are recorded as events. */
 export type Happening = {
   readonly what: "pulled" | "started" | "pull-failed" | "pull-backoff" | "backed-off" | "killed";
   readonly detail?: string;
@@ -31,13 +31,13 @@ export type Happening = {
 export type Advance = { readonly run: ContainerRun; readonly wakeAt: number | undefined; readonly happened: readonly Happening[] };
 
 export type Rules = {
-  /** Of the run that is under way: after a restart the container may behave otherwise. */
+  /** Behaviour of the current run: after a restart the container may behave differently. */
   readonly behaviour: (restarts: number) => Behaviour;
   readonly restarts: (code: number) => boolean;
   readonly speeds: Speeds;
 };
 
-/** A container that ran as long as this begins its back-off anew. */
+/** A container that ran as long as this has its back-off reset. */
 const LONG_RUN_MS = 600_000;
 
 export const BLOCKED: ContainerRun = { stage: "blocked", since: 0, restarts: 0, crashes: 0, failedPulls: 0 };
@@ -101,7 +101,7 @@ function exited(run: ContainerRun, { exit }: Behaviour, rules: Rules): Next | un
   const killed: readonly Happening[] = exit.because === undefined ? [] : [{ what: "killed", detail: exit.because }];
   if (!rules.restarts(exit.code)) return { at: due, run: { ...ended, stage: "over" }, happened: killed };
   const crashes = due - run.since >= LONG_RUN_MS ? 1 : run.crashes + 1;
-  // the first restart comes at once; only what ends again has to wait
+  // the first restart is immediate; only repeated exits back off
   const stage = crashes === 1 ? "restarting" : "backing-off";
   const happened = stage === "backing-off" ? [...killed, { what: "backed-off" } as const] : killed;
   return { at: due, run: { ...ended, stage, crashes }, happened };
@@ -112,7 +112,7 @@ function startAgain(run: ContainerRun, due: number): Next {
   return { at: due, run: next, happened: [{ what: "pulled" }, { what: "started" }] };
 }
 
-/** Ends whatever it is doing: its Pod goes, or has no more use for it. */
+/** Stops the container: its Pod is deleted, or does not need it any more. */
 export function stop(run: ContainerRun, code: number, when: number): ContainerRun {
   if (run.stage === "over") return run;
   if (run.stage === "running") return { ...endOf(run, code, when), stage: "over" };

@@ -71,7 +71,7 @@ function pullBackoff(image: string, { pullError = "" }: Behaviour): ContainerSta
   return { waiting: { reason: "ImagePullBackOff", message: `Back-off pulling image "${image}": ErrImagePull: ${pullError}` } };
 }
 
-/** The end before the one that `state` shows. */
+/** The termination before the one in `state`. */
 function lastStateOf(seen: Seen): ContainerState {
   const { run } = seen;
   const shown = run.stage === "restarting" || run.stage === "over";
@@ -95,7 +95,7 @@ export function timeText(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, -5)}Z`;
 }
 
-/** "1m20s", as Go prints a duration of whole seconds. */
+/** "1m20s", as Go prints a duration in whole seconds. */
 export function goDuration(ms: number): string {
   const seconds = Math.round(ms / 1_000);
   const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor((seconds % 3_600) / 60)];

@@ -56,7 +56,7 @@ test("a Pod is Pending while its containers are created, then Running, with addr
   ]);
 });
 
-test("init containers run one after the other, sidecars beside what follows", async () => {
+test("init containers run one after the other, sidecars in parallel to what follows", async () => {
   const initContainers = [
     { name: "first", image: "i" },
     { name: "side", image: "s", restartPolicy: "Always" },
@@ -89,13 +89,13 @@ test("init containers run one after the other, sidecars beside what follows", as
   });
 });
 
-test("a sidecar ends with the containers it serves", async () => {
+test("a sidecar ends with the main containers", async () => {
   await begin({ restartPolicy: "Never", initContainers: [{ name: "side", image: "s", restartPolicy: "Always" }] });
   await cluster.live(500);
   expect((await read()).status).toMatchObject({ phase: "Succeeded", initContainerStatuses: [{ state: { terminated: { exitCode: 0 } } }] });
 });
 
-test("an init container that fails is tried again, or fails the Pod that may not restart", async () => {
+test("an init container that fails is restarted, or fails a Pod with restartPolicy Never", async () => {
   const faults = [{ kind: "exit", code: 1, on: { container: "first" } }] as const;
   await begin({ initContainers: [{ name: "first", image: "i" }] }, undefined, { simulation: { faults } });
   await cluster.create(pods, "q", {
@@ -109,7 +109,7 @@ test("an init container that fails is tried again, or fails the Pod that may not
   expect((await cluster.read(pods, "q")).status).toMatchObject({ phase: "Failed" });
 });
 
-test("probes hold readiness back as long as their delays", async () => {
+test("probes delay readiness as long as their delays", async () => {
   const probe = (initialDelaySeconds: number) => ({ httpGet: { port: 80 }, initialDelaySeconds });
   await begin({ containers: [{ name: "web", image: "w", startupProbe: probe(2), readinessProbe: probe(5) }] });
   await cluster.live(1_000, 100);
@@ -143,7 +143,7 @@ test("a readiness gate keeps the Pod unready until its condition is true", async
   expect(ready(await read())?.status).toBe("True");
 });
 
-test("an image that cannot be pulled: ErrImagePull, ImagePullBackOff, and healed when the fault is lifted", async () => {
+test("an image that cannot be pulled: ErrImagePull, ImagePullBackOff, and repaired when the fault is lifted", async () => {
   await begin({});
   const fault = cluster.simulation.faults.add({ kind: "image-pull" });
   await cluster.live(30, 10);
@@ -161,7 +161,7 @@ test("an image that cannot be pulled: ErrImagePull, ImagePullBackOff, and healed
   expect(await cluster.eventsOn("Pod")).toContain("Warning Failed: Error: ImagePullBackOff");
 });
 
-test("a container that crashes restarts at once, then backs off longer and longer", async () => {
+test("a container that crashes restarts at once, then with a growing back-off", async () => {
   await begin({}, { [`${P}exit-code`]: "3", [`${P}exit-times`]: "3" });
   await cluster.live(200);
   expect(await state()).toMatchObject({
@@ -180,7 +180,7 @@ test("a container that crashes restarts at once, then backs off longer and longe
   );
 });
 
-test("a liveness probe that fails kills and restarts", async () => {
+test("a failing liveness probe kills and restarts the container", async () => {
   await begin(
     { containers: [{ name: "web", image: "w", livenessProbe: { httpGet: { port: 80 }, periodSeconds: 1 } }] },
     { [`${P}fail-probe`]: "liveness" },
@@ -213,7 +213,7 @@ test("a deleted Pod gets its grace period, a final status, and is removed; force
   expect(await cluster.eventsOn("Pod")).toContain("Normal Killing: Stopping container web");
 });
 
-test("a Pod that is deleted before it ran, and one that is over, go as well", async () => {
+test("a Pod that is deleted before it ran, and a finished one, are removed", async () => {
   await begin({ terminationGracePeriodSeconds: 1 }, { [`${P}start-delay`]: "1h" });
   await cluster.create(pods, "over", { spec: { restartPolicy: "Never", containers: [{ name: "web", image: "w" }] } });
   await cluster.live(300);
@@ -222,14 +222,14 @@ test("a Pod that is deleted before it ran, and one that is over, go as well", as
   expect(await cluster.all(pods)).toEqual([]);
 });
 
-test("a Pod on the host's network has the host's address", async () => {
+test("a Pod on the host network has the address of the host", async () => {
   await begin({ hostNetwork: true });
   await cluster.live(200);
   expect((await read()).status?.podIP).toBe("172.18.0.2");
 });
 
 describe("addresses", () => {
-  it("are each one Pod's, given back, and remembered from before", () => {
+  it("are unique, released, and restored after a restart", () => {
     const pool = new AddressPool();
     pool.reserve("old", "10.244.0.3");
     pool.reserve("odd", "192.168.0.1");
@@ -247,7 +247,7 @@ describe("addresses", () => {
   });
 });
 
-describe("a life that is read back from a status", () => {
+describe("a Pod run that is restored from a status", () => {
   const circumstances = { faults: new FaultList(), speeds: DEFAULT_SPEEDS };
   const given = (status: NonNullable<Pod["status"]>): Pod => ({
     apiVersion: "v1",
@@ -303,7 +303,7 @@ describe("a life that is read back from a status", () => {
   });
 });
 
-test("back-offs and their texts", () => {
+test("back-offs and their messages", () => {
   expect([1, 2, 3, 6, 99].map((times) => goDuration(backoffMs(times, DEFAULT_SPEEDS)))).toEqual(["10s", "20s", "40s", "5m0s", "5m0s"]);
   expect([goDuration(80_000), goDuration(3_661_000)]).toEqual(["1m20s", "1h1m1s"]);
 });

@@ -1,8 +1,8 @@
 /**
- * The kubelets of all simulated nodes, as one controller: a key is a Pod, a pass takes its containers forward and writes its status.
+ * The kubelets of all simulated nodes, as one controller: a key is a Pod, a pass advances its containers and writes its status.
  *
- * A status is compared with what the server has: the cached copy, or what was written last while the cache is older than that. So a write
- * is not repeated on an old copy, and what another client changes (node lifecycle marks Pods not Ready) is corrected.
+ * A status is compared with the server's: the cached copy, or the last written one while the cache is older. So a write
+ * is not repeated on an old copy, and changes of other clients (node lifecycle marks Pods not Ready) are corrected.
  */
 import type { WorkQueue } from "#controller-runtime";
 import { jsonEqual, keyText, parseKey, pods as podResource, type Json, type Pod, type PodCondition, type PodStatus } from "#kube";
@@ -20,8 +20,8 @@ import { restorePod } from "./restore.ts";
 
 export type KubeletOptions = { readonly machines: Machines; readonly circumstances: Circumstances };
 
-/** `written`: the status as the server has it, as far as is known here. */
-type Living = { run: PodRun; written: PodStatus };
+/** `written`: the status on the server, as far as known. */
+type TrackedPod = { run: PodRun; written: PodStatus };
 
 export function kubelet(options: KubeletOptions): KubeController {
   return {
@@ -40,7 +40,7 @@ class Kubelets {
   readonly #circumstances: Circumstances;
   readonly #addresses = new AddressPool();
   /** By uid. */
-  readonly #living = new Map<string, Living>();
+  readonly #living = new Map<string, TrackedPod>();
   readonly #versions = new WrittenVersions();
 
   constructor(context: KubeControllerContext, { machines, circumstances }: KubeletOptions) {
@@ -105,7 +105,7 @@ class Kubelets {
     return deleted.ok || deleted.error.kind === "conflict" ? done : passOf(deleted);
   }
 
-  async #write(pod: Pod, living: Living): Promise<Pass> {
+  async #write(pod: Pod, living: TrackedPod): Promise<Pass> {
     const { clock, client } = this.#context;
     const hostIP = this.#machines.addressOf(pod.spec.nodeName ?? "");
     const view = { pod, run: living.run, circumstances: this.#circumstances, hostIP, now: clock.now() };
@@ -118,12 +118,12 @@ class Kubelets {
       living.written = status;
       this.#versions.wrote(patched.value);
     }
-    // gone, or another Pod of this name: neither is ours any more
+    // deleted, or another Pod of this name
     const isOurs = patched.ok || (patched.error.kind !== "not-found" && patched.error.kind !== "conflict");
     return isOurs ? passOf(patched) : done;
   }
 
-  #livingOf(pod: Pod): Living {
+  #livingOf(pod: Pod): TrackedPod {
     const { uid = "" } = pod.metadata;
     const known = this.#living.get(uid);
     if (known !== undefined) {
@@ -144,7 +144,7 @@ class Kubelets {
   }
 }
 
-/** Times of conditions do not count: they move only with what they are about. */
+/** Timestamps of conditions do not count: they change only with the condition. */
 function isSame(status: PodStatus, written: PodStatus): boolean {
   const { conditions = [], ...rest } = status;
   const before = written.conditions ?? [];
@@ -157,7 +157,7 @@ function sameCondition({ type, status, reason, message }: PodCondition, before: 
   return known?.status === status && known.reason === reason && known.message === message;
 }
 
-/** A strategic merge keeps what is not named: a reason that no longer holds must be taken away by name. */
+/** A strategic merge keeps omitted fields: a reason that no longer holds must be removed explicitly. */
 function patchOf(status: PodStatus, written: PodStatus): Json {
   const conditions = (status.conditions ?? []).map((condition) => {
     const known = written.conditions?.find(({ type }) => type === condition.type);

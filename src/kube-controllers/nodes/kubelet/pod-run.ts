@@ -1,12 +1,12 @@
 /**
- * The life of a Pod on its node: init containers one after the other, sidecars beside what follows, then the main containers. Pure.
+ * The run of a Pod on its node: init containers one after the other, sidecars in parallel to what follows, then the main containers. Pure.
  */
 import type { Container, Pod } from "#kube";
 import { behaviourOf, type Behaviour, type Circumstances, type Role } from "../faults/behaviour.ts";
 import { advance, BLOCKED, stop, unblock, type ContainerRun, type Happening, type Rules } from "./container-run.ts";
 
 export type PodRun = {
-  /** When the node took it. */
+  /** When the node accepted it. */
   readonly startedAt: number;
   readonly podIP: string;
   /** By container name; names are unique in a Pod. */
@@ -45,7 +45,7 @@ export function stepPod(pod: Pod, run: PodRun, circumstances: Circumstances, now
   return stepper.step();
 }
 
-/** The state of one step; made for a step and thrown away after it. */
+/** The state of one step; created for each step. */
 class Stepper {
   readonly #pod: Pod;
   readonly #circumstances: Circumstances;
@@ -65,7 +65,7 @@ class Stepper {
 
   step(): PodStep {
     const { spec } = this.#pod;
-    // they do not wait for the others; when they were added is not in the Pod
+    // they do not wait for the others; the Pod does not record when they were added
     for (const container of spec.ephemeralContainers ?? []) this.#advance(container, this.#now);
     const readyAt = this.#initialise();
     if (readyAt !== undefined) {
@@ -78,7 +78,7 @@ class Stepper {
     return { run: { ...this.#before, containers: this.#containers }, wakeAt, happened: this.#happened };
   }
 
-  /** When the last init container let the main ones begin; undefined while one does not. */
+  /** When the last init container allowed the main ones to start; undefined while one does not. */
   #initialise(): number | undefined {
     let from = this.#before.startedAt;
     for (const container of this.#pod.spec.initContainers ?? []) {
@@ -92,7 +92,7 @@ class Stepper {
     return from;
   }
 
-  /** Takes the container forward; when what comes after it may begin, or undefined if not yet. */
+  /** Advances the container; returns when the next one may start, or undefined if not yet. */
   #advance(container: Container, from: number): number | undefined {
     const role = roleOf(this.#pod, container);
     const rules = this.#rules(container, role);
@@ -125,7 +125,7 @@ class Stepper {
     return { behaviour, restarts, speeds: this.#circumstances.speeds };
   }
 
-  /** Sidecars and ephemeral containers end when the last of the main containers has. */
+  /** Sidecars and ephemeral containers end after the last main container. */
   #endOthers(): void {
     const mains = this.#pod.spec.containers.map((container) => this.#runOf(container));
     if (!mains.every(({ stage }) => stage === "over")) return;
@@ -144,7 +144,7 @@ class Stepper {
   }
 }
 
-/** All containers, stopped. What is meant to end by itself was not done: it fails; a server ends well. */
+/** All containers, stopped. A container that should run to completion fails; a server exits with 0. */
 export function stopPod(pod: Pod, run: PodRun, at: number): PodRun {
   const code = pod.spec.restartPolicy === "Never" || pod.spec.restartPolicy === "OnFailure" ? 143 : 0;
   const all = allContainers(pod);

@@ -12,7 +12,7 @@ export type View = {
   readonly now: number;
 };
 
-/** `before`: the conditions as last written, whose times stay where the status does. */
+/** `before`: the conditions as last written; their times stay if the status does. */
 export function podStatus(view: View, before: readonly PodCondition[]): PodStatus {
   const { pod, run, hostIP, now, circumstances } = view;
   const inits = (pod.spec.initContainers ?? []).map((container) => statusOf(view, container));
@@ -44,7 +44,7 @@ function statusOf({ pod, run, circumstances, now }: View, container: Container):
 
 const isOver = (phase: PodPhase) => phase === "Succeeded" || phase === "Failed";
 
-/** One container that has never run makes a Pod Pending, even if another runs: that is the kubelet's order of questions. */
+/** One container that has never run makes a Pod Pending, even if another runs: the kubelet checks in this order. */
 export function phaseOf(pod: Pod, run: PodRun): PodPhase {
   const inits = (pod.spec.initContainers ?? [])
     .filter(({ restartPolicy }) => restartPolicy !== "Always")

@@ -1,5 +1,5 @@
 /**
- * A Pod's life, read back from its status: for Pods that were there before this process was. Times have whole seconds there, so a
+ * Restores the run of a Pod from its status, for Pods older than this process. Timestamps have whole seconds, so a
  * container may seem up to a second older than it is.
  */
 import type { ContainerStatus, Pod } from "#kube";
@@ -19,7 +19,7 @@ export function restorePod(pod: Pod, fresh: { readonly now: number; readonly pod
   };
 }
 
-/** What waited waits from now on: how long it had is not in the status. */
+/** A waiting container waits from now on: the status does not record for how long it has waited. */
 function restoreContainer({ state, lastState, restartCount: restarts }: ContainerStatus, now: number): ContainerRun {
   const last = endedOf(lastState?.terminated);
   if (state?.running !== undefined)

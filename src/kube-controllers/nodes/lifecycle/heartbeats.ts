@@ -1,8 +1,8 @@
 /**
- * How long a node has been silent, by this process's own monotonic clock: from when a renewed Lease or a new status was first observed.
+ * How long a node has had no heartbeat, by this process's own monotonic clock: from when a renewed Lease or a new status was first observed.
  *
- * The times written in the Lease and the Node are not compared with the clock. They would make every node silent after the controllers
- * themselves were down, and after a change of the wall clock.
+ * The timestamps in the Lease and the Node are not compared with the clock. Otherwise every node would seem dead after the controllers
+ * themselves were down, or after a change of the wall clock.
  */
 import type { Clock } from "#base";
 import type { Node } from "#kube";
@@ -19,7 +19,7 @@ export class Heartbeats {
     this.#clock = clock;
   }
 
-  /** `renewTime`: of the node's Lease. A node that never posted a status is silent since its creation. */
+  /** `renewTime`: of the node's Lease. A node that never posted a status counts from its creation. */
   silentMs(node: Node, renewTime: string | undefined): number {
     const { name, creationTimestamp } = node.metadata;
     const posted = node.status?.conditions?.find(({ type }) => type === "Ready")?.lastHeartbeatTime;

@@ -1,5 +1,5 @@
 /**
- * Notices nodes that fall silent: no heartbeat is observed for 50 seconds, so the node's conditions become Unknown and it is tainted.
+ * Detects nodes without heartbeats: after 50 seconds the node's conditions become Unknown and it is tainted.
  *
  * Taints follow conditions in both directions: when the condition is repaired, the taint is removed.
  */
@@ -15,7 +15,7 @@ import { Heartbeats } from "./heartbeats.ts";
 const GRACE_MS = 50_000;
 /** For a node that has never posted a status. */
 const STARTUP_GRACE_MS = 60_000;
-const LOOK_EVERY_MS = 5_000;
+const CHECK_INTERVAL_MS = 5_000;
 
 export const nodeLifecycleController: KubeController = {
   name: "node-lifecycle-controller",
@@ -29,7 +29,7 @@ export const nodeLifecycleController: KubeController = {
   },
 };
 
-/** `unmarked`: nodes that became Unknown, some of whose Pods could not be marked yet. */
+/** `unmarked`: nodes that became Unknown and have Pods that could not be marked yet. */
 type Known = { readonly heartbeats: Heartbeats; readonly unmarked: Set<string> };
 
 async function pass(context: KubeControllerContext, known: Known, name: string): Promise<Pass> {
@@ -50,7 +50,7 @@ async function pass(context: KubeControllerContext, known: Known, name: string):
     const tainted = await client.update(nodes, { ...node, spec: { ...node.spec, taints } });
     if (!tainted.ok) return passOf(tainted);
   }
-  return again(silentMs >= graceMs ? LOOK_EVERY_MS : Math.min(LOOK_EVERY_MS, graceMs - silentMs));
+  return again(silentMs >= graceMs ? CHECK_INTERVAL_MS : Math.min(CHECK_INTERVAL_MS, graceMs - silentMs));
 }
 
 function forget({ heartbeats, unmarked }: Known, name: string): Pass {
@@ -104,7 +104,7 @@ function unknownConditions({ status, metadata }: Node, now: string): readonly No
 
 const OURS = new Set([NODE_NOT_READY, NODE_UNREACHABLE, NODE_UNSCHEDULABLE]);
 
-/** Known taints keep their time: evictions are counted from it. */
+/** Existing taints keep their time: evictions are counted from it. */
 export function taintsFor({ spec, status }: Node, now: string): readonly Taint[] {
   const known = spec?.taints ?? [];
   const ready = status?.conditions?.find(({ type }) => type === "Ready")?.status ?? "False";
@@ -122,7 +122,7 @@ export function taintsFor({ spec, status }: Node, now: string): readonly Taint[]
   return [...kept, ...wanted.filter((one) => !kept.some((taint) => same(one, taint)))];
 }
 
-/** Pods on a node without heartbeats take no traffic, whatever their last status. */
+/** Pods on a node without heartbeats get no traffic, whatever their last status. */
 async function markPodsUnready({ client, clock, informers, record }: KubeControllerContext, node: string) {
   const pods = informers
     .of(podResource)

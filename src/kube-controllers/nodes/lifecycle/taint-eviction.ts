@@ -1,4 +1,4 @@
-/** Drives Pods off nodes with NoExecute taints that they do not tolerate, or tolerate only for a while. */
+/** Evicts Pods from nodes with NoExecute taints that they do not tolerate, or tolerate only for a while. */
 import { timestamp } from "#base";
 import { keyText, nodes, parseKey, pods as podResource, type Node, type Pod, type Taint, type Toleration } from "#kube";
 import type { KubeController, KubeControllerContext } from "../../context.ts";
@@ -37,7 +37,7 @@ async function pass(context: KubeControllerContext, key: string): Promise<Pass> 
   return evictAt > clock.now() ? again(evictAt - clock.now()) : evict(context, pod);
 }
 
-/** Undefined: it may stay. The shortest toleration counts, from the time when the first taint was added. */
+/** Undefined: it may stay. The shortest toleration counts, from the time of the first taint. */
 export function evictionTime(taints: readonly Taint[], tolerations: readonly Toleration[], now: number): number | undefined {
   if (taints.length === 0) return undefined;
   const used = taints.map((taint) => tolerations.filter((toleration) => tolerates(toleration, taint)));

@@ -1,6 +1,6 @@
 /**
- * Registers the simulated nodes and keeps them alive: a Lease that is renewed, and the Node's conditions when they are not what they
- * should be. The Lease is the only thing that a settled cluster still writes; `heartbeatMs` says how often.
+ * Registers the simulated nodes and sends their heartbeats: a Lease that is renewed, and the Node's conditions when they differ from
+ * those of a healthy node. The Lease is the only write of a settled cluster; `heartbeatMs` is its interval.
  */
 import { ok, timestamp, type Result } from "#base";
 import { leases, nodes, type Node } from "#kube";
@@ -38,7 +38,7 @@ async function beat(context: KubeControllerContext, machines: Machines, name: st
   if (machine === undefined || !machines.runs(name)) return done;
   const registered = await register(context, machine);
   if (!registered.ok) return passOf(registered);
-  const healthy = await sayHealthy(context, machine, registered.value, machines.addressOf(name));
+  const healthy = await reportHealthy(context, machine, registered.value, machines.addressOf(name));
   if (!healthy.ok) return passOf(healthy);
   const renewed = await renew(context, registered.value);
   return renewed.ok ? again(heartbeatMs) : passOf(renewed);
@@ -53,8 +53,8 @@ async function register({ client, informers, record }: KubeControllerContext, ma
   return created;
 }
 
-/** A merge patch: conditions of others (none, so far) would go, taints and labels stay. */
-async function sayHealthy(
+/** A merge patch: it replaces the conditions, and keeps taints and labels. */
+async function reportHealthy(
   { client, clock }: KubeControllerContext,
   machine: SimulatedNode,
   node: Node,

@@ -1,4 +1,4 @@
-/** The simulated nodes and whether each is switched on. Switching one off is like a power failure: it writes nothing to the API. */
+/** The simulated nodes and whether each is running. Stopping one is like a power failure: it sends no more writes. */
 import type { SimulatedNode } from "../options.ts";
 
 export class Machines {
@@ -18,7 +18,7 @@ export class Machines {
     return this.#nodes.get(name);
   }
 
-  /** Whether it is one of ours and switched on. */
+  /** Whether it is a simulated node that is running. */
   runs(name: string | undefined): boolean {
     return name !== undefined && this.#nodes.has(name) && !this.#off.has(name);
   }

@@ -1,4 +1,4 @@
-/** A Node as its kubelet registers it, and the conditions that it keeps saying. */
+/** A Node as its kubelet registers it, and the conditions that it reports. */
 import type { Node, NodeCondition } from "#kube";
 import { DEFAULT_CAPACITY, type SimulatedNode } from "../options.ts";
 
@@ -54,7 +54,7 @@ const REPORTED_CONDITIONS = [
   { type: "Ready", status: "True", reason: "KubeletReady", message: "kubelet is posting ready status" },
 ] as const;
 
-/** The time of change stays where the status does. */
+/** The transition time stays if the status does. */
 export function healthyConditions(known: readonly NodeCondition[], now: string): readonly NodeCondition[] {
   return REPORTED_CONDITIONS.map((reported) => {
     const before = known.find(({ type }) => type === reported.type);
@@ -63,7 +63,7 @@ export function healthyConditions(known: readonly NodeCondition[], now: string):
   });
 }
 
-/** Whether the Node says already what a healthy one says; heartbeat times do not count. */
+/** Whether the Node already has the conditions of a healthy one; heartbeat times do not count. */
 export function saysHealthy({ status }: Node): boolean {
   return REPORTED_CONDITIONS.every((reported) =>
     status?.conditions?.some(

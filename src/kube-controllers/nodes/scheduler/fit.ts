@@ -5,7 +5,7 @@ import { amounts, podRequests } from "../../workloads/placement/requests.ts";
 import { NO_EXECUTE, NO_SCHEDULE, NODE_UNSCHEDULABLE, tolerates, untolerated } from "../../workloads/placement/taints.ts";
 import type { Ledger } from "./ledger.ts";
 
-/** `movable`: other Pods are in the way. Otherwise nothing that could be evicted would help. */
+/** `movable`: other Pods prevent it. Otherwise no eviction would help. */
 export type Refusal = { readonly reasons: readonly string[]; readonly movable: boolean };
 
 export type Surroundings = { readonly ledger: Ledger; readonly nodes: readonly Node[] };
@@ -66,12 +66,12 @@ function lacking(pod: Pod, node: Node, ledger: Ledger): Refusal | undefined {
   return reasons.length === 0 ? undefined : { reasons, movable };
 }
 
-/** Required (anti-)affinity to other Pods. Both directions for "anti": a Pod that is there may refuse the newcomer. */
+/** Required (anti-)affinity to other Pods. Both directions for "anti": an existing Pod may exclude the new one. */
 function unfriendly(pod: Pod, node: Node, surroundings: Surroundings): Refusal | undefined {
   const { podAffinity, podAntiAffinity } = pod.spec.affinity ?? {};
   const near = (term: PodAffinityTerm, owner: Pod) => (other: Pod) => isMeant(term, owner, other);
   for (const term of podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []) {
-    // the first of its kind may stand anywhere where the topology is known: otherwise it could never start
+    // the first Pod of its group may run on any node with the topology label: otherwise none could start
     const found =
       domainPods(term, node, surroundings).some(near(term, pod)) ||
       (isFirst(term, pod, surroundings) && labelOf(node, term.topologyKey) !== undefined);
@@ -103,7 +103,7 @@ function domainPods(term: PodAffinityTerm, node: Node, { ledger, nodes }: Surrou
   return nodes.filter((other) => sameDomain(term, other, node)).flatMap(({ metadata }) => ledger.podsOn(metadata.name));
 }
 
-/** Most Pods have no affinity; for those there is nothing to ask. */
+/** Most Pods have no affinity, and need no check. */
 function choosyPods({ ledger, nodes }: Surroundings): readonly { readonly other: Pod; readonly at: Node }[] {
   return nodes.flatMap((at) =>
     ledger.podsOn(at.metadata.name).flatMap((other) => (other.spec.affinity === undefined ? [] : [{ other, at }])),

@@ -1,5 +1,5 @@
 /**
- * What is used on which node. Kept up to date by changes, because adding up a thousand Pods for each of a thousand would be a million sums.
+ * The resources in use on each node. Updated by changes, because adding up all Pods for each of a thousand Pods would be a million sums.
  *
  * A Pod that was just bound counts at once ("assumed"): the next one must not get the same resources before the watch event arrives.
  */
@@ -15,7 +15,7 @@ export class Ledger {
   readonly #used = new Map<string, Map<string, Quantity>>();
   readonly #pods = new Map<string, Map<string, Pod>>();
 
-  /** A Pod as the cache shows it now. */
+  /** A Pod as it is in the cache now. */
   see(pod: Pod): void {
     const { uid = "" } = pod.metadata;
     const { nodeName } = pod.spec;

@@ -13,7 +13,7 @@ export function unschedulableMessage(refusals: readonly Refusal[]): string {
   return `0/${total} nodes are available: ${reasons}. preemption: 0/${total} nodes are available: ${preemption}.`;
 }
 
-/** What no node could mend: the Pod itself asks for something that is not there. */
+/** Problems that no node can solve: the Pod references an object that does not exist. */
 export function blockedMessage(total: number, why: string): string {
   const preemption = `preemption: 0/${total} nodes are available: ${total} Preemption is not helpful for scheduling.`;
   return `0/${total} nodes are available: ${why}. ${preemption}`;

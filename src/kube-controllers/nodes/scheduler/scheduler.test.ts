@@ -109,7 +109,7 @@ describe("a Pod does not fit", () => {
   });
 });
 
-it("the ledger forgets what is over or moved", () => {
+it("the ledger forgets finished and moved Pods", () => {
   const ledger = new Ledger();
   const on = (name: string, phase?: "Running" | "Succeeded"): Pod => ({
     ...pod("p", { ...asks("1"), nodeName: name }),
@@ -137,7 +137,7 @@ const create = (world: SimulatedCluster, name: string, spec: object = {}) =>
 const scheduled = async (world: SimulatedCluster, name: string) =>
   (await world.read(pods, name)).status?.conditions?.find(({ type }) => type === "PodScheduled");
 
-test("Pods are spread over the nodes, and one that fits nowhere waits and says why until there is room", async () => {
+test("Pods are spread over the nodes, and one that fits nowhere waits with a condition until there is room", async () => {
   const small = { capacity: { cpu: "1" } };
   const world = await begin({
     simulation: {
@@ -197,7 +197,7 @@ test("a Pod waits for its claim, and for its gate", async () => {
   );
 });
 
-test("a node that is uncordoned takes what waited", async () => {
+test("an uncordoned node gets waiting Pods", async () => {
   const world = await begin();
   await world.live(100);
   await world.patch(nodeResource, "lattice-node-1", { spec: { unschedulable: true } });
@@ -210,7 +210,7 @@ test("a node that is uncordoned takes what waited", async () => {
   expect((await scheduled(world, "p"))?.status).toBe("True");
 });
 
-test("a binding that the server refuses is retried, and one of another scheduler is kept", async () => {
+test("a binding that the server rejects is retried, and the binding of another scheduler is kept", async () => {
   let kind: "unavailable" | "conflict" | undefined = "unavailable";
   const world = await begin({
     between: (client) => ({

@@ -1,7 +1,7 @@
 /**
- * Gives Pods their nodes. One at a time: two decisions at once could both take the last place.
+ * Binds Pods to nodes. One at a time: two concurrent decisions could both use the last resources.
  *
- * A Pod that fits nowhere says so in its status and waits until a node, a Pod or a claim changes. It is not asked again on a timer.
+ * A Pod that fits nowhere gets a condition and waits until a node, a Pod or a claim changes. It is not retried on a timer.
  */
 import { timestamp } from "#base";
 import { bindings, keyText, nodes as nodeResource, parseKey, persistentVolumeClaims, pods, type Json, type Node, type Pod } from "#kube";
@@ -19,7 +19,7 @@ export const scheduler: KubeController = {
   name: SCHEDULER_NAME,
   start(context) {
     const { informers } = context;
-    const desk = new Desk(context);
+    const desk = new PodScheduler(context);
     const queue = context.work({ name: "scheduler", pass: (key) => desk.pass(key), concurrency: 1 });
     const retry = () => desk.takeWaiting().forEach((key) => queue.add(key));
     informers.subscribe(pods, ({ key, before, after }) => {
@@ -40,13 +40,13 @@ function isWaiting(pod: Pod): boolean {
   return (nodeName ?? "") === "" && schedulerName === SCHEDULER_NAME && schedulingGates.length === 0 && isPodActive(pod);
 }
 
-/** Heartbeats change nothing for Pods that wait. */
+/** Heartbeats do not affect waiting Pods. */
 function changesRoom(before: Node, after: Node): boolean {
   const room = ({ metadata, spec, status }: Node) => JSON.stringify([metadata.labels, spec, status?.allocatable]);
   return room(before) !== room(after);
 }
 
-class Desk {
+class PodScheduler {
   readonly ledger = new Ledger();
   readonly #context: KubeControllerContext;
   readonly #waiting = new Set<string>();
@@ -99,7 +99,7 @@ class Desk {
     const target = { apiVersion: "v1", kind: "Node", name: node.metadata.name };
     this.ledger.book(uid, target.name, pod);
     const bound = await client.create(bindings, { apiVersion: "v1", kind: "Binding", metadata: { name, namespace, uid }, target });
-    // the answer to a binding is a Status, in which the client misses a Binding; whether it took is looked at once more
+    // the response to a binding is a Status, which the client cannot parse as a Binding; the Pod is read to see whether it was bound
     if (bound.ok || bound.error.kind === "protocol") {
       record({ regarding: pod, type: "Normal", reason: "Scheduled", note: `Successfully assigned ${namespace}/${name} to ${target.name}` });
       return again(RECHECK_MS);

@@ -1,4 +1,4 @@
-/** HorizontalPodAutoscalers: every 15 seconds, from what the Pods use to how many there should be. */
+/** HorizontalPodAutoscalers: every 15 seconds, from the usage of the Pods to the number of replicas. */
 import { timestamp } from "#base";
 import {
   horizontalPodAutoscalers,
@@ -44,7 +44,7 @@ export function autoscalerController(metrics: MetricsSource): KubeController {
       const queue = context.work({ name: "autoscaler", pass: (key) => pass(work, key) });
       informers.subscribe(horizontalPodAutoscalers, ({ key, before, after }) => {
         if (after === undefined) work.stabiliser.forget(keyText(key));
-        // its own status is no news; a new spec is
+        // ignores changes of the status; reacts to a new spec
         if (before === undefined || after === undefined || !jsonEqual(before.spec, after.spec)) queue.add(keyText(key));
       });
     },
@@ -60,7 +60,7 @@ async function pass(work: Work, key: string): Promise<Pass> {
   return written.ok ? again(EVERY_MS) : passOf(written);
 }
 
-/** The conditions as they come about during one pass. */
+/** Collects the conditions of one pass. */
 class Conditions {
   #conditions: readonly AutoscalerCondition[];
   readonly #now: string;

@@ -11,7 +11,7 @@ import { proposalsOf, quantityText } from "./metric-proposals.ts";
 import { byUtilization, byValue } from "./replica-calculation.ts";
 import { Stabiliser } from "./stabiliser.ts";
 
-describe("what usage means", () => {
+describe("replicas from usage", () => {
   const NOW = Date.UTC(2026, 0, 1, 1);
   type Given = {
     usage?: number;
@@ -65,7 +65,7 @@ describe("what usage means", () => {
     { name: "a request of nothing", given: [{ usage: 10, request: "0" }], want: "no metrics returned matched known pods" },
   ])("$name is reported", ({ given, want }) => expect(byUtilization(question(given), 50)).toEqual({ ok: false, error: want }));
 
-  it("by value needs no requests, and a container can be meant", () => {
+  it("averageValue needs no requests, and can refer to a container", () => {
     expect(byValue(question([{ usage: 300, request: "" }]), 100)).toEqual({ ok: true, value: { replicas: 3, average: 300 } });
     expect(byValue(question([{ usage: 300 }, {}]), 100)).toMatchObject({ value: { replicas: 3 } });
     expect(byValue(question([]), 100).ok).toBe(false);
@@ -75,7 +75,7 @@ describe("what usage means", () => {
     });
   });
 
-  it("one metric that cannot be read forbids shrinking, not growing", () => {
+  it("one metric that cannot be read prevents scaling down, not up", () => {
     const spec = (utilization: number): Autoscaler => ({
       apiVersion: "autoscaling/v2",
       kind: "HorizontalPodAutoscaler",
@@ -108,7 +108,7 @@ describe("what usage means", () => {
     ]);
   });
 
-  it("amounts are written as quantities", () => {
+  it("amounts are formatted as quantities", () => {
     expect([
       quantityText("cpu", 250),
       quantityText("cpu", 2_000),
@@ -130,7 +130,7 @@ describe("stabilisation", () => {
   const bounds = (current: number, desired: number) => ({ current, desired, min: 2, max: 20 });
   const policies = (type: string, value: number) => [{ type, value, periodSeconds: 60 }];
 
-  it("without behaviour: up at once but at most twice, down after five quiet minutes", () => {
+  it("without behaviour: up at once but at most twice, down after five minutes", () => {
     const stabiliser = new Stabiliser();
     stabiliser.remember("a", 10, 0);
     expect(stabiliser.normalise("a", autoscaler(), bounds(10, 50), 0)).toMatchObject({
@@ -155,7 +155,7 @@ describe("stabilisation", () => {
     });
   });
 
-  it("with behaviour: windows and rates as they are written", () => {
+  it("with behaviour: windows and rates as specified", () => {
     const up = autoscaler({
       scaleUp: { stabilizationWindowSeconds: 60, policies: policies("Pods", 4) },
       scaleDown: { policies: policies("Percent", 50) },
@@ -179,7 +179,7 @@ describe("stabilisation", () => {
     expect(stabiliser.normalise("c", down, bounds(20, 30), 0)).toMatchObject({ replicas: 20, limited: { reason: "TooManyReplicas" } });
   });
 
-  it("the least change can be chosen, or none", () => {
+  it("selectPolicy can be Min or Disabled", () => {
     const two = [...policies("Pods", 1), ...policies("Percent", 100)];
     const rules = (selectPolicy: string) =>
       autoscaler({ scaleUp: { selectPolicy, policies: two }, scaleDown: { selectPolicy, stabilizationWindowSeconds: 0, policies: two } });
@@ -219,7 +219,7 @@ const reasons = async (world: SimulatedCluster) =>
     ]),
   );
 
-test("an autoscaler follows what the Pods use, up at once and down after five minutes", async () => {
+test("an autoscaler follows the usage of the Pods, up at once and down after five minutes", async () => {
   const world = await begin({});
   expect(await reasons(world)).toEqual({ AbleToScale: "True SucceededGetScale", ScalingActive: "False FailedGetResourceMetric" });
   world.simulation.usage.set({ selector: "app=web" }, { cpu: "100m" });
@@ -244,7 +244,7 @@ test("an autoscaler follows what the Pods use, up at once and down after five mi
   expect((await world.read(deployments, "web")).spec.replicas).toBe(2);
 });
 
-test("a target outside its bounds is brought inside, one at zero is left alone", async () => {
+test("a target outside its bounds is scaled into them, one at zero is not changed", async () => {
   const world = await begin({ minReplicas: 3 });
   expect((await world.read(deployments, "web")).spec.replicas).toBe(3);
   await world.patch(deployments, "web", { spec: { replicas: 9 } });

@@ -1,4 +1,4 @@
-/** What each metric of an autoscaler proposes; the largest wins. One that cannot be read forbids shrinking, not growing. */
+/** The proposal of each metric of an autoscaler; the largest wins. A metric that cannot be read prevents scaling down, not up. */
 import { err, ok, type Result } from "#base";
 import { parseQuantity, quantityToNumber, type Autoscaler, type MetricSpec, type MetricStatus, type MetricTarget } from "#kube";
 import { byUtilization, byValue, type Proposal, type Question } from "./replica-calculation.ts";
@@ -6,7 +6,7 @@ import { byUtilization, byValue, type Proposal, type Question } from "./replica-
 export type Unreadable = { readonly reason: string; readonly error: string; /** As the whole pass says it. */ readonly summary: string };
 
 export type Proposals = {
-  /** Undefined when nothing may be concluded. */
+  /** Undefined when no conclusion is possible. */
   readonly replicas: number | undefined;
   readonly metric: string;
   readonly statuses: readonly MetricStatus[];
@@ -28,7 +28,7 @@ export function proposalsOf({ spec }: Autoscaler, asked: Asked): Proposals {
   return {
     replicas: isHeldBack ? undefined : best?.replicas,
     metric: best?.metric ?? "",
-    // a metric without an answer still has its place
+    // a metric without a value keeps its position in the list
     statuses: answers.map((answer) => (answer.ok ? answer.value.status : { type: "" })),
     unreadable,
   };
@@ -91,7 +91,7 @@ function valueOf(resource: string, { average, utilization }: Proposal) {
   return { ...(utilization === undefined ? {} : { averageUtilization: utilization }), averageValue: quantityText(resource, average) };
 }
 
-/** "250m", "2"; memory in powers of two when it comes out even: "100Mi". */
+/** "250m", "2"; memory with binary suffix when it is exact: "100Mi". */
 export function quantityText(resource: string, milli: number): string {
   if (milli % 1_000 !== 0) return `${milli}m`;
   let value = milli / 1_000;

@@ -1,9 +1,9 @@
 /**
- * From what Pods use to how many there should be. Pure; amounts are in thousandths, as whole numbers, so that rounding falls where
- * Kubernetes' does.
+ * From the usage of Pods to the number of replicas. Pure; amounts are in thousandths, as integers, so that the rounding is that of
+ * Kubernetes.
  *
- * Pods without metrics and Pods that are not ready yet are counted so that they never make the change larger: nothing for a scale-up,
- * everything for a scale-down.
+ * Pods without metrics and Pods that are not ready yet never make the change larger: they count as 0 % usage for a scale-up and
+ * as 100 % for a scale-down.
  */
 import { err, ok, type Result } from "#base";
 import { quantityToNumber, type Pod } from "#kube";
@@ -32,7 +32,7 @@ export type Proposal = {
   readonly utilization?: number;
 };
 
-/** For `averageUtilization`: percent of what the Pods ask for. */
+/** For `averageUtilization`: percent of the Pods' requests. */
 export function byUtilization(question: Question, target: number): Result<Proposal, string> {
   const groups = group(question);
   if (!groups.ok) return groups;
@@ -82,7 +82,7 @@ function propose({ replicas, tolerance }: Question, groups: Groups, { first, rat
   return isContrary ? replicas : proposed;
 }
 
-/** A ratio like 1.1 * 10 is 11.000000000000002; one Pod more for that would be wrong. Go rounds the same way by other digits. */
+/** A ratio like 1.1 * 10 is 11.000000000000002, which must not add a Pod. Go has the same result by other rounding. */
 function ceil(value: number): number {
   return Math.ceil(value - 1e-9);
 }
@@ -107,7 +107,7 @@ function group({ pods, metrics, resource, container, now }: Question): Result<Gr
   return ok({ usage, ready: usage.size, unready, missing });
 }
 
-/** A Pod that starts uses more cpu than it will later. */
+/** A starting Pod uses more cpu than later. */
 function isWarmingUp(pod: Pod, now: number): boolean {
   const ready = podCondition(pod, "Ready");
   const start = timeOf(pod.status?.startTime);

@@ -1,4 +1,4 @@
-/** The thing that is scaled, by its `scale` subresource: anything that has one, custom resources included. */
+/** The target of an autoscaler, by its `scale` subresource: any kind that has one, custom resources included. */
 import { err, ok, type Result } from "#base";
 import {
   defineResource,
@@ -23,11 +23,11 @@ export async function readTarget(client: KubeClient, { metadata: { namespace }, 
   if (!resource.ok) return resource;
   const read = await readJson(client, pathOf(resource.value, { namespace, name, subresource: "scale" }));
   if (!read.ok) return read;
-  // the server has answered a Scale, which has this shape
+  // the server's response is a Scale, which has this shape
   return isJsonObject(read.value) ? ok({ resource: resource.value, scale: read.value as unknown as Scale }) : err("the answer is no Scale");
 }
 
-/** Kinds are named in the reference, paths by plural: discovery knows both. */
+/** The reference has a kind, the path needs a plural: discovery has both. */
 async function findResource(client: KubeClient, apiVersion: string, kind: string): Promise<Result<Resource, string>> {
   const slash = apiVersion.indexOf("/");
   const [group, version] = slash < 0 ? ["", apiVersion] : [apiVersion.slice(0, slash), apiVersion.slice(slash + 1)];

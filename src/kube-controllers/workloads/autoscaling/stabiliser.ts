@@ -1,6 +1,6 @@
 import type { Autoscaler, ScalingRules } from "#kube";
 /**
- * Keeps an autoscaler from flapping: what was recommended lately counts, not only what is now. Remembers per autoscaler; a restart forgets,
+ * Prevents flapping of an autoscaler by its recent recommendations. State is kept per autoscaler and lost on a restart,
  * as in Kubernetes.
  */
 
@@ -42,7 +42,7 @@ const TOO_FAST_DOWN: ScaleReason = {
 export class Stabiliser {
   readonly #memory = new Map<string, Memory>();
 
-  /** The size it has when it is first seen counts as recommended: nothing shrinks because this process is new. */
+  /** The first observed size counts as a recommendation, so that a restart does not scale down. */
   remember(key: string, current: number, now: number): void {
     if (!this.#memory.has(key)) this.#memory.set(key, { recommendations: [{ at: now, value: current }], ups: [], downs: [] });
   }
@@ -63,7 +63,7 @@ export class Stabiliser {
       hasBehavior: up !== undefined,
     });
     const limited =
-      up === undefined || down === undefined ? limitPlainly(bounds, stable) : limitByRules(memory, bounds, { stable, up, down, now });
+      up === undefined || down === undefined ? limitByDefault(bounds, stable) : limitByRules(memory, bounds, { stable, up, down, now });
     const why = bounds.desired >= bounds.current && up !== undefined ? UP_STABILISED : DOWN_STABILISED;
     return {
       replicas: limited.replicas,
@@ -72,7 +72,7 @@ export class Stabiliser {
     };
   }
 
-  /** After the scale has been changed: rates are counted over what was done. */
+  /** Called after scaling: rates are limited by the recorded changes. */
   scaled(key: string, before: number, after: number, now: number): void {
     const memory = this.#of(key);
     const done = { at: now, value: Math.abs(after - before) };
@@ -101,7 +101,7 @@ function windowOf(down: ScalingRules | undefined): number {
 
 type Windows = { readonly upMs: number; readonly downMs: number; readonly now: number; readonly hasBehavior: boolean };
 
-/** The size between the lowest recent wish (for growing) and the highest (for shrinking). */
+/** The size between the lowest recent recommendation (for scaling up) and the highest (for scaling down). */
 function stabilise(memory: Memory, { current, desired }: Bounds, { upMs, downMs, now, hasBehavior }: Windows): number {
   const within = (ms: number) => memory.recommendations.filter(({ at }) => at > now - ms).map(({ value }) => value);
   const lowest = Math.min(desired, ...within(upMs));
@@ -113,7 +113,7 @@ function stabilise(memory: Memory, { current, desired }: Bounds, { upMs, downMs,
 type Limited = { readonly replicas: number; readonly why: ScaleReason };
 
 /** Without `behavior`: at most twice as many, or four. */
-function limitPlainly({ current, min, max }: Bounds, stable: number): Limited {
+function limitByDefault({ current, min, max }: Bounds, stable: number): Limited {
   const fastest = Math.trunc(Math.max(2 * current, 4));
   if (stable < min) return { replicas: min, why: TOO_FEW };
   if (stable > Math.min(max, fastest)) return { replicas: Math.min(max, fastest), why: max > fastest ? TOO_FAST_UP : TOO_MANY };
@@ -133,7 +133,7 @@ function limitByRules(memory: Memory, { current, min, max }: Bounds, { stable, u
   return { replicas: stable, why: IN_RANGE };
 }
 
-/** How far the policies let it go, from where it was when each period began. */
+/** The limit of the policies, from the size at the beginning of each period. */
 function rateLimit(
   memory: Memory,
   current: number,

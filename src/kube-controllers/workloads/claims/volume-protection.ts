@@ -1,6 +1,6 @@
 /**
- * Keeps claims that a Pod uses, and volumes that are bound, from vanishing under them. The finalizers are put on by admission; here they are
- * removed, once nothing uses the volume.
+ * Protects claims in use by a Pod, and bound volumes, from deletion. Admission adds the finalizers; they are
+ * removed here, once nothing uses the volume.
  */
 import type { Result } from "#base";
 import {
@@ -87,7 +87,7 @@ async function passClaim(context: KubeControllerContext, key: string): Promise<P
   if (claim?.metadata.deletionTimestamp === undefined) return done;
   const { name, namespace } = claim.metadata;
   const pods = context.informers.of(podResource).list(namespace);
-  // a Pod without a node has not mounted anything
+  // a Pod without a node has not mounted a volume
   const isUsed = pods.some((pod) => (pod.spec.nodeName ?? "") !== "" && claimsOf(pod).includes(name));
   return isUsed ? done : passOf(await release(context, persistentVolumeClaims, claim, CLAIM_FINALIZER));
 }

@@ -1,9 +1,9 @@
-/** The Jobs that a CronJob has started and that have not ended: a list in its status. */
+/** The running Jobs of a CronJob: a list in its status. */
 import { jobs, type CronJob, type CronJobStatus, type Job } from "#kube";
 import type { KubeControllerContext } from "../../context.ts";
 import type { Pass } from "../../work.ts";
 
-/** What a pass has made of the status, and when the next is due. */
+/** The status after a pass, and when the next is due. */
 export type CronJobRun = { readonly status: CronJobStatus; readonly pass: Pass };
 
 export async function deleteJob(

@@ -26,7 +26,7 @@ afterEach(async () => void (await cluster.end()));
 const status = async () => (await cluster.read(cronJobs, "tick")).status ?? {};
 const jobs = async () => (await cluster.all(jobResource)).map(({ metadata }) => metadata.name);
 
-test("a Job starts on the minute, and its end is noticed", async () => {
+test("a Job starts on the minute, and its end is recorded", async () => {
   await begin({ timeZone: "Europe/Berlin" });
   await cluster.live(59_000, 1_000);
   expect(await jobs()).toEqual([]);
@@ -45,7 +45,7 @@ test("a Job starts on the minute, and its end is noticed", async () => {
   ]);
 });
 
-test("only as many finished Jobs stay as the limits say", async () => {
+test("finished Jobs are kept up to the limits", async () => {
   await begin({ successfulJobsHistoryLimit: 1, failedJobsHistoryLimit: 0 });
   await cluster.live(200_000, 1_000);
   expect(await jobs()).toEqual([`tick-${Date.parse("2026-01-01T00:03:00Z") / 60_000}`]);
@@ -64,7 +64,7 @@ test.each([
   expect(name?.endsWith(String(Date.parse(policy === "Replace" ? "2026-01-01T00:02:00Z" : "2026-01-01T00:01:00Z") / 60_000))).toBe(true);
 });
 
-test("a suspended CronJob starts nothing, and one that was asleep too long skips what it missed", async () => {
+test("a suspended CronJob starts nothing, and missed runs beyond the deadline are skipped", async () => {
   await begin({ suspend: true, startingDeadlineSeconds: 15 });
   await cluster.live(100_000, 1_000);
   await cluster.patch(cronJobs, "tick", { spec: { suspend: false } });
@@ -72,7 +72,7 @@ test("a suspended CronJob starts nothing, and one that was asleep too long skips
   expect(await jobs()).toEqual([]);
 });
 
-test("a schedule or zone that cannot be read is reported", async () => {
+test("an invalid schedule or time zone is reported", async () => {
   await begin({});
   const broken = async (spec: object) => {
     const answer = await cluster.client.patch(
@@ -82,11 +82,11 @@ test("a schedule or zone that cannot be read is reported", async () => {
     );
     return answer.ok;
   };
-  // the server refuses both today; one that was stored before would come here
+  // the server rejects both today; an older object may still have one
   expect([await broken({ timeZone: "Mars/Olympus" }), await broken({ schedule: "x" })]).toEqual([false, false]);
 });
 
-test("a Job that goes missing is noticed, and one of another's making is wondered at", async () => {
+test("a missing Job is recorded, and a Job of another origin is reported", async () => {
   await begin({ jobTemplate: jobTemplate(SLOW), concurrencyPolicy: "Forbid" });
   await cluster.live(62_000, 1_000);
   const [name = ""] = await jobs();
@@ -127,7 +127,7 @@ test("a Job that cannot be created or deleted is reported", async () => {
   expect(await cluster.eventsOn("CronJob")).toContain("Warning FailedDelete: Deleted job: never");
 });
 
-test("a run that was started and not written down is found again, another's Job of that name is left alone", async () => {
+test("a Job whose status write failed is found again, and a Job of another owner with that name is not changed", async () => {
   let forget = true;
   await begin(
     { jobTemplate: jobTemplate(SLOW) },

@@ -1,4 +1,4 @@
-/** CronJobs: a Job whenever the schedule says so, as many at a time as the policy allows, and not too many old ones. */
+/** CronJobs: creates Jobs by schedule and concurrency policy, and deletes old ones. */
 import type { EventNote } from "#controller-runtime";
 import { cronJobs, jobs as jobResource, keyOf, keyText, parseKey, type CronJob, type CronJobStatus, type Job } from "#kube";
 import type { KubeController, KubeControllerContext } from "../../context.ts";
@@ -40,7 +40,7 @@ async function pass(context: KubeControllerContext, key: string): Promise<Pass> 
   return run.pass;
 }
 
-/** The status once finished Jobs beyond the limits are deleted. */
+/** The status after finished Jobs beyond the limits are deleted. */
 async function removeOld(context: KubeControllerContext, cronJob: CronJob, jobs: readonly Job[]): Promise<CronJobStatus> {
   const { successfulJobsHistoryLimit, failedJobsHistoryLimit } = cronJob.spec;
   const beyond = (result: "Complete" | "Failed", limit: number | undefined) => {
@@ -60,7 +60,7 @@ function byStart(a: Job, b: Job): number {
   return timeOf(first) - timeOf(second) || (a.metadata.name < b.metadata.name ? -1 : 1);
 }
 
-/** What has become of the Jobs that were started. */
+/** Updates the status with the state of the started Jobs. */
 async function observe(context: KubeControllerContext, cronJob: CronJob, jobs: readonly Job[]): Promise<CronJobStatus> {
   const { record, informers } = context;
   let status = cronJob.status ?? {};
@@ -88,7 +88,7 @@ async function observe(context: KubeControllerContext, cronJob: CronJob, jobs: r
   return status;
 }
 
-/** Mostly the Job is ours and the cache has not heard that it was written down. */
+/** Usually the Job is ours and the cache lacks the status write that recorded it. */
 async function freshStatus({ client }: KubeControllerContext, cronJob: CronJob): Promise<CronJobStatus> {
   const fresh = await client.get(cronJobs, keyOf(cronJob));
   return fresh.ok ? (fresh.value.status ?? {}) : {};
@@ -115,7 +115,7 @@ async function runIfDue(context: KubeControllerContext, cronJob: CronJob): Promi
   return (await startJob(context, cronJob, { ...planned, at: due.at, now })) ?? later;
 }
 
-/** A schedule or zone that cannot be read is reported once, until the CronJob changes. */
+/** An invalid schedule or time zone is reported once, until the CronJob changes. */
 function scheduleOf(
   { record }: KubeControllerContext,
   cronJob: CronJob,

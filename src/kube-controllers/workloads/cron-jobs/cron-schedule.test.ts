@@ -66,7 +66,7 @@ describe("the next time", () => {
   });
 });
 
-describe("a schedule that cannot be read", () => {
+describe("an invalid schedule", () => {
   it.each([
     { given: "* * * *", want: "expected exactly 5 fields, found 4: [* * * *]" },
     { given: "60 * * * *", want: "end of range (60) above maximum (59): 60" },
@@ -78,7 +78,9 @@ describe("a schedule that cannot be read", () => {
     { given: "x * * * *", want: 'failed to parse int from x: strconv.Atoi: parsing "x": invalid syntax' },
     { given: "@sometimes", want: "unrecognized descriptor: @sometimes" },
     { given: "@every x", want: expect.stringContaining("failed to parse duration @every x") as string },
-  ])("$given says what is wrong", ({ given, want }) => expect(parseSchedule(given, zone("UTC"))).toEqual({ ok: false, error: want }));
+  ])("$given is rejected with the reason", ({ given, want }) =>
+    expect(parseSchedule(given, zone("UTC"))).toEqual({ ok: false, error: want }),
+  );
 });
 
 test("zones have names, offsets and texts", () => {
@@ -109,11 +111,11 @@ describe("runs that are due", () => {
     { name: "after the last run", given: cronJob({}, { lastScheduleTime: "2026-01-01T00:30:00Z" }), now: "00:39:00", want: undefined },
     { name: "not one that is too late", given: cronJob({ startingDeadlineSeconds: 60 }), now: "00:35:00", want: undefined },
   ])("$name", ({ given, now, want }) => expect(dueRun(given, schedule, at(now))?.at).toBe(want === undefined ? undefined : at(want)));
-  it("says when too many were missed, without walking through them all", () => {
+  it("reports too many missed runs, without iterating over all of them", () => {
     const late = Date.parse("2036-01-01T00:05:00Z");
     expect(dueRun(cronJob(), schedule, late)).toEqual({ at: Date.parse("2036-01-01T00:00:00Z"), tooManyMissed: true });
   });
-  it("are found in a few steps, though the schedule paused for a month and then ran every minute for two", () => {
+  it("are found in a few steps, even if the schedule paused for a month and then ran every minute for two", () => {
     const parsed = expectOk(parseSchedule("* * * 1-11 *", zone("UTC")));
     let steps = 0;
     const counted = { next: (after: number) => ((steps += 1), parsed.next(after)) };
@@ -122,7 +124,7 @@ describe("runs that are due", () => {
     expect(due).toEqual({ at: Date.parse("2027-03-15T12:00:00Z"), tooManyMissed: false });
     expect(steps).toBeLessThan(200);
   });
-  it("come a little after the minute", () => {
+  it("are scheduled shortly after the minute", () => {
     expect(untilNext(cronJob(), schedule, at("00:09:00"))).toBe(60_100);
     expect(untilNext(cronJob(), schedule, at("00:35:00"))).toBe(300_100);
     expect(untilNext(cronJob(), { next: () => undefined }, at("00:35:00"))).toBeUndefined();

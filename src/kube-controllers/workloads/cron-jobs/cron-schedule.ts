@@ -1,7 +1,7 @@
 /**
- * Cron schedules as Kubernetes reads them (five fields, names, steps, `@daily`, `@every 1h`), and when they come next.
+ * Cron schedules as Kubernetes parses them (five fields, names, steps, `@daily`, `@every 1h`), and their next time.
  *
- * Hours and minutes are walked in real time and days on the calendar of the zone: an hour that summer time skips has no run, one that comes
+ * Hours and minutes are computed in UTC and days in the calendar of the zone: an hour that summer time skips has no run, one that occurs
  * twice has two.
  */
 import { err, ok, parseDuration, type Result } from "#base";
@@ -101,14 +101,14 @@ const YEARS = 5;
 
 const LONGEST_MONTHS: readonly number[] = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** "31st of February": known from the fields. A search through the days of five years takes a tenth of a second. */
+/** "31st of February": known from the fields. A search through five years of days would take a tenth of a second. */
 function neverComes(day: Field, month: Field, weekday: Field): boolean {
   if (!weekday.star) return false;
   const longest = Math.max(...[...month.values].map((number) => LONGEST_MONTHS[number - 1] ?? 0));
   return Math.min(...day.values) > longest;
 }
 
-/** Undefined when it does not come within five years. */
+/** Undefined when there is none within five years. */
 function nextTime(fields: readonly Field[], zone: Zone, after: number): number | undefined {
   const [minute, hour, day, month, weekday] = fields as [Field, Field, Field, Field, Field];
   if (neverComes(day, month, weekday)) return undefined;

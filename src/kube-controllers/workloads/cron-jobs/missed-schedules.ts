@@ -3,7 +3,7 @@ import type { CronJob } from "#kube";
 import { timeOf } from "../pods/pod-state.ts";
 import type { CronSchedule } from "./cron-schedule.ts";
 
-/** A little after the minute: clocks of API servers differ. */
+/** Shortly after the minute: clocks of API servers differ. */
 const DELTA_MS = 100;
 const MANY = 100;
 
@@ -11,7 +11,7 @@ export type Due = { readonly at: number; readonly tooManyMissed: boolean };
 
 type Recent = { readonly earliest: number; readonly latest: number | undefined; readonly missed: number };
 
-/** The latest time that has come since the last run (or the CronJob's birth, or as far back as the deadline reaches). */
+/** The latest scheduled time since the last run (or the creation of the CronJob, or the deadline). */
 function mostRecent({ metadata, spec, status }: CronJob, schedule: CronSchedule, now: number, withDeadline: boolean): Recent {
   const since = timeOf(status?.lastScheduleTime ?? metadata.creationTimestamp);
   const deadline = withDeadline && spec.startingDeadlineSeconds !== undefined ? now - spec.startingDeadlineSeconds * 1_000 : 0;
@@ -22,7 +22,7 @@ function mostRecent({ metadata, spec, status }: CronJob, schedule: CronSchedule,
   if (second === undefined || now < second) return { earliest, latest: first, missed: 0 };
   const period = second - first;
   const missed = Math.floor((now - first) / period) + 1;
-  // not every missed time is walked: after a long sleep of this process that could be a million
+  // missed times are not iterated: after a long pause of this process there may be a million
   return { earliest, latest: latestRun(schedule, first + (missed - 2) * period, now), missed };
 }
 
@@ -50,7 +50,7 @@ export function dueRun(cronJob: CronJob, schedule: CronSchedule, now: number): D
   return latest === undefined ? undefined : { at: latest, tooManyMissed: missed > MANY };
 }
 
-/** Undefined when it never comes again. */
+/** Undefined when there is no further run. */
 export function untilNext(cronJob: CronJob, schedule: CronSchedule, now: number): number | undefined {
   const { earliest, latest, missed } = mostRecent(cronJob, schedule, now, false);
   const next = schedule.next(latest ?? (missed === 0 ? earliest : now));

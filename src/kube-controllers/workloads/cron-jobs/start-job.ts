@@ -1,4 +1,4 @@
-/** Starts one run of a CronJob: deadline, concurrency, and the Job itself, whose name says the minute, so that no run is started twice. */
+/** Starts one run of a CronJob: deadline, concurrency, and the Job itself, whose name contains the minute, so that no run is started twice. */
 import { cronJobs, jobs, keyOf, type CronJob, type CronJobStatus, type Job } from "#kube";
 import type { KubeControllerContext } from "../../context.ts";
 import { again, done, passOf, type Pass } from "../../work.ts";

@@ -1,4 +1,4 @@
-/** The ControllerRevisions of a DaemonSet: the one that is its template now, and the others. */
+/** The ControllerRevisions of a DaemonSet: the current one and the old ones. */
 import { ok, type Result } from "#base";
 import {
   controllerRevisions,
@@ -51,7 +51,7 @@ async function snapshot(client: KubeClient, set: DaemonSet, revision: number): P
 
 const NO_STATUS = { currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 };
 
-/** Two revisions with one template are one too many; Pods of the other are relabelled before it goes. */
+/** Merges two revisions with the same template; Pods of the other are relabelled before it is deleted. */
 async function keepOne(
   client: KubeClient,
   { kept, others, pods, number }: { kept: ControllerRevision; others: readonly ControllerRevision[]; pods: readonly Pod[]; number: number },
@@ -68,7 +68,7 @@ async function keepOne(
   return kept.revision < number ? renumber(client, kept, number) : ok(kept);
 }
 
-/** Removes the oldest revisions beyond the limit that no Pod has. */
+/** Removes the oldest revisions beyond the limit that no Pod uses. */
 export async function truncateHistory(
   client: KubeClient,
   set: DaemonSet,

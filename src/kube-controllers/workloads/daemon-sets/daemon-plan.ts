@@ -1,7 +1,7 @@
 /**
- * What a DaemonSet has to do now: which nodes lack their Pod, which Pods go. Pure.
+ * The next actions of a DaemonSet: nodes that need a Pod, Pods to delete. Pure.
  *
- * First the number is put right (`planCoverage`); only when that is done is the rollout taken further (`planRollout`).
+ * First every node gets its Pod (`planCoverage`); only then the rollout continues (`planRollout`).
  */
 import type { DaemonSet, Node, Pod } from "#kube";
 import { scaledValue } from "../pods/int-or-percent.ts";
@@ -12,7 +12,7 @@ import { eligibility } from "./node-eligibility.ts";
 export type DaemonWorld = {
   readonly set: DaemonSet;
   readonly nodes: readonly Node[];
-  /** By node name; Pods that are over and being deleted are left out. */
+  /** By node name; finished Pods that are being deleted are excluded. */
   readonly pods: ReadonlyMap<string, readonly Pod[]>;
   readonly hash: string;
   readonly now: number;
@@ -56,7 +56,7 @@ function planNode(world: DaemonWorld, node: Node): DaemonPlan {
   return { ...over, create: alive.length === 0 && run ? [name] : [], remove: [...over.remove, ...surplus(world, alive)] };
 }
 
-/** A daemon that has ended is replaced. Failed ones are given back apart: how soon, is a question of back-off. */
+/** A finished daemon Pod is replaced. Failed ones are returned separately, because they back off. */
 function overPods(pods: readonly Pod[], node: string): DaemonPlan {
   const failed = pods.filter(({ status }) => status?.phase === "Failed");
   const succeeded = pods.filter(({ status }) => status?.phase === "Succeeded");
@@ -67,7 +67,7 @@ function overPods(pods: readonly Pod[], node: string): DaemonPlan {
   return { create: [], remove: succeeded.map(nameOf), notes, failed };
 }
 
-/** With surge there may be two: the oldest of the old and the oldest of the new. The old one goes when the new one can take over. */
+/** With surge there may be two: the oldest of the old and the oldest of the new. The old one is deleted when the new one is available. */
 function surplus({ set, hash, now }: DaemonWorld, pods: readonly Pod[]): readonly string[] {
   const sorted = oldestFirst(pods);
   const isNew = ({ metadata }: Pod) => metadata.labels?.[HASH_LABEL] === hash;
@@ -105,7 +105,7 @@ function pairOn({ set, pods, hash }: DaemonWorld, node: string): Pair {
   return { node, crowded, ...(newPod === undefined ? {} : { newPod }), ...(oldPod === undefined ? {} : { oldPod }) };
 }
 
-/** Old Pods that are down anyway go at once; of the others as many as may be missing. */
+/** Old Pods that are unavailable are deleted at once; of the others as many as maxUnavailable allows. */
 function rollInPlace({ set, now }: DaemonWorld, pairs: readonly Pair[], limit: number): DaemonPlan {
   const available = (pod: Pod) => isPodAvailable(pod, set.spec.minReadySeconds ?? 0, now);
   const isUp = ({ newPod, oldPod, crowded }: Pair) => {

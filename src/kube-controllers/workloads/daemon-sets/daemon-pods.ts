@@ -18,7 +18,7 @@ const ALWAYS_TOLERATED: readonly Toleration[] = [
 ];
 const ON_HOST_NETWORK: Toleration = { key: "node.kubernetes.io/network-unavailable", operator: "Exists", effect: NO_SCHEDULE };
 
-/** A daemon stays where others are driven away: that is what it is for. */
+/** Tolerations of every daemon Pod: it must run on nodes that other Pods are evicted from. */
 export function daemonTolerations({ tolerations = [], hostNetwork }: PodSpec): readonly Toleration[] {
   const wanted = hostNetwork === true ? [...ALWAYS_TOLERATED, ON_HOST_NETWORK] : ALWAYS_TOLERATED;
   const isSame = (a: Toleration, b: Toleration) =>
@@ -46,14 +46,14 @@ export function templateFor(set: DaemonSet, node: string, hash: string): PodTemp
   };
 }
 
-/** The scheduler binds it, but may choose one node only. */
+/** The scheduler binds the Pod, but only one node is possible. */
 function onlyOn(affinity: Affinity | undefined, node: string): Affinity {
   const nodeSelectorTerms = [{ matchFields: [{ key: "metadata.name", operator: "In", values: [node] }] }];
   const required = { nodeSelectorTerms };
   return { ...affinity, nodeAffinity: { ...affinity?.nodeAffinity, requiredDuringSchedulingIgnoredDuringExecution: required } };
 }
 
-/** The node that a Pod is on or is meant for; undefined when it says none. */
+/** The node of a Pod or its required node; undefined when it has none. */
 export function targetNode({ spec }: Pod): string | undefined {
   if ((spec.nodeName ?? "") !== "") return spec.nodeName;
   const terms = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];

@@ -29,7 +29,7 @@ const nodesServed = async () => {
 };
 const ALL = ["lattice-node-1 agent:1", "lattice-node-2 agent:1", "lattice-node-3 agent:1"];
 
-test("there is one on every node, and the status counts nodes", async () => {
+test("every node has one Pod, and the status counts nodes", async () => {
   await begin();
   await cluster.live(200);
   expect(await placed()).toEqual(ALL);
@@ -38,7 +38,7 @@ test("there is one on every node, and the status counts nodes", async () => {
   }); // prettier-ignore
 });
 
-test("taints and labels decide where, and a daemon goes where it may not stay", async () => {
+test("taints and labels decide where Pods run, and a Pod is deleted where it may not stay", async () => {
   await begin(
     {},
     {
@@ -61,7 +61,7 @@ test("taints and labels decide where, and a daemon goes where it may not stay", 
   expect((await status())?.desiredNumberScheduled).toBe(2);
 });
 
-test("a NoSchedule taint lets the daemon stay and counts it as misplaced; NoExecute drives it away", async () => {
+test("a NoSchedule taint keeps the Pod and counts it as misscheduled; NoExecute evicts it", async () => {
   await begin();
   await cluster.live(200);
   await cluster.patch(nodes, "lattice-node-1", { spec: { taints: [{ key: "x", effect: "NoSchedule" }] } });
@@ -72,7 +72,7 @@ test("a NoSchedule taint lets the daemon stay and counts it as misplaced; NoExec
   expect(await placed()).toEqual(ALL.slice(1));
 });
 
-test("an update takes one node after the other, and old revisions stay as the limit says", async () => {
+test("an update replaces one node after the other, and old revisions are kept up to the limit", async () => {
   await begin({ revisionHistoryLimit: 1 });
   await cluster.live(200);
   for (const to of ["agent:2", "agent:3", "agent:1"]) {
@@ -86,11 +86,11 @@ test("an update takes one node after the other, and old revisions stay as the li
   expect((await cluster.all(controllerRevisions)).map(({ revision }) => String(revision)).toSorted()).toEqual(["3", "4"]);
 });
 
-test("with surge the new one is ready before the old one goes", async () => {
+test("with surge the new Pod is ready before the old one is deleted", async () => {
   await begin({ updateStrategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } } });
   await cluster.live(200);
   await cluster.patch(daemonSets, "agent", image("agent:2"));
-  // of the Pods, not of the status: it looks at the oldest of each node, and within one second which is older is anybody's guess
+  // the Pods, not the status: it uses the oldest Pod of each node, and within one second the order is undefined
   for (let at = 0; at < 60; at += 1) {
     await cluster.live(20);
     expect(await nodesServed()).toEqual(["lattice-node-1", "lattice-node-2", "lattice-node-3"]);
@@ -106,7 +106,7 @@ test("OnDelete replaces a Pod only after it is deleted", async () => {
   expect(await placed()).toEqual(ALL);
 });
 
-test("a daemon that failed or ended is replaced, failed ones more and more slowly", async () => {
+test("a failed or finished Pod is replaced, failed ones with a growing back-off", async () => {
   await begin();
   await cluster.live(200);
   const end = async (phase: string) => {
@@ -130,7 +130,7 @@ test("a daemon that failed or ended is replaced, failed ones more and more slowl
   );
 });
 
-test("two on one node are one too many", async () => {
+test("of two Pods on one node one is deleted", async () => {
   await begin();
   await cluster.live(200);
   const [pod] = await cluster.all(pods);
@@ -141,7 +141,7 @@ test("two on one node are one too many", async () => {
   expect(await placed()).toEqual(ALL);
 });
 
-test("minReadySeconds counts, and one that waits is unavailable", async () => {
+test("minReadySeconds counts, and a waiting Pod is unavailable", async () => {
   await begin({ minReadySeconds: 5 });
   await cluster.live(300);
   expect(await status()).toMatchObject({ numberReady: 3, numberUnavailable: 3 });
@@ -171,7 +171,7 @@ test("a Pod that cannot be created is reported, and is no longer expected", asyn
   expect((await status())?.numberReady).toBe(3);
 });
 
-test("two revisions of one template become one when the set itself changes", async () => {
+test("two revisions with the same template become one when the DaemonSet changes", async () => {
   await begin();
   await cluster.live(200);
   const [revision] = await cluster.all(controllerRevisions);

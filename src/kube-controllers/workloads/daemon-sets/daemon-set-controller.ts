@@ -1,4 +1,4 @@
-/** DaemonSets: one Pod on every node that shall have one. */
+/** DaemonSets: one Pod on every eligible node. */
 import { ok, type Result } from "#base";
 import type { Informer, WorkQueue } from "#controller-runtime";
 import {
@@ -78,7 +78,7 @@ function subscribe({ context, sets, expectations }: Work, queue: WorkQueue): voi
   const onRevision = childHandler<DaemonSet, ControllerRevision>(following);
   informers.subscribe(controllerRevisions, (change) => {
     const { before, after } = change;
-    // a new revision that has an owner starts no pass, as in Kubernetes: mostly the set has just made it
+    // a new revision that has an owner triggers no pass, as in Kubernetes: usually the set has just created it
     const isOwnedAndNew = before === undefined && after !== undefined && controllerOf(after) !== undefined;
     if (!isOwnedAndNew || after.metadata.deletionTimestamp !== undefined) onRevision(change);
   });
@@ -88,7 +88,7 @@ function subscribe({ context, sets, expectations }: Work, queue: WorkQueue): voi
   });
 }
 
-/** Heartbeats do not. */
+/** Ignores heartbeats. */
 function concernsDaemons(before: Node, after: Node): boolean {
   return !jsonEqual(before.metadata.labels, after.metadata.labels) || !jsonEqual(before.spec?.taints ?? [], after.spec?.taints ?? []);
 }
@@ -105,7 +105,7 @@ async function pass(work: Work, key: string): Promise<Pass> {
     context.record({ regarding: set, type: "Warning", reason: "SelectingAll", note });
     return done;
   }
-  // before the Pods are read: what is seen while the pass waits is not in its list
+  // before the Pods are read: events during the pass are not in its list
   const mayAct = expectations.satisfied(key);
   const claimed = await claimAll(work, set);
   if (!claimed.ok) return passOf(claimed);
@@ -116,7 +116,7 @@ async function pass(work: Work, key: string): Promise<Pass> {
   const truncated = acted.ok && mayAct ? await truncateHistory(context.client, set, history.value.old, claimed.value.pods) : acted;
   const written = await updateStatus(context.client, daemonSets, set, daemonStatus(world, mayAct));
   if (!truncated.ok) return passOf(truncated);
-  return written.ok ? nextLook(work, world) : passOf(written);
+  return written.ok ? nextCheck(work, world) : passOf(written);
 }
 
 async function claimAll({ context: { client }, pods, revisions }: Work, set: DaemonSet) {
@@ -140,7 +140,7 @@ function worldOf({ context, nodes }: Work, set: DaemonSet, pods: readonly Pod[],
   return { set, nodes: sorted, pods: byNode, hash, now: context.clock.now() };
 }
 
-/** The rollout goes on only when every node has what it should: otherwise this pass has done enough. */
+/** The rollout continues only when every node has its Pod: otherwise this pass ends here. */
 async function act(work: Work, key: string, world: DaemonWorld): Promise<Result<void, KubeError>> {
   const coverage = withFailed(work, world, planCoverage(world));
   const isCovered = coverage.create.length + coverage.remove.length === 0;
@@ -148,7 +148,7 @@ async function act(work: Work, key: string, world: DaemonWorld): Promise<Result<
   return perform(work, key, world, isCovered && rolls ? planRollout(world) : coverage);
 }
 
-/** Failed daemons are replaced, each node's slower and slower. */
+/** Failed Pods are replaced, with a growing back-off per node. */
 function withFailed({ backoff }: Work, { set }: DaemonWorld, plan: DaemonPlan): DaemonPlan {
   const due = plan.failed.filter((pod) => backoff.mayReplace(set, targetNode(pod) ?? ""));
   const notes = due.map((pod) => {
@@ -190,7 +190,7 @@ async function perform(
   return removed.find((answer) => !answer.ok && answer.error.kind !== "not-found") ?? ok(undefined);
 }
 
-function nextLook({ backoff }: Work, { set, pods, now }: DaemonWorld): Pass {
+function nextCheck({ backoff }: Work, { set, pods, now }: DaemonWorld): Pass {
   const waits = [nextAvailability([...pods.values()].flat(), set.spec.minReadySeconds ?? 0, now), backoff.waitMs(set)];
   const soonest = Math.min(...waits.flatMap((wait) => wait ?? []));
   return soonest === Infinity ? done : again(soonest);

@@ -6,7 +6,7 @@ import { isUpdated, oldestFirst, templateGeneration } from "./daemon-pods.ts";
 import type { DaemonWorld } from "./daemon-plan.ts";
 import { eligibility } from "./node-eligibility.ts";
 
-/** `observed`: false while the pass has done nothing for this generation yet. */
+/** `observed`: false while no pass has acted on this generation. */
 export function daemonStatus({ set, nodes, pods, hash, now }: DaemonWorld, observed: boolean): DaemonSetStatus {
   const rows = nodes.map((node) => {
     const here = pods.get(node.metadata.name) ?? [];

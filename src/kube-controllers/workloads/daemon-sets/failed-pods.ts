@@ -1,4 +1,4 @@
-/** How soon a failed daemon is replaced: after 1 second, then 2, 4 … 15 minutes, per node and generation. */
+/** The back-off of failed daemon Pods: 1 second, then 2, 4 … 15 minutes, per node and generation. */
 import type { Clock } from "#base";
 import type { DaemonSet } from "#kube";
 
@@ -14,7 +14,7 @@ export class FailedPodBackoff {
     this.#clock = clock;
   }
 
-  /** Whether it may be replaced now; if so, the next one on this node has to wait twice as long. */
+  /** Whether it may be replaced now; if so, the back-off of this node is doubled. */
   mayReplace(set: DaemonSet, node: string): boolean {
     const { uid = "" } = set.metadata;
     const key = `${uid}/${set.status?.observedGeneration ?? 0}/${node}`;
@@ -26,7 +26,7 @@ export class FailedPodBackoff {
     return true;
   }
 
-  /** Until the next node of this set is out of its wait. */
+  /** Time until the next node of this set may be retried. */
   waitMs({ metadata: { uid = "" } }: DaemonSet): number | undefined {
     const now = this.#clock.monotonic();
     const waits = [...this.#records.values()].flatMap(({ set, since, delayMs }) =>
@@ -35,7 +35,7 @@ export class FailedPodBackoff {
     return waits.length === 0 ? undefined : Math.min(...waits);
   }
 
-  /** What has been quiet for twice the longest wait begins anew. */
+  /** An entry that was not used for twice the longest back-off is reset. */
   #sweep(now: number): void {
     for (const [key, { since }] of this.#records) if (now - since > 2 * MAX_MS) this.#records.delete(key);
   }

@@ -1,4 +1,4 @@
-/** Whether a node shall run the daemon, and whether one that is there may stay. A NoSchedule taint forbids the first only. */
+/** Whether a node should run the daemon Pod, and whether an existing one may stay. A NoSchedule taint forbids only the first. */
 import type { DaemonSet, Node } from "#kube";
 import { matchesNode } from "../placement/node-affinity.ts";
 import { NO_EXECUTE, NO_SCHEDULE, untolerated } from "../placement/taints.ts";

@@ -1,5 +1,5 @@
 import type { TruthStatus, WorkloadCondition } from "#kube";
-/** Conditions of Deployments. They have two times, and a condition whose status and reason are the same is not touched at all. */
+/** Conditions of Deployments. They have two timestamps, and a condition with the same status and reason is not changed at all. */
 
 export const REASONS = {
   newSetCreated: "NewReplicaSetCreated",
@@ -33,7 +33,7 @@ export function withCondition(conditions: DeploymentConditions, draft: Deploymen
   return put(conditions, draft, now);
 }
 
-/** Also when status and reason are the same: progress is measured by the time of its last update. */
+/** Also when status and reason are the same: the progress deadline counts from lastUpdateTime. */
 export function withFreshCondition(conditions: DeploymentConditions, draft: DeploymentConditionDraft, now: string): DeploymentConditions {
   return put(conditions, draft, now);
 }

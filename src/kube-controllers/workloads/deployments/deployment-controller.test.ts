@@ -43,7 +43,7 @@ test("three replicas are ready well within a second, and a settled cluster write
   expect(new Set(cluster.writes.slice(before))).toEqual(new Set(["PATCH leases/kube-node-lease/lattice-node-1"]));
 });
 
-test("a new image rolls through without ever falling below what may be unavailable", async () => {
+test("a new image is rolled out within maxUnavailable", async () => {
   await begin({ strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } } });
   await cluster.live(300);
   await cluster.patch(deployments, "web", image("web:2"));
@@ -56,7 +56,7 @@ test("a new image rolls through without ever falling below what may be unavailab
   expect(await revisions()).toEqual(["1: 0", "2: 3"]);
 });
 
-test("kubectl rollout undo brings the old ReplicaSet back as the newest revision, with its history", async () => {
+test("kubectl rollout undo makes the old ReplicaSet the newest revision, with its history", async () => {
   await begin({ replicas: 1 });
   await cluster.live(200);
   await cluster.patch(deployments, "web", image("web:2"));
@@ -70,7 +70,7 @@ test("kubectl rollout undo brings the old ReplicaSet back as the newest revision
   );
 });
 
-test("only as many old ReplicaSets stay as the history limit says", async () => {
+test("old ReplicaSets are kept up to the history limit", async () => {
   await begin({ replicas: 1, revisionHistoryLimit: 1 });
   for (const version of [2, 3, 4]) {
     await cluster.patch(deployments, "web", image(`web:${version}`));
@@ -97,7 +97,7 @@ test("an image that cannot be pulled exceeds the deadline, and the old Pods keep
   expect(waiting).toEqual(["ImagePullBackOff"]);
 });
 
-test("a paused Deployment is scaled but takes no new image; resumed, it does", async () => {
+test("a paused Deployment is scaled but not rolled out; resumed, it is", async () => {
   await begin({ replicas: 1 });
   await cluster.live(200);
   await cluster.patch(deployments, "web", { spec: { paused: true } });
@@ -112,7 +112,7 @@ test("a paused Deployment is scaled but takes no new image; resumed, it does", a
   expect(await reasons()).toMatchObject({ Progressing: "NewReplicaSetAvailable" });
 });
 
-test("Recreate has no Pod of the new version while one of the old is left", async () => {
+test("Recreate has no Pod of the new version while an old one is left", async () => {
   await begin({ strategy: { type: "Recreate" } }, { simulation: { speeds: { stopMs: 500 } } });
   await cluster.live(200);
   await cluster.patch(deployments, "web", image("web:2"));
@@ -123,7 +123,7 @@ test("Recreate has no Pod of the new version while one of the old is left", asyn
   expect(await images()).toEqual(["web:2", "web:2", "web:2"]);
 });
 
-test("scaling in the middle of a rollout is shared out between old and new", async () => {
+test("scaling during a rollout is distributed between old and new", async () => {
   await begin(
     { replicas: 10, strategy: { rollingUpdate: { maxSurge: 3, maxUnavailable: 2 } } },
     { simulation: { faults: [{ kind: "image-pull", on: { image: "web:2" } }] } },
@@ -137,7 +137,7 @@ test("scaling in the middle of a rollout is shared out between old and new", asy
   expect(await revisions()).toEqual(["1: 11", "2: 7"]);
 });
 
-test("the old annotation for a rollback still works, and says when there is nothing to go back to", async () => {
+test("the deprecated rollback annotation works, and a missing revision is reported", async () => {
   await begin({ replicas: 1 });
   await cluster.live(200);
   const rollBackTo = (revision: string) =>
@@ -161,7 +161,7 @@ test("the old annotation for a rollback still works, and says when there is noth
   ]);
 });
 
-test("a quota refusal is reported on the ReplicaSet and on the Deployment, and cleared when there is room", async () => {
+test("a quota error is reported on the ReplicaSet and on the Deployment, and cleared when there is room", async () => {
   let full = true;
   await begin(
     {},
@@ -214,7 +214,7 @@ test("a ReplicaSet that cannot be created is reported, and retried", async () =>
   expect((await status()).availableReplicas).toBe(3);
 });
 
-test("another ReplicaSet with the name of the new one costs a collision, not the rollout", async () => {
+test("another ReplicaSet with the name of the new one causes a collision, and the rollout continues", async () => {
   cluster = await simulatedCluster();
   const spec = { replicas: 1, selector: SELECTOR, template: podTemplate("web:1") };
   await cluster.create(deployments, "web", { spec });
@@ -230,7 +230,7 @@ test("another ReplicaSet with the name of the new one costs a collision, not the
   expect(await status()).toMatchObject({ collisionCount: 1, availableReplicas: 1 });
 });
 
-test("a Deployment that is being deleted only counts, and one that selects everything does nothing", async () => {
+test("a Deployment that is being deleted only updates its status, and one that selects everything does nothing", async () => {
   await begin({ replicas: 1 });
   await cluster.live(200);
   await cluster.patch(deployments, "web", { metadata: { finalizers: ["test/hold"] } });

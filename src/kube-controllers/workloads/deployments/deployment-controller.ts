@@ -1,8 +1,8 @@
 /**
- * Deployments: one ReplicaSet per template, and the way from one to the next.
+ * Deployments: one ReplicaSet per template, and the rollout from one to the next.
  *
- * A pass does one thing: it scales up, or down, or writes what has become of it. Whatever it did comes back as a change and brings the
- * next pass, so a rollout is many small passes and can stop and go on anywhere.
+ * A pass does one thing: it scales up, or down, or writes the status. The watch event of its write triggers the
+ * next pass, so a rollout is many small passes and can be interrupted anywhere.
  */
 import { ok, timestamp, type Result } from "#base";
 import type { Informer } from "#controller-runtime";
@@ -64,7 +64,7 @@ export const deploymentController: KubeController = {
   },
 };
 
-/** Recreate waits for the last old Pod, and no ReplicaSet changes when that one is gone. */
+/** Recreate waits for the last old Pod, whose deletion changes no ReplicaSet. */
 function enqueueRecreating({ deployments, sets }: Caches, pod: Pod, enqueue: (key: string) => void): void {
   const set = resolveController(sets, replicaSets, pod);
   const deployment = set === undefined ? undefined : resolveController(deployments, deploymentResource, set);
@@ -102,7 +102,7 @@ async function roll(work: DeploymentWork, caches: Caches, rollout: Rollout): Pro
   return isRolling(current.deployment) ? rollGradually(work, current) : recreate(work, caches, current);
 }
 
-/** Paused Deployments make no progress, and must not be reported as stuck. */
+/** A paused Deployment makes no progress, and must not exceed its deadline. */
 async function notePause(work: DeploymentWork, rollout: Rollout): Promise<Result<Rollout, KubeError>> {
   const { deployment } = rollout;
   const known = conditionOf(deployment.status?.conditions, "Progressing");

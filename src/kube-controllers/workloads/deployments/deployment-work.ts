@@ -1,4 +1,4 @@
-/** What the steps of a Deployment's pass share: a client, the time, and a voice. */
+/** The context of the steps of a Deployment's pass: client, time, events. */
 import { timestamp, type Clock } from "#base";
 import type { KubeObject } from "#kube";
 import type { KubeClient } from "#kube-client";

@@ -1,4 +1,4 @@
-/** How far a Deployment may be from its size: surge, unavailability, deadlines. Pure numbers. */
+/** Surge, unavailability and deadlines of a Deployment. Pure numbers. */
 import type { Deployment, ReplicaSet } from "#kube";
 import { scaledValue } from "../pods/int-or-percent.ts";
 import { replicasOf } from "../replica-sets/replica-kind.ts";
@@ -18,7 +18,7 @@ export function maxUnavailable(deployment: Deployment): number {
   return isRolling(deployment) && desired > 0 ? Math.min(fenceposts(deployment).unavailable, desired) : 0;
 }
 
-/** Neither above nor below: nothing could ever move. Then one may be missing. */
+/** Both 0 would block the rollout. Then one Pod may be unavailable. */
 function fenceposts(deployment: Deployment): { readonly surge: number; readonly unavailable: number } {
   const { rollingUpdate } = deployment.spec.strategy ?? {};
   const desired = replicasOf(deployment);

@@ -1,7 +1,7 @@
 /**
- * Finds the ReplicaSet that has the Deployment's template, makes it when there is none, and keeps revisions on both in step.
+ * Finds the ReplicaSet with the Deployment's template, creates it if missing, and keeps the revisions of both in sync.
  *
- * The revision is written through `status` as Kubernetes does it: that is the one write of annotations which starts no rollout.
+ * The revision is written through `status`, as in Kubernetes: a write of annotations that triggers no rollout.
  */
 import { ok, timestamp, type Result } from "#base";
 import { deployments, jsonEqual, keyOf, replicaSets, type Deployment, type LabelSelector, type ReplicaSet } from "#kube";
@@ -23,7 +23,7 @@ export function rolloutOf(deployment: Deployment, sets: readonly ReplicaSet[]): 
   return { deployment, newSet, oldSets: oldestFirst.filter((set) => set !== newSet) };
 }
 
-/** The rollout with revisions in step; with `create`, also with a new set. What is written is in what comes back. */
+/** The rollout with revisions in sync; with `create`, also with a new set. The result contains the written objects. */
 export async function syncRevision(work: DeploymentWork, rollout: Rollout, create: "create" | "find"): Promise<Result<Rollout, KubeError>> {
   if (rollout.newSet !== undefined) return syncKnownSet(work, rollout, rollout.newSet);
   return create === "create" ? createSet(work, rollout) : ok(rollout);
@@ -44,7 +44,7 @@ async function syncKnownSet(work: DeploymentWork, rollout: Rollout, newSet: Repl
   return noteRevision(work, rollout, annotationOf(newSet, REVISION) ?? "", found ? draft : undefined);
 }
 
-/** Writes revision and condition in one go, and nothing when both are there. */
+/** Writes revision and condition in one request, or nothing when both are current. */
 async function noteRevision(
   work: DeploymentWork,
   rollout: Rollout,
@@ -115,7 +115,7 @@ function withLabel(selector: LabelSelector, hash: string): LabelSelector {
   return { ...selector, matchLabels: { ...selector.matchLabels, [POD_TEMPLATE_HASH]: hash } };
 }
 
-/** Ours, and the cache has not heard of it yet; or another template with the same hash, and then the next try counts one more in. */
+/** Ours, and not in the cache yet; or another template with the same hash: then the next attempt increments the collision count. */
 async function resolveCollision(
   work: DeploymentWork,
   rollout: Rollout,

@@ -50,7 +50,7 @@ describe("limits", () => {
 });
 
 describe("a rollout", () => {
-  it("grows the new set into the surge, and shrinks it to a smaller Deployment", () => {
+  it("scales the new set up by the surge, and down to a smaller Deployment", () => {
     const [old, fresh] = [set(10), set(0)];
     expect(sizes(planNewSet({ deployment: deployment(10), newSet: fresh, oldSets: [old] }))).toEqual([3]);
     expect(sizes(planNewSet({ deployment: deployment(10), newSet: set(12), oldSets: [] }))).toEqual([10]);
@@ -58,7 +58,7 @@ describe("a rollout", () => {
     expect(planNewSet({ deployment: deployment(10), newSet: set(3), oldSets: [old] })).toEqual([]);
   });
 
-  it("takes Pods that never became ready first, then the others of the oldest set", () => {
+  it("removes Pods that never became ready first, then the others of the oldest set", () => {
     const rollout = { deployment: deployment(10), newSet: set(3, 3), oldSets: [set(4, 2), set(6, 6)] };
     expect(sizes(planOldSets(rollout))).toEqual([2, 0, 5]);
     expect(planOldSets({ ...rollout, oldSets: [] })).toEqual([]);
@@ -89,7 +89,7 @@ describe("scaling", () => {
     "deployment.kubernetes.io/max-replicas": String(max),
   });
 
-  it("is noticed by the size that a set remembers", () => {
+  it("is detected by the desired-replicas annotation of a set", () => {
     expect(isScalingEvent({ deployment: deployment(5), newSet: set(3, 3, desired(3, 4)), oldSets: [] })).toBe(true);
     expect(isScalingEvent({ deployment: deployment(3), newSet: set(3, 3, desired(3, 4)), oldSets: [] })).toBe(false);
     expect(isScalingEvent({ deployment: deployment(3), newSet: set(3), oldSets: [] })).toBe(false);
@@ -142,7 +142,7 @@ describe("scaling", () => {
     },
   ])("$name", ({ rollout, want }) => expect(sizes(planScaling(rollout))).toEqual(want));
 
-  it("to 2147483647 in the middle of a rollout gives no set more than a replicas field holds", () => {
+  it("to 2147483647 during a rollout gives no set more than a replicas field can hold", () => {
     const oldSets = [set(99, 99, desired(100, 125))];
     const planned = sizes(planScaling({ deployment: deployment(2_147_483_647), newSet: set(1, 1, desired(100, 125)), oldSets }));
     expect(Math.max(...planned)).toBeLessThanOrEqual(2_147_483_647);
@@ -151,7 +151,7 @@ describe("scaling", () => {
 });
 
 describe("annotations", () => {
-  it("keep the revisions that a set has had, the oldest go when the list is too long", () => {
+  it("keep earlier revisions of a set, and drop the oldest when the list is too long", () => {
     const long = Array.from({ length: 700 }, (_, index) => index + 100).join(",");
     const current = { "deployment.kubernetes.io/revision": "3", "deployment.kubernetes.io/revision-history": long };
     const next = newSetAnnotations(deployment(1), current, 5n);
@@ -159,7 +159,7 @@ describe("annotations", () => {
     expect(next["deployment.kubernetes.io/revision-history"]).toMatch(/,3$/);
     expect(next["deployment.kubernetes.io/revision-history"]?.length).toBeLessThanOrEqual(2_000);
   });
-  it("of the Deployment go along, but not those that are about itself", () => {
+  it("of the Deployment are copied, except those about the Deployment itself", () => {
     const given = {
       ...deployment(2),
       metadata: { name: "web", annotations: { note: "x", "kubectl.kubernetes.io/last-applied-configuration": "{}" } },
@@ -179,7 +179,7 @@ describe("annotations", () => {
       "kubectl.kubernetes.io/last-applied-configuration": "{}",
     });
   });
-  it("know the last revision but one", () => {
+  it("have the revision before the last", () => {
     const at = (revision: string) => set(0, 0, { "deployment.kubernetes.io/revision": revision });
     expect([lastRevision([at("1"), at("4"), at("2"), at("x")]), lastRevision([at("1")])]).toEqual([2n, 0n]);
   });
@@ -191,7 +191,7 @@ describe("annotations", () => {
   });
 });
 
-test("without a deadline there is no progress to report, and nothing to wait for", () => {
+test("without a deadline there is no Progressing condition and no recheck", () => {
   const rollout = {
     deployment: deployment(1, { progressDeadlineSeconds: 2_147_483_647 }, { conditions: [{ type: "Progressing", status: "True" }] }),
     newSet: undefined,

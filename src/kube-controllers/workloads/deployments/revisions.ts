@@ -1,6 +1,6 @@
 /**
- * The annotations in which a Deployment keeps its history: every ReplicaSet knows its revision, the ones it had before, and the size of the
- * Deployment when it was last scaled. All functions give back what was given when nothing changes.
+ * The annotations with the history of a Deployment: each ReplicaSet has its revision, its earlier ones, and the size of the
+ * Deployment when it was last scaled. All functions return their argument when nothing changes.
  */
 import type { Deployment, ReplicaSet } from "#kube";
 import { replicasOf } from "../replica-sets/replica-kind.ts";
@@ -14,7 +14,7 @@ export const ROLLBACK_TO = "deprecated.deployment.rollback.to";
 const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 const MAX_HISTORY_CHARS = 2_000;
 
-/** About one object only: never copied from a Deployment to its ReplicaSets, nor back. */
+/** About one object only: never copied between a Deployment and its ReplicaSets. */
 const OWN = new Set([LAST_APPLIED, REVISION, REVISION_HISTORY, DESIRED_REPLICAS, MAX_REPLICAS, ROLLBACK_TO]);
 
 type Annotations = Readonly<Record<string, string>>;
@@ -24,14 +24,14 @@ export function annotationOf(object: { readonly metadata: { readonly annotations
   return annotations !== undefined && Object.hasOwn(annotations, name) ? annotations[name] : undefined;
 }
 
-/** 0 without one; undefined when it is no number. */
+/** 0 without one; undefined when it is not a number. */
 export function revisionOf(set: ReplicaSet): bigint | undefined {
   return parseRevision(annotationOf(set, REVISION) ?? "0");
 }
 
 const MAX_INT64 = 2n ** 63n - 1n;
 
-/** Revisions have 64 bits: a Deployment goes on from whatever revision an adopted ReplicaSet has. */
+/** Revisions have 64 bits: a Deployment continues from the revision of an adopted ReplicaSet. */
 export function parseRevision(text: string | undefined): bigint | undefined {
   if (text === undefined || !/^[0-9]{1,19}$/.test(text)) return undefined;
   const revision = BigInt(text);
@@ -61,7 +61,7 @@ export function sizeAnnotations(deployment: Deployment): Annotations {
   return { [DESIRED_REPLICAS]: String(desired), [MAX_REPLICAS]: String(desired + maxSurge(deployment)) };
 }
 
-/** What the newest ReplicaSet must be annotated with. `current` is undefined for one that is not made yet. */
+/** The annotations of the newest ReplicaSet. `current` is undefined for one that is not created yet. */
 export function newSetAnnotations(deployment: Deployment, current: Annotations | undefined, revision: bigint): Annotations {
   const copied = { ...current, ...copyable(deployment.metadata.annotations) };
   const known = current !== undefined && Object.hasOwn(current, REVISION) ? current[REVISION] : undefined;
@@ -71,7 +71,7 @@ export function newSetAnnotations(deployment: Deployment, current: Annotations |
   return { ...copied, ...moved, ...(current === undefined ? sizeAnnotations(deployment) : {}) };
 }
 
-/** Old revisions are kept as a list; the oldest go when it grows too long. */
+/** Old revisions are kept as a list; the oldest are dropped when it is too long. */
 function history(current: Annotations | undefined, known: string | undefined): Annotations {
   if (known === undefined) return {};
   const before = current !== undefined && Object.hasOwn(current, REVISION_HISTORY) ? (current[REVISION_HISTORY] ?? "") : "";
@@ -84,7 +84,7 @@ function copyable(annotations: Annotations | undefined): Annotations {
   return Object.fromEntries(Object.entries(annotations ?? {}).filter(([name]) => !OWN.has(name)));
 }
 
-/** For a rollback: the Deployment's own annotations stay, the others become those of the ReplicaSet. */
+/** For a rollback: annotations about the Deployment itself stay, the others become those of the ReplicaSet. */
 export function rolledBackAnnotations(deployment: Deployment, set: ReplicaSet): Annotations {
   const own = Object.entries(deployment.metadata.annotations ?? {}).filter(([name]) => OWN.has(name) && name !== ROLLBACK_TO);
   return { ...Object.fromEntries(own), ...copyable(set.metadata.annotations) };

@@ -1,5 +1,5 @@
 /**
- * The old way to roll back: an annotation that names a revision. `kubectl rollout undo` patches the template itself and never comes here;
+ * The deprecated rollback: an annotation that names a revision. `kubectl rollout undo` patches the template itself and does not use it;
  * clients of extensions/v1beta1 did, and the annotation still works.
  */
 import { ok, type Result } from "#base";
@@ -10,7 +10,7 @@ import type { DeploymentWork } from "./deployment-work.ts";
 import { annotationOf, lastRevision, parseRevision, revisionOf, ROLLBACK_TO, rolledBackAnnotations } from "./revisions.ts";
 import { allSets, type Rollout } from "./rollout-status.ts";
 
-/** The revision to go back to; 0 means the last one. */
+/** The revision to roll back to; 0 means the last one. */
 export function rollbackTarget(deployment: Deployment): bigint | undefined {
   return parseRevision(annotationOf(deployment, ROLLBACK_TO));
 }

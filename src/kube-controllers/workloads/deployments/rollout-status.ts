@@ -1,8 +1,8 @@
 /**
  * The status of a Deployment from its ReplicaSets, and whether it makes progress. Pure.
  *
- * "Progress" is a comparison with the status before: more new Pods, fewer old ones, more of them ready. Only when nothing of that has
- * happened for the deadline has it timed out.
+ * "Progress" is relative to the last status: more new Pods, fewer old ones, more of them ready. Without any of these
+ * for the deadline it has timed out.
  */
 import type { Deployment, DeploymentStatus, ReplicaSet } from "#kube";
 import { timeOf } from "../pods/pod-state.ts";
@@ -19,7 +19,7 @@ export function allSets({ newSet, oldSets }: Rollout): readonly ReplicaSet[] {
   return newSet === undefined ? oldSets : [...oldSets, newSet];
 }
 
-/** Counters and availability; for Deployments that are paused or being scaled, that is all. */
+/** Counters and availability; paused Deployments and those being scaled get only these. */
 export function deploymentStatus(rollout: Rollout, { nowText }: RolloutTime): DeploymentStatus {
   const { deployment, newSet } = rollout;
   const sets = allSets(rollout);
@@ -53,7 +53,7 @@ function availability(enough: boolean) {
       } as const);
 }
 
-/** The same, with what it says about progress and about Pods that cannot be created. */
+/** The same, with the conditions about progress and about Pods that cannot be created. */
 export function rolloutStatus(rollout: Rollout, time: RolloutTime): DeploymentStatus {
   const status = deploymentStatus(rollout, time);
   const conditions = withReplicaFailure(rollout, progressConditions(rollout, status, time));
@@ -108,7 +108,7 @@ function hasTimedOut(deployment: Deployment, conditions: DeploymentConditions, n
   return known.reason === REASONS.timedOut || timeOf(known.lastUpdateTime) + deadline < now;
 }
 
-/** When to look again though nothing happens: at the deadline. Undefined when there is none to wait for. */
+/** When to recheck without an event: at the deadline. Undefined when there is none. */
 export function deadlineWaitMs({ deployment }: Rollout, status: DeploymentStatus, now: number): number | undefined {
   const known = conditionOf(deployment.status?.conditions, "Progressing");
   const deadline = progressDeadlineMs(deployment);
@@ -117,7 +117,7 @@ export function deadlineWaitMs({ deployment }: Rollout, status: DeploymentStatus
   return Math.max(0, timeOf(known.lastUpdateTime) + deadline - now) + 1_000;
 }
 
-/** A ReplicaSet that cannot create Pods says so; the Deployment repeats it, the newest first. */
+/** A ReplicaSet that cannot create Pods has a condition; the Deployment copies it, the newest first. */
 function withReplicaFailure(rollout: Rollout, conditions: DeploymentConditions): DeploymentConditions {
   const candidates = rollout.newSet === undefined ? rollout.oldSets : [rollout.newSet, ...rollout.oldSets];
   const failure = candidates.flatMap(({ status }) => conditionOf(status?.conditions, "ReplicaFailure") ?? [])[0];

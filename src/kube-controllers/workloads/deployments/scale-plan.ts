@@ -1,7 +1,7 @@
 /**
  * Which ReplicaSet gets which size, as a list of steps. Pure: the controller performs them in order.
  *
- * A set may appear twice, first freed of Pods that never became ready, then shrunk further: two steps, two events, as in Kubernetes.
+ * A set may appear twice: first without its Pods that never became ready, then scaled down further: two steps, two events, as in Kubernetes.
  */
 import type { Deployment, ReplicaSet } from "#kube";
 import { MAX_INT32 } from "../pods/int-or-percent.ts";
@@ -13,7 +13,7 @@ import { allSets, type Rollout } from "./rollout-status.ts";
 
 export type ScaleStep = { readonly set: ReplicaSet; readonly size: number };
 
-/** Growing the new set, as far as the surge allows; or shrinking it to a smaller Deployment. */
+/** Scales the new set up, as far as the surge allows; or down to a smaller Deployment. */
 export function planNewSet(rollout: Rollout): readonly ScaleStep[] {
   const { deployment, newSet } = rollout;
   if (newSet === undefined) return [];
@@ -22,7 +22,7 @@ export function planNewSet(rollout: Rollout): readonly ScaleStep[] {
   return next === size ? [] : [{ set: newSet, size: next }];
 }
 
-/** Shrinking the old sets, as far as availability allows: first their Pods that are not available anyway, then the others, oldest set first. */
+/** Scales the old sets down, as far as availability allows: first their unavailable Pods, then the others, oldest set first. */
 export function planOldSets(rollout: Rollout): readonly ScaleStep[] {
   const { deployment, newSet } = rollout;
   const old = activeSets(rollout.oldSets).toSorted(byCreation);
@@ -59,7 +59,7 @@ export function isScalingEvent(rollout: Rollout): boolean {
   });
 }
 
-/** A new size for the Deployment. In the middle of a rollout the change is shared out in proportion, so that no version wins by it. */
+/** A new size for the Deployment. During a rollout the change is distributed proportionally over the sets. */
 export function planScaling(rollout: Rollout): readonly ScaleStep[] {
   const { deployment, newSet, oldSets } = rollout;
   const only = activeOrLatest(rollout);
@@ -68,7 +68,7 @@ export function planScaling(rollout: Rollout): readonly ScaleStep[] {
   return isRolling(deployment) ? planProportions(rollout) : [];
 }
 
-/** The one set that has Pods; without any, the newest. Undefined when several have. */
+/** The only set with Pods; if none has Pods, the newest. Undefined when several have. */
 function activeOrLatest({ newSet, oldSets }: Rollout): ReplicaSet | undefined {
   const newestFirst = oldSets.toSorted((a, b) => byCreation(b, a));
   const active = activeSets(newSet === undefined ? newestFirst : [...newestFirst, newSet]);
@@ -98,7 +98,7 @@ function planProportions(rollout: Rollout): readonly ScaleStep[] {
     added += share;
     return { set, size: replicasOf(set) + share };
   });
-  // what rounding has left over goes to the largest
+  // the rounding remainder is added to the largest set
   return steps.map(({ set, size }, index) => ({ set, size: index === 0 && toAdd !== 0 ? Math.max(0, size + toAdd - added) : size }));
 }
 

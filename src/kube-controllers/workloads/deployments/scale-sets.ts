@@ -8,7 +8,7 @@ import { historyLimit } from "./limits.ts";
 import { annotationOf, compareRevisions, revisionOf, sizeAnnotations } from "./revisions.ts";
 import { byCreation, type ScaleStep } from "./scale-plan.ts";
 
-/** True when a size has changed. Steps whose size is right still bring the size annotations up to date. */
+/** True when a size has changed. Steps without a change of size still update the size annotations. */
 export async function performSteps(
   work: DeploymentWork,
   deployment: Deployment,
@@ -56,7 +56,7 @@ export async function cleanUp(
   return ok(undefined);
 }
 
-/** Surely empty: its status is about this very generation. */
+/** Certainly empty: its status is of the current generation. */
 function isEmpty(set: ReplicaSet): boolean {
   const isCurrent = (set.metadata.generation ?? 0) <= (set.status?.observedGeneration ?? 0);
   return isCurrent && (set.status?.replicas ?? 0) === 0 && replicasOf(set) === 0;

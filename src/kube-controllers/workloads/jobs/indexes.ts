@@ -4,7 +4,7 @@ export type Indexes = readonly Interval[];
 
 export const NO_INDEXES: Indexes = [];
 
-/** What is at or above `completions` is cut off: the Job was made smaller. */
+/** Indexes at or above `completions` are dropped: the Job was scaled down. */
 export function parseIndexes(text: string | undefined, completions: number): Indexes {
   const intervals = (text ?? "").split(",").flatMap((part): Interval[] => {
     const dash = part.indexOf("-");
@@ -53,7 +53,7 @@ export function hasIndex(indexes: Indexes, index: number): boolean {
   return (indexes[low]?.first ?? Infinity) <= index;
 }
 
-/** Two neighbours are "3,4", more are "3-5". */
+/** Two consecutive indexes are "3,4", more are "3-5". */
 export function formatIndexes(indexes: Indexes): string {
   return indexes
     .map(({ first, last }) => (first === last ? `${first}` : last === first + 1 ? `${first},${last}` : `${first}-${last}`))

@@ -7,7 +7,7 @@ const [INITIAL_MS, MAX_MS] = [10_000, 600_000];
 export type BackoffRecord = { readonly failures: number; readonly lastFailureAt: number };
 export const NO_FAILURES: BackoffRecord = { failures: 0, lastFailureAt: 0 };
 
-/** The record after these Pods have ended. A success begins anew; only failures after it count. */
+/** The record after these Pods have ended. A success resets it; only failures after it count. */
 export function backoffAfter(record: BackoffRecord, succeeded: readonly Pod[], failed: readonly Pod[]): BackoffRecord {
   const failedAt = failed.map(finishedAt).toSorted((a, b) => a - b);
   if (succeeded.length === 0) {
@@ -24,7 +24,7 @@ export function remainingMs({ failures, lastFailureAt }: BackoffRecord, now: num
   return Math.max(0, wait - (now - lastFailureAt));
 }
 
-/** When its last container ended; else when it stopped being ready, was deleted, was made. */
+/** When its last container ended; else when it became unready, was deleted, or was created. */
 export function finishedAt(pod: Pod): number {
   const { metadata } = pod;
   const ready = podCondition(pod, "Ready");

@@ -3,7 +3,7 @@ import type { JobCondition, TruthStatus } from "#kube";
 
 export type JobConditions = readonly JobCondition[];
 
-/** How a Job ends, decided before it has: its Pods must end first. */
+/** How a Job will end, decided before it has ended: its Pods must end first. */
 export type Ending = { readonly result: "Complete" | "Failed"; readonly reason: string; readonly message: string };
 
 export const COMPLETED: Ending = { result: "Complete", reason: "CompletionsReached", message: "Reached expected number of succeeded pods" };

@@ -36,7 +36,7 @@ const conditions = async () =>
   ((await status()).conditions ?? []).map(({ type, status: truth, reason, message }) => `${type}=${truth} ${reason}: ${message}`);
 const pods = async () => cluster.all(podResource);
 
-test("a Job runs its Pods to the end, counts them once, and says so", async () => {
+test("a Job runs its Pods to completion, counts each once, and is Complete", async () => {
   await begin({ spec: { completions: 5, parallelism: 2 } });
   await cluster.live(60);
   expect(await status()).toMatchObject({ active: 2, ready: 2, terminating: 0 });
@@ -53,13 +53,13 @@ test("a Job runs its Pods to the end, counts them once, and says so", async () =
   expect(await cluster.eventsOn("Job")).toContain("Normal Completed: Job completed");
 });
 
-test("without completions the first success ends the making of Pods", async () => {
+test("without completions no Pod is created after the first success", async () => {
   await begin({ spec: { parallelism: 2 } });
   await cluster.live(500);
   expect((await status()).succeeded).toBe(2);
 });
 
-test("failures are retried with growing waits until the limit", async () => {
+test("failures are retried with a growing back-off until the limit", async () => {
   await begin({ spec: { backoffLimit: 2 }, annotations: exits(1) });
   await cluster.live(5_000, 100);
   expect([(await status()).failed, (await pods()).length]).toEqual([1, 1]);
@@ -94,7 +94,7 @@ test("a deadline ends the Job and its Pods", async () => {
   expect(await status()).toMatchObject({ failed: 1, terminating: 0 });
 });
 
-test("suspending takes the Pods away without counting them; resuming begins anew", async () => {
+test("suspending deletes the Pods without counting them; resuming starts again", async () => {
   await begin({ annotations: exits(0, "10s") });
   await cluster.live(100);
   const first = (await status()).startTime;
@@ -118,7 +118,7 @@ test("suspending takes the Pods away without counting them; resuming begins anew
   ]);
 });
 
-test("fewer at a time are wanted: the youngest goes, uncounted", async () => {
+test("with a lower parallelism the youngest Pod is deleted, uncounted", async () => {
   await begin({ spec: { completions: 4, parallelism: 3 }, annotations: exits(0, "10s") });
   await cluster.live(100);
   await cluster.patch(jobs, "work", { spec: { parallelism: 1 } });
@@ -126,7 +126,7 @@ test("fewer at a time are wanted: the youngest goes, uncounted", async () => {
   expect([(await pods()).length, (await status()).failed]).toEqual([1, undefined]);
 });
 
-test("an indexed Job has one Pod per index, each knowing its own", async () => {
+test("an indexed Job has one Pod per index, which has it in its environment", async () => {
   await begin({ spec: { completionMode: "Indexed", completions: 4, parallelism: 4 } });
   await cluster.live(60);
   const made = await pods();
@@ -138,7 +138,7 @@ test("an indexed Job has one Pod per index, each knowing its own", async () => {
   expect(await status()).toMatchObject({ completedIndexes: "0-3", succeeded: 4 });
 });
 
-test("two Pods with one index are one too many", async () => {
+test("of two Pods with one index one is deleted", async () => {
   await begin({ spec: { completionMode: "Indexed", completions: 2, parallelism: 2 }, annotations: exits(0, "10s") });
   await cluster.live(100);
   const [pod] = await pods();
@@ -150,7 +150,7 @@ test("two Pods with one index are one too many", async () => {
   expect((await pods()).length).toBe(2);
 });
 
-test("with a limit per index one index may fail for good while the others go on", async () => {
+test("with a limit per index one index may fail while the others continue", async () => {
   await begin(
     { spec: { completionMode: "Indexed", completions: 3, parallelism: 3, backoffLimitPerIndex: 1 } },
     { simulation: { faults: [{ kind: "exit", code: 1, on: { selector: "batch.kubernetes.io/job-completion-index=1" } }] } },
@@ -173,7 +173,7 @@ test("too many failed indexes end the Job at once", async () => {
   );
 });
 
-test("a success policy ends the Job early and takes the rest away", async () => {
+test("a success policy completes the Job early and deletes the other Pods", async () => {
   await begin(
     { spec: { completionMode: "Indexed", completions: 3, parallelism: 3, successPolicy: { rules: [{ succeededIndexes: "0" }] } } },
     {
@@ -189,7 +189,7 @@ test("a success policy ends the Job early and takes the rest away", async () => 
   ]);
 });
 
-test("a failure policy can look away, or fail the Job at once", async () => {
+test("a failure policy can ignore a failure, or fail the Job at once", async () => {
   const rule = (action: string, code: number) => ({ action, onExitCodes: { operator: "In", values: [code] } });
   const spec = { backoffLimit: 0, podFailurePolicy: { rules: [rule("Ignore", 7), rule("FailJob", 42)] } };
   await begin({ spec, annotations: exits(7) });
@@ -207,7 +207,7 @@ test("a failure policy can look away, or fail the Job at once", async () => {
   );
 });
 
-test("a Job that finished is deleted after its time to live, with its Pods", async () => {
+test("a finished Job is deleted after its TTL, with its Pods", async () => {
   await begin({ spec: { ttlSecondsAfterFinished: 60 } });
   await cluster.live(500);
   await cluster.live(58_000, 2_000);
@@ -217,7 +217,7 @@ test("a Job that finished is deleted after its time to live, with its Pods", asy
   expect([await cluster.all(jobs), await pods()]).toEqual([[], []]);
 });
 
-test("a longer time to live that the cache has not heard of is respected", async () => {
+test("an extended TTL that is not in the cache yet is respected", async () => {
   let ttl: number | undefined = 1_000;
   await begin(
     { spec: { ttlSecondsAfterFinished: 1 } },
@@ -240,7 +240,7 @@ test("a longer time to live that the cache has not heard of is respected", async
   ttl = undefined;
 });
 
-test("Pods of a Job that is gone lose their finalizer and can go", async () => {
+test("Pods of a deleted Job lose their finalizer", async () => {
   await begin({ annotations: exits(0, "1h") });
   await cluster.live(100);
   expectOk(await cluster.client.delete(jobs, { namespace: "default", name: "work" }, { propagation: "Background" }));
@@ -248,13 +248,13 @@ test("Pods of a Job that is gone lose their finalizer and can go", async () => {
   expect(await pods()).toEqual([]);
 });
 
-test("a Job with managedBy of another controller is left alone", async () => {
+test("a Job with managedBy of another controller is ignored", async () => {
   await begin({ spec: { managedBy: "example.com/other" } });
   await cluster.live(200);
   expect([await pods(), await status()]).toEqual([[], {}]);
 });
 
-test("a Pod that was deleted by hand counts as failed and is replaced", async () => {
+test("a Pod that a user deletes counts as failed and is replaced", async () => {
   await begin({ annotations: exits(0, "1h") });
   await cluster.live(100);
   const [pod] = await pods();
@@ -284,7 +284,7 @@ test("a Pod that cannot be created is reported and retried", async () => {
   expect((await status()).succeeded).toBe(3);
 });
 
-test("a finalizer that cannot be taken off is tried again, and nothing is counted twice", async () => {
+test("a finalizer that cannot be removed is retried, and nothing is counted twice", async () => {
   let broken = true;
   await begin(
     {},

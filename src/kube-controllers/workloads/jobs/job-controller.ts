@@ -1,7 +1,7 @@
 /**
- * Jobs: Pods that shall end, counted when they do.
+ * Jobs: Pods that run to completion, counted when they end.
  *
- * A Job that is over is first announced (`SuccessCriteriaMet`, `FailureTarget`), then its Pods end, and only then is it Complete or Failed.
+ * A Job that will end first gets a condition (`SuccessCriteriaMet`, `FailureTarget`), then its Pods end, and only then is it Complete or Failed.
  */
 import { timestamp } from "#base";
 import type { WorkQueue } from "#controller-runtime";
@@ -82,7 +82,7 @@ async function pass(work: JobWork, key: string): Promise<Pass> {
     work.backoffs.delete(key);
     return done;
   }
-  // both before the Pods are read: what is seen while the pass waits is not in its list, and must still count as unseen
+  // both before the Pods are read: events during the pass are not in its list, and must still count as unobserved
   const satisfied = work.expectations.satisfied(key);
   const settling = new Set(work.settling.get(key));
   const { client } = work;
@@ -117,7 +117,7 @@ async function syncJob(work: JobWork, view: JobView, satisfied: boolean): Promis
         ? await manageJob(work, view, now)
         : standing(view);
   const over = ending ?? (isReached(view, managed) ? COMPLETED : undefined);
-  // the end counts only when it is certain who still runs
+  // the Job may end only when its running Pods are known for certain
   const certain = ending === undefined || (satisfied && managed.active === 0) ? over : undefined;
   const suspended = ending === undefined && over === undefined && mayManage ? noteSuspension(work, job) : job.status;
   const status = withCounters(suspended ?? {}, managed);
@@ -126,7 +126,7 @@ async function syncJob(work: JobWork, view: JobView, satisfied: boolean): Promis
   if (!tracked.ok) return passOf(tracked);
   if (managed.error !== undefined)
     return managed.error.kind === "conflict" ? passOf({ ok: false, error: managed.error }) : failed(managed.error.message);
-  return nextLook(job, managed, over, now);
+  return nextCheck(job, managed, over, now);
 }
 
 function standing({ active, terminating, ready }: JobView): Managed {
@@ -138,7 +138,7 @@ function isReached({ job, succeeded }: JobView, { active }: Managed): boolean {
   return active === 0 && (completions === undefined ? succeeded > 0 : succeeded >= completions);
 }
 
-/** The status with `Suspended` as it is now; the very same object when nothing changes. */
+/** The status with the current `Suspended`; the same object when nothing changes. */
 function noteSuspension({ clock, record }: JobWork, job: Job): JobStatus | undefined {
   const now = timestamp(clock);
   const isOff = isSuspended(job);
@@ -163,7 +163,7 @@ function countersDiffer(before: JobStatus | undefined, after: JobStatus): boolea
   return before?.active !== after.active || before?.ready !== after.ready || before?.terminating !== after.terminating;
 }
 
-function nextLook(job: Job, { waitMs }: Managed, over: Ending | undefined, now: number): Pass {
+function nextCheck(job: Job, { waitMs }: Managed, over: Ending | undefined, now: number): Pass {
   const left = over === undefined ? deadlineLeftMs(job, now) : undefined;
   const soonest = Math.min(waitMs ?? Infinity, left ?? Infinity);
   return soonest === Infinity ? done : again(Math.max(1, soonest));

@@ -1,4 +1,4 @@
-/** Whether a Job is to end, and how. Pure. The order of the questions is the controller's. */
+/** Whether a Job will end, and how. Pure. The order of the checks is that of kube-controller-manager. */
 import type { Job } from "#kube";
 import { timeOf } from "../pods/pod-state.ts";
 import { failedBy, TARGETS, type Ending } from "./job-conditions.ts";
@@ -36,7 +36,7 @@ function byLimits(view: JobView, now: number): Ending | undefined {
   return left !== undefined && left <= 0 ? failedBy("DeadlineExceeded", "Job was active longer than specified deadline") : undefined;
 }
 
-/** With `OnFailure` the containers restart inside their Pods; their restarts are the failures. */
+/** With `OnFailure` containers restart inside their Pods; the restarts count as failures. */
 function hasRestartedTooOften({ job, pods }: JobView, limit: number): boolean {
   if (job.spec.template.spec.restartPolicy !== "OnFailure") return false;
   const running = pods.filter(({ status }) => status?.phase === "Running" || status?.phase === "Pending");
@@ -45,7 +45,7 @@ function hasRestartedTooOften({ job, pods }: JobView, limit: number): boolean {
   return limit === 0 ? restarts > 0 : restarts >= limit;
 }
 
-/** Undefined without a deadline, and while it does not run. */
+/** Undefined without a deadline, and while the Job does not run. */
 export function deadlineLeftMs(job: Job, now: number): number | undefined {
   const { activeDeadlineSeconds } = job.spec;
   const { startTime } = job.status ?? {};

@@ -1,4 +1,4 @@
-/** What a Job's spec and its Pods' marks say. Pure, and asked in many places. */
+/** Properties of a Job's spec and of its Pods. Pure, and used in many places. */
 import { requirementsOf, type Job, type JobCondition, type Pod, type Requirement } from "#kube";
 import { parseIndex } from "./indexes.ts";
 
@@ -19,7 +19,7 @@ export function hasLimitPerIndex({ spec }: Job): boolean {
   return spec.backoffLimitPerIndex !== undefined;
 }
 
-/** Then a Pod that is going still counts as running until it has ended. */
+/** Then a terminating Pod still counts as running until it has ended. */
 export function replacesOnlyFailed({ spec }: Job): boolean {
   return spec.podReplacementPolicy === "Failed" || spec.podFailurePolicy !== undefined;
 }
@@ -61,7 +61,7 @@ export function countAnnotation({ metadata: { annotations = {} } }: Pod, name: s
   return text !== undefined && /^[0-9]{1,9}$/.test(text) ? Number(text) : 0;
 }
 
-/** A Pod that is being deleted has failed, unless the Job waits for its end. */
+/** A terminating Pod has failed, unless the Job waits for its end. */
 export function isPodFailed(pod: Pod, job: Job): boolean {
   if (pod.status?.phase === "Failed") return true;
   if (replacesOnlyFailed(job)) return false;

@@ -1,4 +1,4 @@
-/** Pods that have the tracking finalizer and no Job that would take it off: the Job is gone, finished, or has let them go. */
+/** Removes the tracking finalizer of Pods without a Job that would remove it: the Job is deleted, finished, or has released them. */
 import { jobs as jobResource, keyOf, keyText, parseKey, pods, type Pod } from "#kube";
 import type { KubeControllerContext } from "../../context.ts";
 import { done, passOf, type Pass } from "../../work.ts";

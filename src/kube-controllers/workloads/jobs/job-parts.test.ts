@@ -15,7 +15,7 @@ const job = (spec: Partial<JobSpec> = {}): Job => ({
 });
 
 describe("indexes", () => {
-  it("are written and read back as the same set", () => {
+  it("are formatted and parsed to the same set", () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.nat(60)), (list) => {
         const indexes = withIndexes([], list);
@@ -29,10 +29,10 @@ describe("indexes", () => {
     );
   });
   it.each([
-    { name: "neighbours have a comma, more a dash", given: [0, 1, 3, 4, 5, 9], want: "0,1,3-5,9" },
-    { name: "nothing is nothing", given: [], want: "" },
+    { name: "two consecutive indexes have a comma, more a dash", given: [0, 1, 3, 4, 5, 9], want: "0,1,3-5,9" },
+    { name: "the empty set is empty text", given: [], want: "" },
   ])("$name", ({ given, want }) => expect(formatIndexes(withIndexes([], given))).toBe(want));
-  it("above the completions are cut off, and nonsense is left out", () => {
+  it("above the completions are dropped, and invalid text is ignored", () => {
     expect(parseIndexes("1,3-9,x,12", 6)).toEqual([
       { first: 1, last: 1 },
       { first: 3, last: 5 },
@@ -53,20 +53,20 @@ function ended(at: number, code = 1, more: Partial<Pod> = {}): Pod {
   };
 }
 
-describe("waiting after failures", () => {
+describe("the back-off after failures", () => {
   it("doubles from ten seconds to ten minutes, from the last failure on", () => {
     const after = (failures: number) => remainingMs({ failures, lastFailureAt: 1_000 }, 1_000);
     expect([0, 1, 2, 3, 7, 50].map(after)).toEqual([0, 10_000, 20_000, 40_000, 600_000, 600_000]);
     expect(remainingMs({ failures: 1, lastFailureAt: 0 }, 4_000)).toBe(6_000);
   });
-  it("begins anew with a success; only failures after it count", () => {
+  it("is reset by a success; only failures after it count", () => {
     const once = backoffAfter(NO_FAILURES, [], [ended(5_000), ended(3_000)]);
     expect(once).toEqual({ failures: 2, lastFailureAt: 5_000 });
     expect(backoffAfter(once, [], [])).toBe(once);
     expect(backoffAfter(once, [ended(6_000, 0)], [])).toEqual(NO_FAILURES);
     expect(backoffAfter(once, [ended(6_000, 0)], [ended(5_500), ended(7_000)])).toEqual({ failures: 1, lastFailureAt: 7_000 });
   });
-  it("knows when a Pod ended, whatever it says", () => {
+  it("uses the end of a Pod from any of its timestamps", () => {
     const born = Date.parse("2026-01-01T00:00:00Z");
     const quiet = ended(0, 1, { status: {} });
     expect(finishedAt(quiet)).toBe(born);
@@ -119,7 +119,7 @@ describe("a failure policy", () => {
       want: { counts: true, action: undefined },
     },
     {
-      name: "an action of the future",
+      name: "an unknown action",
       given: rule({ action: "Dance", onExitCodes: { operator: "In", values: [42] } }),
       want: { counts: true, action: undefined },
     },
@@ -142,7 +142,7 @@ describe("a success policy", () => {
   ])("$name", ({ given, done, want }) => expect(metSuccessRule(given, withIndexes([], done))).toBe(want));
 });
 
-test("an ignored failure is counted apart on the replacement, and long names leave room for the index", () => {
+test("an ignored failure is counted separately on the replacement, and long names leave room for the index", () => {
   const given = job({
     backoffLimitPerIndex: 2,
     podFailurePolicy: { rules: [{ action: "Ignore", onExitCodes: { operator: "In", values: [1] } }] },
@@ -165,7 +165,7 @@ describe("indexes of Jobs with 2147483647 completions", () => {
     expect(countCommon(indexes, parseIndexes("5-2147483646", 2_147_483_647))).toBe(2_147_483_637);
   });
 
-  it("of two sets are counted as one by one", () => {
+  it("of two sets are counted correctly", () => {
     const index = fc.integer({ min: 0, max: 60 });
     fc.assert(
       fc.property(fc.uniqueArray(index), fc.uniqueArray(index), (first, second) => {

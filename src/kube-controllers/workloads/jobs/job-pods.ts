@@ -1,4 +1,4 @@
-/** The Pods that a Job makes: with the tracking finalizer, and, when it is indexed, with their index in five places. Pure. */
+/** The Pods that a Job creates: with the tracking finalizer, and, when it is indexed, with their index in five places. Pure. */
 import type { Container, Job, Pod, PodTemplate } from "#kube";
 import {
   countAnnotation,
@@ -19,7 +19,7 @@ export function jobTemplate(job: Job): PodTemplate {
   return { metadata: { ...metadata, finalizers: tracked }, spec };
 }
 
-/** `replaced`: the failed Pod of the same index, whose failures are counted on. */
+/** `replaced`: the failed Pod of the same index, whose failure count continues. */
 export function indexedTemplate(job: Job, template: PodTemplate, index: number, replaced: Pod | undefined): PodTemplate {
   const text = String(index);
   const { metadata = {} } = template;
@@ -42,7 +42,7 @@ function failureCounts(job: Job, replaced: Pod | undefined): Readonly<Record<str
   return { [INDEX_FAILURES]: String(failures), ...(ignored === 0 ? {} : { [INDEX_IGNORED_FAILURES]: String(ignored) }) };
 }
 
-/** The server adds five characters to it, and names have 63. */
+/** The server adds five characters to it, and names have at most 63. */
 export function indexedGenerateName(job: Job, index: number): string {
   const suffix = `-${index}-`;
   return `${job.metadata.name.slice(0, 58 - suffix.length)}${suffix}`;

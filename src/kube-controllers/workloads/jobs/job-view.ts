@@ -1,8 +1,8 @@
 /**
- * A Job and its Pods, sorted for one pass: who runs, who has ended since the status was last written, which indexes are done. Pure.
+ * A Job and its Pods, sorted for one pass: running Pods, Pods that ended since the last status write, finished indexes. Pure.
  *
- * Ended Pods keep a finalizer until they are counted. `settling` are those whose finalizer this process has taken off and whose new state
- * the cache does not show yet: they are counted already.
+ * Ended Pods keep a finalizer until they are counted. `settling` are those whose finalizer this process has removed and whose new state
+ * is not in the cache yet: they are counted already.
  */
 import type { Job, Pod } from "#kube";
 import { isPodActive, isPodReady, isPodTerminating } from "../pods/pod-state.ts";
@@ -27,14 +27,14 @@ export type JobView = {
   readonly active: readonly Pod[];
   readonly terminating: number;
   readonly ready: number;
-  /** With what has ended and is not in the counters of the status yet. */
+  /** Including ended Pods that are not in the counters of the status yet. */
   readonly succeeded: number;
   readonly failed: number;
   readonly previousIndexes: Indexes;
   readonly succeededIndexes: Indexes;
   /** Undefined unless the Job has a limit per index. */
   readonly failedIndexes: Indexes | undefined;
-  /** By index: the failed Pod whose replacement has to wait. It keeps its finalizer, because its count goes into the replacement. */
+  /** By index: the failed Pod whose replacement backs off. It keeps its finalizer, because its count is copied to the replacement. */
   readonly waitingByIndex: ReadonlyMap<number, Pod>;
   readonly backoff: BackoffRecord;
   readonly settling: ReadonlySet<string>;

@@ -1,4 +1,4 @@
-/** What the steps of a Job's pass share, and what is remembered between passes. */
+/** The context of the steps of a Job's pass, and the state between passes. */
 import type { EventNote, Informer } from "#controller-runtime";
 import { keyOf, pods, type Job, type Pod } from "#kube";
 import type { Clock, Result } from "#base";
@@ -17,7 +17,7 @@ export type JobWork = {
   readonly pods: Informer<Pod>;
   readonly control: PodControl;
   readonly expectations: Expectations;
-  /** By job key: uids of Pods whose finalizer was taken off here and not yet seen to be off. */
+  /** By job key: uids of Pods whose finalizer was removed here, and whose removal is not observed yet. */
   readonly settling: Map<string, Set<string>>;
   readonly backoffs: Map<string, BackoffRecord>;
   /** Jobs whose status was written here: a pass waits until the cache has it. */

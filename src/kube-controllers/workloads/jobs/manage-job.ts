@@ -1,4 +1,4 @@
-/** Makes the number of a Job's running Pods right. Its answer says what is running afterwards. */
+/** Creates or deletes Pods of a Job until the right number runs. Returns the running Pods afterwards. */
 import { ok, type Result } from "#base";
 import { jobs, keyOf, keyText, type Pod } from "#kube";
 import type { KubeError } from "#kube-client";
@@ -19,7 +19,7 @@ export type Managed = {
   readonly active: number;
   readonly terminating: number;
   readonly ready: number;
-  /** When to create what has to wait now. */
+  /** When to create the Pods that back off now. */
   readonly waitMs?: number;
   readonly error?: KubeError;
 };
@@ -37,14 +37,14 @@ function unchanged({ active, terminating, ready }: JobView): Managed {
   return { active: active.length, terminating, ready };
 }
 
-/** Without `completions` the Pods agree among themselves: once one has succeeded, no new ones are made. */
+/** Without `completions` no new Pods are created once one has succeeded. */
 function wantedActive({ job, active, succeeded }: JobView): number {
   const { completions, parallelism = 1 } = job.spec;
   if (completions === undefined) return succeeded > 0 ? active.length : parallelism;
   return Math.max(0, Math.min(completions - succeeded, parallelism));
 }
 
-/** Two Pods with one index are one too many, and so is one whose index the Job no longer has. */
+/** One of two Pods with the same index is removed, and so is one whose index the Job no longer has. */
 function podsToRemove({ job, active }: JobView, atLeast: number): readonly Pod[] {
   const ordered = inPlainDeletionOrder(active);
   if (!isIndexed(job)) return ordered.slice(0, atLeast);
@@ -54,7 +54,7 @@ function podsToRemove({ job, active }: JobView, atLeast: number): readonly Pod[]
   return [...duplicates, ...left.slice(0, Math.max(0, atLeast - duplicates.length))];
 }
 
-/** "untrack": they are not to be counted. "count": their finalizer stays, and tracking sees them fail. */
+/** "untrack": they are not to be counted. "count": their finalizer stays, and they are counted as failed. */
 export async function removePods(work: JobWork, view: JobView, pods: readonly Pod[], how: "untrack" | "count"): Promise<Managed> {
   const { job } = view;
   const key = keyText(keyOf(job));

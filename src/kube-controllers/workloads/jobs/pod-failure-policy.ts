@@ -1,5 +1,5 @@
 import type { ContainerStatus, ExitCodesRequirement, Job, Pod, PodCondition } from "#kube";
-/** What a failed Pod means to its Job: `podFailurePolicy`. The first rule that matches decides; without one, the failure counts. */
+/** The effect of a failed Pod on its Job: `podFailurePolicy`. The first matching rule decides; without one, the failure counts. */
 
 export type Verdict = {
   readonly counts: boolean;

@@ -2,7 +2,7 @@
 import type { Job } from "#kube";
 import { countCommon, countIndexes, parseIndexes, type Indexes } from "./indexes.ts";
 
-/** Says which rule is met; undefined when none is. */
+/** The rule that is met; undefined when none is. */
 export function metSuccessRule({ spec }: Job, succeeded: Indexes): string | undefined {
   if (succeeded.length === 0) return undefined;
   const index = (spec.successPolicy?.rules ?? []).findIndex(({ succeededIndexes, succeededCount }) => {

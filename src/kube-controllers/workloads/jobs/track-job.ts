@@ -1,8 +1,8 @@
 /**
- * Counts ended Pods exactly once, though a crash may come between any two writes.
+ * Counts ended Pods exactly once, even if a crash happens between any two writes.
  *
- * In four steps: the uids of ended Pods go into the status (`uncountedTerminatedPods`); their finalizers are taken off; the uids become
- * numbers; and when nothing is left to count, the Job is finished. A Pod cannot vanish before the first step, because it has a finalizer.
+ * In four steps: the uids of ended Pods are added to the status (`uncountedTerminatedPods`); their finalizers are removed; the uids become
+ * numbers; and when nothing is left to count, the Job is finished. A Pod cannot be deleted before the first step, because it has a finalizer.
  */
 import { err, ok, timestamp, type Result } from "#base";
 import { jobs, keyOf, keyText, type Job, type JobStatus, type Pod } from "#kube";
@@ -17,7 +17,7 @@ import { judge } from "./pod-failure-policy.ts";
 const MAX_UNCOUNTED = 500;
 
 export type JobStatusDraft = {
-  /** With the counters of running Pods as they are now. */
+  /** With the current counters of running Pods. */
   readonly status: JobStatus;
   readonly ending: Ending | undefined;
   readonly changed: boolean;
@@ -48,13 +48,13 @@ export async function trackJob(work: JobWork, view: JobView, draft: JobStatusDra
 type Collected = {
   readonly status: JobStatus;
   readonly changed: boolean;
-  /** Their finalizers can go. */
+  /** Their finalizers can be removed. */
   readonly ended: readonly Pod[];
-  /** There are more than one status can hold; the rest comes in the next pass. */
+  /** There are more than one status can hold; the rest is for the next pass. */
   readonly more: boolean;
 };
 
-/** Step one: who has ended, and is not in the status yet? */
+/** Step one: Pods that have ended and are not in the status yet. */
 function collect(view: JobView, draft: JobStatusDraft, open: ReadonlySet<string>): Collected {
   const { job } = view;
   const before = settle(draft.status, open);
@@ -84,7 +84,7 @@ function noteSuccess({ job, previousIndexes }: JobView, pod: Pod, to: { succeede
   }
 }
 
-/** All of them when the Job ends or goes; otherwise those that have ended, except one whose replacement still needs to read its count. */
+/** All of them when the Job ends or is deleted; otherwise the ended ones, except one whose replacement still needs its count. */
 function mayRelease({ job, waitingByIndex }: JobView, ending: Ending | undefined, pod: Pod): boolean {
   if (job.metadata.deletionTimestamp !== undefined || ending !== undefined || pod.status?.phase === "Succeeded") return true;
   if (!isPodFailed(pod, job)) return false;
@@ -108,7 +108,7 @@ function withIndexStatus({ job, succeededIndexes, failedIndexes }: JobView, stat
   };
 }
 
-/** Uids of Pods that have no finalizer any more become numbers. */
+/** Uids of Pods without the finalizer become numbers. */
 function settle(status: JobStatus, open: ReadonlySet<string>): { readonly status: JobStatus; readonly changed: boolean } {
   const { succeeded = [], failed = [] } = status.uncountedTerminatedPods ?? {};
   const stillSucceeded = succeeded.filter((uid) => open.has(uid));
@@ -162,7 +162,7 @@ async function finish(work: JobWork, job: Job, { status, changed, ending, termin
   const last = { ...status, conditions, ...(ending.result === "Complete" ? { completionTime: now } : {}) };
   const written = await write(work, job, last);
   if (!written.ok) return written;
-  tellEnd(work, written.value, ending);
+  recordEnd(work, written.value, ending);
   return ok(undefined);
 }
 
@@ -170,7 +170,7 @@ function done(answer: Result<unknown, KubeError>): Result<void, KubeError> {
   return answer.ok ? ok(undefined) : answer;
 }
 
-function tellEnd({ record }: JobWork, job: Job, { result, reason, message }: Ending): void {
+function recordEnd({ record }: JobWork, job: Job, { result, reason, message }: Ending): void {
   if (result === "Failed") return record({ regarding: job, type: "Warning", reason, note: message });
   const { completions } = job.spec;
   if (completions !== undefined && (job.status?.succeeded ?? 0) > completions) {

@@ -15,7 +15,7 @@ export const ttlAfterFinishedController: KubeController = {
   },
 };
 
-/** Undefined while it runs, without a TTL, and when it is being deleted already. */
+/** Undefined while it runs, without a TTL, and when it is already being deleted. */
 function expiryOf(job: Job): number | undefined {
   const { ttlSecondsAfterFinished } = job.spec;
   const result = finishedAs(job);

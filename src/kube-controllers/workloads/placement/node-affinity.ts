@@ -1,5 +1,5 @@
 import type { Node, NodeSelectorRequirement, NodeSelectorTerm, PodSpec } from "#kube";
-/** Which nodes a Pod asks for: `nodeSelector` and the required terms of its node affinity. Preferences are not looked at: they never forbid. */
+/** The nodes that a Pod may run on: `nodeSelector` and the required terms of its node affinity. Preferences are ignored: they never forbid. */
 
 export function matchesNode({ nodeSelector, affinity }: PodSpec, node: Node): boolean {
   const labels = node.metadata.labels ?? {};

@@ -16,7 +16,7 @@ const asks = (key: string, operator: string, values?: string[]): PodSpec => ({
   },
 });
 
-describe("a node is asked for", () => {
+describe("a Pod may run on a node", () => {
   it.each<{ name: string; given: PodSpec; want: boolean }>([
     { name: "by no container", given: { containers: [] }, want: true },
     { name: "by its labels", given: { containers: [], nodeSelector: { zone: "a" } }, want: true },
@@ -69,7 +69,7 @@ describe("a taint is tolerated", () => {
   it("only where its effect counts", () => expect(untolerated([taint], [], ["NoExecute"])).toBeUndefined());
 });
 
-test("a Pod asks for the sum of its containers, or for its greatest init container; sidecars count beside both", () => {
+test("a Pod's requests are the sum of its containers, or its largest init container; sidecars count in both", () => {
   const asks = (name: string, cpu: string, restartPolicy?: string) => ({
     name,
     resources: { requests: { cpu, bad: "x" } },

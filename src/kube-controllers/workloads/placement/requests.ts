@@ -1,6 +1,6 @@
 /**
- * What a Pod asks of a node: the sum over its containers, or the greatest init container if that is more. Sidecars run beside everything
- * that comes after them, so they count on both sides.
+ * The requests of a Pod: the sum over its containers, or the largest init container if that is more. Sidecars run in parallel to everything
+ * that comes after them, so they count in both.
  */
 import { memoizeByObject } from "#base";
 import { addQuantities, parseQuantity, type Container, type Pod, type Quantity, type ResourceList } from "#kube";
@@ -11,7 +11,7 @@ export function podRequests({ spec }: Pod): ResourceAmounts {
   return specRequests(spec);
 }
 
-/** The scheduler adds up the same Pods on every pass. */
+/** Cached: the scheduler adds up the same Pods on every pass. */
 const specRequests = memoizeByObject((spec: Pod["spec"]): ResourceAmounts => {
   let sidecars: ResourceAmounts = new Map();
   let greatestInit: ResourceAmounts = new Map();
@@ -28,7 +28,7 @@ function requestsOf({ resources }: Container): ResourceAmounts {
   return amounts(resources?.requests);
 }
 
-/** A quantity that does not parse counts as nothing: the server has refused it long ago. */
+/** An invalid quantity counts as 0: the server rejects it. */
 export function amounts(list: ResourceList | undefined): ResourceAmounts {
   return new Map(
     Object.entries(list ?? {}).flatMap(([name, text]) => {

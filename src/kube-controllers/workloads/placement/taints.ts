@@ -1,5 +1,5 @@
 import type { Taint, Toleration } from "#kube";
-/** Taints and tolerations: what keeps a Pod off a node, or drives it away. */
+/** Taints and tolerations: they keep a Pod off a node, or evict it. */
 
 export const NO_SCHEDULE = "NoSchedule";
 export const NO_EXECUTE = "NoExecute";
@@ -15,7 +15,7 @@ export function tolerates({ key = "", operator = "Equal", value = "", effect = "
   return operator === "Equal" && value === (taint.value ?? "");
 }
 
-/** The first taint with one of these effects that nothing tolerates. */
+/** The first taint with one of these effects that is not tolerated. */
 export function untolerated(taints: readonly Taint[], tolerations: readonly Toleration[], effects: readonly string[]): Taint | undefined {
   return taints.find((taint) => effects.includes(taint.effect) && !tolerations.some((toleration) => tolerates(toleration, taint)));
 }

@@ -13,7 +13,7 @@ const owners = async () =>
 const stray = (labels: object) =>
   cluster.create(pods, "stray", { metadata: { labels }, spec: { containers: [{ name: "web", image: "web:1" }] } });
 
-test("an orphan that matches is adopted and counts; one that stops matching is let go and replaced", async () => {
+test("a matching orphan is adopted and counts; a Pod that stops matching is released and replaced", async () => {
   cluster = await simulatedCluster();
   await stray({ app: "web" });
   await cluster.create(replicaSets, "web", { spec: { replicas: 2, selector: SELECTOR, template: podTemplate("web:1") } });
@@ -27,7 +27,7 @@ test("an orphan that matches is adopted and counts; one that stops matching is l
   expect((await owners()).length).toBe(2);
 });
 
-test("an owner that has just been deleted adopts nothing, and neither does one that was replaced", async () => {
+test("an owner that has just been deleted, or was replaced, adopts nothing", async () => {
   let state: "deleted" | "replaced" | "gone" = "deleted";
   cluster = await simulatedCluster({
     between: (client) => ({
@@ -49,7 +49,7 @@ test("an owner that has just been deleted adopts nothing, and neither does one t
   }
 });
 
-test("Pods that cannot be deleted are reported, and a Pod that is already deleted is no failure", async () => {
+test("Pods that cannot be deleted are reported, and an already deleted Pod is no failure", async () => {
   let answer: "refuse" | "gone" | "pass" = "refuse";
   cluster = await simulatedCluster({
     between: (client) => ({

@@ -1,5 +1,5 @@
 /**
- * Whose Pods are these? Every controller adopts orphans that its selector matches, and lets go of its own that no longer match.
+ * Adoption and release: every controller adopts orphans that its selector matches, and releases its own that no longer match.
  *
  * Before the first adoption the owner is read from the server, not from the cache: an owner that has just been deleted would otherwise
  * adopt what the garbage collector is about to orphan.
@@ -15,13 +15,13 @@ export type PodClaimant<T extends KubeObject> = {
   readonly ownerResource: Resource;
   readonly resource: Resource<T>;
   readonly selector: readonly Requirement[];
-  /** Besides the selector: a StatefulSet takes only Pods whose names are its own. */
+  /** In addition to the selector: a StatefulSet adopts only Pods with its names. */
   readonly accepts?: (object: T) => boolean;
-  /** Put on what is adopted, taken off what is released. */
+  /** Added to adopted objects, removed from released ones. */
   readonly finalizer?: string;
 };
 
-/** Those of `candidates` that belong to the owner now. One that cannot be claimed fails the pass, after the others were tried. */
+/** The `candidates` that belong to the owner now. One that cannot be claimed fails the pass, after the others were tried. */
 export async function claim<T extends KubeObject>(
   claimant: PodClaimant<T>,
   candidates: readonly T[],
@@ -43,7 +43,7 @@ export async function claim<T extends KubeObject>(
 
 type MayAdopt = () => Promise<Result<void, KubeError>>;
 
-/** Most objects are the owner's already and stay so: of thousands, none waits for a turn. */
+/** Most objects already belong to the owner: these are claimed synchronously. */
 function isClaimed<T extends KubeObject>({ owner, selector, accepts }: PodClaimant<T>, object: T): boolean {
   return isControlledBy(object, owner) && matches(selector, object.metadata.labels) && (accepts?.(object) ?? true);
 }
@@ -84,7 +84,7 @@ async function adopt<T extends KubeObject>(claimant: PodClaimant<T>, object: T):
   return patched.ok || patched.error.kind !== "not-found" ? patched : ok(undefined);
 }
 
-/** Deleted already, or adopted by another owner (`invalid`: the uid in the patch is not its own): either way it is not this owner's. */
+/** Already deleted, or adopted by another owner (`invalid`: the uid in the patch differs): it does not belong to this owner. */
 async function release<T extends KubeObject>(claimant: PodClaimant<T>, object: T): Promise<Result<undefined, KubeError>> {
   const { client, owner, resource, finalizer } = claimant;
   const metadata: Json = {

@@ -1,15 +1,15 @@
 /**
- * Which Pods go first when there are too many: the ones that serve least, then the ones that lie together, then the young.
+ * Which Pods are deleted first when there are too many: those that serve least, then those on the same node, then the young.
  *
- * Ages are compared by their logarithm: a Pod of two hours and one of three are equally old, and then the uid decides. That keeps a
- * scale-down from always taking the newest, which all run on the same new nodes.
+ * Ages are compared by their logarithm: Pods of two and of three hours are equally old, and then the uid decides. So a
+ * scale-down does not always delete the newest Pods, which all run on the same new nodes.
  */
 import type { Pod, PodPhase } from "#kube";
 import { isPodActive, isPodReady, readySince, timeOf } from "./pod-state.ts";
 
 const PHASES: Readonly<Record<PodPhase, number>> = { Pending: 0, Unknown: 1, Running: 2, Succeeded: 0, Failed: 0 };
 
-/** Worst first. `related` are the Pods of all ReplicaSets of the same owner: many of them on a node make its Pods go sooner. */
+/** Worst first. `related` are the Pods of all ReplicaSets of the same owner: Pods of nodes with many of them are deleted sooner. */
 export function inDeletionOrder(pods: readonly Pod[], related: readonly Pod[], now: number): readonly Pod[] {
   const onNode = new Map<string, number>();
   for (const pod of related) {
@@ -57,7 +57,7 @@ function compareAge(a: Pod, b: Pod, at: (pod: Pod) => number, now: number): numb
   return logarithmicAge(first, now) - logarithmicAge(second, now) || ((a.metadata.uid ?? "") < (b.metadata.uid ?? "") ? -1 : 1);
 }
 
-/** In nanoseconds, as Go counts: the steps of the logarithm fall where they fall there. */
+/** In nanoseconds, as in Go: so that the logarithms have the same steps. */
 function logarithmicAge(at: number, now: number): number {
   const age = (now - at) * 1_000_000;
   return age > 0 ? Math.trunc(Math.log2(age)) : -1;

@@ -1,9 +1,9 @@
 /**
- * What a controller has done and not yet seen come back. Until it has, its cache is older than its deeds, and a pass on it would create or
+ * Creations and deletions of a controller that are not in its cache yet. Until they are, a pass would create or
  * delete the same Pods again.
  *
- * Expectations are noted before the calls are made: the watch may be faster than the answer. Whatever is never heard of again (a watch
- * that broke, an object that came and went) is forgotten after five minutes.
+ * Expectations are recorded before the requests: the watch event may arrive before the response. One that is never met (a watch
+ * that broke, an object that was created and deleted) is dropped after five minutes.
  */
 import type { Clock } from "#base";
 
@@ -28,7 +28,7 @@ export class Expectations {
     for (const key of keys) deletions.add(key);
   }
 
-  /** A Pod of this owner has appeared, or will not after all. */
+  /** A Pod of this owner was observed, or its creation failed. */
   created(owner: string, count = 1): void {
     const expected = this.#byOwner.get(owner);
     if (expected !== undefined) expected.creations = Math.max(0, expected.creations - count);

@@ -1,6 +1,6 @@
 /**
- * From a change of a child (a Pod, a ReplicaSet, a Job) to the owners that must look again: its controller before and after, and, for an
- * orphan, everybody whose selector would take it.
+ * From a change of a child (a Pod, a ReplicaSet, a Job) to the owners that must be reconciled: its controller before and after, and, for an
+ * orphan, every owner whose selector matches it.
  */
 import type { CacheChange, Informer } from "#controller-runtime";
 import { keyOf, keyText, jsonEqual, matches, type KubeObject, type Requirement, type Resource } from "#kube";
@@ -28,7 +28,7 @@ export function childHandler<O extends KubeObject, C extends KubeObject>(followi
     if (following.expectations !== undefined) observe(following.expectations, change, is ?? was);
     if (was !== undefined) enqueue(was);
     if (is !== undefined && is !== was) enqueue(is);
-    if (after !== undefined && controllerOf(after) === undefined && mayBeTaken(before, after)) enqueueTakers(following, after);
+    if (after !== undefined && controllerOf(after) === undefined && mayBeAdopted(before, after)) enqueueAdopters(following, after);
   };
 }
 
@@ -43,13 +43,13 @@ function observe<C extends KubeObject>(
   else if (before === undefined || before.metadata.uid !== after.metadata.uid) expectations.created(owner);
 }
 
-/** Whether an orphan is news to those who adopt: it is new, it has been let go, or its labels have changed. */
-function mayBeTaken(before: KubeObject | undefined, after: KubeObject): boolean {
+/** Whether an orphan may now be adopted: it is new, it was released, or its labels changed. */
+function mayBeAdopted(before: KubeObject | undefined, after: KubeObject): boolean {
   if (after.metadata.deletionTimestamp !== undefined) return false;
   return before === undefined || controllerOf(before) !== undefined || !jsonEqual(before.metadata.labels, after.metadata.labels);
 }
 
-function enqueueTakers<O extends KubeObject>({ owners, selectorOf, enqueue }: Following<O>, child: KubeObject): void {
+function enqueueAdopters<O extends KubeObject>({ owners, selectorOf, enqueue }: Following<O>, child: KubeObject): void {
   if (selectorOf === undefined) return;
   for (const owner of owners.list(child.metadata.namespace)) {
     const selector = selectorOf(owner);

@@ -1,4 +1,4 @@
-/** Controller references, and looking objects up by them. */
+/** Controller references, and an index by them. */
 import { memoizeByObject } from "#base";
 import type { Informer } from "#controller-runtime";
 import { apiVersionOf, type KubeObject, type OwnerReference, type Resource } from "#kube";
@@ -28,7 +28,7 @@ export function indexByController<T extends KubeObject>(informer: Informer<T>): 
   return informer;
 }
 
-/** The objects that the owner controls, and, because it might adopt them, those without a controller. */
+/** The objects that the owner controls, and those without a controller, because it might adopt them. */
 export function ownedOrOrphaned<T extends KubeObject>(informer: Informer<T>, owner: KubeObject): readonly T[] {
   const { namespace } = owner.metadata;
   return [...ownedBy(informer, owner), ...informer.byIndex(BY_CONTROLLER, indexKey(namespace, undefined))];
@@ -42,7 +42,7 @@ function indexKey(namespace: string | undefined, uid: string | undefined): strin
   return `${namespace ?? ""}/${uid ?? "orphan"}`;
 }
 
-/** The owner that a reference means, if it is (still) that very object. */
+/** The owner of a reference, if it is (still) that object. */
 export function resolveController<T extends KubeObject>(informer: Informer<T>, resource: Resource<T>, object: KubeObject): T | undefined {
   const reference = controllerOf(object);
   if (reference === undefined || reference.kind !== resource.kind || reference.apiVersion !== apiVersionOf(resource)) return undefined;

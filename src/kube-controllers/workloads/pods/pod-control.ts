@@ -52,7 +52,7 @@ export function podFromTemplate({ object, resource }: PodOwner, template: PodTem
     apiVersion: "v1",
     kind: "Pod",
     metadata: {
-      // the server makes the name; the type of every object that was read says that there is one
+      // the server generates the name; the type of stored objects requires one
       name: "",
       generateName: generateName ?? `${object.metadata.name}-`,
       namespace: object.metadata.namespace ?? "",

@@ -1,4 +1,4 @@
-/** Workloads that ask for more Pods than a cluster may have. */
+/** Workloads with more replicas than the Pod limit of the cluster. */
 import { afterEach, expect, test } from "vitest";
 import { expectOk, FakeClock, ok } from "#base";
 import type { CacheChange, ChangeHandler } from "#controller-runtime";
@@ -37,7 +37,7 @@ const workload = (app: string, spec: object = {}, more: Parameters<typeof podTem
 const podsOf = async ({ all }: SimulatedCluster, app: string) =>
   (await all(pods)).filter(({ metadata }) => metadata.labels?.["app"] === app).length;
 
-test("a ReplicaSet of 2147483647 ends at half of the limit, says so, and leaves room for others", async () => {
+test("a ReplicaSet of 2147483647 stops at half of the limit, reports it, and leaves room for others", async () => {
   const { create, read, eventsOn, live, client } = await begin();
   await create(replicaSets, "huge", workload("huge"));
   await live(200);
@@ -95,7 +95,7 @@ test("a Pod of 80 KiB counts as ten", async () => {
   expect(await podsOf(one, "large")).toBe(2);
 });
 
-test("Jobs go on beyond the limit, because Pods that have ended are deleted", async () => {
+test("Jobs continue beyond the limit, because ended Pods are deleted", async () => {
   const one = await begin(24);
   const template = podTemplate("work:1", { spec: { restartPolicy: "Never" } });
   await one.create(jobs, "work", { spec: { parallelism: 6, completions: HUGE, template } });
@@ -109,7 +109,7 @@ test("Jobs go on beyond the limit, because Pods that have ended are deleted", as
   expect(await succeeded("indexed")).toBeGreaterThan(24);
 });
 
-test("daemons are limited too", async () => {
+test("DaemonSets are limited too", async () => {
   const one = await begin(1);
   await one.create(pods, "other", { spec: podTemplate("web:1").spec });
   const { spec } = workload("daemon");
@@ -119,7 +119,7 @@ test("daemons are limited too", async () => {
   expect((await one.eventsOn("DaemonSet")).join("\n")).toContain("limited to 1 pods");
 });
 
-/** A limit on an informer that a test drives by hand. */
+/** A limit on an informer that a test controls. */
 function limitOf(podLimit: number) {
   const clock = new FakeClock();
   const handlers: ChangeHandler<Pod>[] = [];
@@ -144,7 +144,7 @@ function ownedPod(name: string, by: string): Pod {
   return { apiVersion: "v1", kind: "Pod", metadata: { name, uid: `uid-${name}`, ownerReferences: [reference] }, spec: { containers: [] } };
 }
 
-test("Pods count from their creation on, once, whether or not the cache has them", async () => {
+test("Pods count from their creation on, once, whether or not they are in the cache", async () => {
   const { limit, see, again, clock } = limitOf(4);
   expect(again()).toBe(limit);
   const create = async (name: string, sees = false) => {
@@ -160,7 +160,7 @@ test("Pods count from their creation on, once, whether or not the cache has them
   expect(await create("three")).toBe(false);
   see({ before: ownedPod("two", "a"), after: undefined });
   expect([await create("three"), await create("four")]).toEqual([true, false]);
-  // never seen: it came and went while nothing was watched
+  // never observed: it was created and deleted without a watch
   await clock.advance(61_000);
   expect(await create("five")).toBe(true);
 });

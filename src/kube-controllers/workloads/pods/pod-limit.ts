@@ -1,9 +1,9 @@
 /**
- * How many Pods the workload controllers let the cluster have. A real cluster is bounded by its nodes, its etcd and the request rate of
+ * The maximum number of Pods that the workload controllers create. A real cluster is bounded by its nodes, its etcd and the request rate of
  * kube-controller-manager; here all Pods are in the memory of one process, and one object can ask for 2,147,483,647 of them.
  *
- * An owner may have no more Pods than are left in the cluster. One huge workload therefore ends at half of the limit, the next one at half
- * of the rest, and a small one finds room beside them. Pods that have ended count until they are deleted; large Pods count several times.
+ * An owner may have no more Pods than are left in the cluster. One huge workload therefore stops at half of the limit, the next one at half
+ * of the rest, and a small one still has room. Ended Pods count until they are deleted; large Pods count several times.
  */
 import { err, type Clock, type Result } from "#base";
 import type { CacheChange, Informer } from "#controller-runtime";
@@ -12,9 +12,9 @@ import { failure, type KubeError } from "#kube-client";
 import type { KubeControllerContext } from "../../context.ts";
 import { controllerOf } from "./owners.ts";
 
-/** An object counts once for every started 8 KiB of it: a thousand Pods of 1 MiB each would be a gigabyte. */
+/** An object counts once per started 8 KiB: a thousand Pods of 1 MiB each would be a gigabyte. */
 const CHARACTERS_PER_UNIT = 8_192;
-/** A Pod that was created and is not in the cache after this time came and went unseen. */
+/** A created Pod that is not in the cache after this time was deleted unobserved. */
 const UNSEEN_MS = 60_000;
 
 type Counted = { readonly owner: string; readonly units: number };
@@ -26,7 +26,7 @@ export class PodLimit {
   readonly #pods: Informer<Pod>;
   readonly #clock: Clock;
   #total = 0;
-  /** Units by the uid of the owner; with those that are being created. */
+  /** Units by the uid of the owner, including those that are being created. */
   readonly #owned = new Map<string, number>();
   /** By the uid of a Pod in the cache. */
   readonly #seen = new Map<string, Counted>();
@@ -40,7 +40,7 @@ export class PodLimit {
     informers.subscribe(pods, (change) => this.#follow(change));
   }
 
-  /** Runs `create` for this Pod, unless the owner has as many Pods as it may have. */
+  /** Runs `create` for this Pod, unless the owner has reached its limit. */
   async admit(owner: KubeObject, pod: Pod, create: () => Promise<Result<Pod, KubeError>>): Promise<Result<Pod, KubeError>> {
     const counted = { owner: owner.metadata.uid ?? "", units: unitsOf(pod) };
     if (this.#isTooMuch(counted)) return err(this.#refusal("pods", "one owner"));

@@ -1,5 +1,5 @@
 import type { Pod, PodCondition } from "#kube";
-/** What a Pod's status says: is it ready, available, still counted? The same questions, asked the same way, by every controller. */
+/** Properties of a Pod from its status: ready, available, active. Shared by all controllers. */
 
 export function podCondition(pod: Pod, type: string): PodCondition | undefined {
   return pod.status?.conditions?.find((condition) => condition.type === type);
@@ -9,7 +9,7 @@ export function isPodReady(pod: Pod): boolean {
   return podCondition(pod, "Ready")?.status === "True";
 }
 
-/** Milliseconds since 1970; 0 when the time is missing, as Go's zero time is before everything. */
+/** Milliseconds since 1970; 0 when the time is missing, like Go's zero time. */
 export function timeOf(text: string | null | undefined): number {
   if (text === undefined || text === null) return 0;
   const ms = Date.parse(text);
@@ -29,7 +29,7 @@ export function isPodAvailable(pod: Pod, minReadySeconds: number, now: number): 
   return since > 0 && since + minReadySeconds * 1_000 <= now;
 }
 
-/** How long until the next of these Pods becomes available; undefined when none will by time alone. */
+/** Time until the next of these Pods becomes available; undefined when none will by time alone. */
 export function nextAvailability(pods: readonly Pod[], minReadySeconds: number, now: number): number | undefined {
   if (minReadySeconds <= 0) return undefined;
   const waits = pods.flatMap((pod) => {

@@ -47,7 +47,7 @@ function pod(
   };
 }
 
-describe("the order in which Pods go", () => {
+describe("the order in which Pods are deleted", () => {
   it.each<{ name: string; first: Given; second: Given }>([
     { name: "without a node before with one", first: { node: "", readyFor: 10 }, second: { readyFor: 10 } },
     { name: "pending before running", first: { phase: "Pending", readyFor: 10 }, second: { readyFor: 10 } },
@@ -66,13 +66,13 @@ describe("the order in which Pods go", () => {
     expect(inDeletionOrder([a, b], [], NOW).map(({ metadata }) => metadata.name)).toEqual(["first", "second"]);
   });
 
-  it("takes from the crowded node first", () => {
+  it("deletes from the node with the most Pods first", () => {
     const [a, b] = [pod("a", { node: "few", readyFor: 9 }), pod("b", { node: "many", readyFor: 9 })];
     const related = [a, b, pod("c", { node: "many" })];
     expect(inDeletionOrder([a, b], related, NOW)[0]).toBe(b);
   });
 
-  it("is plain for Jobs: the younger, exactly", () => {
+  it("for Jobs is by exact age, youngest first", () => {
     const pods = [pod("old", { readyFor: 100, age: 101 }), pod("young", { readyFor: 99, age: 100 }), pod("starting", { phase: "Pending" })];
     expect(inPlainDeletionOrder(pods).map(({ metadata }) => metadata.name)).toEqual(["starting", "young", "old"]);
   });
@@ -85,17 +85,17 @@ describe("availability", () => {
     expect(isPodAvailable(pod("a", { readyFor: 0 }), 0, NOW)).toBe(true);
     expect(isPodAvailable(pod("a"), 0, NOW)).toBe(false);
   });
-  it("says when the next one comes", () => {
+  it("returns when the next one becomes available", () => {
     expect(nextAvailability([pod("a", { readyFor: 4 }), pod("b", { readyFor: 7 }), pod("c")], 10, NOW)).toBe(3_000);
     expect(nextAvailability([pod("a", { readyFor: 40 })], 10, NOW)).toBeUndefined();
     expect(nextAvailability([pod("a", { readyFor: 4 })], 0, NOW)).toBeUndefined();
   });
-  it("takes what is no time for no time", () => {
+  it("treats an invalid time as missing", () => {
     expect([timeOf("soon"), timeOf(null), timeOf(undefined)]).toEqual([0, 0, 0]);
   });
 });
 
-test("shares are rounded as asked, and nonsense is nothing", () => {
+test("percentages are rounded as requested, and an invalid value is 0", () => {
   const rows = [
     [undefined, 10, "up"],
     [3, 10, "up"],
@@ -108,12 +108,12 @@ test("shares are rounded as asked, and nonsense is nothing", () => {
 });
 
 describe("slow start", () => {
-  it("doubles, and stops after the batch that failed", async () => {
+  it("doubles, and stops after the failed batch", async () => {
     let calls = 0;
     const result = await slowStart(100, async () => ((calls += 1) === 5 ? err("full") : ok(undefined)));
     expect([calls, result]).toEqual([7, { succeeded: 6, missing: 94, error: "full" }]);
   });
-  it("does exactly what was asked when nothing fails", async () => {
+  it("runs the exact number when nothing fails", async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(200), async (count) => {
         const seen: number[] = [];
@@ -125,7 +125,7 @@ describe("slow start", () => {
 });
 
 describe("expectations", () => {
-  it("hold until everything was seen, and not for ever", async () => {
+  it("hold until everything was observed, and time out", async () => {
     const clock = new FakeClock();
     const expectations = new Expectations(clock);
     expect(expectations.satisfied("a")).toBe(true);
@@ -146,7 +146,7 @@ describe("expectations", () => {
   });
 });
 
-test("an older copy than what was written is waited out, one that cannot be compared is not", () => {
+test("a copy older than the last write is waited for, one that cannot be compared is not", () => {
   const versions = new WrittenVersions();
   const at = (resourceVersion: string) => ({ apiVersion: "v1", kind: "Pod", metadata: { name: "p", uid: "u", resourceVersion } });
   versions.wrote(at("100"));

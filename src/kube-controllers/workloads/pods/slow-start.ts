@@ -1,6 +1,6 @@
 /**
- * Does the same thing `count` times: once, then two at a time, four, eight. The first failure ends it after its batch, so that a quota
- * that refuses a thousand Pods is asked a few times and not a thousand.
+ * Runs the same request `count` times: once, then two at a time, four, eight. The first failure ends it after its batch, so that a quota
+ * that rejects a thousand Pods gets a few requests and not a thousand.
  */
 import type { Result } from "#base";
 
@@ -10,7 +10,7 @@ export type SlowStart<E> = {
   readonly error: E | undefined;
 };
 
-/** At most so many at a time. */
+/** The largest batch. */
 const LARGEST_BATCH = 500;
 
 export async function slowStart<E>(count: number, attempt: (index: number) => Promise<Result<unknown, E>>): Promise<SlowStart<E>> {

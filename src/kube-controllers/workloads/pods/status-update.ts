@@ -1,4 +1,4 @@
-/** Writes a status by PUT, only when it says something else than before. Zeroes that Go leaves out are left out here as well. */
+/** Writes a status by PUT, only when it differs. Zero values that Go omits are omitted here as well. */
 import { ok, type Result } from "#base";
 import { jsonEqual, type KubeObject, type Resource } from "#kube";
 import type { KubeClient, KubeError } from "#kube-client";

@@ -1,8 +1,8 @@
 /**
- * Has the cache caught up with what was written? For controllers that decide by a status they wrote themselves: on an older copy of it they
- * would count less than there is, and make more.
+ * Whether the cache has the last write. For controllers that decide by a status they wrote themselves: with an older copy they
+ * would count too few Pods, and create too many.
  *
- * Versions that are no numbers cannot be compared; then nothing is waited for, and a conflict has to tell.
+ * Versions that are not numbers cannot be compared; then nothing is waited for, and a conflict is detected by the server.
  */
 import type { KubeObject } from "#kube";
 

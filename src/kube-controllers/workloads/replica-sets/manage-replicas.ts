@@ -1,4 +1,4 @@
-/** Makes the number of Pods right: creates what is missing, deletes what is too much, at most 500 at a time. */
+/** Creates missing Pods and deletes surplus ones, at most 500 at a time. */
 import { ok, type Result } from "#base";
 import type { Informer } from "#controller-runtime";
 import { keyOf, keyText, matches, type Pod } from "#kube";
@@ -28,7 +28,7 @@ export async function manageReplicas<T extends Replicated>(
 ): Promise<Result<void, KubeError>> {
   const difference = active.length - replicasOf(object);
   if (difference < 0) return createPods(manager, object, Math.min(-difference, BURST));
-  if (difference > 0) return deletePods(manager, object, chooseVictims(manager, object, active).slice(0, Math.min(difference, BURST)));
+  if (difference > 0) return deletePods(manager, object, choosePodsToDelete(manager, object, active).slice(0, Math.min(difference, BURST)));
   return ok(undefined);
 }
 
@@ -70,11 +70,11 @@ async function deletePods<T extends Replicated>(
   return answers.find((answer) => !answer.ok && answer.error.kind !== "not-found") ?? ok(undefined);
 }
 
-function chooseVictims<T extends Replicated>(manager: Manager<T>, object: T, active: readonly Pod[]): readonly Pod[] {
+function choosePodsToDelete<T extends Replicated>(manager: Manager<T>, object: T, active: readonly Pod[]): readonly Pod[] {
   return inDeletionOrder(active, relatedPods(manager, object), manager.now());
 }
 
-/** The Pods of all sets with the same owner: during a rollout, a node is crowded by old and new together. */
+/** The Pods of all sets with the same owner: during a rollout, old and new Pods of a node count together. */
 function relatedPods<T extends Replicated>({ kind, owners, pods }: Manager<T>, object: T): readonly Pod[] {
   const reference = controllerOf(object);
   if (reference === undefined) return [];

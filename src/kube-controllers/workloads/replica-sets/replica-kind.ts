@@ -1,4 +1,4 @@
-/** ReplicaSet and ReplicationController do the same; this is all in which they differ. */
+/** The differences between ReplicaSet and ReplicationController; everything else is shared. */
 import {
   replicaSets,
   replicationControllers,
@@ -12,21 +12,21 @@ import {
   type Resource,
 } from "#kube";
 
-/** What both have, so that one function serves both. */
+/** The common fields, so that one function handles both. */
 export type Replicated = KubeObject & {
   readonly spec: { readonly replicas?: number; readonly minReadySeconds?: number };
   readonly status?: ReplicaSetStatus;
 };
 
 export type ReplicaKind<T extends Replicated> = {
-  /** As kube-controller-manager calls the controller. */
+  /** The controller's name in kube-controller-manager. */
   readonly controller: string;
-  /** How it signs its events. */
+  /** The reporting controller of its events. */
   readonly reportsAs: string;
   readonly resource: Resource<T>;
   readonly selectorOf: (object: T) => readonly Requirement[];
   readonly templateOf: (object: T) => PodTemplate;
-  /** `status.terminatingReplicas` is new, and ReplicationControllers get nothing new. */
+  /** `status.terminatingReplicas` is a new field that ReplicationControllers do not have. */
   readonly countsTerminating: boolean;
 };
 

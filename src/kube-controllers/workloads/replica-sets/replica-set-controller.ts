@@ -1,7 +1,7 @@
 /**
- * ReplicaSets and ReplicationControllers: as many Pods as the spec says, and a status that counts them.
+ * ReplicaSets and ReplicationControllers: creates and deletes Pods up to `spec.replicas`, and counts them in the status.
  *
- * A pass that has not yet seen its own Pods come back creates and deletes nothing, but it still writes the status.
+ * A pass whose own writes are not in the cache yet creates and deletes nothing, but it still writes the status.
  */
 import { timestamp } from "#base";
 import { keyText, parseKey, pods as podResource, type Pod } from "#kube";

@@ -10,7 +10,7 @@ export type Observed = {
   readonly active: readonly Pod[];
   /** Absent where the kind does not count them. */
   readonly terminating: readonly Pod[] | undefined;
-  /** What creating or deleting Pods failed with in this pass. */
+  /** The error of creating or deleting Pods in this pass. */
   readonly failure: string | undefined;
   readonly now: number;
   readonly nowText: string;
@@ -36,12 +36,12 @@ export function replicaStatus(object: Replicated, template: PodTemplate, observe
   };
 }
 
-/** Fields of the old status that the new one says anew, or not at all. */
+/** Fields of the old status that the new one sets again, or not at all. */
 function zeroed(names: readonly string[]): Readonly<Record<string, undefined>> {
   return Object.fromEntries(names.map((name) => [name, undefined]));
 }
 
-/** The first failure is kept until there is none: its message must not change with every refused Pod. */
+/** The first failure is kept until there is none: its message must not change with every rejected Pod. */
 function failureConditions({ spec, status }: Replicated, { active, failure, nowText }: Observed): readonly WorkloadCondition[] {
   const conditions = status?.conditions ?? [];
   const known = conditions.some(({ type }) => type === FAILURE);

@@ -1,7 +1,7 @@
 /**
- * Names for templates: a short hash that goes into names and labels.
+ * Short hashes of templates for names and labels.
  *
- * ControllerRevisions of StatefulSets get the very hash that Kubernetes gives them (FNV-1 over the JSON text). `pod-template-hash` cannot:
+ * ControllerRevisions of StatefulSets have the same hash as in Kubernetes (FNV-1 over the JSON text). `pod-template-hash` cannot:
  * Kubernetes hashes a dump of Go's memory there. Ours is FNV-1a over canonical JSON, as stable and as long. Nothing compares the two:
  * a ReplicaSet is recognised by its template, never by its hash.
  */

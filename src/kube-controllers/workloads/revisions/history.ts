@@ -1,7 +1,7 @@
 /**
- * ControllerRevisions: the templates that a StatefulSet or DaemonSet has had. `kubectl rollout history` and `undo` read them.
+ * ControllerRevisions: the earlier templates of a StatefulSet or DaemonSet. `kubectl rollout history` and `undo` read them.
  *
- * The data is a strategic merge patch that replaces the template, because that is what `kubectl rollout undo` sends back.
+ * The data is a strategic merge patch that replaces the template, because `kubectl rollout undo` sends it.
  */
 import { ok, type Result } from "#base";
 import {
@@ -32,7 +32,7 @@ function sortedKeys(value: Json): Json {
   return Object.fromEntries(fields.map(([name, field]) => [name, field === undefined ? undefined : sortedKeys(field)]));
 }
 
-/** The template that a revision holds; undefined when it holds something else. */
+/** The template of a revision; undefined when it contains something else. */
 export function templateIn({ data }: ControllerRevision): PodTemplate | undefined {
   const template = fieldAt(data, "spec", "template");
   if (!isJsonObject(template)) return undefined;
@@ -45,7 +45,7 @@ export type RevisionDraft = {
   readonly resource: Resource;
   readonly template: PodTemplate;
   readonly revision: number;
-  /** Goes into the name and into the label. */
+  /** Part of the name and of the label. */
   readonly hash: string;
   readonly label: string;
 };
@@ -76,7 +76,7 @@ export function sameData(a: ControllerRevision, b: ControllerRevision): boolean 
   return jsonEqual(a.data, b.data);
 }
 
-/** Creates it; when another has its name, `collision` makes it anew with a higher count. */
+/** Creates it; on a name collision, `collision` creates it again with a higher count. */
 export async function createRevision(
   client: KubeClient,
   draft: (collisions: number) => ControllerRevision,
@@ -93,7 +93,7 @@ export async function createRevision(
   }
 }
 
-/** A template that comes back becomes the newest again. */
+/** A template that is used again becomes the newest revision. */
 export async function renumber(
   client: KubeClient,
   revision: ControllerRevision,

@@ -5,7 +5,7 @@ import { sameTemplate } from "./template-equality.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-test("FNV is FNV", () => {
+test("FNV hashes match known values", () => {
   expect([fnv1(bytes("")), fnv1a(bytes("")), fnv1(bytes("foobar")), fnv1a(bytes("foobar"))]).toEqual([
     0x811c9dc5, 0x811c9dc5, 0x31f0b262, 0xbf9cf968,
   ]);
@@ -49,7 +49,7 @@ test("hashes contain no vowels, do not depend on the order of fields, and change
   expect(revisionHash({ a: "<&>" }, 0)).not.toBe(revisionHash({ a: "<&>" }, 1));
 });
 
-test("templates are the same without their hash, with nulls, and with empty maps", () => {
+test("templates are equal without their hash, with nulls, and with empty maps", () => {
   const containers = [{ name: "web", image: "web:1" }];
   const plain = { metadata: { labels: { app: "web" } }, spec: { containers } };
   const dressed = {
@@ -61,7 +61,7 @@ test("templates are the same without their hash, with nulls, and with empty maps
   expect(sameTemplate({ spec: { containers } }, { spec: { containers } })).toBe(true);
 });
 
-test("a revision that holds no template has none", () => {
+test("a revision without a template has none", () => {
   const revision = { apiVersion: "apps/v1", kind: "ControllerRevision", metadata: { name: "r" }, revision: 1 };
   expect(templateIn(revision)).toBeUndefined();
   expect(templateIn({ ...revision, data: { spec: { template: { $patch: "replace", spec: { containers: [] } } } } })).toEqual({

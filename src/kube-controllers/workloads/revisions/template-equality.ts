@@ -1,5 +1,5 @@
 /**
- * Whether two templates mean the same. `null` is absence: JSON of older servers says `creationTimestamp: null` in every template.
+ * Whether two templates are equal. `null` counts as absent: older servers write `creationTimestamp: null` in every template.
  */
 import { memoizeByObject } from "#base";
 import { field, isJsonObject, jsonEqual, type Json, type PodTemplate } from "#kube";
@@ -10,14 +10,14 @@ export function sameTemplate(a: PodTemplate, b: PodTemplate): boolean {
   return jsonEqual(comparable(a), comparable(b));
 }
 
-/** Templates of cached objects are compared on every pass. */
+/** Cached: templates of cached objects are compared on every pass. */
 const comparable = memoizeByObject((template: PodTemplate) => {
   const { labels = {}, ...metadata } = template.metadata ?? {};
   const kept = Object.fromEntries(Object.entries(labels).filter(([name]) => name !== POD_TEMPLATE_HASH));
   return withoutAbsence({ ...template, metadata: { ...metadata, labels: kept } }) ?? {};
 });
 
-/** Without nulls, and without the empty maps of metadata that Go does not tell from missing ones. */
+/** Without nulls, and without empty maps in metadata, which Go treats like absent ones. */
 function withoutAbsence(value: Json): Json | undefined {
   if (Array.isArray(value)) return value.map((item: Json) => withoutAbsence(item) ?? null);
   if (!isJsonObject(value)) return value ?? undefined;

@@ -1,4 +1,4 @@
-/** Who is who in a StatefulSet: ordinals, names, labels, and the Pods and claims that are made from them. Pure. */
+/** Identities in a StatefulSet: ordinals, names, labels, and the Pods and claims that are created from them. Pure. */
 import {
   persistentVolumeClaims,
   statefulSets,
@@ -93,7 +93,7 @@ export function hasStorage(set: StatefulSet, pod: Pod): boolean {
   });
 }
 
-/** The claims that a Pod needs, as they are created when they are missing. */
+/** The claims that a Pod needs, as they are created when missing. */
 export function claimsFor(set: StatefulSet, ordinal: number): readonly PersistentVolumeClaim[] {
   return (set.spec.volumeClaimTemplates ?? []).map((template) => ({
     ...template,

@@ -30,7 +30,7 @@ const pod = (ordinal: number): Pod => ({
 const numbers = (slots: readonly (Pod | number)[]) => slots.map((slot) => (typeof slot === "number" ? `new ${slot}` : ordinalOf(slot)));
 
 describe("the ordinals of a StatefulSet", () => {
-  it("of 2147483647 replicas are found without counting to them", () => {
+  it("of 2147483647 replicas are found without iterating over them", () => {
     const huge = set(MAX_INT32);
     const { present } = sortPods(huge, [pod(3), pod(0), pod(MAX_INT32 - 1)]);
     expect(numbers(slotsOf(huge, present, 3))).toEqual([0, "new 1", "new 2", 3, "new 4", MAX_INT32 - 1]);
@@ -45,12 +45,12 @@ describe("the ordinals of a StatefulSet", () => {
     );
   });
 
-  it("outside the range are condemned, highest first", () => {
+  it("outside the range are deleted, highest first", () => {
     const { present, condemned } = sortPods(set(2, { start: 2 }), [pod(0), pod(2), pod(7), pod(5)]);
     expect([present.map(ordinalOf), condemned.map(ordinalOf)]).toEqual([[2], [7, 5, 0]]);
   });
 
-  it("are the same as when each one is looked at", () => {
+  it("are the same as by checking each one", () => {
     const small = fc.integer({ min: 0, max: 12 });
     fc.assert(
       fc.property(small, small, small, fc.uniqueArray(fc.integer({ min: 0, max: 25 })), (replicas, start, partition, ordinals) => {

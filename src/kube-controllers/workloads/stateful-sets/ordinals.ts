@@ -1,7 +1,7 @@
 /**
  * Which ordinals of a StatefulSet have a Pod, and which lack one. Pure.
  *
- * `spec.replicas` may be 2,147,483,647: missing ordinals are found by walking the Pods that exist, never by counting up to the number.
+ * `spec.replicas` may be 2,147,483,647: missing ordinals are found by iterating over existing Pods, never over the number.
  */
 import type { Pod, StatefulSet } from "#kube";
 import { replicasOf } from "../replica-sets/replica-kind.ts";

@@ -1,4 +1,4 @@
-/** Creates, mends and deletes the Pods of a StatefulSet and their claims, and says so in events on the set. */
+/** Creates, repairs and deletes the Pods of a StatefulSet and their claims, and records events on the set. */
 import { err, ok, type Result } from "#base";
 import type { EventNote, Informer } from "#controller-runtime";
 import { keyOf, keyText, persistentVolumeClaims, pods, type PersistentVolumeClaim, type Pod, type StatefulSet } from "#kube";
@@ -35,7 +35,7 @@ export class PodKeeper {
 
   async create(set: StatefulSet, pod: Pod): Answer {
     const created = await this.#limit.admit(set, pod, () => this.#createWithClaims(set, pod));
-    // another Pod has the name; when it goes, or shows that it is ours, there is a next pass
+    // another Pod has the name; when it is deleted or adopted, there is a next pass
     if (!created.ok && created.error.kind === "already-exists") return created;
     if (created.ok) {
       const owned = await this.setClaimOwners(set, created.value);
@@ -118,7 +118,7 @@ export class PodKeeper {
     return ok(undefined);
   }
 
-  /** A claim that still belongs to a Pod of the same name that is gone will be collected; a new Pod must not begin with it. */
+  /** A claim that still belongs to a deleted Pod of the same name will be garbage collected; a new Pod must not use it. */
   waitsForClaims(set: StatefulSet, pod: Pod): boolean {
     if (set.spec.persistentVolumeClaimRetentionPolicy?.whenScaled !== "Delete") return false;
     return this.#known(set, pod).some((claim) => hasStaleOwner(claim, pod, pods));

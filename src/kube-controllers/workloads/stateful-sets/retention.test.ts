@@ -34,14 +34,14 @@ const claim = (...ownerReferences: ReturnType<typeof owner>[]): PersistentVolume
   spec: {},
 });
 
-describe("who owns a claim", () => {
+describe("the owner of a claim", () => {
   it.each([
     { name: "none, when everything is kept", policy: ["Retain", "Retain"], ordinal: 5, want: undefined },
-    { name: "the set, when it goes with the set", policy: ["Retain", "Delete"], ordinal: 0, want: "StatefulSet" },
+    { name: "the set, when it is deleted with the set", policy: ["Retain", "Delete"], ordinal: 0, want: "StatefulSet" },
     { name: "none, while its Pod is wanted", policy: ["Delete", "Retain"], ordinal: 0, want: undefined },
-    { name: "its Pod, when that is condemned", policy: ["Delete", "Retain"], ordinal: 5, want: "Pod" },
+    { name: "its Pod, when that is scaled down", policy: ["Delete", "Retain"], ordinal: 5, want: "Pod" },
     { name: "the set, while its Pod is wanted", policy: ["Delete", "Delete"], ordinal: 0, want: "StatefulSet" },
-    { name: "the Pod, when both are to be deleted and it is condemned", policy: ["Delete", "Delete"], ordinal: 5, want: "Pod" },
+    { name: "the Pod, when both are to be deleted and it is scaled down", policy: ["Delete", "Delete"], ordinal: 5, want: "Pod" },
   ] as const)("$name", ({ policy, ordinal, want }) => {
     const given = set(policy[0], policy[1]);
     const right = withRightOwners(claim(), given, pod(ordinal));
@@ -50,7 +50,7 @@ describe("who owns a claim", () => {
     if (want !== undefined) expect(ownersAreRight(claim(), given, pod(ordinal))).toBe(false);
   });
 
-  it("leaves a claim to another controller, and takes its own references off it", () => {
+  it("does not change a claim of another controller, and removes its own references from it", () => {
     const given = set("Delete", "Delete");
     const foreign = claim(owner("Other", "x", "x"), owner("StatefulSet", "set", "db"));
     expect(hasForeignController(foreign, given, pod(0))).toBe(true);
@@ -60,19 +60,19 @@ describe("who owns a claim", () => {
     expect(hasForeignController(foreign, set("Retain", "Retain"), pod(0))).toBe(false);
   });
 
-  it("waits for the collector when an owner of the same name is gone", () => {
+  it("waits for the garbage collector when an owner of the same name is deleted", () => {
     const given = set("Delete", "Delete");
     expect(hasStaleOwner(claim(owner("Pod", "old", "db-0")), pod(0), pods)).toBe(true);
     expect(ownersAreRight(claim(owner("Pod", "old", "db-0")), given, pod(0))).toBe(true);
     expect(hasForeignController(claim(owner("StatefulSet", "old", "db")), given, pod(0))).toBe(true);
   });
 
-  it("makes an owner that is no controller one", () => {
+  it("makes a plain owner the controller", () => {
     expect(ownersAreRight(claim(owner("StatefulSet", "set", "db", false)), set("Retain", "Delete"), pod(0))).toBe(false);
   });
 });
 
-it("reads ordinals from names", () => {
+it("parses ordinals from names", () => {
   expect([parentAndOrdinal("db-12"), parentAndOrdinal("a-b-0"), parentAndOrdinal("db"), parentAndOrdinal("db-x")]).toEqual([
     { parent: "db", ordinal: 12 },
     { parent: "a-b", ordinal: 0 },

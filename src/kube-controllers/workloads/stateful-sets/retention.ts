@@ -1,6 +1,6 @@
 /**
- * Whether claims go with their set or Pod: `persistentVolumeClaimRetentionPolicy`, kept as owner references that the garbage collector
- * follows. A claim with another controller is left alone.
+ * Whether claims are deleted with their set or Pod: `persistentVolumeClaimRetentionPolicy`, implemented by owner references for the garbage
+ * collector. A claim with another controller is not changed.
  */
 import {
   apiVersionOf,
@@ -25,7 +25,7 @@ function wantedOwner(set: StatefulSet, pod: Pod): Wanted {
   return whenDeleted === "Delete" ? "set" : "none";
 }
 
-/** A policy that keeps everything touches no claim that has other owners. */
+/** A policy that retains everything changes no claim that has other owners. */
 function keepsAll({ spec }: StatefulSet): boolean {
   const { whenDeleted, whenScaled } = spec.persistentVolumeClaimRetentionPolicy ?? {};
   return whenDeleted !== "Delete" && whenScaled !== "Delete";
@@ -40,7 +40,7 @@ export function hasForeignController(claim: PersistentVolumeClaim, set: Stateful
   });
 }
 
-/** An owner of the same name that is gone: the garbage collector is about to delete the claim, so it is not adopted. */
+/** An owner of the same name that is deleted: the garbage collector will delete the claim, so it is not adopted. */
 export function hasStaleOwner(claim: PersistentVolumeClaim, owner: KubeObject, resource: Resource): boolean {
   return references(claim).some((reference) => names(reference, owner, resource) && reference.uid !== owner.metadata.uid);
 }

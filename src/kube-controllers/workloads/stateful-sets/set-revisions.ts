@@ -1,4 +1,4 @@
-/** Which revision is the current one of a StatefulSet and which the one it moves to; writes a new one when the template is new. */
+/** The current and the update revision of a StatefulSet; creates a revision when the template is new. */
 import { ok, type Result } from "#base";
 import type { KubeClient, KubeError } from "#kube-client";
 import { revisionHash } from "../revisions/hashes.ts";
@@ -42,12 +42,12 @@ type Wanted = {
 
 async function ensure(client: KubeClient, { newest, equal, number, draft, collisions }: Wanted): ReturnType<typeof createRevision> {
   if (equal === undefined) return createRevision(client, draft, collisions);
-  // back to a template that was: it becomes the newest again
+  // an earlier template: its revision becomes the newest again
   const revision = equal === newest ? ok(equal) : await renumber(client, equal, number);
   return revision.ok ? ok({ revision: revision.value, collisions }) : revision;
 }
 
-/** Removes the oldest revisions that no Pod has and that are not the update revision. */
+/** Removes the oldest revisions that no Pod uses and that are not the update revision. */
 export async function truncateHistory(
   client: KubeClient,
   set: StatefulSet,

@@ -7,7 +7,7 @@ import { podRevision } from "./identity.ts";
 
 export type Revisions = { readonly current: string; readonly update: string; readonly collisions: number };
 
-/** A server without the defaults of Pods leaves the phase to the kubelet. */
+/** A server without defaults of Pods leaves the phase to the kubelet. */
 function isCreated({ status }: Pod): boolean {
   return status?.phase !== undefined;
 }
@@ -24,7 +24,7 @@ export function isAvailable(set: StatefulSet, pod: Pod, now: number): boolean {
   return isPodAvailable(pod, set.spec.minReadySeconds ?? 0, now);
 }
 
-/** `deleted`: Pods of the current revision that this very pass has deleted. */
+/** `deleted`: Pods of the current revision that this pass has deleted. */
 export function setStatus(
   set: StatefulSet,
   pods: readonly Pod[],
@@ -52,7 +52,7 @@ export function setStatus(
   };
 }
 
-/** Every Pod is of the new revision and ready: from now on the new one is the current one. */
+/** Every Pod is of the new revision and ready: it becomes the current revision. */
 function isComplete(
   set: StatefulSet,
   counts: { readonly replicas: number; readonly readyReplicas: number; readonly updatedReplicas: number },

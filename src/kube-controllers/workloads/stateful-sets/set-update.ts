@@ -1,7 +1,7 @@
 /**
- * One pass over the Pods of a StatefulSet: create and mend from the lowest ordinal, condemn from the highest, update from the highest.
+ * One pass over the Pods of a StatefulSet: create and repair from the lowest ordinal, delete surplus ones and update from the highest.
  *
- * `OrderedReady` stops at the first Pod that is not ready; `Parallel` creates up to 500 Pods per pass. Whatever happened, a status comes out.
+ * `OrderedReady` stops at the first Pod that is not ready; `Parallel` creates up to 500 Pods per pass. Every pass returns a status.
  */
 import { ok, type Result } from "#base";
 import type { Pod, StatefulSet, StatefulSetStatus } from "#kube";
@@ -26,12 +26,12 @@ export type SetPass = {
 
 export type SetOutcome = { readonly status: StatefulSetStatus; readonly result: Result<void, KubeError> };
 
-/** Whether the walk over the Pods goes on. */
+/** Whether the iteration over the Pods continues. */
 type Walk = Result<"stop" | "on", KubeError>;
 const ON: Walk = ok("on");
 const STOP: Walk = ok("stop");
 
-/** Pods that one pass creates at most: the next pass comes with their changes. */
+/** Limit of Pods that one pass creates: their watch events trigger the next pass. */
 const BURST = 500;
 
 export async function updateSet(pass: SetPass): Promise<SetOutcome> {
@@ -41,7 +41,7 @@ export async function updateSet(pass: SetPass): Promise<SetOutcome> {
   const all = [...present, ...condemned];
   const slots = slotsOf(set, present, isOrdered(pass) ? 1 : BURST);
   const isWhole = present.length === replicasOf(set) && !present.some((pod) => isUnavailable(pass, pod));
-  // a Pod that is missing or not available comes before every condemned one
+  // a missing or unavailable Pod is handled before every surplus one
   const firstUnhealthy = isWhole ? condemned.findLast((pod) => isUnavailable(pass, pod)) : undefined;
   const walks = [
     () => walk(pass, slots, (slot) => keep(pass, slot)),
@@ -109,7 +109,7 @@ async function releaseClaims({ keeper, set }: SetPass, pod: Pod): Promise<Walk> 
   return keeper.claimOwnersAreRight(set, pod) ? ON : then(await keeper.setClaimOwners(set, pod), ON);
 }
 
-/** In order, a Pod goes only when the others are well; the one that is not well may go itself. */
+/** With OrderedReady, a Pod is deleted only when the others are healthy; an unhealthy Pod may itself be deleted. */
 async function condemn(pass: SetPass, pod: Pod, firstUnhealthy: Pod | undefined): Promise<Walk> {
   const { keeper, set, now } = pass;
   if (isTerminating(pod)) return isOrdered(pass) ? STOP : ON;
@@ -118,7 +118,7 @@ async function condemn(pass: SetPass, pod: Pod, firstUnhealthy: Pod | undefined)
   return then(await keeper.remove(set, pod), STOP);
 }
 
-/** From the highest ordinal down to the partition: one Pod at a time, and the next only when it is back. */
+/** From the highest ordinal down to the partition: one Pod at a time, and the next only when it is ready again. */
 async function rollOn(pass: SetPass, present: readonly Pod[], all: readonly Pod[]): Promise<SetOutcome> {
   const { keeper, set, revisions } = pass;
   for (const pod of updateCandidates(set, present)) {

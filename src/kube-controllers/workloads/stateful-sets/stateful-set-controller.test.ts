@@ -34,7 +34,7 @@ const claims = async () =>
     .map(({ metadata }) => `${metadata.name} ${metadata.ownerReferences?.[0]?.kind ?? "-"}`)
     .toSorted();
 
-test("Pods come one after the other, each when the one before is ready, with names, labels and a host name", async () => {
+test("Pods are created one after the other, each when the one before is ready, with names, labels and a host name", async () => {
   await begin();
   const seen: number[] = [];
   for (let at = 0; at < 60; at += 1) {
@@ -58,13 +58,13 @@ test("Pods come one after the other, each when the one before is ready, with nam
   );
 });
 
-test("Parallel makes them all at once, from where the ordinals start", async () => {
+test("Parallel creates all at once, from spec.ordinals.start", async () => {
   await begin({ podManagementPolicy: "Parallel", ordinals: { start: 5 } });
   await cluster.live(60);
   expect(await pods()).toEqual(["db-5 db:1", "db-6 db:1", "db-7 db:1"]);
 });
 
-test("an update goes from the highest ordinal down to the partition, one at a time", async () => {
+test("an update starts at the highest ordinal and ends at the partition, one at a time", async () => {
   await begin({ updateStrategy: { type: "RollingUpdate", rollingUpdate: { partition: 1 } } }, { simulation: { speeds: { stopMs: 200 } } });
   await cluster.live(400);
   await cluster.patch(statefulSets, "db", image("db:2"));
@@ -91,7 +91,7 @@ test("OnDelete updates nothing by itself", async () => {
   expect(await pods()).toEqual(["db-0 db:1"]);
 });
 
-test("going back reuses the revision as the newest, and the history keeps its limit", async () => {
+test("a rollback reuses the revision as the newest, and the history keeps its limit", async () => {
   await begin({ replicas: 1, revisionHistoryLimit: 1 });
   await cluster.live(200);
   for (const to of ["db:2", "db:1", "db:3", "db:4", "db:5"]) {
@@ -102,7 +102,7 @@ test("going back reuses the revision as the newest, and the history keeps its li
   expect(revisions).toEqual(["5", "6"]);
 });
 
-test("claims are made before their Pods, bound, kept on the way down, and used again on the way up", async () => {
+test("claims are created before their Pods, bound, kept when scaling down, and reused when scaling up", async () => {
   await begin({ replicas: 2, volumeClaimTemplates: [claim] });
   await cluster.live(400);
   expect(await claims()).toEqual(["data-db-0 -", "data-db-1 -"]);
@@ -116,7 +116,7 @@ test("claims are made before their Pods, bound, kept on the way down, and used a
   expect([await pods(), await claims()]).toEqual([["db-0 db:1"], ["data-db-0 -", "data-db-1 -"]]);
 });
 
-test("with retention policies claims follow their Pods and their set", async () => {
+test("with retention policies claims are deleted with their Pods and their set", async () => {
   await begin({
     replicas: 2,
     volumeClaimTemplates: [claim],
@@ -141,7 +141,7 @@ test("with retention policies claims follow their Pods and their set", async () 
   expect([await pods(), await claims(), (await cluster.all(persistentVolumes)).length]).toEqual([[], [], 0]);
 });
 
-test("a claim with another controller is left alone, and an event reports it", async () => {
+test("a claim with another controller is not changed, and an event reports it", async () => {
   await begin({
     replicas: 1,
     volumeClaimTemplates: [claim],
@@ -161,7 +161,7 @@ test("a claim with another controller is left alone, and an event reports it", a
   expect(await claims()).toEqual(["data-db-0 ConfigMap"]);
 });
 
-test("a Pod that failed or ended is replaced under its name", async () => {
+test("a failed or finished Pod is replaced under its name", async () => {
   await begin({ replicas: 1 });
   await cluster.live(200);
   const before = (await cluster.read(podResource, "db-0")).metadata.uid;
@@ -183,7 +183,7 @@ test("a label that was removed from a Pod is restored", async () => {
   expect(await cluster.eventsOn("StatefulSet")).toContain("Normal SuccessfulUpdate: Update Pod db-0 in StatefulSet db successful");
 });
 
-test("scaling down in order waits for the one that is not well, unless it is the one to go", async () => {
+test("scaling down in order waits for an unhealthy Pod, unless that one is to be deleted", async () => {
   await begin({ replicas: 3 }, { simulation: { faults: [] } });
   await cluster.live(400);
   const fault = cluster.simulation.faults.add({
@@ -202,7 +202,7 @@ test("scaling down in order waits for the one that is not well, unless it is the
   expect(await pods()).toEqual(["db-0 db:1"]);
 });
 
-test("minReadySeconds holds the next Pod back", async () => {
+test("minReadySeconds delays the next Pod", async () => {
   await begin({ replicas: 2, minReadySeconds: 10 });
   await cluster.live(1_000);
   expect([(await pods()).length, (await status())?.availableReplicas]).toEqual([1, 0]);
@@ -237,7 +237,7 @@ test("a Pod that cannot be created is reported on the set", async () => {
   expect((await status())?.readyReplicas).toBe(1);
 });
 
-test("a set that is being deleted does nothing more", async () => {
+test("a set that is being deleted is not processed", async () => {
   await begin({ replicas: 1 });
   await cluster.live(200);
   await cluster.patch(statefulSets, "db", { metadata: { finalizers: ["test/hold"] } });

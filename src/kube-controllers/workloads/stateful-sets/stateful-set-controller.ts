@@ -1,7 +1,7 @@
 /**
  * StatefulSets: Pods with names, each with its own claims.
  *
- * A pass that has not yet seen what the one before did waits for it: every step of an ordered set depends on the one before.
+ * A pass whose predecessor's writes are not in the cache yet waits for them: every step of an ordered set depends on the one before.
  */
 import type { Informer } from "#controller-runtime";
 import {
@@ -86,10 +86,10 @@ async function pass(context: KubeControllerContext, caches: Caches, key: string)
   if (!updated.result.ok) return passOf(updated.result);
   if (!written.ok) return passOf(written);
   const truncated = await truncateHistory(client, set, { known: known.value, revisions: revisions.value, pods: pods.value });
-  return truncated.ok ? nextLook(context, set, pods.value, updated.status) : passOf(truncated);
+  return truncated.ok ? nextCheck(context, set, pods.value, updated.status) : passOf(truncated);
 }
 
-function nextLook({ clock }: KubeControllerContext, set: StatefulSet, pods: readonly Pod[], status: StatefulSetStatus): Pass {
+function nextCheck({ clock }: KubeControllerContext, set: StatefulSet, pods: readonly Pod[], status: StatefulSetStatus): Pass {
   const { minReadySeconds = 0 } = set.spec;
   if (minReadySeconds === 0 || (status.readyReplicas ?? 0) === (status.availableReplicas ?? 0)) return done;
   return again(nextAvailability(pods, minReadySeconds, clock.now()) ?? minReadySeconds * 1_000);
