@@ -1,4 +1,4 @@
-/** What the templates of one service may cost, however they refer to each other. */
+/** Limits for the templates of one service, including templates that refer to each other. */
 import { describe, expect, test } from "vitest";
 import { doublingResources } from "../../test/builders/attacks/doubling-service.ts";
 import { compiled, dataOf, mainContainer, mistakes, serviceInput } from "../../test/builders/service-input.ts";
@@ -7,7 +7,7 @@ import { compileService, resolveDeclarations } from "./index.ts";
 const MIB = 1_048_576;
 
 describe("a value of more than 1 MiB", () => {
-  test("that params make by doubling each other is refused, with the field and the path", () => {
+  test("that params produce by doubling each other is refused, with the field and the path", () => {
     const found = mistakes(mainContainer({}, { resources: doublingResources(25, 16_385) }));
     expect(found).toEqual([
       "spec.resources.r06: resource 'r06' provisioner error: params.database: has more than 1048576 bytes when its templates are filled in; " +
@@ -36,7 +36,7 @@ describe("a value of more than 1 MiB", () => {
     expect(compiled(text(1_000)).find("ConfigMap")).toBeDefined();
   });
 
-  test("may consist of secrets too, and the message has none of them", () => {
+  test("may contain secrets, and the message does not contain them", () => {
     const secret = "s3cr3t".repeat(10_000);
     const found = mistakes(
       mainContainer({ variables: { A: "${resources.db.password}".repeat(20) } }, { resources: { db: { type: "postgres" } } }),
@@ -62,14 +62,14 @@ test("a service of 5 KB whose params double 25 times is refused in every order o
 });
 
 describe("mistakes of a service", () => {
-  test("are listed up to fifty, and the last line says so", () => {
+  test("are listed up to fifty, and the last line states the limit", () => {
     const variables = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`V${at}`, "${config.a} ${config.b}"]));
     const found = mistakes(mainContainer({ variables }));
     expect(found).toHaveLength(51);
     expect(found.at(-1)).toBe("spec: further mistakes are not listed; correct these first");
   });
 
-  test("are short, however long the texts are that they quote", () => {
+  test("are short, even when they quote long texts", () => {
     const around = { configs: { c: { appliesTo: { service: "api" }, values: { a: "x".repeat(32_768) } } } };
     const resources = { web: { type: "route", params: { host: "${config.a}${config.a}" } } };
     const found = mistakes(mainContainer({ volumes: { "/v": { source: "${config.a}:x" } } }, { resources }), around);
@@ -77,7 +77,7 @@ describe("mistakes of a service", () => {
     expect(found.every((text) => text.length < 1_200)).toBe(true);
   });
 
-  test("beside more than 64 objects with config or bindings are none of reading them all", () => {
+  test("with more than 64 objects with config or bindings are reported without reading all objects", () => {
     const many = <T>(spec: T) => Object.fromEntries(Array.from({ length: 65 }, (_, at) => [`c${at}`, spec]));
     const configs = many({ appliesTo: { service: "api" }, values: { a: "b" } });
     const bindings = many({ bindings: { s: { secretRef: { name: "s" } } } });
@@ -89,19 +89,19 @@ describe("mistakes of a service", () => {
   });
 });
 
-test("warnings about literal dollars are bounded too", () => {
+test("the number of warnings about literal dollars is limited too", () => {
   const args = Array.from({ length: 256 }, () => "${x}");
   const result = compileService(serviceInput(mainContainer({ args })));
   expect(result.ok && result.value.warnings.length).toBe(50);
 });
 
-test("a URL that the status cannot hold is left out of it", () => {
+test("a URL that is too long for the status is omitted from it", () => {
   const resources = { long: { type: "postgres", params: { database: "d".repeat(5_000) } }, short: { type: "postgres" } };
   const result = compileService(serviceInput(mainContainer({}, { resources })));
   expect(result.ok && [...result.value.resolvedDependencies.keys()]).toEqual(["short"]);
 });
 
-test("all URLs of the status together have at most 64 KiB", () => {
+test("the URLs in the status have at most 64 KiB in total", () => {
   const resources = Object.fromEntries(
     Array.from({ length: 100 }, (_, at) => [`r${at}`, { type: "postgres", params: { database: "d".repeat(4_000) } }]),
   );
@@ -116,7 +116,7 @@ test("half of a surrogate pair in a database name is replaced, not thrown", () =
 });
 
 describe("all values of a service together", () => {
-  test("may have 1 MiB; the first that does not fit is named, and no other", () => {
+  test("may have 1 MiB; only the first that exceeds it is reported", () => {
     const configs = { c: { appliesTo: { service: "api" }, values: { a: "x".repeat(32_768) } } };
     const variables = Object.fromEntries(Array.from({ length: 64 }, (_, at) => [`V${String(at).padStart(2, "0")}`, "${config.a}"]));
     expect(mistakes(mainContainer({ variables }), { configs })).toEqual([
@@ -125,7 +125,7 @@ describe("all values of a service together", () => {
     ]);
   });
 
-  test("texts without templates do not count: an object holds them or does not", () => {
+  test("texts without templates are not counted: the size limit of the object applies", () => {
     const files = { "/a": { content: "x".repeat(600_000) }, "/b": { content: "$".repeat(400_000) } };
     expect(Object.keys(dataOf(compiled(mainContainer({ files })).find("ConfigMap")) ?? {})).toEqual(["a", "b"]);
   });

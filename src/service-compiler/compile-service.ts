@@ -1,4 +1,4 @@
-/** One service from its spec to the objects that it needs. Pure: the same input gives the same bytes. */
+/** Compiles the spec of one service to its objects. Pure: the same input gives the same bytes. */
 import { err, ok, type Result } from "#base";
 import { boundErrors, boundWarnings, type CompileError, type Warning } from "./errors.ts";
 import type { ServiceInput } from "./input.ts";
@@ -8,14 +8,14 @@ import { compileWorkload } from "./compile-workload.ts";
 import type { CompiledObject } from "./workload/once.ts";
 
 export type CompiledService = {
-  /** In the order in which they are applied. */
+  /** In apply order. */
   readonly objects: readonly CompiledObject[];
-  /** URL of each dependency that has one which everybody may read. */
+  /** URL of each dependency, except sensitive ones. */
   readonly resolvedDependencies: ReadonlyMap<string, string>;
-  /** What is really called behind a resource, by its name: `main-db-postgres` and its port. */
+  /** The called service of each resource, by resource name: `main-db-postgres` and its port. */
   readonly peers: ReadonlyMap<string, PeerAddress>;
   readonly routes: ReadonlyMap<string, RouteTarget>;
-  /** Placeholders that were filled in. */
+  /** Number of expanded placeholders. */
   readonly resolved: number;
   readonly warnings: readonly Warning[];
 };
@@ -23,7 +23,7 @@ export type CompiledService = {
 export function compileService(input: ServiceInput): Result<CompiledService, readonly CompileError[]> {
   const { rendered, errors } = renderService(input);
   const workload = compileWorkload(input, rendered);
-  // all mistakes at once: what could not be rendered is left out of the workload, and the rest of it is checked
+  // report all mistakes at once: parts that could not be rendered are omitted from the workload, and the rest is checked
   if (!workload.ok || errors.length > 0) return err(boundErrors(workload.ok ? errors : [...errors, ...workload.error]));
   const { provisioned, resolved, warnings } = rendered;
   return ok({
@@ -36,12 +36,12 @@ export function compileService(input: ServiceInput): Result<CompiledService, rea
   });
 }
 
-/** What the schema of the status allows. */
+/** Longest URL that the schema of the status allows. */
 const LONGEST_URL = 4_096;
-/** Of all URLs together: the status is stored with the spec, and both share the size of one object. */
+/** Total size of all URLs: status and spec share the size limit of one object. */
 const MOST_URL_CHARACTERS = 65_536;
 
-/** A URL that cannot be made out, that is sensitive or that the status cannot hold is left out. */
+/** Omits URLs that have errors, are sensitive or are too long for the status. */
 function urlsOf({ provisioned }: RenderedService): ReadonlyMap<string, string> {
   const urls = new Map<string, string>();
   let characters = 0;

@@ -1,4 +1,4 @@
-/** All objects of one workload, in the order in which they are applied. */
+/** All objects of one workload, in apply order. */
 import { err, ok, type Result } from "#base";
 import type { JsonObject, KubeObject } from "#kube";
 import type { CompileError, Warning } from "./errors.ts";
@@ -126,18 +126,18 @@ function compilePod({ input, order, configs, volumes, config }: PodInput) {
   };
 }
 
-/** The container that the ports of the service are of. */
+/** The container that has the ports of the service. */
 function servingOf({ main }: ContainerOrder): RenderedContainer | undefined {
   return main.find(({ name }) => name === "main") ?? main[0];
 }
 
-/** What the service says, else what its environment says for all. */
+/** The value of the service, else the default of its environment. */
 function replicasOf({ service, environment }: ServiceInput): Replicas {
   const own = service.spec.replicas;
   const usual = environment?.spec.defaults?.replicas;
   if (own !== undefined) return { min: own.min, max: own.max };
   const { min = 1, max } = usual ?? {};
-  // an autoscaler cannot begin from none; the schema says so of a service, and an environment's halves may stand apart
+  // an autoscaler needs at least one replica; the schema checks that for a service, but min and max of an environment may be set separately
   return { min: max === undefined ? min : Math.max(1, min), max };
 }
 

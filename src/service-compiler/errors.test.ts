@@ -17,7 +17,7 @@ describe("the message of", () => {
   });
 });
 
-test("what is missing, and what there is, stands in the lines after the first", () => {
+test("the lines after the first list what is missing and what exists", () => {
   const wanted = mainContainer(
     { variables: { A: "${resources.backend.url}", B: "${resources.stripe.url}" } },
     { resources: { backend: {}, stripe: { type: "external-service", id: "pay/stripe" }, queue: { type: "postgress" } } },
@@ -29,7 +29,7 @@ test("what is missing, and what there is, stands in the lines after the first", 
   ]);
 });
 
-test("a circle of containers is one of the same kind", () => {
+test("a cycle of containers is an error of the same kind", () => {
   const containers = {
     a: { image: "a:1", before: ["b"] },
     b: { image: "b:1", before: ["c"] },

@@ -1,4 +1,4 @@
-/** What can be wrong with a service that its schema cannot see. Each says where, and its first line is the one that people search for. */
+/** Errors of a service that its schema cannot detect. Each has the field, and a stable, searchable first line. */
 import { didYouMean } from "#crds";
 import { PROVISIONER_LABEL, type ResourceError } from "./provisioners/index.ts";
 
@@ -9,13 +9,13 @@ export type CompileError =
   | { readonly kind: "invalid-volume-mount"; readonly container: string; readonly path: string; readonly message: string }
   /** `place`: the field, in any part of the spec. */
   | { readonly kind: "invalid-field"; readonly place: string; readonly message: string }
-  /** After the last one that is listed. */
+  /** Follows the last error that is listed. */
   | { readonly kind: "not-listed" }
   /** `place`: the field that uses what is not granted. */
   | { readonly kind: "not-granted"; readonly place: string; readonly message: string }
   | ResourceError;
 
-/** About what compiles and is most likely a mistake. `place`: the field. */
+/** A probable mistake in a service that compiles. `place`: the field. */
 export type Warning = { readonly place: string; readonly message: string };
 
 /** @example describeWarning({ place: "spec.service.ports.dns", message: "is UDP" }) // "spec.service.ports.dns: is UDP" */
@@ -45,7 +45,7 @@ export function placeOf(error: CompileError): string {
   }
 }
 
-/** The same, down to the param that is wrong where that is known: `spec.resources.db.params.port`. */
+/** The same, including the param if known: `spec.resources.db.params.port`. */
 export function fieldOf(error: CompileError): string {
   if (error.kind === "unsupported-resource-type") return `${placeOf(error)}.type`;
   return error.kind === "provisioner" && error.field !== undefined ? `${placeOf(error)}.${error.field}` : placeOf(error);
@@ -80,12 +80,12 @@ export function describeCompileError(error: CompileError): string {
   }
 }
 
-/** Of one service: enough to work with, and few enough for a status, an event and a terminal. */
+/** Limit of errors of one service, so that they fit into a status, an event and a terminal. */
 export const MOST_ERRORS = 50;
 const MOST_WARNINGS = 50;
 const LONGEST_MESSAGE = 1_024;
 
-/** A bounded number, each of a bounded length: messages quote texts of users. */
+/** Limits the number and the length of errors: messages quote user input. */
 export function boundErrors(errors: readonly CompileError[]): readonly CompileError[] {
   const shown = errors
     .slice(0, MOST_ERRORS)

@@ -8,7 +8,7 @@ import { compileService } from "./compile-service.ts";
 
 const OWN_NAMES = ["constructor", "toString", "hasOwnProperty", "valueOf", "__defineGetter__"];
 
-describe("names that JavaScript has already are names like any other", () => {
+describe("names of JavaScript's built-in properties are ordinary names", () => {
   test("of variables", () => {
     const variables = Object.fromEntries(OWN_NAMES.map((name) => [name, name]));
     expect(dataOf(compiled(mainContainer({ variables })).find("ConfigMap"))).toEqual(variables);
@@ -35,7 +35,7 @@ describe("names that JavaScript has already are names like any other", () => {
     expect(find("Service")).toMatchObject({ spec: { ports: [{ name: "constructor", port: 80 }] } });
   });
 
-  test("of params, and of what a declared type gives out", () => {
+  test("of params, and of outputs of a declared type", () => {
     const text = "type: own\nparams: {constructor: c}\noutputs: {constructor: '${params.constructor}', __proto__: p}";
     const declared = declaredProvisioner({
       apiVersion: "v1",
@@ -49,7 +49,7 @@ describe("names that JavaScript has already are names like any other", () => {
     expect(compiledOrNot ?? declared).toEqual(provisioners.length === 0 ? { ok: false, error: expect.any(String) as string } : { A: "c" });
   });
 
-  test("and nothing of it reaches the prototype of everything", () => {
+  test("and Object.prototype is not changed", () => {
     expect(Object.getPrototypeOf({})).toBe(Object.prototype);
     expect(({} as Readonly<Record<string, unknown>>)["polluted"]).toBeUndefined();
   });
@@ -72,15 +72,15 @@ describe("__proto__ as a name is refused before anything is compiled", () => {
   test.each(rows)("%s", (spec) => expect(service(spec).ok).toBe(false));
 });
 
-describe("texts without end", () => {
-  test("a value is never filled in twice, so that nothing can grow", () => {
+describe("very long texts", () => {
+  test("a value is never expanded twice, so that it cannot grow", () => {
     const configs = { c: { appliesTo: { service: "api" }, values: { a: "${config.b}${config.b}", b: "${config.a}${config.a}" } } };
     expect(dataOf(compiled(mainContainer({ variables: { A: "${config.a}" } }), { configs }).find("ConfigMap"))).toEqual({
       A: "${config.b}${config.b}",
     });
   });
 
-  test("256 variables of two thousand placeholders each are refused, and the first that does not fit is named", () => {
+  test("256 variables of two thousand placeholders each are refused, and the first that exceeds the limit is reported", () => {
     const text = "${metadata.name}".repeat(2_048);
     const variables = Object.fromEntries(Array.from({ length: 256 }, (_, at) => [`V${at}`, text]));
     const around = { name: "a".repeat(63) };
@@ -89,7 +89,7 @@ describe("texts without end", () => {
     ]);
   });
 
-  test("a chain of a hundred resources that read each other is followed", () => {
+  test("a chain of a hundred resources that read each other is resolved", () => {
     const resources = Object.fromEntries(
       Array.from({ length: 100 }, (_, at) => [
         `r${at}`,
@@ -100,7 +100,7 @@ describe("texts without end", () => {
     expect(dataOf(find("ConfigMap"))).toEqual({ A: "end" });
   });
 
-  test("references that multiply in YAML are refused", () => {
+  test("YAML aliases that multiply are refused", () => {
     const lines = [
       "a0: &a0 [x, x, x, x, x, x, x, x, x, x]",
       ...Array.from({ length: 12 }, (_, at) => `a${at + 1}: &a${at + 1} [${`*a${at}, `.repeat(10)}]`),
@@ -117,7 +117,7 @@ describe("texts without end", () => {
   });
 });
 
-test("unicode, control characters and what looks like YAML come out as they went in", () => {
+test("unicode, control characters and texts that look like YAML are not changed", () => {
   const texts = [
     "ünï ☃ 漢字 😀",
     "\u0000\u0007\u001b[31m",
@@ -144,7 +144,7 @@ test("unicode, control characters and what looks like YAML come out as they went
   expect(again.ok && again.value[0]).toEqual(find("ConfigMap"));
 });
 
-test("the same input gives the same bytes, in whatever order it was written", () => {
+test("the same input gives the same bytes in any order of fields", () => {
   const spec = (reverse: boolean) => {
     const turn = <T>(entries: readonly (readonly [string, T])[]) => Object.fromEntries(reverse ? entries.toReversed() : entries);
     return {

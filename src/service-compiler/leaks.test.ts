@@ -1,6 +1,6 @@
 /**
- * A secret is in the `data` of Secrets and nowhere else. A canary is pushed through every field that takes templates, from every source of
- * secrets; then everything that a compilation gives out is searched for it, in every form in which it could be read or guessed.
+ * A secret is in the `data` of Secrets and nowhere else. A canary value is passed through every template field, from every source of
+ * secrets; then the whole output of the compilation is searched for it, in every form in which it could be read or guessed.
  */
 import { describe, expect, test } from "vitest";
 import { sha256Hex } from "#base";
@@ -167,7 +167,7 @@ const FIELDS: readonly { name: string; field?: string; spec: (source: string) =>
   },
 ];
 
-/** All that a compilation shows to people who may not read Secrets. */
+/** All output of a compilation that is readable without access to Secrets. */
 function shown(input: ServiceInput): string {
   const result = compileService(input);
   if (!result.ok) return JSON.stringify(result.error.map((error) => [error, placeOf(error), describeCompileError(error)]));
@@ -199,13 +199,13 @@ describe.each(FIELDS)("pushed through $name", ({ spec }) => {
   });
 });
 
-test("the canary does arrive where it belongs: the search finds it in a Secret", () => {
+test("the search finds the canary value in a Secret", () => {
   const result = compileService(serviceInput(mainContainer({ variables: { V: "${secrets.s.k}" } }, { resources: BASE }), around));
   const found = result.ok ? JSON.stringify(result.value.objects) : "";
   expect(found).toContain(Buffer.from(CANARY).toString("base64"));
 });
 
-test("a field that takes no templates shows a placeholder as it is", () => {
+test("a field without templates does not expand a placeholder", () => {
   const parsed = parseLatticeService({
     apiVersion: "lattice.dev/v1alpha1",
     kind: "LatticeService",
@@ -216,14 +216,14 @@ test("a field that takes no templates shows a placeholder as it is", () => {
   expect(shown({ ...serviceInput(mainContainer({}), around), service: parsed.value })).not.toContain("c4n4ry");
 });
 
-describe("no field is forgotten", () => {
+describe("the list of fields is complete", () => {
   const tried = findTemplateFields();
 
   test("every field of the schema in which the compiler reads placeholders has a row here", () => {
     expect(new Set(tried.read)).toEqual(new Set(FIELDS.flatMap(({ field }) => field ?? [])));
   });
 
-  test("texts that could not be tried are names, choices and quantities, which no placeholder fits into", () => {
+  test("texts without a row are names, enums and quantities, which cannot contain a placeholder", () => {
     expect(tried.refused).toMatchInlineSnapshot(`
       [
         "environment",
@@ -276,7 +276,7 @@ describe("no field is forgotten", () => {
     `);
   });
 
-  test("every param that a built-in type knows has a row here", () => {
+  test("every param of a built-in type has a row here", () => {
     const rows = new Set(FIELDS.map(({ name }) => name));
     const params = [...registryWith()].flatMap(([type, provisioner]) =>
       (provisioner.params ?? []).map((param) => `${type} params.${param}`),

@@ -1,7 +1,7 @@
-/** Paths with `.`, `..` or empty segments in them: what resolves them first differs between a proxy, a server and a container runtime. */
+/** Paths with `.`, `..` or empty segments, which proxies, servers and container runtimes resolve differently. */
 import { comparablePath } from "./grants/index.ts";
 
-/** A segment that is empty, `.` or `..`, or an escape that could be one: most paths have none, and need no further look. */
+/** A fast test for a segment that is empty, `.` or `..`, or an escape that could be one: most paths have none. */
 const SUSPICIOUS = /\/\.{0,2}(?:\/|$)|\\|%2e/i;
 
 /** Whether a file path has segments to resolve. */
@@ -9,7 +9,7 @@ export function needsResolving(path: string): boolean {
   return SUSPICIOUS.test(path);
 }
 
-/** `/a/../b` is `/b`, and so are `/a/%2e%2e/b` and `/a\..\b` to a proxy. The same text: there is nothing to resolve. */
+/** `/a/../b` is `/b`, and so are `/a/%2e%2e/b` and `/a\..\b` to a proxy. Returns the same text when there is nothing to resolve. */
 export function resolvedUrlPath(path: string): string {
   if (!needsResolving(path) || (!/\\|%2e/i.test(path) && !path.split("/").some(isDots))) return path;
   return withoutDots(comparablePath(path.replaceAll("\\", "/"))) + (path.endsWith("/") && path.length > 1 ? "/" : "");

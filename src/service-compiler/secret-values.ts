@@ -1,7 +1,7 @@
 /**
- * Where the value of a secret path is, and what a Secret gives for it: the same for files and for a cluster.
+ * Maps a secret path to a Secret and a key, and reads its value: the same for files and for a cluster.
  *
- * A value that is not UTF-8 is refused: a decoder that replaces bytes would change a password without notice.
+ * A value that is not UTF-8 is refused: a decoder that replaces bytes would silently change a password.
  */
 import { bytesOfBase64, err, ok, reveal, sensitive, textOfBytes, type Result, type Sensitive } from "#base";
 import { fieldAt, isJsonObject, type KubeObject } from "#kube";

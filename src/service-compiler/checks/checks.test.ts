@@ -1,4 +1,4 @@
-/** What the schema accepts and Kubernetes, the Gateway API, Istio or Flagger would not treat as its author means it. */
+/** Fields that the schema accepts and that Kubernetes, the Gateway API, Istio or Flagger treat differently than intended. */
 import { describe, expect, test } from "vitest";
 import { compiled, mainContainer, mistakes, type InputOptions } from "../../../test/builders/service-input.ts";
 
@@ -25,12 +25,12 @@ describe("a probe on a port that the service does not have", () => {
     { name: "the name of a port is right", given: probe({ tcpSocket: { port: "http" } }) },
     { name: "a service without ports may be probed anywhere", given: probe({ httpGet: { port: 9999 } }, {}) },
     {
-      name: "another host has other ports",
+      name: "a probe of another host is not checked",
       given: probe({ httpGet: { port: 9999, host: "10.0.0.1" } }),
       around: { grants: { podSecurity: "privileged" } },
     },
     {
-      name: "a number that no port leads to is warned about",
+      name: "a number that is not a target port gives a warning",
       given: probe({ httpGet: { port: 9999 } }),
       warns: [
         `${at}.httpGet.port: no port of service.ports leads to 9999 of the container; correct it, or add the port; there are http (8080)`,
@@ -42,7 +42,7 @@ describe("a probe on a port that the service does not have", () => {
       warns: [`${at}.grpc.port: 80 is port http of the Service, and the container listens on its targetPort; write 8080`],
     },
     {
-      name: "a name that there is not is refused, since the probe would never succeed",
+      name: "an unknown port name is refused, since the probe would never succeed",
       given: probe({ httpGet: { port: "htpp" } }),
       refuses: [`${at}.httpGet.port: service.ports has no port "htpp"; did you mean "http"?; there are dns, http`],
     },
@@ -76,7 +76,7 @@ const routed = (ports: object, params: object = {}) =>
 const granted: InputOptions = { settings: { ingressDomain: "example.com" } };
 const refused = (message: string) => [`spec.resources.web: resource 'web' provisioner error: ${message}`];
 
-describe("a route publishes the port that its author means", () => {
+describe("the port that a route publishes", () => {
   const [admin, web, metrics] = [{ port: 9000 }, { port: 8080 }, { port: 9090 }];
   const rows: readonly Row[] = [
     { name: "the only one", given: routed({ web }) },
@@ -99,17 +99,17 @@ describe("a route publishes the port that its author means", () => {
   test.each(rows)("$name", (row) => check({ ...row, around: granted }));
 });
 
-describe("a claim for one node beside several pods", () => {
+describe("a ReadWriteOnce claim with several pods", () => {
   const volume = (params: object = {}) => ({ data: { type: "volume", params: { size: "1Gi", ...params } } });
   const mounted = (spec: object, params: object = {}) =>
     mainContainer({ volumes: { "/data": { source: "${resources.data.ref}" } } }, { resources: volume(params), ...spec });
   const text = (pods: string, mode = "ReadWriteOnce") =>
     `spec.resources.data: a claim with access mode ${mode} is mounted on one node at a time, and ${pods}: pods on other nodes do not start, and an update waits for them; set params.accessModes: [ReadWriteMany], or run one pod`;
   const rows: readonly Row[] = [
-    { name: "one pod is in order", given: mounted({}) },
-    { name: "a claim for many nodes is in order", given: mounted({ replicas: { min: 3 } }, { accessModes: ["ReadWriteMany"] }) },
+    { name: "one pod gives no warning", given: mounted({}) },
+    { name: "a ReadWriteMany claim gives no warning", given: mounted({ replicas: { min: 3 } }, { accessModes: ["ReadWriteMany"] }) },
     {
-      name: "a claim that no container mounts is in order",
+      name: "a claim that no container mounts gives no warning",
       given: mainContainer({}, { resources: volume(), replicas: { min: 3 } }),
     },
     { name: "several pods", given: mounted({ replicas: { min: 3 } }), warns: [text("there are 3 pods (spec.replicas.min)")] },
@@ -128,7 +128,7 @@ describe("a claim for one node beside several pods", () => {
       warns: [text("there are 2 pods (spec.replicas.min)")],
     },
     {
-      name: "a canary, which Flagger runs beside the primary",
+      name: "a canary, which runs in parallel to the primary",
       given: mounted({ deploy: { strategy: "canary", canary: { metrics: [] } } }),
       warns: [text("a canary runs beside the primary (spec.deploy.strategy)")],
     },
@@ -183,7 +183,7 @@ describe("paths that are resolved before they are used", () => {
       ],
     },
     {
-      name: "two paths for one place, and the root",
+      name: "two paths that resolve to the same path, and the root",
       given: mainContainer({
         files: { "/etc/a": { content: "x" }, "/etc/x/../a": { content: "y" } },
         volumes: { "/a/..": { source: "emptydir" } },

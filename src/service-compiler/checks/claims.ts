@@ -1,4 +1,4 @@
-/** Claims that one node can mount at a time, beside more than one pod. */
+/** Warns about claims that only one node can mount when there are several pods. */
 import type { LatticeServiceSpec } from "#crds";
 import type { Warning } from "../errors.ts";
 import type { Provisioned } from "../provisioners/index.ts";
@@ -24,7 +24,7 @@ export function claimWarnings(provisioned: ReadonlyMap<string, Provisioned>, { r
   });
 }
 
-/** undefined: there is one pod. */
+/** undefined: there is only one pod. */
 function severalPods({ min, max }: Replicas, { deploy }: LatticeServiceSpec): string | undefined {
   if (max !== undefined && max > 1) return `there are up to ${max} pods (spec.replicas.max)`;
   if (min > 1) return `there are ${min} pods (spec.replicas.min)`;

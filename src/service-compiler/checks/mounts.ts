@@ -1,4 +1,4 @@
-/** Where files and volumes of a container really are: the container runtime resolves `.`, `..` and `//` in mount paths. */
+/** The resolved mount paths of files and volumes: the container runtime resolves `.`, `..` and `//`. */
 import type { CompileError, Warning } from "../errors.ts";
 import type { RenderedContainer } from "../rendering/render-service.ts";
 import { needsResolving, resolvedFilePath } from "../paths.ts";
@@ -11,7 +11,7 @@ export function checkMounts(containers: readonly RenderedContainer[]): CheckFind
     if (!hasSuspicious(spec.files) && !hasSuspicious(spec.volumes)) continue;
     const taken = new Map<string, string>();
     const mounts = [...mountsOf("files", spec.files), ...mountsOf("volumes", spec.volumes)];
-    // those that are written as they are resolved come first: the other one is the odd one
+    // paths that are already resolved come first, so that the error is reported for the other one
     for (const { path, field } of [...mounts.filter(isPlain), ...mounts.filter((mount) => !isPlain(mount))]) {
       const [place, real] = [`spec.containers.${name}.${field}`, resolvedFilePath(path)];
       const other = taken.get(real);

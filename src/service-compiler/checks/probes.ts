@@ -1,4 +1,4 @@
-/** Probes that would ask for another port or path than the one that is meant. A probe that cannot succeed keeps the pod from ever being ready. */
+/** Probes of a wrong port or path. A probe that cannot succeed prevents the pod from becoming ready. */
 import { didYouMean } from "#crds";
 import { isJsonObject, type JsonObject } from "#kube";
 import type { CompileError, Warning } from "../errors.ts";
@@ -12,7 +12,7 @@ export type CheckFindings = { readonly errors: readonly CompileError[]; readonly
 const PROBES = ["livenessProbe", "readinessProbe", "startupProbe"] as const;
 const HANDLERS = ["httpGet", "tcpSocket", "grpc"] as const;
 
-/** `serving`: the container that the ports of the service are of. */
+/** `serving`: the container that has the ports of the service. */
 export function checkProbes(containers: readonly RenderedContainer[], serving: RenderedContainer | undefined, ports: Ports): CheckFindings {
   const errors: CompileError[] = [];
   const warnings: Warning[] = [];
@@ -36,7 +36,7 @@ export function checkProbes(containers: readonly RenderedContainer[], serving: R
   return { errors, warnings };
 }
 
-/** The kubelet looks the name up in the container, which has the names of service.ports and no others. */
+/** The kubelet resolves the name in the container, which has the port names of service.ports only. */
 function unknownName({ port }: JsonObject, ports: Ports): string | undefined {
   if (typeof port !== "string" || Object.hasOwn(ports, port)) return undefined;
   const names = Object.keys(ports).toSorted();
@@ -44,7 +44,7 @@ function unknownName({ port }: JsonObject, ports: Ports): string | undefined {
   return `service.ports has no port ${JSON.stringify(port)}${didYouMean(port, names)}${there}`;
 }
 
-/** A container beside the one that serves may listen on ports that no Service has. */
+/** Other containers may listen on ports that the Service does not have. */
 function unusualPort({ port, host }: JsonObject, ports: Ports, serves: boolean): string | undefined {
   if (typeof port === "string") {
     const named = Object.hasOwn(ports, port) ? ports[port] : undefined;

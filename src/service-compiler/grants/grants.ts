@@ -1,11 +1,11 @@
 /**
- * What a service may use because an administrator grants it: its environment lists pod security, route hosts and namespaces; labels on
- * objects share them. An account that may write LatticeServices gets this and no more.
+ * What an administrator grants to a service: its environment lists pod security, route hosts and namespaces; labels on
+ * objects share them. Permission to write LatticeServices gives access to nothing else.
  */
 import type { LatticeEnvironment, LatticeService, PodSecurityLevel } from "#crds";
 
 export type Grants = {
-  /** The LatticeEnvironment that grants; undefined: there is none, and the defaults hold. */
+  /** The LatticeEnvironment that grants; undefined: there is none, and the defaults apply. */
   readonly environment: string | undefined;
   readonly podSecurity: PodSecurityLevel;
   /** Hosts that routes may claim besides those below the ingress domain. */
@@ -24,7 +24,7 @@ export function grantsOf(environment: LatticeEnvironment | undefined): Grants {
   };
 }
 
-/** What to do about something that is not granted: `add data to spec.crossNamespace of LatticeEnvironment prod`. */
+/** How to grant something: `add data to spec.crossNamespace of LatticeEnvironment prod`. */
 export function howToGrant({ environment }: Pick<Grants, "environment">, what: string, field: string): string {
   const where =
     environment === undefined
@@ -42,12 +42,12 @@ export function isShareable(labels: Readonly<Record<string, unknown>> | undefine
   return value === "true" || value === source;
 }
 
-/** Where a service is written: its author has rights there, and perhaps only there. */
+/** The source namespace of a service: its author may have permissions only there. */
 export function sourceOf({ metadata }: Pick<LatticeService, "metadata">): string {
   return metadata.namespace ?? "default";
 }
 
-/** The same for a Secret that is not there: who may not read it does not learn that either. */
+/** The same message for a Secret that does not exist, so that its existence is not disclosed. */
 export function secretNotShared(namespace: string, name: string, source: string): string {
   return `Secret ${name} of namespace ${namespace} is not shared with namespace ${source}\nits owner shares it with the label ${SHAREABLE_LABEL}: "true" (or: ${source})`;
 }

@@ -18,7 +18,7 @@ describe("a host may be claimed", () => {
   ];
   test.each(rows)("$name: $host", ({ host, want }) => expect(mayClaimHost(host, granted)).toBe(want));
 
-  test("only from the list where there is no ingress domain", () => {
+  test("only from the list when there is no ingress domain", () => {
     expect(mayClaimHost("a.test", { ingressDomain: undefined, hosts: [] })).toBe(false);
     expect(mayClaimHost("a.test", { ingressDomain: undefined, hosts: ["a.test"] })).toBe(true);
   });

@@ -1,4 +1,4 @@
-/** Host names of routes, and which of them a pattern covers. As the Gateway API matches: a wildcard stands for one or more labels. */
+/** Host names of routes, and which of them a pattern covers. As in the Gateway API, a wildcard matches one or more labels. */
 
 /** `*.example.com` and `a.b.example.com` for domain `example.com`, and not `example.com` itself. */
 function isBelow(host: string, domain: string): boolean {
@@ -11,7 +11,7 @@ export function isWildcard(host: string): boolean {
 
 type Hosts = { readonly ingressDomain: string | undefined; readonly hosts: readonly string[] };
 
-/** A wildcard must be listed as it is: one below the ingress domain would take hosts from every other service there. */
+/** A wildcard must be listed literally: one below the ingress domain would overlap with the hosts of every other service. */
 export function mayClaimHost(host: string, { ingressDomain, hosts }: Hosts): boolean {
   if (hosts.includes(host)) return true;
   if (isWildcard(host)) return false;
@@ -19,7 +19,7 @@ export function mayClaimHost(host: string, { ingressDomain, hosts }: Hosts): boo
   return hosts.some((pattern) => isWildcard(pattern) && isBelow(host, pattern.slice(2)));
 }
 
-/** Whether some request could be for both hosts. */
+/** Whether a request could match both hosts. */
 export function hostsOverlap(one: string, other: string): boolean {
   if (one === other) return true;
   return (isWildcard(one) && isBelow(other, one.slice(2))) || (isWildcard(other) && isBelow(one, other.slice(2)));
@@ -34,7 +34,7 @@ export function comparablePath(path: string): string {
   return decoded.length > 1 && decoded.endsWith("/") ? decoded.slice(0, -1) : decoded;
 }
 
-/** Whether some request could match both prefixes; they match whole segments. Both are comparable paths. */
+/** Whether a request could match both prefixes, which match whole segments. Both are comparable paths. */
 export function pathsOverlap(one: string, other: string): boolean {
   const [short, long] = one.length <= other.length ? [one, other] : [other, one];
   return short === "/" || long === short || long.startsWith(`${short}/`);

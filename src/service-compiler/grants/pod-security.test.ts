@@ -34,7 +34,7 @@ const rows: readonly Row[] = [
     needs: "baseline",
   },
   { name: "user 0", given: context({ runAsUser: 0 }), field: "runAsUser", needs: "baseline" },
-  { name: "root that is not ruled out", given: context({ runAsNonRoot: false }), field: "runAsNonRoot", needs: "baseline" },
+  { name: "runAsNonRoot that is not true", given: context({ runAsNonRoot: false }), field: "runAsNonRoot", needs: "baseline" },
 ];
 const probes: readonly Row[] = [
   {
@@ -64,7 +64,7 @@ describe("a service is refused for", () => {
   });
 });
 
-test("what is compiled by default meets restricted, init containers too", () => {
+test("the compiled defaults meet restricted, init containers too", () => {
   const { pod } = compiled({ containers: { main: { image: "a" }, setup: { image: "b", before: ["main"] } } });
   for (const container of [...(pod("containers") as []), ...(pod("initContainers") as [])])
     expect(podSecurityViolations(container, "restricted")).toEqual([]);
@@ -73,7 +73,7 @@ test("what is compiled by default meets restricted, init containers too", () => 
   ).toEqual([expect.stringContaining("spec.containers.setup.securityContext.privileged")]);
 });
 
-test("what is allowed at restricted is not refused", () => {
+test("fields that restricted allows are not refused", () => {
   const given = {
     runAsUser: 1000,
     capabilities: { drop: ["ALL"], add: ["NET_BIND_SERVICE"] },
@@ -87,12 +87,12 @@ test("what is allowed at restricted is not refused", () => {
   expect(mistakes(mainContainer(context({ ...given, ...profiles })))).toEqual([]);
 });
 
-test("the refusal names the environment that would have to grant it", () => {
+test("the error names the environment that must grant it", () => {
   const found = mistakes(mainContainer(context({ runAsUser: 0 })), { environment: {} });
   expect(found[0]).toContain("set spec.isolation.podSecurity to baseline in LatticeEnvironment prod");
 });
 
-test("the labels of a namespace warn of what the level forbids, also where a wider one is enforced", () => {
+test("the labels of a namespace warn about violations of the level, also when a wider one is enforced", () => {
   expect(podSecurityLabels("restricted", widerLevel("restricted", "baseline"))).toMatchObject({
     "pod-security.kubernetes.io/enforce": "baseline",
     "pod-security.kubernetes.io/enforce-version": "v1.36",

@@ -1,11 +1,11 @@
 /**
- * The Pod Security Standards, as far as a LatticeService can break them. Each row is a check of k8s.io/pod-security-admission (v1.36) on a
+ * The Pod Security Standards, as far as a LatticeService can violate them. Each row is a check of k8s.io/pod-security-admission (v1.36) on a
  * container as it is compiled; checks on what cannot be expressed (host namespaces, host ports, host paths, sysctls) have no row.
  */
 import { POD_SECURITY_LEVELS, type PodSecurityLevel } from "#crds";
 import { fieldAt, type Json, type JsonObject } from "#kube";
 
-/** Version of the standards that the checks are taken from: API servers are asked for the same. */
+/** Version of the standards that the checks implement; the namespace labels request the same version. */
 const POD_SECURITY_VERSION = "v1.36";
 
 export type PodSecurityViolation = {
@@ -20,7 +20,7 @@ type Check = {
   readonly field: string;
   /** The strictest level that allows what the check finds. */
   readonly needs: Exclude<PodSecurityLevel, "restricted">;
-  /** What must hold; undefined: it holds. */
+  /** The violated requirement; undefined: none. */
   readonly violation: (value: Json | undefined, container: JsonObject) => string | undefined;
 };
 
@@ -98,7 +98,7 @@ const RESTRICTED: readonly Check[] = [
   {
     field: "securityContext.runAsNonRoot",
     needs: "baseline",
-    // of the two the user that was written is the one to correct
+    // with an explicit user, that user is reported
     violation: (value, container) =>
       value === true || fieldAt(container, "securityContext", "runAsUser") === 0 ? undefined : "must be true",
   },
@@ -121,7 +121,7 @@ const CHECKS: Readonly<Record<PodSecurityLevel, readonly Check[]>> = {
   privileged: [],
 };
 
-/** What a compiled container has that its level does not allow; of two checks on one field the wider one speaks. */
+/** The violations of a compiled container; of two checks on one field the one that needs the wider level is reported. */
 export function podSecurityViolations(container: JsonObject, level: PodSecurityLevel): readonly PodSecurityViolation[] {
   const found = new Map<string, PodSecurityViolation>();
   for (const { field, needs, violation } of CHECKS[level]) {
@@ -131,7 +131,7 @@ export function podSecurityViolations(container: JsonObject, level: PodSecurityL
   return consequencesLeftOut([...found.values()]);
 }
 
-/** A privileged container has none of the defaults; naming each would hide the one field that was written. */
+/** A privileged container has none of the defaults; reporting each would hide the field that the user set. */
 function consequencesLeftOut(violations: readonly PodSecurityViolation[]): readonly PodSecurityViolation[] {
   const cause = violations.find(({ field }) => field === "securityContext.privileged");
   return cause === undefined ? violations : [cause];

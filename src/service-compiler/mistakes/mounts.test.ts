@@ -87,7 +87,7 @@ describe("a file", () => {
     ]);
   });
 
-  test("that mixes a store outside with a Secret", () => {
+  test("that combines an external store with a Secret", () => {
     const content = "a=${secrets.s.k}\nb=${secrets.v.k}\n";
     expect(mistakes(mainContainer({ files: { "/etc/f": { content } } }), around)).toEqual([
       `spec.containers.main.files["/etc/f"]: template error in container 'main' file '/etc/f': this mixes a value of External Secrets with one from a Secret; give each a variable or file of its own`,

@@ -239,12 +239,12 @@ describe("a resource", () => {
     expect(mistakes(mainContainer({}, datagrams), { grants })).toEqual(want);
   });
 
-  test("an endpoint that is no URL, when it is read", () => {
+  test("an endpoint that is not a URL, when it is read", () => {
     const spec = mainContainer({ variables: { V: "${resources.odd.host}" } }, { resources: { odd: { type: "external-service" } } });
     expect(mistakes(spec, around)).toEqual([`spec.resources.odd: resource 'odd' provisioner error: "https:///nothing" is not a URL`]);
   });
 
-  test("two circles are two errors", () => {
+  test("two cycles are two errors", () => {
     const reads = (other: string) => ({ type: "postgres", params: { database: `\${resources.${other}.host}` } });
     expect(mistakes(mainContainer({}, { resources: { a: reads("b"), b: reads("a"), c: reads("d"), d: reads("c") } }))).toEqual([
       "spec.resources: circular dependency detected: a -> b -> a",
@@ -314,7 +314,7 @@ describe("a declared type", () => {
     {
       name: "a class without a value",
       outputs: "v: ${resource.class}",
-      want: "${resource.class}: resource.class is not set; the resource does not say it",
+      want: "${resource.class}: resource.class is not set; set it in the resource",
     },
     {
       name: "a name that is none",

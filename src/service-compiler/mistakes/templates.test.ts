@@ -94,7 +94,7 @@ describe("in a variable", () => {
     ]);
   });
 
-  test("a placeholder without an end in sight", () => {
+  test("a placeholder that is too long", () => {
     const given = `\${${"a".repeat(1_025)}}`;
     expect(mistakes(mainContainer({ variables: { V: given } }))).toEqual([
       "spec.containers.main.variables.V: template error in container 'main' variable 'V': a placeholder of 1025 characters is too long; is a '}' missing before it?",
@@ -117,7 +117,7 @@ describe("in a file, with line and column", () => {
   });
 });
 
-test("all mistakes of a service come at once, and those of a resource once, however often it is read", () => {
+test("all mistakes of a service are reported at once, and those of a resource only once", () => {
   const spec = {
     containers: {
       a: { image: "i:1", variables: { X: "${metadata.x}", Y: "${resources.gone.url}", Z: "${resources.gone.host}" } },

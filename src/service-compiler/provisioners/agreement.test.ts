@@ -1,4 +1,4 @@
-/** Ports, methods and paths of an agreement: what is not understood is an error, and opens nothing. */
+/** Ports, methods and paths of an agreement: an invalid value is an error, and opens nothing. */
 import { describe, expect, test } from "vitest";
 import { entry, resolved } from "./resources.test-support.ts";
 
@@ -107,7 +107,7 @@ describe("an agreement is refused, and opens nothing, with", () => {
   });
 });
 
-describe("two inbound resources about one peer", () => {
+describe("two inbound resources for one peer", () => {
   const about = (params: Given["params"] & object): Given => ({ ...inbound(params), id: "web" });
   const seen = (first: Given, second: Given) => {
     const { agreements, errors } = resolved([entry("a", first), entry("b", second)]).finish();
@@ -121,7 +121,7 @@ describe("two inbound resources about one peer", () => {
     expect(seen(about({ ports: ["http"] }), about({ ports: ["admin"] }))).toEqual({ open: ["a", "b"], errors: [] });
   });
 
-  test("with different methods or paths are both refused: together they would open what neither of them says", () => {
+  test("with different methods or paths are both refused: combined they would open more than either declares", () => {
     const message = "resources 'a' and 'b' are both about prod/web with different params.methods or params.paths; use one resource for it";
     const refused = { open: [], errors: [`a: ${message}`, `b: ${message}`] };
     expect(seen(about({ methods: ["GET"] }), about({ methods: ["POST"] }))).toEqual(refused);
@@ -130,7 +130,7 @@ describe("two inbound resources about one peer", () => {
     expect(seen(about({ methods: ["GET", "PUT"] }), about({ methods: ["PUT", "GET"] }))).toEqual({ open: ["a", "b"], errors: [] });
   });
 
-  test("of which one is broken: the other stays as narrow as it is", () => {
+  test("of which one is invalid: the other is not widened", () => {
     expect(seen(about({ methods: ["GET"] }), about({ prots: ["http"] })).open).toEqual(["a"]);
   });
 });

@@ -1,7 +1,7 @@
 /**
- * Params that narrow an agreement: which ports, methods and paths. This is their only parser; the service and its mesh node use its result.
+ * Params that limit an agreement to ports, methods and paths. This is their only parser; the service and its mesh node use its result.
  *
- * What cannot be read is an error and never "all of them": a declaration with a typing error opens nothing.
+ * An invalid value is an error and never means "all": a declaration with a mistake opens nothing.
  */
 import { err, ok, type Result } from "#base";
 import { didYouMean } from "#crds";
@@ -20,13 +20,13 @@ export type AgreementParams = {
   readonly paths: readonly string[] | undefined;
 };
 
-/** An agreement that nothing narrows. */
+/** An agreement without limits. */
 export const EVERYTHING: AgreementParams = { ports: undefined, methods: undefined, paths: undefined };
 
-/** Ports of the service itself, by name: what an inbound declaration can name. */
+/** Ports of the service itself, by name, which an inbound declaration may list. */
 export type OwnPorts = ReadonlyMap<string, number>;
 
-/** `own`: given where the declaration is about this service's ports and no others. */
+/** `own`: set when the declaration refers to this service's ports only. */
 export function agreementParams(params: Params, own?: OwnPorts): Result<AgreementParams, ResourceProblem> {
   if (params.size === 0) return ok(EVERYTHING);
   const ports = listOf(params, PORTS, (item) => portOf(item, own));
@@ -70,7 +70,7 @@ function listOf<T extends string | number>(
   return wrong.length > 0 ? problemsIn(wrong) : ok(values);
 }
 
-/** undefined: it is no list. */
+/** undefined: not a list. */
 function itemsOf(params: Params, name: string): Result<readonly Json[] | undefined, ResourceProblem> {
   const param = params.get(name);
   if (param?.kind === "json") return ok(Array.isArray(param.json) ? (param.json as readonly Json[]) : undefined);
@@ -80,7 +80,7 @@ function itemsOf(params: Params, name: string): Result<readonly Json[] | undefin
 
 const LONGEST_SHOWN = 64;
 
-/** As it was written, cut: the text is the user's and may be long. */
+/** The value as given, truncated: user input may be long. */
 function shown(item: Json): string {
   const text = JSON.stringify(item);
   return text.length <= LONGEST_SHOWN ? text : `${text.slice(0, LONGEST_SHOWN)}…`;
@@ -111,7 +111,7 @@ function methodOf(item: string | number): Result<string, string> {
 
 const LONGEST_PATH = 1_024;
 
-// Istio compares the path without the query, and reads a "*" at one end: "/api/*" is a prefix, "*/health" a suffix
+// Istio matches the path without the query, and accepts a "*" at one end: "/api/*" is a prefix, "*/health" a suffix
 function pathOf(item: string | number): Result<string, string> {
   const path = String(item);
   const isPath = path.length <= LONGEST_PATH && /^(?:\/[^\s?#*]*\*?|\*(?:\/[^\s?#*]*)?)$/.test(path);
@@ -124,7 +124,7 @@ function pathOf(item: string | number): Result<string, string> {
   );
 }
 
-/** Of paths that are legal and most likely mistakes. */
+/** Warnings about legal paths that are probably mistakes. */
 export function pathWarnings({ paths = [] }: AgreementParams): readonly string[] {
   return paths.flatMap((path, at) => {
     if (!hasEmptySegment(path)) return [];
@@ -133,7 +133,7 @@ export function pathWarnings({ paths = [] }: AgreementParams): readonly string[]
   });
 }
 
-/** Whether two agreements take the same requests. */
+/** Whether two agreements allow the same requests. */
 export function sameRequests(one: AgreementParams, other: AgreementParams): boolean {
   const text = ({ methods, paths }: AgreementParams) => JSON.stringify([methods?.toSorted() ?? null, paths?.toSorted() ?? null]);
   return text(one) === text(other);

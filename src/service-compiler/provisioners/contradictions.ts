@@ -1,6 +1,6 @@
 /**
- * Inbound declarations about one peer that take different requests. Together they would take the methods of one on the paths and ports of the
- * other, which neither of them says.
+ * Inbound declarations for one peer that allow different requests. Combined they would allow the methods of one on the paths and ports of the
+ * other, which neither of them declares.
  */
 import { sameRequests, type AgreementParams } from "./agreement.ts";
 import type { Provisioned } from "./provisioner.ts";

@@ -1,5 +1,5 @@
 /**
- * Databases and brokers behind a service of their own, `{id}-postgres` and so on, with their password in the secret store. They are not made
+ * Databases and brokers with a service of their own, `{id}-postgres` and so on, and their password in the secret store. They are not created
  * here. Outputs have the names that the default provisioners of Score's own tools publish.
  */
 import { ok, type Result } from "#base";
@@ -12,11 +12,11 @@ import { joinedOpenly, joinedSecretly, secretValue, serverOf, type Server } from
 type Database = {
   readonly type: string;
   readonly port: number;
-  /** Of its URLs. */
+  /** Scheme of its URLs. */
   readonly scheme: string;
-  /** Where the resource names no user: the administrator that its image makes. */
+  /** Default user: the administrator that the image creates. */
   readonly username: string;
-  /** What is inside of it and has a name; param and output are called so. */
+  /** The named object inside of it; also the name of its param and output. */
   readonly inside: "database" | "vhost" | undefined;
 };
 
@@ -56,7 +56,7 @@ function closedOutputs({ type, scheme }: Database, { server, request, username, 
     const credentials = [encoded(username), plain(":"), encoded(found.value), plain("@")];
     return withAuthority(server, (authority) => joinedSecretly([plain(`${scheme}://`), ...credentials, authority, encoded(name)]));
   };
-  // Score calls it `connection` where it publishes one
+  // Score publishes it under the name `connection`
   const names = type === "mongodb" ? ["connection", "connection_string"] : ["connection_string"];
   return [["username", closed(username)], ["password", password], ...names.map((output) => [output, connection] as const)];
 }
@@ -88,7 +88,7 @@ export const mongodbProvisioner = databaseProvisioner({
 /** RabbitMQ, or another broker that speaks AMQP. */
 export const amqpProvisioner = databaseProvisioner({ type: "amqp", port: 5672, scheme: "amqp", username: "guest", inside: "vhost" });
 
-/** Without `auth: false` it has a user and a password, which are read when a template names them. */
+/** Unless `auth: false` is set it has a user and a password, which are read only when a template uses them. */
 export const redisProvisioner: Provisioner = {
   type: "redis",
   params: ["port", "auth", "username"],

@@ -4,7 +4,7 @@ import { declaredProvisioner } from "./declared.ts";
 import { registryWith } from "./registry.ts";
 import { entry, resolved } from "./resources.test-support.ts";
 
-describe("a type written down in a ConfigMap", () => {
+describe("a resource type that a ConfigMap declares", () => {
   const configMap = (text: string): KubeObject =>
     ({
       apiVersion: "v1",
@@ -48,13 +48,13 @@ peer: {name: "\${resource.id}-s3", port: "\${params.port}"}
     { read: "bad", params: { pw: "${secrets.a.b}" }, want: "the path of a secret must not be sensitive itself" },
     { read: "lost", want: "there is no secret 'nowhere'" },
   ];
-  test.each(wrong)("tells what is wrong with $read", ({ read, params, want }) => {
+  test.each(wrong)("reports the error of $read", ({ read, params, want }) => {
     const all = made(params);
     all.read(`\${resources.store.${read}}`);
     expect(all.finish().errors[0]).toMatchObject({ message: expect.stringContaining(want) });
   });
 
-  test("opens the way to its peer", () => {
+  test("declares a call to its peer", () => {
     expect(made().finish().provisioned.get("store")?.peer).toEqual({ address: { namespace: "prod", name: "files-s3" }, port: 9000 });
     expect(made({ port: "x" }).finish().errors[0]).toMatchObject({ message: 'peer.port is "x"; it must be a port' });
     expect(made({ port: "${secrets.a.b}" }).finish().errors[0]).toMatchObject({ message: "peer must not be sensitive" });
@@ -72,7 +72,7 @@ peer: {name: "\${resource.id}-s3", port: "\${params.port}"}
     expect(read?.ok === false && read.error).toContain(want);
   });
 
-  test("other ConfigMaps are none", () => {
+  test("other ConfigMaps declare no type", () => {
     expect(declaredProvisioner({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "x" } })).toBeUndefined();
     expect(declaredProvisioner({ ...configMap(""), data: {} } as KubeObject)).toMatchObject({ ok: false });
   });

@@ -1,5 +1,5 @@
 /**
- * A type of resource declared as data, so that users can add one without a fork: which outputs it has, made from its params, and which of
+ * A resource type declared as data, so that users can add one without a fork: its outputs, computed from its params, and which of
  * them come from the secret store.
  */
 import { err, ok, type Result } from "#base";
@@ -20,7 +20,7 @@ type Declared = {
   readonly peer: { readonly name: string; readonly port: string } | undefined;
 };
 
-/** A ConfigMap with the label that says so; undefined: it is another ConfigMap. */
+/** Parses a ConfigMap with the label; undefined: a ConfigMap without it. */
 export function declaredProvisioner(configMap: KubeObject): Result<Provisioner, string> | undefined {
   if (configMap.kind !== "ConfigMap" || configMap.metadata.labels?.[PROVISIONER_LABEL] === undefined) return undefined;
   const where = `ConfigMap ${configMap.metadata.namespace ?? "default"}/${configMap.metadata.name}`;
@@ -86,7 +86,7 @@ function provisionerOf(declared: Declared): Provisioner {
   };
 }
 
-/** Those with a default, and those that a template reads. A type that mentions none says nothing about them. */
+/** Params with a default, and those that a template reads. A type without any accepts all params. */
 function knownParams({ params, outputs, peer }: Declared): Pick<Provisioner, "params"> {
   const templates = [...[...outputs.values()].map(({ template }) => template), ...(peer === undefined ? [] : [peer.name, peer.port])];
   const read = templates.flatMap((template) => [...template.matchAll(/\$\{params\.([^}]+)\}/g)].map(([, name = ""]) => name));
@@ -102,7 +102,7 @@ function scopeFor({ params }: Declared, { name, address, class: variant, params:
     ["class", variant],
   ]);
   return scopeOf([
-    ["resource", fields("resource", resource, "the resource does not say it")],
+    ["resource", fields("resource", resource, "set it in the resource")],
     ["params", paramsNamespace(params, given)],
     ["cluster", fields("cluster", new Map([["domain", surroundings.clusterDomain]]), "")],
   ]);

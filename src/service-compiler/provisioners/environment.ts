@@ -1,4 +1,4 @@
-/** `environment`: any value of `${config.*}` as an output. Score's own tools read variables of the shell there; a cluster has configs. */
+/** `environment`: any value of `${config.*}` as an output. Score's own tools read shell variables instead. */
 import { ok } from "#base";
 import { problem } from "./params.ts";
 import type { Provisioner } from "./provisioner.ts";

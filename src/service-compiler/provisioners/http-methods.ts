@@ -1,4 +1,4 @@
-/** The methods of the IANA registry of HTTP methods. A method that is not in it is a typing error rather than a new protocol. */
+/** The methods of the IANA registry of HTTP methods. Any other method is treated as a misspelling. */
 export const HTTP_METHODS: ReadonlySet<string> = new Set(
   (
     "GET HEAD POST PUT DELETE CONNECT OPTIONS TRACE PATCH QUERY " +

@@ -1,4 +1,4 @@
-/** Which params a resource may have. Any other is an error: what a typing error was meant to narrow would be open. */
+/** The params that a resource may have. Any other is an error: a misspelled limit would otherwise open everything. */
 import { didYouMean } from "#crds";
 import { AGREEMENT_PARAMS } from "./agreement.ts";
 import type { Provisioner, ResourceProblem } from "./provisioner.ts";
@@ -8,7 +8,7 @@ import type { ResourceEntry } from "./resolve.ts";
 const MOST_NAMED = 10;
 const NONE: readonly ResourceProblem[] = [];
 
-/** One problem for each. An inbound peer has the params of an agreement, whatever its type. */
+/** One problem for each unknown param. An inbound peer has the params of an agreement, for every type. */
 export function unknownParams(entry: ResourceEntry, provisioner: Provisioner | undefined): readonly ResourceProblem[] {
   const known = knownParams(entry, provisioner);
   if (known === undefined) return NONE;

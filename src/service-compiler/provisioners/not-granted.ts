@@ -1,11 +1,11 @@
 /**
- * What a resource would use without a grant: another namespace's database, a host that the environment does not give, or one that another
- * service has. It is checked on what a type made, so that it holds for every type.
+ * Uses without a grant: another namespace's database, a host that the environment does not grant, or one that another
+ * service holds. The provisioned result is checked, so that the check covers every type.
  */
 import { howToGrant, mayClaimHost } from "../grants/index.ts";
 import type { Provisioned, ProvisionRequest } from "./provisioner.ts";
 
-/** A sentence about the first thing that is not granted; undefined: all of it is. */
+/** The message for the first use without a grant; undefined: none. */
 export function notGranted(made: Provisioned, request: ProvisionRequest): string | undefined {
   return foreignPeer(made, request) ?? foreignHost(made, request) ?? takenRoute(made, request);
 }

@@ -1,5 +1,5 @@
 /**
- * `s3`: a bucket behind a service `{id}-s3` (MinIO and the like), or behind the LatticeExternalService of that name. The bucket is not made here;
+ * `s3`: a bucket behind a service `{id}-s3` (MinIO and the like), or behind the LatticeExternalService of that name. The bucket is not created here;
  * its keys are in the secret store.
  */
 import { ok } from "#base";

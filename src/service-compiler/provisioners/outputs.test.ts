@@ -189,14 +189,14 @@ describe("outputs", () => {
     expect(flags).toEqual([false, true]);
   });
 
-  test("Redis without auth has no password at all", () => {
+  test("Redis without auth has no password output", () => {
     expect(resolved([entry("cache", { type: "redis", params: { auth: false } })]).read("${resources.cache.password}")).toBe(
       "error: ${resources.cache.password}: redis 'cache' has no output 'password'; there are host, port, url",
     );
   });
 });
 
-test("what a resource brings beside its outputs", () => {
+test("routes, claims and callees of a resource", () => {
   const { provisioned } = resolved([
     POSTGRES,
     entry("web", { type: "route", params: { port: 8080 } }),

@@ -1,4 +1,4 @@
-/** Small ways to write the outputs of a provisioner. */
+/** Helpers for the outputs of a provisioner. */
 import { ok, reveal } from "#base";
 import { plain, secret, type Value } from "../templates/index.ts";
 import type { ResourceOutput } from "./provisioner.ts";
@@ -11,12 +11,12 @@ export function closed(value: Value): ResourceOutput {
   return () => ok(hidden(value));
 }
 
-/** Sensitive by its meaning, whatever it was made of: this includes user names. */
+/** Always sensitive, whatever its parts are: this includes user names. */
 export function hidden(value: Value): Value {
   return value.kind === "plain" ? secret(value.text) : value;
 }
 
-/** As it stands in a URL. What only External Secrets knows cannot be encoded here, and goes in as it is. */
+/** URL-encoded. A value that only External Secrets knows cannot be encoded here, and is inserted as it is. */
 export function encoded(value: Value): Value {
   if (value.kind === "external") return value;
   // half of a surrogate pair cannot be encoded

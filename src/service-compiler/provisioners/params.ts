@@ -1,24 +1,24 @@
 /**
- * The params of a resource, with their templates filled in, read by name and kind.
+ * Reads the params of a resource by name and type, after their templates are rendered.
  *
- * A number may come as text (`"${config.port}"` is one): what counts is what it says.
+ * A number may be a text, as in `"${config.port}"`.
  */
 import { err, ok, type Result } from "#base";
 import type { Json } from "#kube";
 import { plain, type Value } from "../templates/index.ts";
 import type { ResourceProblem } from "./provisioner.ts";
 
-/** A text stays a Value, since it may be sensitive; below the first level nothing is. */
+/** A text on the first level stays a Value, since it may be sensitive; deeper texts are never sensitive. */
 export type Param = { readonly kind: "text"; readonly value: Value } | { readonly kind: "json"; readonly json: Json };
 
 export type Params = ReadonlyMap<string, Param>;
 
-/** `field`: the param that it is about, such as `params.port`. */
+/** `field`: the param with the problem, such as `params.port`. */
 export function problem(message: string, field?: string): Result<never, ResourceProblem> {
   return err({ kind: "other", message, ...(field === undefined ? {} : { field }) });
 }
 
-/** All problems among the results; callers know that there is one. */
+/** All problems among the results; there is at least one. */
 export function problemsIn(results: readonly Result<unknown, ResourceProblem>[]): Result<never, ResourceProblem> {
   return err({ kind: "several", problems: results.flatMap((result) => (result.ok ? [] : [result.error])) });
 }
@@ -32,7 +32,7 @@ export function textParam(params: Params, name: string, fallback: string): Resul
   return problem(`params.${name} must be a text`, `params.${name}`);
 }
 
-/** A text that ends up where everybody can read it. */
+/** A text that is stored outside of Secrets, and so must not be sensitive. */
 export function openText(params: Params, name: string): Result<string | undefined, ResourceProblem> {
   if (!params.has(name)) return ok(undefined);
   const text = textParam(params, name, "");

@@ -1,4 +1,4 @@
-/** The types of resources that there are, by name. One added later replaces one of the same type: a platform team may have its own postgres. */
+/** The resource types by name. A later one replaces an earlier one of the same name: a platform team may have its own postgres. */
 import { amqpProvisioner, mongodbProvisioner, mysqlProvisioner, postgresProvisioner, redisProvisioner } from "./databases.ts";
 import { dnsProvisioner, routeProvisioner, volumeProvisioner } from "./routes-and-volumes.ts";
 import { environmentProvisioner } from "./environment.ts";

@@ -1,4 +1,4 @@
-/** The templates in `params` filled in. Texts on the first level may be sensitive; deeper down nothing can say so, and it is refused. */
+/** Renders the templates in `params`. Texts on the first level may be sensitive; deeper texts cannot be marked as sensitive, so a sensitive one is refused. */
 import { err, ok, type Result } from "#base";
 import { isJsonObject, type Json, type JsonObject } from "#kube";
 import { MOST_PROBLEMS, renderText, type TemplateScope, type TemplateProblem, type Value } from "../templates/index.ts";
@@ -7,7 +7,7 @@ import type { Param, Params } from "./params.ts";
 /** Most resources have none. */
 const NONE: Result<Params, never> = ok(new Map());
 
-/** The message begins with where: `params.database: …`. */
+/** The message begins with the path: `params.database: …`. */
 export function renderParams(params: JsonObject, scope: TemplateScope): Result<Params, readonly TemplateProblem[]> {
   if (Object.keys(params).length === 0) return NONE;
   const rendered = new Map<string, Param>();
@@ -21,14 +21,14 @@ export function renderParams(params: JsonObject, scope: TemplateScope): Result<P
 
 type Rendering = { readonly scope: TemplateScope; readonly problems: TemplateProblem[] };
 
-/** Enough mistakes are known: the rest is not rendered. */
+/** The limit of reported mistakes is reached: the rest is not rendered. */
 function isFull({ scope, problems }: Rendering): boolean {
   return problems.length >= MOST_PROBLEMS || (scope.budget.isExceeded && problems.length > 0);
 }
 
 const LONGEST_SHOWN = 64;
 
-/** Names of params are free text, and messages are short. */
+/** Names of params are free text, so they are truncated in messages. */
 export function shownName(name: string): string {
   return name.length <= LONGEST_SHOWN ? name : `${name.slice(0, LONGEST_SHOWN)}…`;
 }

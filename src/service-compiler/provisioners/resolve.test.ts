@@ -11,13 +11,13 @@ describe("resources that read each other", () => {
     expect(resolved(entries).read("${resources.a.database}")).toBe("shop-copy");
   });
 
-  test("a circle is one error that names its path", () => {
+  test("a cycle is one error with its path", () => {
     const reads = (other: string): JsonObject => ({ database: `\${resources.${other}.database}` });
     const entries = ["a", "b", "c"].map((name, index) => entry(name, { type: "postgres", params: reads(["b", "c", "a"][index] ?? "") }));
     expect(resolved(entries).finish().errors).toEqual([{ kind: "circular-dependency", of: "resources", path: ["a", "b", "c", "a"] }]);
   });
 
-  test("a resource that reads a broken one says which", () => {
+  test("a resource that reads a resource with an error names it", () => {
     const entries = [entry("a", { type: "postgres", params: { database: "${resources.b.url}" } }), entry("b", {})];
     expect(resolved(entries).finish().errors).toContainEqual({
       kind: "provisioner",

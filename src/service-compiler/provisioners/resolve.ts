@@ -33,19 +33,19 @@ export type ResourceEntry = {
   readonly params: JsonObject;
 };
 
-/** Of a resource whose declaration has mistakes that are reported elsewhere. The schema allows no such type. */
+/** Type of a resource whose mistakes are reported elsewhere. The schema does not allow this type name. */
 export const UNREAD_TYPE = "?";
 
 export type ResourceError =
   | { readonly kind: "resource-not-found"; readonly name: string; readonly type: string; readonly id: string }
   | { readonly kind: "unsupported-resource-type"; readonly name: string; readonly type: string; readonly known: readonly string[] }
-  /** `field`: the part of the resource that it is about, such as `params.port`. */
+  /** `field`: the part of the resource with the problem, such as `params.port`. */
   | { readonly kind: "provisioner"; readonly name: string; readonly message: string; readonly field?: string }
   | { readonly kind: "resource-not-granted"; readonly name: string; readonly message: string }
   | { readonly kind: "circular-dependency"; readonly of: "resources" | "containers"; readonly path: readonly string[] };
 
 export type ResourceResolution = {
-  /** Of every entry that is about a peer and was understood: which ports, methods and paths. One that is not in here opens nothing. */
+  /** Ports, methods and paths of every valid entry with a peer. An entry that is missing here opens nothing. */
   readonly agreements: ReadonlyMap<string, AgreementParams>;
   readonly provisioned: ReadonlyMap<string, Provisioned>;
   readonly errors: readonly ResourceError[];
@@ -63,9 +63,9 @@ export type Resolving = {
   readonly entries: readonly ResourceEntry[];
   readonly registry: Registry;
   readonly surroundings: ProvisionerContext;
-  /** Everything but `resources`, which params see as well. */
+  /** All template namespaces except `resources`; params can read these as well. */
   readonly scope: TemplateScope;
-  /** Of the service itself. */
+  /** Ports of the service itself. */
   readonly ownPorts: OwnPorts;
 };
 
@@ -87,7 +87,7 @@ export function resolveResources({ entries, registry, surroundings, scope, ownPo
     return result;
   };
 
-  /** Where the budget was exceeded before, that is reported there and nowhere else. */
+  /** An exceeded budget is reported only where it was exceeded first. */
   const keepUnread = (entry: ResourceEntry, problems: readonly TemplateProblem[]): Result<never, readonly ResourceError[]> => {
     const error = err(paramErrors(entry, problems, { errors, byName }));
     done.set(entry.name, error);
@@ -95,7 +95,7 @@ export function resolveResources({ entries, registry, surroundings, scope, ownPo
     return error;
   };
 
-  /** The params as they are understood; the mesh reads nothing else. */
+  /** The parsed params, which are the only input of the mesh. */
   const understand = (entry: ResourceEntry, params: Params, provisioner: Provisioner | undefined): Result<void, ResourceProblem> => {
     const unknown = unknownParams(entry, provisioner);
     const narrows = entry.direction !== "outbound" || entry.type === "service";
@@ -133,7 +133,7 @@ export function resolveResources({ entries, registry, surroundings, scope, ownPo
     return keep(name, made);
   };
 
-  /** Who calls is not looked up; what it may call is read. */
+  /** For an inbound resource the caller is not looked up; only its agreement is parsed. */
   const readInbound = (entry: ResourceEntry): undefined => {
     const params = renderParams(entry.params, inner);
     if (!params.ok) return void keepUnread(entry, params.error);
@@ -141,14 +141,14 @@ export function resolveResources({ entries, registry, surroundings, scope, ownPo
     if (!understood.ok) errors.set(entry.name, ownErrors(entry, understood.error));
   };
 
-  /** What was found once is found again: the same output stands in many variables. */
+  /** Cached: many variables may read the same output. */
   const found = new Map<string, Result<FoundValue, MissingName>>();
   const namespace: TemplateNamespace = (path) => {
     const text = path.length === 2 ? `${path[0]}.${path[1]}` : path.join(".");
     const known = found.get(text);
     if (known !== undefined) return known;
     const answer = look(path);
-    // in the middle of a circle the answer is not the last one
+    // inside a cycle the result is not final
     if (answer.ok || stack.length === 0) found.set(text, answer);
     return answer;
   };
@@ -189,7 +189,7 @@ export function resolveResources({ entries, registry, surroundings, scope, ownPo
   };
 }
 
-/** Its error is about the name that is read, and not about the resource. */
+/** The error belongs to the name that is read, not to the resource. */
 function readAnyOutput(entry: ResourceEntry, wanted: string, made: Provisioned): Result<FoundValue, MissingName> {
   const value = wanted === "" ? undefined : made.anyOutput?.(wanted);
   if (value === undefined) return err(noOutput(entry, wanted, made));
@@ -206,7 +206,7 @@ function noOutput({ name, type }: ResourceEntry, wanted: string, { outputs }: Pr
 
 type Around = { readonly errors: ReadonlyMap<string, readonly ResourceError[]>; readonly byName: ReadonlyMap<string, ResourceEntry> };
 
-/** A param that reads a resource in a circle is that circle's error; one that reads a broken resource waits for that one. */
+/** A param that reads a resource of a cycle has the error of the cycle; one that reads a resource with an error is checked after that is fixed. */
 function paramErrors(entry: ResourceEntry, problems: readonly TemplateProblem[], { errors, byName }: Around): readonly ResourceError[] {
   const circle = problems
     .flatMap(({ resource }) => (resource === undefined ? [] : (errors.get(resource) ?? [])))

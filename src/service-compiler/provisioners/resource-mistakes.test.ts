@@ -170,7 +170,7 @@ describe("mistakes of a resource", () => {
     });
   });
 
-  test("a URL without a port in a scheme that has none", () => {
+  test("a URL without a port in a scheme without a default port", () => {
     const odd = {
       ...surroundings,
       findExternalService: () => ({
@@ -193,7 +193,7 @@ describe("mistakes of a resource", () => {
     ]);
   });
 
-  test("an undeclared resource, an inbound one, and an output that is not there", () => {
+  test("an undeclared resource, an inbound one, and an output that does not exist", () => {
     const { read } = resolved([entry("backend", {}), entry("caller", { direction: "inbound" })]);
     expect(read("${resources.backen.url}")).toBe(
       `error: \${resources.backen.url}: resource 'backen' is not declared; did you mean "backend"?`,
@@ -259,7 +259,7 @@ describe("a parameter that the type does not know is an error", () => {
     expect([agreements.has("x"), provisioned.has("x")]).toEqual([false, false]);
   });
 
-  test("a database that is called and calls has the parameters of both", () => {
+  test("a database with direction both has the params of both directions", () => {
     const { errors, agreements } = resolved([
       entry("x", { type: "postgres", direction: "both", params: { database: "d", ports: ["http"] } }),
     ]).finish();

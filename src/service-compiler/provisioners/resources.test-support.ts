@@ -1,4 +1,4 @@
-/** Resources to resolve, and a small world around them. Only for tests. */
+/** Resources to resolve, and their context. Only for tests. */
 import { grantsOf } from "../grants/index.ts";
 import { err, ok, reveal, type Result } from "#base";
 import { fields, plain, renderText, scopeOf, secret, withNamespace, type Rendered, type TemplateProblem } from "../templates/index.ts";
@@ -90,7 +90,7 @@ const config = fields(
   ]),
   "",
 );
-/** Of the service whose resources are resolved. */
+/** Ports of the service whose resources are resolved. */
 const OWN_PORTS = new Map([
   ["http", 80],
   ["admin", 9000],

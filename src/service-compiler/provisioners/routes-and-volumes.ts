@@ -61,7 +61,7 @@ function checkRoutePath(path: string): Result<void, ResourceProblem> {
   );
 }
 
-/** As the Gateway API wants it: nothing in it that a proxy would have to resolve or decode first. */
+/** As the Gateway API requires: without anything that a proxy would resolve or decode. */
 function isRoutePath(path: string): boolean {
   if (path.length > LONGEST_PATH || !/^\/(?:[-A-Za-z0-9/._~!$&'()*+,;=:@]|%[0-9A-Fa-f]{2})*$/.test(path)) return false;
   return !hasEmptySegment(path) && !/%2f/i.test(path) && resolvedUrlPath(path) === path;
@@ -100,7 +100,7 @@ export const volumeProvisioner: Provisioner = {
   },
 };
 
-/** With a size the claim is made; without one it must be there already. */
+/** With a size the claim is created; without one it must exist. */
 function claimOf({ params, address }: ProvisionRequest, kind: string) {
   const size = openText(params, "size");
   const modes = listParam(params, "accessModes");

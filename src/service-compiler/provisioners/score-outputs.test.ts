@@ -55,7 +55,7 @@ describe("values", () => {
 });
 
 describe("the peer that is called", () => {
-  test.each(["mysql", "mongodb", "amqp", "s3"])("of %s is a service of that name", (type) => {
+  test.each(["mysql", "mongodb", "amqp", "s3"])("of %s is the service with that suffix", (type) => {
     const peer = resolved([entry("db", { type, params: { port: 4000 } })])
       .finish()
       .provisioned.get("db")?.peer;
@@ -81,7 +81,7 @@ describe("mistakes", () => {
     }
   });
 
-  test("a value of the environment that is not there is named where it is read, each one", () => {
+  test("each missing value of the environment is reported where it is read", () => {
     const made = resolved([entry("env", { type: "environment" })]);
     expect(made.read("${resources.env.NAME} ${resources.env.OTHER}")).toBe(
       "error: ${resources.env.NAME}: config has no 'NAME'\nset NAME in spec.values of a LatticeServiceConfig, or in spec.defaults.config of the LatticeEnvironment; ${resources.env.OTHER}: config has no 'OTHER'\nset OTHER in spec.values of a LatticeServiceConfig, or in spec.defaults.config of the LatticeEnvironment",

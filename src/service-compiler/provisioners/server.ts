@@ -1,5 +1,5 @@
 /**
- * The server that a resource stands for: a service `{id}-{suffix}` of the cluster, or the LatticeExternalService of that name for one outside.
+ * The server of a resource: a service `{id}-{suffix}` of the cluster, or the LatticeExternalService of that name for one outside.
  * Its credentials are in the secret store, under `{type}/{id}/`.
  */
 import { ok, type Result } from "#base";
@@ -15,7 +15,7 @@ export type Server = {
   readonly port: ResourceOutput;
   /** `host:port`. */
   readonly authority: () => Result<string, ResourceProblem>;
-  /** As the LatticeExternalService has it; undefined: the server is in the cluster. */
+  /** From the LatticeExternalService; undefined: the server is in the cluster. */
   readonly externalUrl: string | undefined;
 };
 
@@ -50,14 +50,14 @@ export function secretValue({ surroundings, address }: ProvisionRequest, type: s
   return found.ok ? ok(hidden(found.value)) : problem(found.error);
 }
 
-/** Parts of a text that is sensitive whole. */
+/** Joins parts to a text that is always sensitive. */
 export function joinedSecretly(parts: readonly Value[]): Result<Value, ResourceProblem> {
   const value = joined(parts);
   if (value === undefined) return problem("it would mix a value of External Secrets with one from a Secret");
   return ok(hidden(value));
 }
 
-/** Sensitive only if a part is. */
+/** Joins parts; sensitive only if a part is. */
 export function joinedOpenly(parts: readonly Value[]): Result<Value, ResourceProblem> {
   const value = joined(parts);
   return value === undefined ? joinedSecretly(parts) : ok(value);

@@ -1,4 +1,4 @@
-/** `service` and `external-service`: what is called by its own name. None of it is sensitive: an address is no secret. */
+/** `service` and `external-service`: peers that are called by their own name. Their outputs are not sensitive. */
 import { err, ok, type Result } from "#base";
 import { didYouMean } from "#crds";
 import { parseDnsLabel } from "#kube";
@@ -10,7 +10,7 @@ import type { ResourceOutput, Provisioner, ResourceProblem } from "./provisioner
 
 const NOT_FOUND: Result<never, ResourceProblem> = err({ kind: "not-found" });
 
-/** A callee without ports still has an address; 80 stands in templates only, and opens nothing. */
+/** A callee without ports still has an address; port 80 is used in templates only, and opens nothing. */
 const NO_PORT = 80;
 
 export const serviceProvisioner: Provisioner = {
@@ -32,7 +32,7 @@ export const serviceProvisioner: Provisioner = {
   },
 };
 
-/** One port of another workload, as Score's own tools have it. */
+/** One port of another workload, as in Score's own tools. */
 export const servicePortProvisioner: Provisioner = {
   type: "service-port",
   params: ["workload", "port"],
@@ -77,7 +77,7 @@ function portOf(ports: ReadonlyMap<string, number> | undefined, wanted: string, 
   );
 }
 
-/** The one of that name, else the first by name. */
+/** The endpoint of that name, else the first by name. */
 export function preferred<T>(entries: ReadonlyMap<string, T>, name: string, fallback: T): T {
   const named = entries.get(name);
   return named ?? entries.get([...entries.keys()].toSorted()[0] ?? "") ?? fallback;
@@ -85,7 +85,7 @@ export function preferred<T>(entries: ReadonlyMap<string, T>, name: string, fall
 
 export const externalServiceProvisioner: Provisioner = {
   type: "external-service",
-  // all endpoints of it are open to those whom it allows; there is nothing to narrow
+  // all endpoints are open to the allowed requesters; there are no limits
   params: [],
   provision: ({ address, surroundings }) => {
     const external = surroundings.findExternalService(address);
@@ -113,7 +113,7 @@ const WELL_KNOWN: ReadonlyMap<string, number> = new Map([
   ["https", 443],
 ]);
 
-/** The schema of the kind has seen to the rest of the form. */
+/** The schema of the kind has checked the rest of the URL. */
 export function readUrl(url: string): Result<Endpoint, ResourceProblem> {
   const parts = /^([a-z][a-z0-9+.-]*):\/\/(\[[^\]]*\]|[^:/]*)(?::([0-9]{1,5}))?(?:\/|$)/.exec(url);
   const [, scheme = "", host = "", port] = parts ?? [];

@@ -1,4 +1,4 @@
-/** One file of a container: text with its templates filled in, or bytes. */
+/** Renders one file of a container: text with templates, or bytes. */
 import { bytesOfBase64, err, ok, textOfBytes, type Result } from "#base";
 import { literal, renderText, type Origin, type TemplateScope, type TemplateProblem, type Value } from "../templates/index.ts";
 import type { ContainerSpec } from "./render-service.ts";
@@ -38,7 +38,7 @@ function mount(message: string): Result<never, RenderProblem> {
   return err({ kind: "mount", message });
 }
 
-/** A source that is no text is taken as the bytes it is. */
+/** A source that is not text is used as bytes. */
 function textOf(
   { content, source }: FileSpec,
   readFile: (path: string) => Result<Uint8Array, string>,

@@ -1,5 +1,5 @@
 /**
- * A service with its templates filled in: the variables, files and volumes of each container, and what its resources brought.
+ * Renders the templates of a service: the variables, files and volumes of each container, and its resources.
  *
  * Only four fields are templates. A `${` anywhere else is kept as it is, with a warning, because it was probably meant as a template.
  */
@@ -45,13 +45,13 @@ export type RenderedContainer = {
 export type RenderedService = {
   readonly containers: readonly RenderedContainer[];
   readonly provisioned: ReadonlyMap<string, Provisioned>;
-  /** How many placeholders were filled in. */
+  /** Number of expanded placeholders. */
   readonly resolved: number;
   readonly warnings: readonly Warning[];
 };
 
 /**
- * The resources of a service as it declares them: what the mesh needs. No Secret is read: every secret value is there and empty, because a
+ * Resolves the resources of a service for the mesh. No Secret is read: every secret value is empty, because a
  * sensitive value cannot name a peer, a port or a route, and an edge must not close or stay open because a Secret is missing.
  */
 export function resolveDeclarations(input: ServiceInput): ResourceResolution {
@@ -74,7 +74,7 @@ function ownPortsOf({ spec }: LatticeService): ReadonlyMap<string, number> {
   return new Map(Object.entries(spec.service?.ports ?? {}).map(([name, { port }]) => [name, port]));
 }
 
-/** What could not be rendered is not in `rendered`, and has an error. */
+/** Parts that could not be rendered are missing in `rendered` and have an error. */
 export function renderService(input: ServiceInput): { readonly rendered: RenderedService; readonly errors: readonly CompileError[] } {
   const { service } = input;
   const scope = scopeFor(input);
@@ -89,10 +89,10 @@ export function renderService(input: ServiceInput): { readonly rendered: Rendere
   return { rendered, errors };
 }
 
-/** Types that have no peer, whatever direction is written. */
+/** Types that have no peer, in any direction. */
 const UNDIRECTED = new Set(["route", "volume", "dns", "environment"]);
 
-/** `id` may name another namespace; without one it means where the workload runs. */
+/** `id` may include another namespace; the default is the namespace of the workload. */
 export function entriesOf({ service, namespace }: Pick<ServiceInput, "service" | "namespace">): readonly ResourceEntry[] {
   return sorted(service.spec.resources).map(([name, { id = name, type, direction: written, class: variant, params }]) => {
     const direction = UNDIRECTED.has(type) ? "outbound" : written;
@@ -125,7 +125,7 @@ function surroundingsOf(input: ServiceInput, scope: TemplateScope) {
 
 type Rendering = { readonly input: ServiceInput; readonly scope: TemplateScope; readonly errors: CompileError[] };
 
-/** Once more mistakes are known than are listed, the rest is not rendered. */
+/** When the limit of listed mistakes is reached, the rest is not rendered. */
 function isFull(errors: readonly CompileError[]): boolean {
   return errors.length > MOST_ERRORS;
 }
@@ -162,7 +162,7 @@ function sorted<T>(map: Readonly<Record<string, T>> | undefined): readonly (read
   return map === undefined ? [] : inOrder(Object.entries(map));
 }
 
-/** Names are mostly written in order, and sorting costs more than looking. */
+/** Names are usually sorted already, and a check costs less than sorting. */
 function inOrder<T>(entries: readonly (readonly [string, T])[]): readonly (readonly [string, T])[] {
   for (let at = 1; at < entries.length; at += 1) {
     if ((entries[at - 1]?.[0] ?? "") > (entries[at]?.[0] ?? "")) return entries.toSorted((a, b) => (a[0] < b[0] ? -1 : 1));
@@ -218,7 +218,7 @@ function findInContainer(container: ContainerSpec, name: string, places: string[
 function findInFields(object: object, without: ReadonlySet<string>, path: string[], places: string[]): void {
   for (const field of Object.keys(object)) {
     const value: unknown = Reflect.get(object, field);
-    // numbers and flags hold no text, and most texts no dollar
+    // only texts can contain a dollar, and most do not
     if ((typeof value !== "object" && !(typeof value === "string" && hasPlaceholders(value))) || without.has(field)) continue;
     path.push(field);
     findDollars(value, path, places);
@@ -226,7 +226,7 @@ function findInFields(object: object, without: ReadonlySet<string>, path: string
   }
 }
 
-/** Where texts with a `${` are. The path is put together only for those: there are few, if any. */
+/** Paths of texts with a `${`. The path is built only for those, which are rare. */
 function findDollars(value: unknown, path: string[], places: string[]): void {
   if (typeof value === "string") {
     if (hasPlaceholders(value)) places.push(path.join(".").replaceAll(".[", "["));

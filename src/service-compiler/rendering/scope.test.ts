@@ -1,4 +1,4 @@
-/** What the names in templates stand for: metadata, config, secrets, cluster, environment. */
+/** The values of names in templates: metadata, config, secrets, cluster, environment. */
 import { describe, expect, test } from "vitest";
 import { compiled, dataOf, mainContainer, mistakes, type InputOptions } from "../../../test/builders/service-input.ts";
 
@@ -24,9 +24,9 @@ describe("names", () => {
     expect(value(given, { metadata, settings: { cluster, ingressDomain: "shop.test" } }, { environment: "prod" })).toBe(want);
   });
 
-  test("without an environment its name is the namespace's", () =>
+  test("without an environment, its name is the namespace", () =>
     expect(value("${environment.name}", { namespace: "team-a" })).toBe("team-a"));
-  test("the environment's domain goes before the cluster's", () => {
+  test("the environment's domain takes precedence over the cluster's", () => {
     const around = { environment: { ingressDomain: "a.test" }, settings: { ingressDomain: "b.test" } };
     expect(value("${environment.ingressDomain}", around)).toBe("a.test");
   });
@@ -65,16 +65,16 @@ describe("config", () => {
     const given = "${config.a}|${config.b}|${config.c}|${config.d}|${service.config.e}";
     expect(value(given, around, { environment: "prod" })).toBe("default|environment|service|cluster|service, later name");
   });
-  test("keys may have dots, and names that JavaScript has", () => {
+  test("keys may have dots, and names of JavaScript's built-in properties", () => {
     const configs = { c: forAll({ service: "api" }, { "redis.host": "r", constructor: "c", toString: "t" }) };
     expect(value("${config.redis.host} ${config.constructor} ${config.toString}", { configs })).toBe("r c t");
   });
-  test("what is not there is an error, also when JavaScript has it", () => {
+  test("a missing key is an error, also for names of built-in properties", () => {
     for (const name of ["constructor", "__proto__", "hasOwnProperty"]) {
       expect(problem(`\${config.${name}}`)).toEqual([`\${config.${name}}: config has no '${name}'`]);
     }
   });
-  test("what comes out is not filled in again", () => {
+  test("an expanded value is not expanded again", () => {
     const configs = { c: forAll({ service: "api" }, { t: "${metadata.name}" }) };
     expect(value("${config.t}", { configs })).toBe("${metadata.name}");
   });
@@ -116,7 +116,7 @@ describe("secrets", () => {
   test.each(wrong)("$given: $want", ({ given, want }) => expect(problem(given, around)).toEqual([`${given}: ${want}`]));
 });
 
-test("a '${' that is no template is left alone, with a warning that says where", () => {
+test("a '${' outside of template fields is not expanded, and a warning has its path", () => {
   const spec = {
     containers: {
       main: {

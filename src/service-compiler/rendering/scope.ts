@@ -1,4 +1,4 @@
-/** What `${…}` can name in one service: everything but `resources`, which needs these to be worked out. */
+/** The values that `${…}` can name in one service, except `resources`, which are resolved with these. */
 import { err, ok } from "#base";
 import { didYouMean, type LatticeEnvironment, type LatticeSecretBindings, type LatticeServiceConfig } from "#crds";
 import { sourceOf } from "../grants/index.ts";
@@ -15,7 +15,7 @@ export function scopeFor(input: ServiceInput): TemplateScope {
   ]);
 }
 
-/** Most services name one or two of these. */
+/** Lazy, because most services use only one or two of these. */
 function whenAsked(make: () => TemplateNamespace): TemplateNamespace {
   let made: TemplateNamespace | undefined;
   return (rest) => (made ??= make())(rest);
@@ -56,7 +56,7 @@ function metadataOf({ service, namespace }: ServiceInput): TemplateNamespace {
   return fields("metadata", known, "");
 }
 
-/** Objects of one kind that are read for one service; the time that it takes grows with them. */
+/** Limit of objects of one kind that are read for one service, to bound the time. */
 const MOST_APPLYING = 64;
 
 function tooMany(kind: string, count: number): TemplateNamespace {
@@ -80,7 +80,7 @@ function configOf(input: ServiceInput): ReadonlyMap<string, string> {
   return new Map(layers.flatMap((values) => Object.entries(values)));
 }
 
-/** 0: it is for others. */
+/** 0: it does not apply. */
 function rankOf({ spec }: LatticeServiceConfig, { service, settings }: ServiceInput): number {
   const { environment, service: name, cluster } = spec.appliesTo;
   if (environment !== undefined) return environment === service.spec.environment ? 1 : 0;
@@ -90,10 +90,10 @@ function rankOf({ spec }: LatticeServiceConfig, { service, settings }: ServiceIn
 
 type Source = LatticeSecretBindings["spec"]["bindings"][string];
 
-/** `from`: the namespace whose rights the binding has; the environment's own has those of the namespace where the workload runs. */
+/** `from`: the namespace whose permissions the binding has; for the environment's own binding, the namespace of the workload. */
 type Binding = Source & { readonly from: string };
 
-/** A binding for this service goes before one for all, and both before the environment's. */
+/** A binding for this service takes precedence over one for all services, and both over the environment's. */
 function bindingsOf({ service, environment, bindings, namespace }: ServiceInput): ReadonlyMap<string, Binding> {
   const from = sourceOf(service);
   const byName = bindings.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
@@ -131,7 +131,7 @@ function secretsOf(input: ServiceInput): TemplateNamespace {
 
 function boundValue({ secrets, namespace, environment }: ServiceInput, { secretRef, external, from }: Binding, key: string) {
   if (external !== undefined) {
-    // a store trusts the namespace that asks, and that is not the namespace of who wrote the binding
+    // a store grants access by the namespace of the ExternalSecret, which is not the namespace of the binding
     if (from !== namespace)
       return err(
         `a binding in namespace ${from} cannot use the secret stores of namespace ${namespace}; bind it in spec.defaults.secretBindings of LatticeEnvironment ${environment?.metadata.name ?? ""}`,

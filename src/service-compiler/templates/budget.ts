@@ -1,17 +1,17 @@
 /**
- * What the templates of one service may cost: bytes of filled in text, and placeholders. Templates can read each other, so a few lines can
- * mean gigabytes; every limit is checked before the text is joined.
+ * Limits for the templates of one service: bytes of rendered text, and placeholders. Templates can read each other, so a few lines can
+ * expand to gigabytes; every limit is checked before the text is joined.
  *
- * A budget that was exceeded once stays exceeded: the rest of the service is not rendered, and the first place is the one that is reported.
+ * An exceeded budget stays exceeded: the rest of the service is not rendered, and only the first field is reported.
  */
 import { reveal } from "#base";
 import type { Value } from "./value.ts";
 
-/** Of one value, and of all values of a service together. */
+/** For one value, and for all values of a service together. */
 export const MOST_RENDERED_BYTES = 1_048_576;
-/** In all templates of a service together. */
+/** For all templates of a service together. */
 export const MOST_PLACEHOLDERS = 10_000;
-/** Mistakes that are listed of one template. */
+/** Limit of listed mistakes of one template. */
 export const MOST_PROBLEMS = 10;
 
 /** An external reference becomes an entry of an ExternalSecret; its own names are part of the size. */
@@ -26,13 +26,13 @@ export class RenderBudget {
     return this.#exceeded;
   }
 
-  /** undefined: they fit. Asked before any of them is looked up. */
+  /** undefined: within the limit. Called before any of them is looked up. */
   takePlaceholders(count: number): string | undefined {
     this.#placeholders += count;
     return this.#placeholders <= MOST_PLACEHOLDERS ? undefined : this.#refuse(TOO_MANY_PLACEHOLDERS);
   }
 
-  /** undefined: a value of this size fits. Asked before its parts are joined. */
+  /** undefined: a value of this size is within the limit. Called before its parts are joined. */
   takeValue(bytes: number): string | undefined {
     if (bytes > MOST_RENDERED_BYTES) return this.#refuse(VALUE_TOO_LARGE);
     this.#bytes += bytes;
@@ -48,7 +48,7 @@ export class RenderBudget {
 const VALUE_TOO_LARGE = `has more than ${MOST_RENDERED_BYTES} bytes when its templates are filled in; make the texts that it reads shorter`;
 const SERVICE_TOO_LARGE = `the rendered templates of the service up to this one have more than ${MOST_RENDERED_BYTES} bytes together; make them shorter`;
 const TOO_MANY_PLACEHOLDERS = `the templates of the service up to this one have more than ${MOST_PLACEHOLDERS} placeholders together; use fewer`;
-/** Of a template that is not looked at because another exceeded the budget. */
+/** For a template that is not rendered because another one exceeded the budget. */
 export const NOT_RENDERED = "is not filled in: the templates of the service are too large";
 
 /** Bytes in UTF-8. Above `most` the exact number does not matter, and is not computed. */

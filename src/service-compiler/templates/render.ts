@@ -1,4 +1,4 @@
-/** A template filled in, within the budget of its service. Its mistakes are reported together, each with its place. */
+/** Renders a template within the budget of its service. All its mistakes are reported, each with its position. */
 import { err, ok, type Result } from "#base";
 import { MOST_PROBLEMS, MOST_RENDERED_BYTES, NOT_RENDERED, sizeOfValue } from "./budget.ts";
 import { lookUp, type FoundValue, type MissingName, type TemplateScope } from "./scope.ts";
@@ -11,7 +11,7 @@ export function renderText(text: string, scope: TemplateScope): Result<Rendered,
   return template.ok ? fill(text, template.value, scope) : template;
 }
 
-/** A text that is taken as it is. */
+/** A text without expansion. */
 export function literal(text: string): Rendered {
   return { value: plain(text), origins: [] };
 }
@@ -30,11 +30,11 @@ function fill(text: string, template: Template, scope: TemplateScope): Result<Re
 type Parts = { readonly values: readonly Value[]; readonly origins: readonly Origin[] };
 type ProblemAt = (offset: number, message: string) => TemplateProblem;
 
-/** Stops at the first part that does not fit into the budget, before anything is joined. */
+/** Stops at the first part that exceeds the budget, before anything is joined. */
 function lookUpAll(template: Template, scope: TemplateScope, problemAt: ProblemAt): Result<Parts, readonly TemplateProblem[]> {
   const { budget } = scope;
   const count = template.reduce((sum, part) => sum + (typeof part === "string" ? 0 : 1), 0);
-  // what has no placeholders cannot grow
+  // a text without placeholders cannot grow
   if (count === 0) return ok({ values: template.flatMap((part) => (typeof part === "string" ? [plain(part)] : [])), origins: [] });
   const refused = budget.takePlaceholders(count);
   if (refused !== undefined) return err([{ ...problemAt(0, refused), exceeded: true }]);

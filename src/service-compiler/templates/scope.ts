@@ -1,15 +1,15 @@
-/** What the names in a template stand for. Unknown names are answered with the nearest known one. */
+/** Looks up the names of a template. The error for an unknown name suggests the nearest known one. */
 import { err, ok, type Result } from "#base";
 import { didYouMean } from "#crds";
 import { RenderBudget } from "./budget.ts";
 import { plain, type Value } from "./value.ts";
 
-/** Why a name has no value. `resource`: the error is that resource's own, and is reported once and not at every use. */
+/** Why a name has no value. `resource`: the error belongs to that resource, and is reported once and not at every use. */
 export type MissingName = { readonly message: string; readonly resource?: string };
 
 export type FoundValue = { readonly value: Value; readonly source: string };
 
-/** `rest`: the path behind the namespace's own name, with at least one name. */
+/** `rest`: the path after the name of the template namespace, with at least one name. */
 export type TemplateNamespace = (rest: readonly string[]) => Result<FoundValue, MissingName>;
 
 export type TemplateScope = {
@@ -41,14 +41,14 @@ export function lookUp({ namespaces }: Pick<TemplateScope, "namespaces">, path: 
   return rest.length === 0 ? missing(`'${path.join(".")}' names a template namespace without a value in it`) : namespace(rest);
 }
 
-/** Both spellings are in the documents that Lattice comes from: `service.config` is `config`, and `env` is `environment`. */
+/** Aliases: `service.config` is `config`, and `env` is `environment`. */
 function namespaceOf(path: readonly string[]): { readonly name: string; readonly rest: readonly string[] } {
   const name = path[0] ?? "";
   if (name === "service" && path[1] === "config") return { name: "config", rest: path.slice(2) };
   return { name: name === "env" ? "environment" : name, rest: path.slice(1) };
 }
 
-/** Plain texts under fixed names. One that is known but has no value says how to give it one. */
+/** Plain texts under fixed names. The error for a name without a value explains how to set it. */
 export function fields(name: string, values: ReadonlyMap<string, string | undefined>, hint: string): TemplateNamespace {
   return (rest) => {
     const wanted = rest.join(".");

@@ -1,15 +1,15 @@
 /**
- * Score's `${…}` in a text: found, and taken apart at its dots. Nothing is evaluated; a placeholder is a path and no expression.
+ * Parses Score's `${…}` in a text, and splits it at its dots. Nothing is evaluated; a placeholder is a path, not an expression.
  *
- * One pass from left to right: the length of the text is all that a hostile one can cost. `$${` is a `${` that means itself; a dot behind a
- * backslash belongs to the name around it.
+ * One pass from left to right, so the time is linear in the length of the text. `$${` is a literal `${`; a dot after a
+ * backslash is part of the name.
  */
 import { boundedMap, err, ok, type Result } from "#base";
 import { MOST_PLACEHOLDERS, MOST_PROBLEMS } from "./budget.ts";
 
 export type Placeholder = {
   readonly path: readonly string[];
-  /** As it was written, without `${` and `}`. */
+  /** The text between `${` and `}`. */
   readonly text: string;
   readonly offset: number;
 };
@@ -19,16 +19,16 @@ export type Template = readonly Part[];
 
 export type TemplateProblem = {
   readonly message: string;
-  /** Where in the text: from 1, as editors count. */
+  /** Position in the text, counted from 1. */
   readonly line: number;
   readonly column: number;
-  /** The param whose text it is: `params.database`. */
+  /** The param that contains the text: `params.database`. */
   readonly field?: string | undefined;
-  /** The resource whose own fault it is. */
+  /** The resource that causes the error. */
   readonly resource?: string | undefined;
-  /** The budget of the service does not allow it. */
+  /** It exceeds the budget of the service. */
   readonly exceeded?: true | undefined;
-  /** Not looked at, because the budget was exceeded at another place, which is reported there. */
+  /** Not rendered, because the budget was exceeded at another field, which is reported there. */
   readonly repeated?: true | undefined;
 };
 
@@ -40,7 +40,7 @@ export function hasPlaceholders(text: string): boolean {
 
 type Parsed = Result<Template, readonly TemplateProblem[]>;
 
-/** Services are written alike, and each is compiled again and again: most templates have been read before. */
+/** Cache of parsed templates: services are similar and are compiled repeatedly. */
 const parsed = boundedMap<string, Parsed>({ limit: 2_000, longestKey: 256 });
 
 export function parseTemplate(text: string): Parsed {
@@ -48,7 +48,7 @@ export function parseTemplate(text: string): Parsed {
   return parsed.get(text) ?? readOwn(text);
 }
 
-/** A part of a file keeps the whole file in memory, so the key and the result are made of a copy. */
+/** A substring keeps the whole file in memory, so the key and the result use a copy. */
 function readOwn(text: string): Parsed {
   const own = text.split(OPENING).join(OPENING);
   return parsed.set(own, readTemplate(own));
@@ -76,7 +76,7 @@ function readTemplate(text: string): Parsed {
     }
     const read = readPath(text.slice(open + OPENING.length, end));
     placeholders += 1;
-    // refused when it is filled in; there is no point in reading on
+    // rendering refuses it, so parsing stops here
     if (placeholders > MOST_PLACEHOLDERS + 1) return problems.length > 0 ? err(problems) : ok(parts);
     if (read.ok) {
       if (literal !== "") parts.push(literal);
@@ -95,10 +95,10 @@ function readTemplate(text: string): Parsed {
 
 const LONGEST_PATH = 1_024;
 
-/** Nearly all: names and dots, nothing to look at twice. */
+/** Fast path for nearly all placeholders: names and dots only. */
 const SIMPLE_PATH = /^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/;
 
-/** Dots part names; `\.` is a dot inside one. */
+/** Dots separate names; `\.` is a dot inside a name. */
 function readPath(text: string): Result<readonly string[], string> {
   if (text.length <= LONGEST_PATH && SIMPLE_PATH.test(text)) return ok(text.split("."));
   if (text.length > LONGEST_PATH) return err(`a placeholder of ${text.length} characters is too long; is a '}' missing before it?`);
@@ -112,7 +112,7 @@ function readPath(text: string): Result<readonly string[], string> {
   return names.includes("") ? err(`'\${${text}}' has an empty name between its dots`) : ok(names);
 }
 
-/** Places in a text, asked for from left to right, so that all of them together cost one walk over it. */
+/** Line and column of offsets that are requested from left to right, so that one pass over the text is enough. */
 export function placesIn(text: string): (offset: number, message: string) => TemplateProblem {
   let line = 1;
   let start = 0;

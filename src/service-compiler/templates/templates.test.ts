@@ -82,7 +82,7 @@ describe("a template becomes", () => {
   test.each(rows)("$name", ({ given, want }) => expect(textOf(given)).toBe(want));
 });
 
-describe("a template is refused, with the place and what to do", () => {
+describe("a template is refused, with the position and the remedy", () => {
   const rows: readonly { name: string; given: string; want: string }[] = [
     { name: "no end", given: "a\nbc${x", want: "2:3 '${' has no '}'; close it, or write '$${' for a literal '${'" },
     { name: "nothing inside", given: "${}", want: "1:1 '${}' names nothing; write what to fill in, such as ${metadata.name}" },
@@ -114,12 +114,12 @@ describe("a template is refused, with the place and what to do", () => {
   ];
   test.each(rows)("$name", ({ given, want }) => expect(textOf(given)).toBe(want));
 
-  test("a placeholder that never ends within reason", () => {
+  test("a placeholder that is too long", () => {
     expect(textOf(`\${${"a".repeat(2_000)}}`)).toBe("1:1 a placeholder of 2000 characters is too long; is a '}' missing before it?");
   });
 });
 
-test("each value knows where it came from", () => {
+test("each value has its origin", () => {
   const rendered = renderText("${resources.db.host} ${resources.db.password}", scope);
   expect(rendered.ok && rendered.value.origins).toEqual([
     { placeholder: "resources.db.host", source: 'output "host" of "db"', sensitive: false },
@@ -128,11 +128,11 @@ test("each value knows where it came from", () => {
   expect(literal("${x}")).toEqual({ value: plain("${x}"), origins: [] });
 });
 
-test("names of JavaScript's own objects are unknown names", () => {
+test("names of JavaScript's built-in properties are unknown names", () => {
   for (const path of [["__proto__", "x"], ["metadata", "constructor"], ["toString"]]) expect(lookUp(scope, path).ok).toBe(false);
 });
 
-test("values keep their kind when they stand alone", () => {
+test("a template of a single placeholder keeps the kind of its value", () => {
   const one = secret("x");
   expect(joined([one])).toBe(one);
   expect(joined([])).toEqual(plain(""));
@@ -148,7 +148,7 @@ test("ten thousand placeholders are filled in, and one more is refused", () => {
     );
 });
 
-test("of one template ten mistakes are listed, whether in its form or in its names", () => {
+test("at most ten mistakes of one template are listed, in its syntax or in its names", () => {
   for (const mistake of ["${metadata.nam}\n", "${a..b}\n"]) {
     const wrong = renderText(mistake.repeat(10_000), freshScope());
     expect(!wrong.ok && wrong.error.map(({ line, column }) => [line, column])).toEqual(Array.from({ length: 10 }, (_, at) => [at + 1, 1]));
@@ -167,7 +167,7 @@ test("after a budget was exceeded nothing more is looked up", () => {
   expect(looked).toEqual(["a", "b"]);
 });
 
-test("references to stores outside count as well: they can double like texts", () => {
+test("references to external stores count too: they can double like texts", () => {
   const parts = Array.from({ length: 2_000 }, () => outside);
   const many = scopeOf([["many", () => ok({ value: { kind: "external", parts }, source: "many" })]]);
   expect(renderText("${many.a}", many).ok).toBe(true);
@@ -181,7 +181,7 @@ test.each([
   { text: "😀", bytes: 4 },
 ])("$text has $bytes bytes", ({ text, bytes }) => expect(byteLength(text)).toBe(bytes));
 
-test("whatever is escaped comes out as it went in", () => {
+test("escaped text is rendered unchanged", () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.string({ unit: fc.constantFrom("$", "{", "}", "a", "\n") })), (text) => {
       // a function: in a replacement text "$$" means "$"

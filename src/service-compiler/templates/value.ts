@@ -1,12 +1,12 @@
 /**
- * What a template becomes, and where each part of it came from.
+ * The result of a template, with the origin of each part.
  *
- * Sensitivity follows the value and never the name: whatever touches a sensitive part is sensitive whole. A value that only External Secrets
- * knows stays a recipe: it is put together in the cluster and never passes through here.
+ * Sensitivity follows the value and never the name: a text with a sensitive part is sensitive as a whole. A value that only External Secrets
+ * knows stays a list of references: External Secrets joins it in the cluster.
  */
 import { reveal, sensitive, type Sensitive } from "#base";
 
-/** The place in the namespace where the value will be: a property of a key in a store. */
+/** A reference to a value in an external store: a property of a key. */
 export type ExternalReference = {
   readonly store: { readonly kind: "SecretStore" | "ClusterSecretStore"; readonly name: string };
   readonly key: string;
@@ -14,13 +14,13 @@ export type ExternalReference = {
   readonly refreshInterval: string;
 };
 
-/** A text, a text that must not be seen, or a recipe for one that only External Secrets knows. */
+/** A plain text, a sensitive text, or references to values that only External Secrets knows. */
 export type Value =
   | { readonly kind: "plain"; readonly text: string }
   | { readonly kind: "sensitive"; readonly text: Sensitive<string> }
   | { readonly kind: "external"; readonly parts: readonly (string | ExternalReference)[] };
 
-/** One thing that a text was made of. */
+/** The origin of one part of a text. */
 export type Origin = {
   /** As the template names it: `resources.db.password`. */
   readonly placeholder: string;
@@ -32,7 +32,7 @@ export type Origin = {
 export type Rendered = { readonly value: Value; readonly origins: readonly Origin[] };
 
 /**
- * A text that everybody may read.
+ * A text that is not sensitive.
  *
  * @example new Map([["host", () => ({ ok: true, value: plain("bucket.example.com") })]])
  */
@@ -41,7 +41,7 @@ export function plain(text: string): Value {
 }
 
 /**
- * A text that goes into a Secret, with everything that it becomes part of.
+ * A sensitive text: every text that contains it is stored in a Secret.
  *
  * @example new Map([["key", () => ({ ok: true, value: secret("s3cr3t") })]])
  */
@@ -53,7 +53,7 @@ export function isSensitive({ kind }: Value): boolean {
   return kind !== "plain";
 }
 
-/** undefined: one part is in a Secret and another in a store outside; no object could hold both without showing the first. */
+/** undefined: one part is in a Secret and another in an external store; no object could contain both without disclosing the first. */
 export function joined(values: readonly Value[]): Value | undefined {
   const only = values[0];
   if (values.length === 1 && only !== undefined) return only;

@@ -1,11 +1,11 @@
-/** Annotations of a service reach its Deployment and its pods, unless they would change how the node or the mesh treats the pod. */
+/** Annotations of a service are copied to its Deployment and its pods, unless they would change how the node or the mesh treats the pod. */
 import { describe, expect, test } from "vitest";
 import { fieldAt } from "#kube";
 import { compiled, mainContainer, mistakes } from "../../../test/builders/service-input.ts";
 
 const given = { "prometheus.io/scrape": "true", "example.com/owner": "shop" };
 
-test("annotations are on the Deployment and on its pods, beside the hash of the config", () => {
+test("annotations are on the Deployment and on its pods, together with the config hash", () => {
   const { find } = compiled(mainContainer({ variables: { A: "b" } }, { annotations: given }));
   const deployment = find("Deployment");
   expect(deployment?.metadata.annotations).toEqual(given);
@@ -15,7 +15,7 @@ test("annotations are on the Deployment and on its pods, beside the hash of the 
   });
 });
 
-test("annotations of the LatticeService itself stay there: tools write them to track it", () => {
+test("annotations in the metadata of the LatticeService are not copied: tools use them to track it", () => {
   const { find } = compiled(mainContainer({}), { metadata: { annotations: { "argocd.argoproj.io/tracking-id": "shop" } } });
   expect(JSON.stringify(find("Deployment"))).not.toContain("tracking-id");
 });

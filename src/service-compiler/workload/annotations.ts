@@ -1,5 +1,5 @@
 /**
- * Annotations that a service gives its Deployment and its pods. Some are orders to the node, the mesh or the network, as privileged fields are:
+ * Annotations that a service gives its Deployment and its pods. Some configure the node, the mesh or the network, like privileged fields:
  * those need the pod security level that allows everything.
  */
 import type { CompileError } from "../errors.ts";
@@ -8,7 +8,7 @@ import { levelError } from "./security-errors.ts";
 
 /** Domains of Kubernetes, Istio, Cilium and CNI plugins, and keys that container runtimes read. */
 const POWERFUL = /^(?:(?:[^/]+\.)?(?:kubernetes|k8s|istio|cilium|cncf)\.io\/|io\.(?:kubernetes|katacontainers)\.)/;
-/** Of those, the ones that people and tools read, and no node. */
+/** Annotations of these domains that do not affect nodes. */
 const HARMLESS =
   /^(?:app\.kubernetes\.io\/|cluster-autoscaler\.kubernetes\.io\/|kubernetes\.io\/(?:change-cause|description)$|kubectl\.kubernetes\.io\/(?:default-container|default-logs-container|restartedAt)$)/;
 const OWN = /^(?:[^/]+\.)?lattice\.dev\//;

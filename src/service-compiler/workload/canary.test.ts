@@ -92,7 +92,7 @@ describe("a canary", () => {
   });
 });
 
-describe("what Flagger rewrites is written once", () => {
+describe("fields that Flagger rewrites are written only on creation", () => {
   const made = (spec: Readonly<Record<string, unknown>>) => {
     const result = compileService(serviceInput(spec));
     return result.ok ? result.value.objects : [];
@@ -114,14 +114,14 @@ describe("what Flagger rewrites is written once", () => {
     expect(deployment?.object).not.toHaveProperty("spec.replicas");
   });
 
-  test("and without a canary both are ours", () => {
+  test("without a canary Lattice owns both", () => {
     const spec = mainContainer({}, { service: http, replicas: { min: 3 } });
     expect([of("Service", spec)?.once, of("Deployment", spec)?.once]).toEqual([undefined, undefined]);
     expect(of("Deployment", spec)?.object).toMatchObject({ spec: { replicas: 3 } });
   });
 });
 
-test("ports that Flagger would offer otherwise are warned about", () => {
+test("ports that Flagger would change give a warning", () => {
   const ports = {
     http: { port: 80, targetPort: 8080 },
     admin: { port: 9000, targetPort: 9001 },
@@ -143,13 +143,13 @@ describe("metrics that cannot be scraped cause a warning", () => {
   const warning = (names: string) =>
     `spec.deploy.canary.metrics: Flagger reads ${names} from http_request_duration_seconds of the application itself; offer it on a port called metrics, or name a templateRef`;
 
-  test("Flagger's own, and no port called metrics", () => expect(warned()).toEqual([warning("request-success-rate, request-duration")]));
-  test("one of them among others", () =>
+  test("default metrics without a port named metrics", () => expect(warned()).toEqual([warning("request-success-rate, request-duration")]));
+  test("a default metric among others", () =>
     expect(warned([{ name: "errors", templateRef: { name: "errors" } }, { name: "request-duration" }])).toEqual([
       warning("request-duration"),
     ]));
-  test("not with a port called metrics", () => expect(warned(undefined, { ...http.ports, metrics: { port: 9100 } })).toEqual([]));
-  test("not when templates say where they come from", () =>
+  test("not with a port named metrics", () => expect(warned(undefined, { ...http.ports, metrics: { port: 9100 } })).toEqual([]));
+  test("not for metrics with a templateRef", () =>
     expect(warned([{ name: "request-duration", templateRef: { name: "mine" } }])).toEqual([]));
-  test("not when there are none", () => expect(warned([])).toEqual([]));
+  test("not without metrics", () => expect(warned([])).toEqual([]));
 });

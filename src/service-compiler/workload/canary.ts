@@ -1,4 +1,4 @@
-/** Flagger's Canary. It needs a proxy that sees requests, so the mesh gives its namespace a waypoint, and routes through Gateway API. */
+/** Flagger's Canary. It splits requests with the Gateway API, which needs a waypoint in its namespace. */
 import { defaultCanary, type LatticeServiceSpec } from "#crds";
 import type { JsonObject, KubeObject } from "#kube";
 import type { CompileError, Warning } from "../errors.ts";
@@ -39,7 +39,7 @@ export function compileCanary(owner: WorkloadOwner, spec: LatticeServiceSpec, re
   };
 }
 
-/** The port whose requests are split: http, else the first by name; 80 where there is none. */
+/** The port whose requests are split: http, else the first by name, else 80. */
 function splitPort({ service }: LatticeServiceSpec) {
   const ports = sortedPorts(service?.ports ?? {}).filter(([, { protocol }]) => protocol === "TCP");
   const [name, chosen] = ports.find(([one]) => one === "http") ?? ports[0] ?? [undefined, undefined];
@@ -53,13 +53,13 @@ function serviceOf(owner: WorkloadOwner, spec: LatticeServiceSpec): JsonObject {
     port,
     ...(targetPort === undefined || targetPort === port ? {} : { targetPort }),
     ...(name === undefined ? {} : { portName: name }),
-    // Flagger writes the Service's ports anew; without this it would leave out all but one
+    // Flagger rewrites the Service's ports; without port discovery only one would be left
     ...(several ? { portDiscovery: true } : {}),
     gatewayRefs: [{ group: "", kind: "Service", name: owner.name, port }],
   };
 }
 
-/** Flagger queries with the credentials of a MetricTemplate, whichever namespace it is in. */
+/** Flagger uses the credentials of a MetricTemplate of any namespace, so another namespace needs a grant. */
 export function foreignMetricTemplates({ service, namespace, grants }: ServiceInput): readonly CompileError[] {
   return (service.spec.deploy?.canary?.metrics ?? []).flatMap(({ templateRef }, at): readonly CompileError[] => {
     const there = templateRef?.namespace ?? namespace;
@@ -74,7 +74,7 @@ export function canaryWarnings(spec: LatticeServiceSpec): readonly Warning[] {
   return [...portWarnings(spec), ...metricWarnings(spec)];
 }
 
-/** Behind Gateway API Flagger asks for metrics of the application, not of the proxy; without them it gives every canary up. */
+/** With the Gateway API Flagger reads metrics of the application, not of the proxy; without them every canary fails. */
 function metricWarnings({ deploy, service }: LatticeServiceSpec): readonly Warning[] {
   const metrics = deploy?.canary?.metrics ?? DEFAULT_METRICS.map(({ name }) => ({ name, templateRef: undefined }));
   const own = metrics.filter(({ name, templateRef }) => templateRef === undefined && DEFAULT_METRICS.some((one) => one.name === name));
@@ -86,7 +86,7 @@ function metricWarnings({ deploy, service }: LatticeServiceSpec): readonly Warni
   return [{ place, message }];
 }
 
-/** Flagger finds further ports in the pods: it knows no other number for them than the pod's, and no other protocol than TCP. */
+/** Port discovery of Flagger uses the pod's port numbers and always TCP. */
 function portWarnings(spec: LatticeServiceSpec): readonly Warning[] {
   const { name: split } = splitPort(spec);
   return sortedPorts(spec.service?.ports ?? {}).flatMap(([name, { port, targetPort = port, protocol }]): readonly Warning[] => {

@@ -53,19 +53,19 @@ test("a service without config has no annotation", () => {
   expect(annotationOf(compiled(mainContainer({})).find("Deployment"))).toBeUndefined();
 });
 
-test("what belongs to one key cannot pass for another's: a=bc is not ab=c", () => {
+test("keys and values are delimited: a=bc differs from ab=c", () => {
   const hash = (variables: Readonly<Record<string, string>>) => annotationOf(compiled(mainContainer({ variables })).find("Deployment"));
   expect(hash({ A: "BC" })).not.toBe(hash({ AB: "C" }));
   expect(hash({ A: "1", B: "2" })).toBe(hash({ B: "2", A: "1" }));
 });
 
-describe("a secret enters under the cluster's key", () => {
+describe("secrets are hashed with the cluster's key", () => {
   test("another key gives another hash", () => {
     const under = (key: string) => hashOf({ around: { secrets: { "postgres/db/password": "x" }, settings: { hashKey: sensitive(key) } } });
     expect(under("one")).not.toBe(under("two"));
   });
 
-  test("who knows a guess and no key cannot check it", () => {
+  test("a guessed value cannot be verified without the key", () => {
     const password = "1234";
     const guesses = [password, JSON.stringify({ PASSWORD: btoa(password) }), btoa(password)].flatMap((text) => [
       sha256Hex(text),
@@ -75,7 +75,7 @@ describe("a secret enters under the cluster's key", () => {
   });
 });
 
-test("what External Secrets keeps enters by the version of the Secret that it made", () => {
+test("values of External Secrets are hashed by the resourceVersion of their Secret", () => {
   const bindings = { b: { bindings: { app: { external: { storeRef: { name: "vault" }, key: "app" } } } } };
   const hash = (version: string | undefined) => {
     const given = { bindings, syncedVersion: () => version };

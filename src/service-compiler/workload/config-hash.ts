@@ -1,8 +1,8 @@
 /**
- * One text that changes when any config of the pods does, so that they roll.
+ * A hash that changes with any config of the pods, so that they roll.
  *
- * Secret contents enter under a key: the hash stands in the Deployment, where everybody can read it, and a bare hash of a weak password can
- * be guessed. What External Secrets keeps is unknown here; the version of the Secret it made stands for it.
+ * Secret contents are hashed with a key: the hash is in the Deployment, which is not secret, and a plain hash of a weak password can
+ * be guessed. Values of External Secrets are unknown here, so the resourceVersion of their Secret is used.
  */
 import { hmacSha256Hex, reveal, sha256Hex, type Sensitive } from "#base";
 import { canonicalJson, type Json, type KubeObject } from "#kube";

@@ -1,8 +1,8 @@
 /**
- * ConfigMaps, Secrets and ExternalSecrets for the texts of one container. Where a text goes follows from what it was made of: open texts to a
- * ConfigMap, sensitive ones to a Secret, those that only a store outside knows to an ExternalSecret that makes the Secret in the cluster.
+ * ConfigMaps, Secrets and ExternalSecrets for the texts of one container. The object of a text follows from its value: plain texts go to a
+ * ConfigMap, sensitive ones to a Secret, those of an external store to an ExternalSecret that creates the Secret in the cluster.
  *
- * Secrets carry `data`: applying `stringData` again and again never settles.
+ * Secrets use `data`: every apply of `stringData` would be a change.
  */
 import { base64OfBytes, base64OfText, parseDuration, reveal } from "#base";
 import type { KubeObject } from "#kube";
@@ -60,7 +60,7 @@ function opaqueSecret(metadata: KubeObject["metadata"], data: readonly Entry[]):
   return { apiVersion: "v1", kind: "Secret", metadata, type: "Opaque", data: Object.fromEntries(data) } as KubeObject;
 }
 
-/** Each reference is fetched under a name of its own; the template puts the texts together in the cluster. */
+/** Each reference is fetched under its own name; the template of the ExternalSecret joins the texts in the cluster. */
 function externalSecret(
   metadata: KubeObject["metadata"],
   outside: ReadonlyMap<string, readonly (string | ExternalReference)[]>,
@@ -103,7 +103,7 @@ function externalSecret(
   } as KubeObject;
 }
 
-/** Text that Go's templates print as it is. A brace at its end would open an action together with those of the value behind it. */
+/** Escapes text for Go templates. A brace at its end could open an action together with those of the next value. */
 function goText(text: string): string {
   return text.replaceAll(/\{(?=\{|$)/g, '{{ "{" }}');
 }

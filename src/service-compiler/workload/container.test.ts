@@ -10,7 +10,7 @@ const RESTRICTED = {
   seccompProfile: { type: "RuntimeDefault" },
 };
 
-test("a container as it was written, with defaults of the restricted standard", () => {
+test("a container with the defaults of the restricted standard", () => {
   const given = {
     command: ["/app"],
     args: ["--verbose"],
@@ -41,7 +41,7 @@ test("a container as it was written, with defaults of the restricted standard", 
 });
 
 describe("ports", () => {
-  test("of a service that lead to one of the container are named once", () => {
+  test("of a service with the same target port are listed once", () => {
     const ports = {
       web: { port: 80, targetPort: 8080 },
       alt: { port: 81, targetPort: 8080 },
@@ -63,7 +63,7 @@ describe("ports", () => {
     });
   });
 
-  test("belong to main, else to the first that is not started before others", () => {
+  test("belong to main, else to the first container that is not an init container", () => {
     const ports = { http: { port: 80 } };
     const has = (names: readonly string[]) => {
       const { pod } = compiled({ containers: Object.fromEntries(names.map((name) => [name, { image: "i:1" }])), service: { ports } });
@@ -72,7 +72,7 @@ describe("ports", () => {
     expect([has(["aaa", "main"]), has(["web", "side"])]).toEqual([["main"], ["side"]]);
   });
 
-  test("that a probe names are numbers in it", () => {
+  test("that a probe names become numbers", () => {
     const ports = { http: { port: 80, targetPort: 8080 }, raw: { port: 90 } };
     const containers = {
       main: { image: "i:1", readinessProbe: { httpGet: { path: "/ok", port: "http" } }, livenessProbe: { tcpSocket: { port: "raw" } } },
@@ -121,7 +121,7 @@ describe("securityContext", () => {
   );
 });
 
-describe("containers that come before others", () => {
+describe("containers that start before others", () => {
   const order = (containers: Readonly<Record<string, unknown>>) => {
     const { pod } = compiled({ containers });
     const names = (list: unknown) =>

@@ -8,13 +8,13 @@ export type Ports = NonNullable<NonNullable<LatticeService["spec"]["service"]>["
 
 export type ContainerParts = {
   readonly ports: Ports;
-  /** Whether the service's ports are this container's. */
+  /** Whether this container has the service's ports. */
   readonly serves: boolean;
   readonly envFrom: readonly JsonObject[];
   readonly mounts: readonly JsonObject[];
   /** Started before others, and kept running. */
   readonly sidecar: boolean;
-  /** User of the pod, for containers that name none. */
+  /** User of the pod, for containers without one. */
   readonly podUser?: number | undefined;
 };
 
@@ -36,7 +36,7 @@ export function compileContainer({ name, spec }: RenderedContainer, parts: Conta
   };
 }
 
-/** Two ports of a Service may lead to one of the container, and server-side apply takes that one only once. */
+/** Two ports of a Service may have the same target port, and server-side apply accepts a container port only once. */
 function portList(ports: Ports): readonly JsonObject[] {
   const byNumber = new Map<string, JsonObject>();
   for (const [name, { port, targetPort = port, protocol }] of sortedPorts(ports)) {
@@ -61,7 +61,7 @@ function probes(spec: ContainerSpec, ports: Ports): JsonObject {
   );
 }
 
-/** A port that is named is one of the service's: by number, it is right in whichever container the probe stands. */
+/** A port name refers to the service's ports; the number is valid in every container. */
 function withNumbers(probe: JsonObject, ports: Ports): JsonObject {
   return Object.fromEntries(
     Object.entries(probe).map(([name, handler]) => {

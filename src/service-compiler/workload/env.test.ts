@@ -1,4 +1,4 @@
-/** Where each environment variable goes. */
+/** The object that holds each environment variable. */
 import { describe, expect, test } from "vitest";
 import { compiled, dataOf, mainContainer } from "../../../test/builders/service-input.ts";
 

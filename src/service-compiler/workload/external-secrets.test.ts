@@ -1,4 +1,4 @@
-/** Values that only External Secrets knows: they are put together in the cluster, and never pass through here. */
+/** Values that only External Secrets knows: they are joined in the cluster. */
 import { describe, expect, test } from "vitest";
 import { compiled, mainContainer, type CompiledObjects } from "../../../test/builders/service-input.ts";
 
@@ -13,7 +13,7 @@ const bindings = {
 };
 const outside = (given: Readonly<Record<string, unknown>>): CompiledObjects => compiled(mainContainer(given), { bindings });
 
-test("a variable becomes an ExternalSecret that makes the Secret", () => {
+test("a variable becomes an ExternalSecret that creates the Secret", () => {
   const { find, main } = outside({ variables: { KEY: "${secrets.app.key}", LEVEL: "info" } });
   const labels = { "app.kubernetes.io/name": "api", "app.kubernetes.io/managed-by": "lattice", "lattice.dev/config-type": "secrets" };
   expect(find("ExternalSecret")).toEqual({
@@ -34,7 +34,7 @@ test("a variable becomes an ExternalSecret that makes the Secret", () => {
   expect(main("envFrom")).toEqual([{ configMapRef: { name: "api-env" } }, { secretRef: { name: "api-external-secrets" } }]);
 });
 
-test("several stores are read into one Secret, as often as the most eager wants it", () => {
+test("several stores are read into one Secret, with the shortest refresh interval", () => {
   const { find } = outside({ variables: { A: "${secrets.app.key}", B: "${secrets.other.token}-${secrets.app.key}" } });
   expect(find("ExternalSecret")).toMatchObject({
     spec: {
@@ -67,7 +67,7 @@ test("files are mounted from it", () => {
   expect(main("volumeMounts")).toEqual([{ name: "files-external", mountPath: "/etc/key", subPath: "etc-key", readOnly: true }]);
 });
 
-describe("braces that Go's templates would take for their own", () => {
+describe("braces that Go templates would interpret", () => {
   const rows: readonly { name: string; given: string; want: string }[] = [
     { name: "two of them", given: "a {{ b ${secrets.app.key}", want: 'a {{ "{" }}{ b {{ .value0 }}' },
     { name: "one right before a value", given: "{${secrets.app.key}}", want: '{{ "{" }}{{ .value0 }}}' },
@@ -83,7 +83,7 @@ describe("braces that Go's templates would take for their own", () => {
   });
 });
 
-test("names that JavaScript has already are names like any other", () => {
+test("names of JavaScript's built-in properties are ordinary names", () => {
   const { find } = outside({ variables: { constructor: "${secrets.app.key}", toString: "${secrets.app.__proto__x}" } });
   expect(find("ExternalSecret")).toMatchObject({
     spec: { target: { template: { data: { constructor: "{{ .value0 }}", toString: "{{ .value1 }}" } } } },

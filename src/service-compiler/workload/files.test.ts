@@ -101,7 +101,7 @@ describe("files", () => {
     expect(objects.filter(({ kind }) => kind === "ConfigMap")).toHaveLength(1);
   });
 
-  test("a source is read where there are files: text is filled in, bytes stay bytes", () => {
+  test("a source is read if files are available: text is rendered, bytes stay bytes", () => {
     const { find } = files({
       "/app.ini": { source: "conf/app.ini" },
       "/logo.png": { source: "logo.png" },
@@ -114,12 +114,12 @@ describe("files", () => {
     expect(find("Secret", "api-files-secret")).toMatchObject({ data: { "logo.png": "/9gA" } });
   });
 
-  test("noExpand leaves a text as it is, and open", () => {
+  test("noExpand leaves a text unchanged and not sensitive", () => {
     const { find } = files({ "/t": { content: "${resources.db.password} ${nonsense", noExpand: true } });
     expect(dataOf(find("ConfigMap", "api-files"))).toEqual({ t: "${resources.db.password} ${nonsense" });
   });
 
-  test("an empty file is a file", () => {
+  test("an empty file is created", () => {
     expect(dataOf(files({ "/empty": { content: "" } }).find("ConfigMap", "api-files"))).toEqual({ empty: "" });
   });
 

@@ -1,4 +1,4 @@
-/** Files: one volume for the open ones and one for the closed ones of a container, each file mounted by itself. */
+/** Files: one volume for the plain and one for the sensitive files of a container, each file mounted with a subPath. */
 import type { JsonObject } from "#kube";
 import type { RenderedFile } from "../rendering/render-file.ts";
 import type { RenderedContainer } from "../rendering/render-service.ts";
@@ -18,7 +18,7 @@ const CLOSED_MODE = 0o600;
 const VOLUMES = { open: "files", closed: "files-secret", outside: "files-external" } as const;
 type Home = keyof typeof VOLUMES;
 
-/** Names that no volume of a service may have, with files or without. */
+/** Volume names that are reserved for files, even without files. */
 export const RESERVED_VOLUMES: ReadonlySet<string> = new Set(Object.values(VOLUMES));
 
 export function compileFiles(owner: WorkloadOwner, container: RenderedContainer): CompiledFiles {
@@ -46,7 +46,7 @@ export function compileFiles(owner: WorkloadOwner, container: RenderedContainer)
   return { objects, volumes, mounts };
 }
 
-/** Items are only named when one of them is not as the volume has it by itself. */
+/** Items are listed only when one of them differs from the defaults of the volume. */
 function itemsOf(
   files: readonly (readonly [string, RenderedFile])[],
   keyOf: (path: string) => string,

@@ -1,4 +1,4 @@
-/** Names of objects and labels, as people find them with kubectl. Each is made in one place only. */
+/** Names of objects and labels. */
 import { sha256Hex } from "#base";
 import { parseDataKey, type ObjectMeta } from "#kube";
 
@@ -18,7 +18,7 @@ export function metadataFor(
   return { name, namespace: owner.namespace, labels: { ...labelsOf(owner.name), ...more } };
 }
 
-/** The service that objects are made for. */
+/** The service that objects are created for. */
 export type WorkloadOwner = {
   readonly name: string;
   readonly namespace: string;
@@ -37,7 +37,7 @@ function shortHash(text: string): string {
   return sha256Hex(text).slice(0, HASH_LENGTH);
 }
 
-/** `/etc/app/config.yaml` is `etc-app-config.yaml`. Two paths that would share a key, and what is no legal key, get a hash behind it. */
+/** `/etc/app/config.yaml` is `etc-app-config.yaml`. Two paths that would share a key, and texts that are not legal keys, get a hash as suffix. */
 export function fileKeys(paths: Iterable<string>): ReadonlyMap<string, string> {
   const all = [...paths];
   const plain = all.map((path) => path.replace(/^\/+/, "").replaceAll("/", "-"));
@@ -52,14 +52,14 @@ export function fileKeys(paths: Iterable<string>): ReadonlyMap<string, string> {
   );
 }
 
-/** A name for a volume, from the first path that it is mounted at. The hash is of the source too: one path can have another in each container. */
+/** A name for a volume, from its first mount path. The hash includes the source, because a path can have another source in each container. */
 export function volumeName(path: string, source: string, taken: ReadonlySet<string>): string {
   const plain = path.replace(/^\/+/, "").replaceAll("/", "-");
   if (/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(plain) && plain.length <= LONGEST_VOLUME && !taken.has(plain)) return plain;
   return hashedVolume(plain, `${path} ${source}`);
 }
 
-/** The volume with files of a container; a long name of the container leaves no room for the whole. */
+/** The volume with the files of a container; a long container name is truncated. */
 export function fileVolumeName({ several }: WorkloadOwner, container: string, volume: string): string {
   const name = several ? `${container}-${volume}` : volume;
   return name.length <= LONGEST_VOLUME ? name : hashedVolume(name, name);

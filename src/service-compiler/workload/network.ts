@@ -50,14 +50,14 @@ export function compileRoute(
   };
 }
 
-/** The port that a route means: by name or number, else http, else the only one. undefined: there is none, or several could be meant. */
+/** The port of a route: by name or number, else http, else the only one. undefined: there is none, or it is ambiguous. */
 export function portOfRoute({ port }: RouteTarget, ports: Ports): number | undefined {
   const sorted = tcpPorts(ports);
   if (port !== undefined) return sorted.find(([name, one]) => name === port || one.port === port)?.[1].port;
   return (sorted.find(([name]) => name === "http") ?? (sorted.length === 1 ? sorted[0] : undefined))?.[1].port;
 }
 
-/** Requests come over TCP. */
+/** Routes need TCP ports. */
 export function tcpPorts(ports: Ports): ReturnType<typeof sortedPorts> {
   return sortedPorts(ports).filter(([, { protocol }]) => protocol === "TCP");
 }

@@ -1,16 +1,16 @@
 /**
- * An object, and the fields of it that are written once and belong to another controller afterwards: an autoscaler sets replicas, Flagger
- * rewrites a Service. Applied again they would undo what that controller did; left out by the client that wrote them they would be reset to a default.
+ * An object, and its fields that are written only on creation and belong to another controller afterwards: an autoscaler sets replicas, Flagger
+ * rewrites a Service. Applying them again would revert that controller; removing them by the manager that owns them would reset them to a default.
  */
 import type { JsonObject, KubeObject } from "#kube";
 
 export type CompiledObject = {
   readonly object: KubeObject;
-  /** To be merged into the object when it is made: `{spec: {replicas: 2}}`. */
+  /** Merged into the object on creation: `{spec: {replicas: 2}}`. */
   readonly once?: JsonObject;
 };
 
-/** As it is when it is made. */
+/** The object in the form for creation. */
 export function atFirst({ object, once }: CompiledObject): KubeObject {
   if (once === undefined) return object;
   const { spec } = object as { readonly spec?: JsonObject };

@@ -1,6 +1,6 @@
 /**
- * Which containers run side by side and which come first. One that is `before` others is an init container; with a probe it is a sidecar that
- * keeps running, and the others wait until it is up.
+ * The start order of containers. A container that is `before` others is an init container; with a probe it is a sidecar that
+ * keeps running, and the others wait until it has started.
  */
 import { err, ok, type Result } from "#base";
 import type { CompileError } from "../errors.ts";
@@ -13,13 +13,13 @@ export function orderContainers(containers: readonly RenderedContainer[]): Resul
   const sorted: RenderedContainer[] = [];
   const done = new Set<string>();
   const path: string[] = [];
-  /** Visits what must come later first, so that the list is in reverse. */
+  /** Visits later containers first, so that the list is in reverse order. */
   const visit = (container: RenderedContainer): readonly string[] | undefined => {
     if (done.has(container.name)) return undefined;
     const from = path.indexOf(container.name);
     if (from >= 0) return [...path.slice(from), container.name];
     path.push(container.name);
-    // backwards, as everything here: among equals the order is by name
+    // reversed like the list: containers without a constraint are ordered by name
     for (const other of (container.spec.before ?? []).toSorted().toReversed()) {
       const later = byName.get(other);
       const circle = later === undefined ? undefined : visit(later);

@@ -21,7 +21,7 @@ describe("a pod gets a group for its volumes", () => {
     expect(compiled({ containers: { main: { image: "a" }, setup } }).pod("securityContext")).toEqual(GROUP);
   });
 
-  test("which may execute what the owner may: the kubelet adds reading only", () => {
+  test("with execute permission where the owner has it: the kubelet adds read permission only", () => {
     const modeOf = (mode: string) => compiled(file(mode)).pod("volumes");
     expect(modeOf("0500")).toMatchObject([{ configMap: { items: [{ mode: 0o510 }] } }]);
     expect(modeOf("0400")).toMatchObject([{ configMap: { items: [{ mode: 0o400 }] } }]);
@@ -56,7 +56,7 @@ describe("spec.securityContext", () => {
     expect(main("securityContext", "runAsNonRoot")).toBeUndefined();
   });
 
-  test("leaves a container of its own user as strict as before", () => {
+  test("does not change a container with its own user", () => {
     const own = compiled(withContext({ runAsUser: 0 }, { securityContext: { runAsUser: 7 } }), { grants: { podSecurity: "baseline" } });
     expect(own.main("securityContext")).toMatchObject({ runAsUser: 7, runAsNonRoot: true });
   });

@@ -8,7 +8,7 @@ import type { LatticeServiceSpec } from "#crds";
 import type { JsonObject } from "#kube";
 import type { RenderedContainer } from "../rendering/render-service.ts";
 
-/** One for all services, so that a claim that several share belongs to one group. It is the group `nonroot` of distroless images. */
+/** The same for all services, so that a shared claim has one group. It is the group `nonroot` of distroless images. */
 const FS_GROUP = 65_532;
 
 const OTHERS_READ = 0o004;
@@ -17,7 +17,7 @@ const GROUP_EXECUTES = 0o010;
 
 export type VolumeUse = { readonly containers: readonly RenderedContainer[]; readonly claims: ReadonlySet<string> };
 
-/** undefined: the pod needs none. */
+/** undefined: the pod needs no security context. */
 export function podSecurityContext(given: LatticeServiceSpec["securityContext"], use: VolumeUse): JsonObject | undefined {
   const context = { ...(needsGroup(use) ? { fsGroup: FS_GROUP, fsGroupChangePolicy: "OnRootMismatch" } : {}), ...given };
   return Object.keys(context).length === 0 ? undefined : context;
@@ -31,7 +31,7 @@ function isPrivate(mode: number): boolean {
   return (mode & OTHERS_READ) === 0;
 }
 
-/** The kubelet lets the group read a private file; that it may execute it must be in the mode. */
+/** The kubelet makes private files readable for the group; execute permission must be in the mode. */
 export function groupMode(mode: number): number {
   return isPrivate(mode) && (mode & OWNER_EXECUTES) !== 0 ? mode | GROUP_EXECUTES : mode;
 }

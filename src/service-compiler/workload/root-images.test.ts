@@ -16,13 +16,13 @@ describe("an image that runs as root", () => {
 describe("a container that the kubelet would refuse", () => {
   const warnings = (main: object, spec: object = {}) =>
     compiled({ containers: { main }, ...spec }, { grants: { podSecurity: "baseline" } }).warnings;
-  test("is a warning that says what to do", () => {
+  test("gives a warning with the remedy", () => {
     expect(warnings({ image: "nginx:1.29" })).toEqual([
       "spec.containers.main.image: nginx runs as root, and the pod must not (runAsNonRoot): set securityContext.runAsUser, or use nginxinc/nginx-unprivileged",
     ]);
     expect(warnings({ image: "redis:8" })[0]).toMatch(/: set securityContext\.runAsUser$/);
   });
-  test("is none with a user of its own, of the pod, or where root is allowed", () => {
+  test("gives no warning with a user of the container or the pod, or where root is allowed", () => {
     expect(warnings({ image: "nginx", securityContext: { runAsUser: 101 } })).toEqual([]);
     expect(warnings({ image: "nginx" }, { securityContext: { runAsUser: 101 } })).toEqual([]);
     expect(warnings({ image: "nginx", securityContext: { runAsNonRoot: false } })).toEqual([]);

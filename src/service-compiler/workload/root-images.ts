@@ -1,6 +1,6 @@
 /**
- * Public images that run as root unless a user is set. With `runAsNonRoot`, which is the default, the kubelet refuses to start them. What
- * another image does cannot be known here: nothing is downloaded.
+ * Public images that run as root unless a user is set. With `runAsNonRoot`, which is the default, the kubelet refuses to start them. Whether
+ * another image runs as root is not known: no image is downloaded.
  */
 import { field, fieldAt, type JsonObject } from "#kube";
 import type { Warning } from "../errors.ts";
@@ -35,10 +35,10 @@ const ROOT_IMAGES: ReadonlySet<string> = new Set([
   "wordpress",
 ]);
 
-/** What to take instead, where the image has a well-known counterpart. */
+/** Well-known replacements that do not run as root. */
 const INSTEAD: ReadonlyMap<string, string> = new Map([["nginx", "nginxinc/nginx-unprivileged"]]);
 
-/** `docker.io/library/nginx:1.29@sha256:…` is `nginx`. undefined: another image, of which nothing is known. */
+/** `docker.io/library/nginx:1.29@sha256:…` is `nginx`. undefined: another image. */
 export function rootImage(image: string): string | undefined {
   const name = image.replace(/^(?:(?:index\.)?docker\.io\/)?(?:library\/)?/, "").replace(/[:@].*$/, "");
   return ROOT_IMAGES.has(name) ? name : undefined;

@@ -1,4 +1,4 @@
-/** HTTPRoutes of a service. They follow from its declarations alone, so that one that was removed goes even while the workload has errors. */
+/** HTTPRoutes of a service. They follow from its declarations alone, so that a removed route is deleted even while the workload has errors. */
 import type { CompileError, Warning } from "../errors.ts";
 import type { ServiceInput } from "../input.ts";
 import type { ResourceResolution } from "../provisioners/index.ts";
@@ -34,7 +34,7 @@ export function compileRoutes(input: ServiceInput, { provisioned }: Pick<Resourc
   return { routes, errors, warnings };
 }
 
-/** Names of ports that are hardly ever meant for requests from outside. */
+/** Names of ports that are rarely meant to be published. */
 const INTERNAL: ReadonlySet<string> = new Set(["metrics", "admin", "debug", "pprof", "management", "health", "probes"]);
 
 function internalPort(ports: Ports): string | undefined {

@@ -1,4 +1,4 @@
-/** How many pods there are, and how many there must be while nodes come and go. */
+/** The number of replicas, and the PodDisruptionBudget. */
 import type { KubeObject } from "#kube";
 import type { Claim } from "../provisioners/index.ts";
 import type { Replicas } from "./deployment.ts";
@@ -24,7 +24,7 @@ export function compileAutoscaler(owner: WorkloadOwner, { min, max }: Replicas):
   };
 }
 
-/** One pod at a time may be taken away. With a single pod that would mean never, and nodes could not be drained. */
+/** One pod at a time may be evicted. A single pod has no budget, since its node could not be drained. */
 export function compileDisruptionBudget(owner: WorkloadOwner, { min }: Replicas): CompiledObject | undefined {
   if (min < 2) return undefined;
   return {

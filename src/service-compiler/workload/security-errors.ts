@@ -1,4 +1,4 @@
-/** Containers that do more than the pod security level of their environment allows, each with the field and the level that it needs. */
+/** Violations of the pod security level of the environment, each with the field and the level that it needs. */
 import { field, fieldAt, type JsonObject } from "#kube";
 import type { CompileError } from "../errors.ts";
 import { podSecurityViolations, type Grants, type PodSecurityViolation } from "../grants/index.ts";
@@ -20,7 +20,7 @@ type Violation = Pick<PodSecurityViolation, "message" | "needs">;
 
 const POD_ROOT: Violation = { message: "must not be 0", needs: "baseline" };
 
-/** What a level does not allow, and which one would. */
+/** The error for a violation, with the level that allows it. */
 export function levelError(place: string, { message, needs }: Violation, { environment, podSecurity }: Grants): CompileError {
   const where = environment === undefined ? "a LatticeEnvironment that the service names" : `LatticeEnvironment ${environment}`;
   return {

@@ -1,4 +1,4 @@
-/** A ConfigMap or Secret that the API server would refuse is an error here, to the byte. */
+/** A ConfigMap or Secret that the API server would refuse is an error, with the exact limit. */
 import { describe, expect, test } from "vitest";
 import { compiled, mainContainer, mistakes } from "../../../test/builders/service-input.ts";
 
@@ -18,7 +18,7 @@ const message = (kind: string, size: number) =>
 describe("variables", () => {
   test("of one MiB fit", () => expect(mistakes(mainContainer({ variables: variablesOf(MIB) }))).toEqual([]));
 
-  test("of one byte more do not, and the largest is named", () => {
+  test("of one byte more are refused, and the largest is reported", () => {
     expect(mistakes(mainContainer({ variables: variablesOf(MIB + 1) }))).toEqual([
       `spec.containers.main.variables.V0: template error in container 'main' variable 'V0': ${message("ConfigMap", MIB + 1)}`,
     ]);
@@ -30,7 +30,7 @@ describe("variables", () => {
     expect(mistakes(mainContainer({ variables: variablesOf(MIB + 1, wide) }))).toHaveLength(1);
   });
 
-  test("that are sensitive are counted as they are, not in base64", () => {
+  test("that are sensitive are counted before base64", () => {
     const around = {
       bindings: { b: { bindings: { s: { secretRef: { name: "s" } } } } },
       secrets: { "s/k": "y".repeat(MIB), "s/l": "y".repeat(MIB + 1) },
@@ -48,7 +48,7 @@ describe("files", () => {
     expect(mistakes(mainContainer({ files }))).toEqual([]);
   });
 
-  test("that are together too large are named by the largest of them", () => {
+  test("that are too large together are reported at the largest of them", () => {
     const files = { "/etc/a": { content: "a".repeat(MIB) }, "/etc/b": { content: "b" }, "/etc/c": { binaryContent: "AAAA" } };
     expect(mistakes(mainContainer({ files }))).toEqual([
       `spec.containers.main.files["/etc/a"]: invalid file mount at '/etc/a': ${message("ConfigMap", MIB + 1)}`,
@@ -56,14 +56,14 @@ describe("files", () => {
   });
 });
 
-test("ten megabytes from a secret store are refused at once, and what is legal compiles", () => {
+test("ten megabytes from a secret store are refused, and legal sizes compile", () => {
   const around = { bindings: { b: { bindings: { s: { secretRef: { name: "s" } } } } }, secrets: { "s/k": "z".repeat(10_000_000) } };
   expect(mistakes(mainContainer({ variables: { A: "${secrets.s.k}${secrets.s.k}" } }), around)).toEqual([
     `spec.containers.main.variables.A: template error in container 'main' variable 'A': has more than ${MIB} bytes when its templates are filled in; make the texts that it reads shorter`,
   ]);
 });
 
-test("ten thousand placeholders in one file are filled in", () => {
+test("ten thousand placeholders in one file are expanded", () => {
   const { find } = compiled(mainContainer({ files: { "/f": { content: "${metadata.name}\n".repeat(10_000) } } }));
   expect((find("ConfigMap") as unknown as { data: { f: string } }).data.f).toBe("api\n".repeat(10_000));
 });

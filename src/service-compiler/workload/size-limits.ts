@@ -1,4 +1,4 @@
-/** A ConfigMap or Secret holds one MiB of values. What does not fit is an error here, and not a refusal of the API server later. */
+/** A ConfigMap or Secret holds at most one MiB of values. More is a compile error, so that the API server does not refuse it later. */
 import { fieldAt, isJsonObject, type KubeObject } from "#kube";
 import type { CompileError } from "../errors.ts";
 import type { CompiledEnv } from "./env.ts";
@@ -27,7 +27,7 @@ function complaint(object: KubeObject | undefined, size: number): string {
   return `the ${object?.kind ?? "object"} for it would hold ${size} bytes, and may hold ${MOST_BYTES}; this is the largest part of it`;
 }
 
-/** The key with most in it, and the size of all values. */
+/** The key with the largest value, and the size of all values. */
 function largest(object: KubeObject | undefined): { readonly key: string; readonly size: number } {
   const data = fieldAt(object, "data");
   const texts = Object.entries(isJsonObject(data) ? data : {}).filter((entry): entry is [string, string] => typeof entry[1] === "string");
@@ -41,7 +41,7 @@ function largest(object: KubeObject | undefined): { readonly key: string; readon
   return { key, size };
 }
 
-/** A character is at most three bytes: where even those fit, nothing needs to be counted. */
+/** A UTF-16 code unit is at most three bytes: texts within that bound need no exact count. */
 function counterFor(texts: readonly (readonly [string, string])[]): (text: string) => number {
   const characters = texts.reduce((sum, [, text]) => sum + text.length, 0);
   return characters * 3 <= MOST_BYTES ? (text) => text.length : (text) => new TextEncoder().encode(text).byteLength;

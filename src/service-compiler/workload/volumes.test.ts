@@ -34,7 +34,7 @@ describe("volumes", () => {
     ]);
   });
 
-  test("a resource of type volume is mounted by its ref, and made when it has a size", () => {
+  test("a resource of type volume is mounted by its ref, and created when it has a size", () => {
     const { pod, find } = volumes(
       { "/data": { source: "${resources.data.ref}" }, "/tmp": { source: "${resources.scratch.ref}" } },
       {
@@ -65,7 +65,7 @@ describe("names of volumes", () => {
   test("never clash with those of files", () => expect(names({ "/files": { source: "pvc:x" } })[0]).toMatch(/^files-[0-9a-f]{8}$/));
   test("that would clash get a hash", () =>
     expect(names({ "/a-b/c": { source: "pvc:x" }, "/a/b-c": { source: "pvc:y" } })).toHaveLength(2));
-  test("are cut, and made legal", () =>
+  test("are truncated, and illegal characters are replaced", () =>
     expect(
       names({ [`/${"long/".repeat(80)}end`]: { source: "pvc:a" }, "/Ünï/cödé": { source: "pvc:b" }, "/---": { source: "pvc:c" } }),
     ).toHaveLength(3));
@@ -84,7 +84,7 @@ test("containers that name the same source share the volume", () => {
   ]);
 });
 
-test("empty directories are shared by the resource they come from, and else are each container's own path", () => {
+test("containers share an empty directory of the same resource; others are separate per path", () => {
   const source = "${resources.scratch.ref}";
   const containers = {
     a: { image: "a:1", volumes: { "/x": { source }, "/own": { source: "emptydir:" } } },
@@ -102,7 +102,7 @@ test("the same path with different sources in three containers makes three volum
   expect(new Set(made.map(({ name }) => name)).size).toBe(3);
 });
 
-test("a volume may be mounted where the files of a container would have theirs", () => {
+test("a volume may have the mount path from which a files volume would get its name", () => {
   const containers = {
     main: { image: "a:1", files: { "/f": { content: "x" } }, volumes: { "/main-files": { source: "pvc:x" } } },
     side: { image: "b:1" },
@@ -111,7 +111,7 @@ test("a volume may be mounted where the files of a container would have theirs",
   expect(new Set(made.map(({ name }) => name)).size).toBe(2);
 });
 
-test("a volume and a file cannot have one path", () => {
+test("a volume and a file cannot have the same path", () => {
   expect(mistakes(mainContainer({ files: { "/x": { content: "" } }, volumes: { "/x": { source: "pvc:a" } } }))).toEqual([
     `spec.containers.main.volumes["/x"]: invalid volume mount at '/x': a file of the container has the same path`,
   ]);

@@ -1,4 +1,4 @@
-/** Volumes of the pod. Containers that name the same source share one; a bare name is a claim. */
+/** Volumes of the pod. Containers with the same source share one; a name without a class is a claim. */
 import { err, ok, type Result } from "#base";
 import { parseDnsSubdomain, type JsonObject } from "#kube";
 import type { CompileError } from "../errors.ts";
@@ -19,12 +19,12 @@ type Source = {
   readonly key: string;
   readonly volume: JsonObject;
   readonly claim?: string;
-  /** What it is made of; an empty directory is made of nothing. */
+  /** The referenced object; an empty directory has none. */
   readonly object?: { readonly kind: MountedKind; readonly name: string };
 };
 
 type VolumeRules = {
-  /** Names of the volumes that files have. */
+  /** Names of the volumes for files. */
   readonly taken: Iterable<string>;
   readonly mountProblem: (kind: MountedKind, name: string) => string | undefined;
 };
@@ -69,7 +69,7 @@ function mountOf(name: string, mountPath: string, { path, readOnly }: RenderedVo
 
 const CLASSES = ["pvc", "configmap", "secret", "emptydir"] as const;
 
-/** A bare name is a claim; an empty directory has no name, so that its colon says nothing. */
+/** A name without a class is a claim; an empty directory has no name, with or without a colon. */
 function parseSource(text: string): { readonly kind: string; readonly name: string } {
   const colon = text.indexOf(":");
   if (colon >= 0) return { kind: text.slice(0, colon), name: text.slice(colon + 1) };

@@ -1,4 +1,4 @@
-/** Deployment, Service, autoscaler, budget, routes: what a service becomes beside its config. */
+/** Deployment, Service, autoscaler, budget and routes of a service. */
 import { describe, expect, test } from "vitest";
 import type { KubeObject } from "#kube";
 import { compileService } from "../compile-service.ts";
@@ -11,7 +11,7 @@ test("the smallest service is a ServiceAccount and a Deployment", () => {
   expect(kinds(compiled(mainContainer({})).objects)).toEqual(["ServiceAccount api", "Deployment api"]);
 });
 
-test("everything comes in the order in which it is applied", () => {
+test("objects are in apply order", () => {
   const external = { external: { storeRef: { name: "vault" }, key: "app" } };
   const spec = mainContainer(
     {
@@ -86,14 +86,14 @@ describe("replicas", () => {
     expect(find("PodDisruptionBudget") !== undefined).toBe(budget);
   });
 
-  test("an autoscaler without cpu requests is warned about, container by container", () => {
+  test("an autoscaler without cpu requests gives a warning for each container", () => {
     const containers = { a: { image: "i:1", ...requests }, b: { image: "i:1" } };
     expect(compiled({ containers, replicas: { min: 1, max: 2 } }).warnings).toEqual([
       "spec.containers.b: requests no cpu: the autoscaler cannot tell how busy it is, and will not scale",
     ]);
   });
 
-  test("under an autoscaler they are written once, and not again", () => {
+  test("under an autoscaler are written only on creation", () => {
     const result = compileService(serviceInput(mainContainer(requests, { replicas: { min: 2, max: 5 } })));
     const deployment = result.ok ? result.value.objects.find(({ object }) => object.kind === "Deployment") : undefined;
     expect(deployment?.once).toEqual({ spec: { replicas: 2 } });
@@ -101,7 +101,7 @@ describe("replicas", () => {
   });
 });
 
-test("the Deployment is selected by the app label, and carries the label that policies select", () => {
+test("pods have the app label of the selector and the label that policies select", () => {
   const { find } = compiled(mainContainer({}, { deploy: { rolling: { maxSurge: "25%", maxUnavailable: 0 } } }));
   const labels = { "app.kubernetes.io/name": "api", "app.kubernetes.io/managed-by": "lattice", "lattice.dev/service": "api" };
   expect(find("Deployment")).toMatchObject({
@@ -122,7 +122,7 @@ describe("routes", () => {
       ...around,
     }).find("HTTPRoute", "api-web");
 
-  test("lead from a host and path through the gateway to a port", () => {
+  test("connect a host and path of the gateway to a port", () => {
     expect(route({ host: "shop.test", path: "/api" })).toEqual({
       apiVersion: "gateway.networking.k8s.io/v1",
       kind: "HTTPRoute",
@@ -158,7 +158,7 @@ describe("routes", () => {
   });
 });
 
-test("what a compilation tells beside the objects", () => {
+test("the other results of a compilation", () => {
   const spec = mainContainer(
     { variables: { A: "${resources.db.host}${metadata.name}" } },
     {
