@@ -104,7 +104,7 @@ describe("a Score file", () => {
     const { code, stderr } = await runCli(["init", "--from", "-"], { cwd, input: SCORE.replace("image", "imaged") });
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: expect.stringContaining("error -:3:21: containers.main.imaged: is no field") as string,
+      stderr: expect.stringContaining("error -:3:21: containers.main.imaged: is not a field") as string,
     });
   });
 });

@@ -22,7 +22,6 @@ import {
 } from "js-yaml";
 import { describeThrown, err, fromThrowing, ok, once, type Result } from "#base";
 import { depthExceeds, isJsonObject, MAX_DEPTH, type Json } from "./json.ts";
-import { readPlainYaml } from "./yaml-reader.ts";
 import { writePlainYaml } from "./yaml-writer.ts";
 
 export const MAX_YAML_BYTES = 10 * 1024 * 1024;
@@ -87,12 +86,6 @@ export type YamlOptions = {
 /** Every document of the text; empty ones (between two `---`) are skipped. */
 export function parseYaml(text: string, options: YamlOptions = {}): Result<readonly Json[], YamlError> {
   if (text.length > MAX_YAML_BYTES) return refuse(`the document is larger than ${MAX_YAML_BYTES / 1024 / 1024} MiB`);
-  const plain = readPlainYaml(text);
-  return plain === undefined ? parseAnyYaml(text, options) : ok([plain]);
-}
-
-/** The same with js-yaml only: tests compare `readPlainYaml` with it. */
-export function parseAnyYaml(text: string, options: YamlOptions = {}): Result<readonly Json[], YamlError> {
   const loaded = loadPadded(text, options);
   if (!loaded.ok) return loaded;
   const documents = loaded.value.filter((document) => document !== null && document !== undefined);
