@@ -13,7 +13,7 @@ import { apiOperations, type ApiOperation } from "./support/api-operations.ts";
 import { throughput, type Target } from "./support/api-load.ts";
 import { fanOut } from "./support/api-watchers.ts";
 import { startEcho } from "./support/echo-server.ts";
-import { freshDist } from "./support/fresh-dist.ts";
+import { freshDist } from "../scripts/build/fresh-dist.ts";
 import { growth } from "./support/api-growth.ts";
 import { ENTRY_BUNDLE, ENTRY_SOURCE, inProcessStarts } from "./support/in-process-starts.ts";
 import { median } from "./support/measure.ts";

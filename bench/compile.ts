@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { projectRoot } from "../scripts/process/project.ts";
 import type { BenchResult } from "../scripts/bench/bench.ts";
-import { freshDist } from "./support/fresh-dist.ts";
+import { freshDist } from "../scripts/build/fresh-dist.ts";
 import { scoreWorkload } from "./support/score-workloads.ts";
 
 const exec = promisify(execFile);

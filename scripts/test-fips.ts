@@ -6,6 +6,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freshDist } from "./build/fresh-dist.ts";
 import { fetchModule } from "./fips/fetch-module.ts";
 import { findModule, SYSTEM_MODULES, type FipsSetup } from "./fips/find-module.ts";
 import { fipsEnvironment } from "./fips/openssl-config.ts";
@@ -28,7 +29,8 @@ try {
 async function runLane({ module, config }: FipsSetup): Promise<void> {
   console.log(`FIPS provider: ${module}`);
   const args = ["--config", join(projectRoot, "scripts/fips/vitest.fips.config.ts"), ...process.argv.slice(2)];
-  const { code, counts } = await runVitest({ root: projectRoot, args, env: fipsEnvironment(process.env, config) });
+  const dist = process.argv.length > 2 ? {} : { LATTICE_TEST_DIST: await freshDist() };
+  const { code, counts } = await runVitest({ root: projectRoot, args, env: { ...fipsEnvironment(process.env, config), ...dist } });
   console.log(`\nran under the OpenSSL FIPS provider ${module}\n${formatCounts(counts)}`);
   process.exitCode = code === 0 && counts.failed === 0 ? 0 : 1;
 }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { expectOk } from "#base";
 import { fileTree } from "../../test/builders/file-tree.ts";
+import { TEST_DIST } from "../../test/builders/program.ts";
 import { projectRoot } from "../process/project.ts";
 import { runNode } from "../process/run-program.ts";
 import { buildEntries, ENTRIES } from "./entries.ts";
@@ -14,7 +15,8 @@ let project = "";
 beforeAll(async () => {
   project = await realpath(await mkdtemp(join(tmpdir(), "lattice-entries-")));
   const home = join(project, "node_modules/@lattice-fleet/lattice");
-  expectOk(await buildEntries(join(home, "dist")));
+  if (TEST_DIST === undefined) expectOk(await buildEntries(join(home, "dist")));
+  else await cp(TEST_DIST, join(home, "dist"), { recursive: true });
   await cp(join(projectRoot, "package.json"), join(home, "package.json"));
 }, 120_000);
 

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { expectOk } from "#base";
 import { buildEntries, ENTRIES } from "../../scripts/build/entries.ts";
 import { projectRoot } from "../../scripts/process/project.ts";
+import { TEST_DIST } from "./program.ts";
 
 export type UserProject = { readonly root: string; readonly remove: () => Promise<void> };
 
@@ -20,7 +21,8 @@ export async function projectUsingLattice(folder: string, also: readonly string[
   await writeFile(join(root, "package.json"), JSON.stringify({ name: "user", private: true, type: "module" }));
   await writeFile(join(installed, "package.json"), await readFile(join(projectRoot, "package.json")));
   const entries = ENTRIES.filter(({ file }) => file.startsWith("kube-server."));
-  expectOk(await buildEntries(join(installed, "dist"), entries));
+  if (TEST_DIST === undefined) expectOk(await buildEntries(join(installed, "dist"), entries));
+  else await cp(TEST_DIST, join(installed, "dist"), { recursive: true });
   for (const name of also) await symlink(join(projectRoot, "node_modules", name), join(root, "node_modules", name));
   return { root, remove: () => rm(root, { recursive: true, force: true }) };
 }

@@ -3,12 +3,11 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, expect, test } from "vitest";
 import { systemClock } from "#base";
 import { runCli } from "../builders/cli-io.ts";
+import { PROGRAM } from "../builders/program.ts";
 
-const program = fileURLToPath(new URL("../../src/bin/lattice.ts", import.meta.url));
 const parent = mkdtempSync(join(tmpdir(), "lattice-down-"));
 const folder = join(parent, "cluster");
 const children: ChildProcess[] = [];
@@ -26,7 +25,7 @@ type Up = {
 
 /** Starts `lattice up` as a process, and resolves when its output has `sign`. */
 async function startUp(sign: string): Promise<Up> {
-  const child = spawn(process.execPath, [program, "up", "--data-dir", folder], { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [PROGRAM, "up", "--data-dir", folder], { stdio: ["ignore", "pipe", "pipe"] });
   children.push(child);
   let output = "";
   const printed = new Promise<void>((resolve) => {

@@ -3,11 +3,9 @@ import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
-import { fileURLToPath } from "node:url";
+import { PROGRAM } from "../program.ts";
 
 export const TOKEN = "test-token";
-
-const PROGRAM = fileURLToPath(new URL("../../../src/bin/lattice.ts", import.meta.url));
 
 export class ServerProcess {
   readonly #child: ChildProcessByStdio<null, Readable, Readable>;

@@ -4,11 +4,10 @@
  * Start-up is not part of an attack: call `reset()` when the process is ready. `report()` rejects when the process has ended.
  */
 import { spawn, type ChildProcess } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
+import { PROGRAM } from "../program.ts";
 import type { Measurement } from "./measure-process.ts";
 
-const PROGRAM = fileURLToPath(new URL("../../../src/bin/lattice.ts", import.meta.url));
 const PRELOAD = new URL("measure-process.ts", import.meta.url).href;
 
 /** The limits of every attack in the default lane. */

@@ -1,8 +1,8 @@
-/** Builds dist/ if it is older than the newest source, so that a bench never measures an old build. */
+/** Builds dist/ if it is older than the newest source, so that benches and stories never run an old build. */
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { buildEntries, ENTRIES } from "../../scripts/build/entries.ts";
-import { projectRoot } from "../../scripts/process/project.ts";
+import { buildEntries, ENTRIES } from "./entries.ts";
+import { projectRoot } from "../process/project.ts";
 
 const DIST = join(projectRoot, "dist");
 /** The inputs of a bundle: sources, dependencies, and build scripts. */
@@ -10,7 +10,7 @@ const SOURCES = ["src", "scripts/build", "package-lock.json"];
 
 export async function freshDist(dist: string = DIST): Promise<string> {
   if (isFresh(dist)) return dist;
-  console.log(`${dist} is older than the sources: building it`);
+  console.log(`${dist} is missing or older than the sources: building it`);
   const built = await buildEntries(dist);
   if (!built.ok) throw new Error(built.error.join("\n"));
   return dist;
