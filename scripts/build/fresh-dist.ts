@@ -1,5 +1,5 @@
 /** Builds dist/ if it is older than the newest source, so that benches and stories never run an old build. */
-import { existsSync, readdirSync, statSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { buildEntries, ENTRIES } from "./entries.ts";
 import { projectRoot } from "../process/project.ts";
@@ -11,6 +11,8 @@ const SOURCES = ["src", "scripts/build", "package-lock.json"];
 export async function freshDist(dist: string = DIST): Promise<string> {
   if (isFresh(dist)) return dist;
   console.log(`${dist} is missing or older than the sources: building it`);
+  // a build that is interrupted leaves an entry missing, and is then repeated
+  for (const { file } of ENTRIES) rmSync(join(dist, file), { force: true });
   const built = await buildEntries(dist);
   if (!built.ok) throw new Error(built.error.join("\n"));
   return dist;
