@@ -1,7 +1,7 @@
 /**
  * Words that the project does not use, with what to write instead, and the few files in which such a word is a noun of the domain.
  *
- * `comments`: in comments, in Markdown and in texts (strings and templates). `names`: as a part of an identifier or of a file name.
+ * `comments`: in comments, in Markdown and in texts (strings and templates). `everywhere`: also as a part of an identifier or of a file name.
  */
 export type WordRule = { readonly words: readonly string[]; readonly where: "everywhere" | "comments"; readonly instead: string };
 
