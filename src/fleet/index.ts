@@ -1,0 +1,15 @@
+export type {
+  ClusterFolder,
+  ClusterState,
+  ClusterView,
+  ControlRequest,
+  ControlResponse,
+  Fleet,
+  FleetCluster,
+  FleetFolder,
+  FleetOptions,
+  FleetProcess,
+  LatticeProgram,
+  OperatorProcess,
+  StartFleet,
+} from "./fleet-types.ts";
