@@ -48,6 +48,7 @@ process.exitCode = await runLattice(process.argv.slice(2), {
   home: homedir(),
   cwd: process.cwd(),
   root,
+  program: { node: process.execPath, args: [import.meta.filename] },
   stdout: (text) => write(process.stdout, text),
   stderr: (text) => write(process.stderr, text),
   stdin: readStandardInput,

@@ -8,6 +8,11 @@ export type CliIo = {
   readonly cwd: string;
   /** The clone or package that the program runs from, which contains examples/. */
   readonly root: string;
+  /**
+   * How to start another process of this program: `node ...args COMMAND`. It names the file that this process runs, so that a child never
+   * runs another version than its parent.
+   */
+  readonly program: { readonly node: string; readonly args: readonly string[] };
   readonly stdout: (text: string) => void;
   readonly stderr: (text: string) => void;
   readonly stdin: () => Promise<string>;

@@ -1,6 +1,7 @@
 /** Runs a command in this process with in-memory output: what it wrote, and its exit code. */
 import { FakeClock, seededRandom } from "#base";
 import { runLattice, type CliIo } from "#cli";
+import { PROGRAM } from "./program.ts";
 
 /** `onOutput` gets the stdout so far, at each write. */
 type Given = Partial<CliIo> & { readonly input?: string; readonly onOutput?: (stdout: string) => void };
@@ -16,6 +17,7 @@ export async function runCli(argv: readonly string[], given: Given = {}): Promis
     home: "/nonexistent",
     cwd: process.cwd(),
     root: process.cwd(),
+    program: { node: process.execPath, args: [PROGRAM] },
     stdout: (text) => {
       stdout += text;
       onOutput?.(stdout);

@@ -76,6 +76,7 @@ function program(): ReturnType<typeof createProgram> {
     home: "/",
     cwd: "/",
     root: "/",
+    program: { node: process.execPath, args: [] },
     stdout: () => undefined,
     stderr: () => undefined,
     stdin: () => Promise.resolve(""),
