@@ -160,6 +160,19 @@ describe("lattice operator", () => {
     { name: "a missing kubeconfig", argv: ["--kubeconfig", "/nonexistent/config"], want: "/nonexistent/config" },
     { name: "a bad address", argv: ["--health-address", "nowhere"], want: '"nowhere" is not an address' },
     { name: "an invalid port", argv: ["--health-address", "127.0.0.1:70000"], want: "is not an address" },
+    {
+      name: "a short lease",
+      argv: ["--lease-duration", "500ms"],
+      want: "--lease-duration: 500ms is too short, at least 1s: a Lease stores",
+    },
+    { name: "a long lease", argv: ["--lease-duration", "2h"], want: "--lease-duration: 2h is too long, at most 1h: after a crash" },
+    {
+      name: "a lease without an election",
+      argv: ["--lease-duration", "5s", "--no-leader-elect"],
+      want: "has no effect with --no-leader-elect",
+    },
+    { name: "an invalid resync", argv: ["--resync", "often"], want: '--resync: "often" is not a duration' },
+    { name: "a short resync", argv: ["--resync", "1ms"], want: "--resync: 1ms is too short, at least 1s" },
   ])("refuses $name with an error that has the fix", async ({ argv, want }) => {
     const run = await runCli(["operator", ...argv]);
     expect(run).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(want) as string });

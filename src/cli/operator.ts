@@ -1,77 +1,64 @@
 /** `lattice operator`: runs the operator against a cluster until Ctrl-C or SIGTERM. */
+import { resolve } from "node:path";
 import {
   createLogger,
+  mapErr,
   MetricsRegistry,
+  nodeProcesses,
   noTracing,
   ok,
   sensitive,
   sha256Hex,
   type Logger,
-  type LogLevel,
   type Metrics,
   type Result,
 } from "#base";
-import { createLogSink, createOtlpTracer, startOperator, type LogFormat, type OperatorConfig, type OtlpTracer } from "#operator";
-import { connect, type ClusterFlags, type Connection } from "./cluster.ts";
+import {
+  createLogSink,
+  createOtlpTracer,
+  openIdentityFile,
+  startOperator,
+  type KeptIdentity,
+  type OperatorConfig,
+  type OtlpTracer,
+} from "#operator";
+import { connect, type Connection } from "./cluster.ts";
 import { reportFailure, type CliIo, type ExitCode } from "./io.ts";
-import { parseListenAddress } from "./listen-address.ts";
-import { parseNamespaces } from "./namespaces-flag.ts";
-import { settingsOf, type WorldFlags } from "./world-files.ts";
-
-export type OperatorFlags = ClusterFlags &
-  Omit<WorldFlags, "filename" | "namespace"> & {
-    readonly namespace: string;
-    readonly namespaces?: string;
-    readonly allowUnprotected?: boolean;
-    readonly healthAddress: string;
-    readonly leaderElect: boolean;
-    readonly logLevel: LogLevel;
-    readonly logFormat: LogFormat;
-  };
+import { operatorSettings, type OperatorFlags } from "./operator-settings.ts";
 
 export async function operate(io: CliIo, flags: OperatorFlags): Promise<ExitCode> {
-  const health = parseListenAddress(flags.healthAddress);
-  if (!health.ok) return reportFailure(io, `--health-address: ${health.error}`);
-  const services = settingsOf(flags);
-  if (!services.ok) return reportFailure(io, services.error);
-  const namespaces = parseNamespaces(flags.namespaces);
-  if (!namespaces.ok) return reportFailure(io, namespaces.error);
+  const settings = operatorSettings(flags);
+  if (!settings.ok) return reportFailure(io, settings.error);
   const logger = createLogger(
     createLogSink({ level: flags.logLevel, format: flags.logFormat, write: io.stderr, now: () => io.clock.now() }),
   );
   const connection = await connect(io, flags, { logger });
   if (!connection.ok) return reportFailure(io, connection.error);
+  const kept = identityFor(io, flags);
   try {
-    const prepared = { health: health.value, services: services.value, namespaces: namespaces.value, logger, connection: connection.value };
-    return await runOperator(io, flags, prepared);
+    if (!kept.ok) return reportFailure(io, kept.error);
+    const config = { ...settings.value, identity: kept.value.identity };
+    return await runOperator(io, { config, logger, connection: connection.value });
   } finally {
     await connection.value.client.close();
+    if (kept.ok) kept.value.release();
   }
 }
 
-type Prepared = {
-  readonly namespaces: readonly string[] | undefined;
-  readonly services: OperatorConfig["services"];
-  readonly health: { readonly host: string; readonly port: number };
-  readonly logger: Logger;
-  readonly connection: Connection;
-};
+/** New for every process, unless a file keeps it. */
+function identityFor(io: CliIo, { identityFile }: OperatorFlags): Result<KeptIdentity, string> {
+  const { clock, hostname } = io;
+  const fresh = `${hostname}-${sha256Hex(`${clock.now()} ${io.random()}`).slice(0, 8)}`;
+  if (identityFile === undefined) return ok({ identity: fresh, release: () => {} });
+  const path = resolve(io.cwd, identityFile);
+  return mapErr(openIdentityFile({ path, fresh, clock, processes: nodeProcesses }), (problem) => `--identity-file: ${problem}`);
+}
 
-async function runOperator(io: CliIo, flags: OperatorFlags, prepared: Prepared): Promise<ExitCode> {
-  const { health, services, namespaces, logger, connection } = prepared;
+type Prepared = { readonly config: OperatorConfig; readonly logger: Logger; readonly connection: Connection };
+
+async function runOperator(io: CliIo, { config, logger, connection }: Prepared): Promise<ExitCode> {
   const metrics = new MetricsRegistry();
   const tracer = createTracer(io, logger, metrics);
-  const identity = `${io.hostname}-${sha256Hex(`${io.clock.now()} ${io.random()}`).slice(0, 8)}`;
-  const { allowUnprotected } = flags;
-  const config = {
-    namespace: flags.namespace,
-    namespaces,
-    allowUnprotected,
-    identity,
-    leaderElection: flags.leaderElect,
-    health,
-    services,
-  };
   const { clock, random } = io;
   const started = await startOperator(
     config,
@@ -79,7 +66,8 @@ async function runOperator(io: CliIo, flags: OperatorFlags, prepared: Prepared):
     io.signal,
   );
   if (!started.ok) return reportFailure(io, started.error);
-  io.stdout(`operator ${identity} on ${connection.config.server}; health and metrics at ${started.value.healthUrl}; Ctrl-C stops it\n`);
+  const { healthUrl } = started.value;
+  io.stdout(`operator ${config.identity} on ${connection.config.server}; health and metrics at ${healthUrl}; Ctrl-C stops it\n`);
   await started.value.run(io.signal);
   await tracer?.close();
   io.stdout("operator stopped\n");

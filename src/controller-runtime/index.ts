@@ -41,7 +41,7 @@ export type { ReadAccess } from "./informer/informer-group.ts";
 export type { CacheChange } from "./informer/object-cache.ts";
 export { type LeaderElectorOptions } from "./leader/elector.ts";
 export { type Fence } from "./leader/fence.ts";
-export { DEFAULT_LEASE_TIMES, type LeaseTimes } from "./leader/lease.ts";
+export { DEFAULT_LEASE_TIMES, leaseTimesFor, type LeaseTimes } from "./leader/lease.ts";
 export { createManager, type ControllerManager, type ManagerHealth, type ManagerOptions } from "./manager.ts";
 export {
   failed,

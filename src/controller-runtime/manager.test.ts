@@ -99,6 +99,19 @@ test("it is ready once every informer has its list; the details name those that 
   await world.end();
 });
 
+test("a settled object is reconciled again after the configured time, and not before", async () => {
+  await using world = await ControllerWorld.open();
+  await world.put(widgets, widget("a"));
+  let passes = 0;
+  const observe = () => ((passes += 1), Promise.resolve(ok({ count: 0 })));
+  world.start([widgetController({ observe })], { limits: { settledMs: 600_000 } });
+  await world.clock.advance(530_000); // jitter: 10 % earlier or later
+  const before = passes;
+  await world.clock.advance(140_000);
+  expect(passes).toBe(before + 1);
+  await world.end();
+});
+
 test("a stop before the first list ends the manager", async () => {
   await using world = await ControllerWorld.open();
   world.intercept({ times: 1_000 }, failWith("server-error"));

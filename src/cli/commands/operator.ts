@@ -1,6 +1,6 @@
 /** Flags of `lattice operator`. */
 import { Option } from "commander";
-import type { OperatorFlags } from "../operator.ts";
+import type { OperatorFlags } from "../operator-settings.ts";
 import { addCommand, type RegisterCommand } from "./command.ts";
 import { withCluster, withDomains } from "./shared-flags.ts";
 
@@ -22,6 +22,9 @@ export const registerOperator: RegisterCommand = (program, { io, done }) => {
     .option("--allow-unprotected", "start pods on a cluster without the kinds of Cilium and Istio, where no policy is enforced")
     .option("--health-address <host:port>", "address of health and metrics; port 0: any free port", "127.0.0.1:0")
     .option("--no-leader-elect", "run without leader election; only if no second operator runs")
+    .option("--lease-duration <duration>", "another operator leads at the latest this long after the leader has died (default: 15s)")
+    .option("--identity-file <file>", "keeps the name of this candidate, so that an operator that is restarted leads again at once")
+    .option("--resync <duration>", "how often objects are reconciled without a change (default: 1m)")
     .addOption(new Option("--log-level <level>").choices(["debug", "info", "warn", "error"]).default("info"))
     .addOption(new Option("--log-format <format>").choices(["json", "text"]).default("text"))
     .action(async (flags: OperatorFlags) => done(await (await import("../operator.ts")).operate(io, flags)));

@@ -1,6 +1,7 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Lease, LeaseSpec } from "#kube";
-import { DEFAULT_LEASE_TIMES, freedSpec, heldSpec, mayTakeAt, sight } from "./lease.ts";
+import { DEFAULT_LEASE_TIMES, freedSpec, heldSpec, leaseTimesFor, mayTakeAt, patienceMs, sight } from "./lease.ts";
 
 const lease = (spec: LeaseSpec | undefined, resourceVersion = "1"): Lease => ({
   apiVersion: "coordination.k8s.io/v1",
@@ -43,6 +44,30 @@ test("time counts from when the candidate observed the last change, not from the
   const changed = lease({ holderIdentity: "other", renewTime: "1999-01-01T00:00:00.000000Z" }, "2");
   expect(sight(first, changed, 500)).toEqual({ version: "2", since: 500, first: false });
   expect(sight(first, undefined, 500)).toEqual({ version: undefined, since: 500, first: false });
+});
+
+test.each([
+  { leaseDurationMs: 15_000, want: DEFAULT_LEASE_TIMES },
+  { leaseDurationMs: 5_000, want: { leaseDurationMs: 5_000, renewDeadlineMs: 8_000 / 3, retryMs: 750 } },
+  { leaseDurationMs: 6_000, want: { leaseDurationMs: 6_000, renewDeadlineMs: 3_200, retryMs: 750 } },
+  { leaseDurationMs: 60_000, want: { leaseDurationMs: 60_000, renewDeadlineMs: 32_000, retryMs: 1_500 } },
+  { leaseDurationMs: 1_000, want: { leaseDurationMs: 1_000, renewDeadlineMs: 8_000 / 15, retryMs: 150 } },
+])("the times of a lease of $leaseDurationMs ms follow from its duration", ({ leaseDurationMs, want }) => {
+  expect(leaseTimesFor(leaseDurationMs)).toEqual(want);
+});
+
+test("of every lease a leader stops writing well before a candidate may take it, and has time for a second renewal", () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1_000, max: 3_600_000 }), (leaseDurationMs) => {
+      const times = leaseTimesFor(leaseDurationMs);
+      const patience = patienceMs(leaseDurationMs, times);
+      expect(patience - times.renewDeadlineMs).toBeGreaterThanOrEqual(leaseDurationMs / 10);
+      // the last renewal is observed up to one retry later, and the candidate reads again when its wait is over
+      expect(patience + times.retryMs).toBeLessThanOrEqual(leaseDurationMs);
+      // a renewal that hangs for its whole limit, a third of the deadline, is followed by another
+      expect(2 * times.retryMs + times.renewDeadlineMs / 3).toBeLessThan(times.renewDeadlineMs);
+    }),
+  );
 });
 
 test("a renewal keeps the acquire time; a takeover increments the transitions", () => {

@@ -18,6 +18,23 @@ export type LeaseTimes = {
 
 export const DEFAULT_LEASE_TIMES: LeaseTimes = { leaseDurationMs: 15_000, renewDeadlineMs: 8_000, retryMs: 1_500 };
 
+/** Each renewal is a write on the API server; where many operators share a machine they must not keep it busy. */
+const SLOW_RETRY_MS = 750;
+
+/**
+ * The times of a lease of this duration: those of the default in proportion, with two exceptions. A short lease is renewed less often, but
+ * often enough that a leader has time for a second attempt. A long one is read as often as the default, because it may be released at any time.
+ */
+export function leaseTimesFor(leaseDurationMs: number): LeaseTimes {
+  const scaled = (ms: number) => (ms * leaseDurationMs) / DEFAULT_LEASE_TIMES.leaseDurationMs;
+  const retryMs = Math.min(scaled(DEFAULT_LEASE_TIMES.retryMs), DEFAULT_LEASE_TIMES.retryMs);
+  return {
+    leaseDurationMs,
+    renewDeadlineMs: scaled(DEFAULT_LEASE_TIMES.renewDeadlineMs),
+    retryMs: Math.max(retryMs, Math.min(SLOW_RETRY_MS, 1.5 * retryMs)),
+  };
+}
+
 /**
  * How long a candidate waits on a lease that does not change: shorter than the lease by the time it may take to observe the last
  * renewal and to acquire it, so that it leads within the lease duration and not later.

@@ -4,11 +4,11 @@
  * A write returns when the operating system has received it, so killing the process loses nothing. A power failure can lose the last seconds,
  * unless `fsync` is "always", which makes each write wait for the disk.
  */
-import { andThen, map, mapErr, nodeProcesses, ok, type Clock, type Logger, type ProcessTable, type Result } from "#base";
+import { andThen, map, mapErr, nodeProcesses, ok, type Clock, type Logger, type ProcessLock, type ProcessTable, type Result } from "#base";
 import { createFolder } from "#pki";
 import { logPath, readFolder } from "./disk/data-folder.ts";
 import { DiskJournal } from "./disk/disk-journal.ts";
-import { acquireLock, type Lock } from "./disk/lock-file.ts";
+import { acquireLock } from "./disk/lock-file.ts";
 import { LogFile } from "./disk/log-file.ts";
 import { mend, type KeptDamage } from "./disk/mend.ts";
 import type { StoreOpenError } from "./disk/open-error.ts";
@@ -85,7 +85,7 @@ export function openPersistentStore(options: PersistentStoreOptions): Result<Ope
   );
 }
 
-function openLocked(settings: Settings, lock: Lock): Result<OpenedStore, StoreOpenError> {
+function openLocked(settings: Settings, lock: ProcessLock): Result<OpenedStore, StoreOpenError> {
   const { clock, logger, dataDir, files } = settings;
   const began = clock.monotonic();
   return andThen(readAndMend(settings), ({ recovered, cut }) => {
@@ -129,7 +129,7 @@ function liveLog({ files, dataDir }: Settings, { logs, state }: Recovered): Resu
   return LogFile.create(files, logPath(dataDir, state.revision), state.revision);
 }
 
-function journalOf(settings: Settings, { recovered, log, lock }: { recovered: Recovered; log: LogFile; lock: Lock }): DiskJournal {
+function journalOf(settings: Settings, { recovered, log, lock }: { recovered: Recovered; log: LogFile; lock: ProcessLock }): DiskJournal {
   const { files, logger, fsync, snapshotAfterBytes } = settings;
   const olderLogBytes = recovered.logs.slice(0, -1).reduce((sum, { bytes }) => sum + bytes, 0);
   const sizes = { olderLogBytes, snapshotBytes: recovered.snapshot?.bytes ?? 0, snapshotAfterBytes };

@@ -1,0 +1,61 @@
+/** From the flags of `lattice operator` to a configuration of the operator. */
+import { err, mapErr, ok, type LogLevel, type Result } from "#base";
+import { leaseTimesFor } from "#controller-runtime";
+import type { LogFormat, OperatorConfig } from "#operator";
+import type { ClusterFlags } from "./cluster.ts";
+import { parseDurationFlag, type DurationFlag } from "./duration-flag.ts";
+import { parseListenAddress } from "./listen-address.ts";
+import { parseNamespaces } from "./namespaces-flag.ts";
+import { settingsOf, type WorldFlags } from "./world-files.ts";
+
+export type OperatorFlags = ClusterFlags &
+  Omit<WorldFlags, "filename" | "namespace"> & {
+    readonly namespace: string;
+    readonly namespaces?: string;
+    readonly allowUnprotected?: boolean;
+    readonly healthAddress: string;
+    readonly leaderElect: boolean;
+    readonly leaseDuration?: string;
+    readonly identityFile?: string;
+    readonly resync?: string;
+    readonly logLevel: LogLevel;
+    readonly logFormat: LogFormat;
+  };
+
+const LEASE_DURATION: DurationFlag = {
+  name: "--lease-duration",
+  least: { text: "1s", why: "a Lease stores whole seconds, and one slow request would lose it" },
+  most: { text: "1h", why: "after a crash no other operator takes over for that time" },
+};
+const RESYNC: DurationFlag = {
+  name: "--resync",
+  least: { text: "1s", why: "every settled object is reconciled again that often" },
+  most: { text: "24h", why: "it is what corrects changes that no watch reports" },
+};
+
+/** The flags as a configuration, all but the identity. */
+export function operatorSettings(flags: OperatorFlags): Result<Omit<OperatorConfig, "identity">, string> {
+  const { namespace, allowUnprotected, leaderElect } = flags;
+  const health = mapErr(parseListenAddress(flags.healthAddress), (problem) => `--health-address: ${problem}`);
+  if (!health.ok) return health;
+  const services = settingsOf(flags);
+  if (!services.ok) return services;
+  const namespaces = parseNamespaces(flags.namespaces);
+  if (!namespaces.ok) return namespaces;
+  const lease = parseDurationFlag(LEASE_DURATION, flags.leaseDuration);
+  if (!lease.ok) return lease;
+  if (lease.value !== undefined && !leaderElect)
+    return err("--lease-duration: has no effect with --no-leader-elect; leave one of them out");
+  const resync = parseDurationFlag(RESYNC, flags.resync);
+  if (!resync.ok) return resync;
+  return ok({
+    namespace,
+    namespaces: namespaces.value,
+    allowUnprotected,
+    leaderElection: leaderElect,
+    leaseTimes: lease.value === undefined ? undefined : leaseTimesFor(lease.value),
+    limits: resync.value === undefined ? undefined : { settledMs: resync.value },
+    health: health.value,
+    services: services.value,
+  });
+}
