@@ -1,7 +1,12 @@
 export { PREFIX as SIMULATION_ANNOTATIONS } from "./faults/annotations.ts";
 export { FaultList, type Fault, type FaultHandle, type FaultTarget, type Mishap, type ProbeKind } from "./faults/fault.ts";
+export type { OutputStream } from "./logs/log-entry.ts";
+export { containerLogFolder, findContainerLog, podLogFolder } from "./logs/log-files.ts";
+export { readContainerLog, type LogReading } from "./logs/log-reader.ts";
+export { ContainerLogWriter, type LogWriterOptions } from "./logs/log-writer.ts";
 export { nodeLifecycleController } from "./lifecycle/node-lifecycle.ts";
 export { taintEvictionController } from "./lifecycle/taint-eviction.ts";
 export { type SimulatedNode, type SimulationOptions, type Speeds } from "./options.ts";
+export type { ContainerLogOptions, ContainerProcess, ContainerProcessState, EndedContainer, PodProcesses } from "./pod-processes.ts";
 export { createSimulation, type Simulation } from "./simulation.ts";
 export { DeclaredUsage, type UsageTarget } from "./usage.ts";
