@@ -53,6 +53,8 @@ export type PodProcesses = {
    * containers of a Pod that never ran become "ended" too, with `startedAt` 0.
    */
   readonly stop: (pod: Pod, graceMs: number) => void;
+  /** The Pod's object is gone: ends processes that still run at once, and forgets the Pod and its files. */
+  readonly forget: (uid: string) => void;
   /** By container name; undefined: not known yet. After `stop`, every container becomes "ended". */
   readonly states: (uid: string) => ReadonlyMap<string, ContainerProcess> | undefined;
   /** Calls the listener with the uid of every Pod whose states change. */
