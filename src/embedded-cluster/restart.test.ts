@@ -125,6 +125,71 @@ test("Pods of an unreachable node are marked not Ready even when the first attem
   expect(await podReadiness()).toEqual(["False", "False"]);
 });
 
+async function nodeNames(): Promise<readonly string[]> {
+  return expectOk(await cluster.client.list(nodes)).items.map(({ metadata }) => metadata.name);
+}
+
+async function addNode(name: string): Promise<AnyObject> {
+  const labels = { "simulation.lattice.dev/node": "true" };
+  return expectOk(await cluster.client.create(nodes, { apiVersion: "v1", kind: "Node", metadata: { name, labels } }));
+}
+
+async function restart(stoppedMs = MINUTE): Promise<void> {
+  await cluster.close();
+  await clock.advance(stoppedMs);
+  await start();
+}
+
+test("a deleted Node is not created again by a restart, and one that was added stays with its address", async () => {
+  const { metadata } = await addNode("added");
+  await live(2 * SECOND);
+  const added = expectOk(await cluster.client.get(nodes, { name: "added" }));
+  expectOk(await cluster.client.delete(nodes, { name: "lattice-node-1" }));
+  await restart();
+  expect(await nodeNames()).toEqual(["added"]);
+  expect(cluster.simulation.nodes.names).toEqual(["added"]);
+  const after = expectOk(await cluster.client.get(nodes, { name: "added" }));
+  expect([after.metadata.uid, after.status?.["addresses"]]).toEqual([metadata.uid, added.status?.["addresses"]]);
+  await live(2 * MINUTE);
+  expect((await podsNow()).map(({ spec }) => spec?.["nodeName"])).toEqual(["added", "added"]);
+  expect(await podReadiness()).toEqual(["True", "True"]);
+  expectOk(await cluster.client.delete(nodes, { name: "added" }));
+  await restart();
+  expect(await nodeNames()).toEqual([]);
+});
+
+test("a Node that its object stops stays stopped after a restart, and only it loses its Pods", async () => {
+  await addNode("added");
+  await live(2 * SECOND);
+  const annotations = (stopped: string | null) =>
+    cluster.client.patch(
+      nodes,
+      { name: "lattice-node-1" },
+      { type: "merge", patch: { metadata: { annotations: { "simulation.lattice.dev/stopped": stopped } } } },
+    );
+  expectOk(await annotations("true"));
+  await live(2 * SECOND);
+  await restart(10 * MINUTE);
+  expect(await nodeState()).toEqual(["True", []]);
+  await live(40 * SECOND);
+  expect(await nodeState()).toEqual(["True", []]);
+  await live(15 * SECOND);
+  expect(await nodeState()).toMatchObject(["Unknown", [{ key: "node.kubernetes.io/unreachable" }, { effect: "NoExecute" }]]);
+  await restart(10 * MINUTE);
+  await live(20 * SECOND);
+  const leaving = async () => (await podsNow()).filter(({ metadata }) => metadata.deletionTimestamp !== undefined).length;
+  expect([await nodeState(), await leaving()]).toMatchObject([["Unknown", [{}, {}]], 0]);
+  await live(5 * MINUTE);
+  expect(await leaving()).toBe(replicas);
+  expect((await podsNow()).filter((pod) => conditionOf(pod, "Ready") === "True").map(({ spec }) => spec?.["nodeName"])).toEqual([
+    "added",
+    "added",
+  ]);
+  expectOk(await annotations(null));
+  await live(10 * SECOND);
+  expect([await nodeState(), (await podsNow()).length]).toEqual([["True", []], replicas]);
+});
+
 test("a settled Pod gets no further status writes", async () => {
   const match = { user: "system:kube-controller-manager", verb: "patch", resource: "pods/status" } as const;
   const writes = cluster.intercept(match, (_action, next) => next());

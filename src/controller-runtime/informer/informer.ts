@@ -155,6 +155,10 @@ export class Informer<T extends KubeObject> {
     this.#cache.addIndex(name, keysOf);
   }
 
+  hasIndex(name: string): boolean {
+    return this.#cache.hasIndex(name);
+  }
+
   byIndex(name: string, value: string): readonly T[] {
     return this.#cache.byIndex(name, value);
   }

@@ -29,20 +29,28 @@ export const DEFAULT_SPEEDS: Speeds = {
   heartbeatMs: 10_000,
 };
 
-/** A simulated node. */
+/** A node that is created when the cluster starts for the first time. */
 export type SimulatedNode = {
   readonly name: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly taints?: readonly Taint[];
   readonly capacity?: ResourceList;
+  /** The kubelet's version. Default: v1.36.3. */
+  readonly version?: string;
 };
 
 /** As many Pods as the controllers create by default (`DEFAULT_POD_LIMIT`); a real node takes 110. */
 export const DEFAULT_CAPACITY: ResourceList = { cpu: "64", memory: "256Gi", "ephemeral-storage": "1Ti", pods: "5000" };
 
+/** The kubelet's version that a node reports. */
+export const DEFAULT_VERSION = "v1.36.3";
+
 /** The simulated components, and their speed. */
 export type SimulationOptions = {
-  /** Absent: one, `lattice-node-1`. A number: as many. */
+  /**
+   * The nodes of a cluster that starts for the first time. Absent: one, `lattice-node-1`. A number: as many. After that the Node objects
+   * count: nodes are created and deleted through the API, and a restart does not create a deleted one again.
+   */
   readonly nodes?: number | readonly SimulatedNode[];
   readonly speeds?: Partial<Speeds>;
   readonly faults?: readonly Fault[];

@@ -9,7 +9,7 @@ import {
   type SimulatedClusterOptions,
 } from "../../../test/builders/simulated-cluster.ts";
 import { taintsFor } from "./lifecycle/node-lifecycle.ts";
-import { evictionTime } from "./lifecycle/taint-eviction.ts";
+import { tolerationMs } from "./lifecycle/taint-eviction.ts";
 import { createSimulation } from "./simulation.ts";
 import { DeclaredUsage } from "./usage.ts";
 
@@ -112,27 +112,21 @@ describe("taints", () => {
   it("follow a cordon", () =>
     expect(taintsFor(node("True", true), "now").map(({ key }) => key)).toEqual(["own", "node.kubernetes.io/unschedulable"]));
 
-  const taint = { key: "x", effect: "NoExecute", timeAdded: "1970-01-01T00:00:10Z" };
+  const taint = { key: "x", effect: "NoExecute" };
+  const other = { key: "y", effect: "NoExecute" };
+  const tolerated = (tolerationSeconds?: number, key = "x") => ({
+    key,
+    operator: "Exists",
+    ...(tolerationSeconds === undefined ? {} : { tolerationSeconds }),
+  });
   it.each([
-    { name: "nothing to flee from", taints: [], tolerations: [], want: undefined },
-    { name: "not tolerated: now", taints: [taint], tolerations: [], want: 99 },
-    { name: "tolerated for ever", taints: [taint], tolerations: [{ key: "x", operator: "Exists" }], want: undefined },
-    {
-      name: "tolerated for a while",
-      taints: [taint],
-      tolerations: [
-        { key: "x", operator: "Exists", tolerationSeconds: 5 },
-        { operator: "Exists", tolerationSeconds: 60 },
-      ],
-      want: 15_000,
-    },
-    {
-      name: "since when is not known: from now",
-      taints: [{ key: "x", effect: "NoExecute" }],
-      tolerations: [{ operator: "Exists", tolerationSeconds: 1 }],
-      want: 1_099,
-    },
-  ])("drive away: $name", ({ taints: given, tolerations, want }) => expect(evictionTime(given, tolerations, 99)).toBe(want));
+    { name: "no taint", taints: [], tolerations: [], want: undefined },
+    { name: "not tolerated", taints: [taint], tolerations: [], want: 0 },
+    { name: "one of two not tolerated", taints: [taint, other], tolerations: [tolerated(60)], want: 0 },
+    { name: "tolerated for ever", taints: [taint], tolerations: [tolerated()], want: undefined },
+    { name: "the shortest time", taints: [taint], tolerations: [tolerated(5), { operator: "Exists", tolerationSeconds: 60 }], want: 5_000 },
+    { name: "a time below zero", taints: [taint], tolerations: [tolerated(-5)], want: 0 },
+  ])("are tolerated: $name", ({ taints: given, tolerations, want }) => expect(tolerationMs(given, tolerations)).toBe(want));
 });
 
 test("a Service of type LoadBalancer gets a unique address, and releases it", async () => {

@@ -6,6 +6,7 @@ import type { KubeController } from "../context.ts";
 import { FaultList } from "./faults/fault.ts";
 import { kubelet } from "./kubelet/kubelet.ts";
 import { loadBalancers } from "./load-balancers.ts";
+import { firstNodes } from "./machines/first-nodes.ts";
 import { nodeHeartbeat } from "./machines/heartbeat.ts";
 import { Machines } from "./machines/machines.ts";
 import { DEFAULT_SPEEDS, simulatedNodes, type SimulationOptions, type Speeds } from "./options.ts";
@@ -18,9 +19,14 @@ export type Simulation = {
   /** For `startKubeControllers({ simulation })`. One simulation drives one cluster. */
   readonly controllers: readonly KubeController[];
   readonly nodes: {
+    /** The simulated nodes: every Node with the label `simulation.lattice.dev/node: "true"`. */
     readonly names: readonly string[];
-    /** Stops a node without warning; false when there is no such node. It is detected after 50 seconds without heartbeats. */
+    /**
+     * Stops a node without warning; false when there is no such node. It is detected after 50 seconds without heartbeats. It lasts as long as
+     * this simulation; the label or annotation `simulation.lattice.dev/stopped: "true"` on the Node also survives a restart.
+     */
     readonly stop: (name: string) => boolean;
+    /** Ends a `stop`. */
     readonly start: (name: string) => boolean;
   };
   readonly faults: FaultList;
@@ -29,19 +35,23 @@ export type Simulation = {
 };
 
 export function createSimulation(options: SimulationOptions = {}): Simulation {
-  const machines = new Machines(simulatedNodes(options.nodes));
+  const wanted = simulatedNodes(options.nodes);
+  const machines = new Machines(wanted.map(({ name }) => name));
   const speeds: Speeds = { ...DEFAULT_SPEEDS, ...options.speeds };
   const faults = new FaultList(options.faults);
   return {
     controllers: [
       nodeHeartbeat({ machines, speeds }),
+      firstNodes({ machines, wanted }),
       scheduler,
       kubelet({ machines, circumstances: { faults, speeds } }),
       ...(options.loadBalancers === false ? [] : [loadBalancers]),
       ...(options.volumes === false ? [] : [volumes]),
     ],
     nodes: {
-      names: machines.all.map(({ name }) => name),
+      get names() {
+        return machines.names;
+      },
       stop: (name) => machines.stop(name),
       start: (name) => machines.start(name),
     },

@@ -2,9 +2,9 @@ import { afterEach, describe, expect, it, test } from "vitest";
 import { expectOk } from "#base";
 import { pods, type Pod } from "#kube";
 import { simulatedCluster, type SimulatedCluster, type SimulatedClusterOptions } from "../../../../test/builders/simulated-cluster.ts";
+import { AddressPool } from "../address-pool.ts";
 import { FaultList } from "../faults/fault.ts";
 import { DEFAULT_SPEEDS } from "../options.ts";
-import { AddressPool } from "./address-pool.ts";
 import { backoffMs } from "./container-run.ts";
 import { goDuration } from "./container-status.ts";
 import { stepPod } from "./pod-run.ts";
@@ -230,7 +230,7 @@ test("a Pod on the host network has the address of the host", async () => {
 
 describe("addresses", () => {
   it("are unique, released, and restored after a restart", () => {
-    const pool = new AddressPool();
+    const pool = new AddressPool("10.244");
     pool.reserve("old", "10.244.0.3");
     pool.reserve("odd", "192.168.0.1");
     expect([pool.take("a"), pool.take("a"), pool.take("b"), pool.take("old")]).toEqual([

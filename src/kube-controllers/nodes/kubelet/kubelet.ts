@@ -7,21 +7,22 @@
 import type { WorkQueue } from "#controller-runtime";
 import { jsonEqual, keyText, parseKey, pods as podResource, type Json, type Pod, type PodCondition, type PodStatus } from "#kube";
 import type { KubeController, KubeControllerContext } from "../../context.ts";
+import { podsOnNode } from "../../pods/pods-on-node.ts";
 import { again, done, passOf, type Pass } from "../../work.ts";
 import { isPodOver } from "../../workloads/pods/pod-state.ts";
 import { WrittenVersions } from "../../workloads/pods/written-versions.ts";
+import { AddressPool } from "../address-pool.ts";
 import type { Circumstances } from "../faults/behaviour.ts";
 import type { Machines } from "../machines/machines.ts";
-import { AddressPool } from "./address-pool.ts";
 import { notesOf, stoppingNotes } from "./notes.ts";
 import { stepPod, stopPod, type PodRun } from "./pod-run.ts";
 import { podStatus } from "./pod-status.ts";
-import { restorePod } from "./restore.ts";
+import { restorePod, startOver } from "./restore.ts";
 
 export type KubeletOptions = { readonly machines: Machines; readonly circumstances: Circumstances };
 
-/** `written`: the status on the server, as far as known. */
-type TrackedPod = { run: PodRun; written: PodStatus };
+/** `written`: the status on the server, as far as known. `machine`: the uid of the Node that runs it. */
+type TrackedPod = { run: PodRun; written: PodStatus; machine: string | undefined };
 
 export function kubelet(options: KubeletOptions): KubeController {
   return {
@@ -38,7 +39,7 @@ class Kubelets {
   readonly #context: KubeControllerContext;
   readonly #machines: Machines;
   readonly #circumstances: Circumstances;
-  readonly #addresses = new AddressPool();
+  readonly #addresses = new AddressPool("10.244");
   /** By uid. */
   readonly #living = new Map<string, TrackedPod>();
   readonly #versions = new WrittenVersions();
@@ -56,10 +57,14 @@ class Kubelets {
       if (before !== undefined && before.metadata.uid !== after?.metadata.uid) this.#forget(before);
       if (after !== undefined && this.#machines.runs(after.spec.nodeName)) queue.add(keyText(key));
     });
-    const lookAgain = () => {
-      for (const { metadata, spec } of pods.list()) if (this.#machines.runs(spec.nodeName)) queue.add(keyText(metadata));
+    const podsOf = podsOnNode(informers);
+    const lookAgain = (found: readonly Pod[]) => {
+      for (const { metadata, spec } of found) if (this.#machines.runs(spec.nodeName)) queue.add(keyText(metadata));
     };
-    const ends = [this.#circumstances.faults.subscribe(lookAgain), this.#machines.subscribe(lookAgain)];
+    const ends = [
+      this.#circumstances.faults.subscribe(() => lookAgain(pods.list())),
+      this.#machines.subscribe((name) => lookAgain(podsOf(name))),
+    ];
     signal.addEventListener("abort", () => ends.forEach((end) => end()), { once: true });
   }
 
@@ -125,14 +130,17 @@ class Kubelets {
 
   #livingOf(pod: Pod): TrackedPod {
     const { uid = "" } = pod.metadata;
+    const machine = this.#machines.get(pod.spec.nodeName ?? "")?.uid;
     const known = this.#living.get(uid);
     if (known !== undefined) {
       if (this.#versions.isCurrent(pod)) known.written = pod.status ?? {};
+      if (known.machine !== machine) known.run = startOver(pod, known.run, this.#context.clock.now());
+      known.machine = machine;
       return known;
     }
     if (pod.status?.podIP !== undefined) this.#addresses.reserve(uid, pod.status.podIP);
     const run = restorePod(pod, { now: this.#context.clock.now(), podIP: this.#addresses.take(uid) });
-    const living = { run, written: pod.status ?? {} };
+    const living = { run, written: pod.status ?? {}, machine };
     this.#living.set(uid, living);
     return living;
   }

@@ -4,8 +4,8 @@
  */
 import type { ContainerStatus, Pod } from "#kube";
 import { timeOf } from "../../workloads/pods/pod-state.ts";
-import { BLOCKED, type ContainerRun, type Ended } from "./container-run.ts";
-import type { PodRun } from "./pod-run.ts";
+import { BLOCKED, unblock, type ContainerRun, type Ended } from "./container-run.ts";
+import { roleOf, runOf, type PodRun } from "./pod-run.ts";
 
 export function restorePod(pod: Pod, fresh: { readonly now: number; readonly podIP: string }): PodRun {
   const { status } = pod;
@@ -43,4 +43,31 @@ function endedOf(
   if (terminated === undefined) return undefined;
   const { exitCode, reason = "", startedAt, finishedAt } = terminated;
   return { code: exitCode, reason, startedAt: timeOf(startedAt), finishedAt: timeOf(finishedAt) };
+}
+
+/**
+ * The run of a Pod whose node was replaced by another of the same name: the new machine has none of its containers and starts them, init
+ * containers first. Those that may not be restarted have failed.
+ */
+export function startOver(pod: Pod, run: PodRun, now: number): PodRun {
+  const { initContainers = [], containers, ephemeralContainers = [], restartPolicy = "Always" } = pod.spec;
+  const first = initContainers[0];
+  const again = [...initContainers, ...containers].map((container) => {
+    const lost = lostContainer(runOf(run, container), now);
+    const isOver = restartPolicy === "Never" && roleOf(pod, container) === "main" && lost.ended !== undefined;
+    if (isOver) return [container.name, { ...lost, restarts: runOf(run, container).restarts, stage: "over", since: now }] as const;
+    return [container.name, container === first || first === undefined ? unblock(lost, now) : lost] as const;
+  });
+  const ended = ephemeralContainers.map(({ name }) => [name, { ...BLOCKED, stage: "over", since: now, ended: unknownEnd(now) }] as const);
+  return { ...run, containers: new Map([...again, ...ended]) };
+}
+
+function lostContainer(run: ContainerRun, now: number): ContainerRun {
+  if (run.stage === "running") return { ...BLOCKED, restarts: run.restarts + 1, ended: unknownEnd(now, run.since) };
+  return { ...withEnd(run.ended), restarts: run.restarts };
+}
+
+/** As a kubelet reports a container that it cannot find. */
+function unknownEnd(finishedAt: number, startedAt = 0): Ended {
+  return { code: 137, reason: "ContainerStatusUnknown", startedAt, finishedAt };
 }

@@ -6,10 +6,11 @@
 import { timestamp } from "#base";
 import { jsonEqual, leases, nodes, pods as podResource, type Node, type NodeCondition, type Pod, type Taint } from "#kube";
 import type { KubeController, KubeControllerContext } from "../../context.ts";
+import { podsOnNode } from "../../pods/pods-on-node.ts";
 import { again, done, passOf, type Pass } from "../../work.ts";
 import { NO_EXECUTE, NO_SCHEDULE, NODE_NOT_READY, NODE_UNREACHABLE, NODE_UNSCHEDULABLE } from "../../workloads/placement/taints.ts";
 import { isPodReady } from "../../workloads/pods/pod-state.ts";
-import { LEASE_NAMESPACE } from "../machines/heartbeat.ts";
+import { LEASE_NAMESPACE } from "../machines/node-leases.ts";
 import { Heartbeats } from "./heartbeats.ts";
 
 const GRACE_MS = 50_000;
@@ -22,15 +23,15 @@ export const nodeLifecycleController: KubeController = {
   start(context) {
     const { informers } = context;
     informers.of(leases);
-    informers.of(podResource);
-    const known: Known = { heartbeats: new Heartbeats(context.clock), unmarked: new Set() };
+    const podsOf = podsOnNode(informers);
+    const known: Known = { podsOf, heartbeats: new Heartbeats(context.clock), unmarked: new Set() };
     const queue = context.work({ name: "node-lifecycle", pass: (name) => pass(context, known, name) });
     informers.subscribe(nodes, ({ key }) => queue.add(key.name));
   },
 };
 
 /** `unmarked`: nodes that became Unknown and have Pods that could not be marked yet. */
-type Known = { readonly heartbeats: Heartbeats; readonly unmarked: Set<string> };
+type Known = { readonly podsOf: (node: string) => readonly Pod[]; readonly heartbeats: Heartbeats; readonly unmarked: Set<string> };
 
 async function pass(context: KubeControllerContext, known: Known, name: string): Promise<Pass> {
   const { client, clock, informers } = context;
@@ -69,8 +70,8 @@ async function becomeUnknown(context: KubeControllerContext, known: Known, node:
   return markPods(context, known, name);
 }
 
-async function markPods(context: KubeControllerContext, { unmarked }: Known, name: string): Promise<Pass> {
-  const marked = await markPodsUnready(context, name);
+async function markPods(context: KubeControllerContext, { podsOf, unmarked }: Known, name: string): Promise<Pass> {
+  const marked = await markPodsUnready(context, podsOf(name).filter(isPodReady));
   if (marked.ok) unmarked.delete(name);
   return passOf(marked);
 }
@@ -123,14 +124,10 @@ export function taintsFor({ spec, status }: Node, now: string): readonly Taint[]
 }
 
 /** Pods on a node without heartbeats get no traffic, whatever their last status. */
-async function markPodsUnready({ client, clock, informers, record }: KubeControllerContext, node: string) {
-  const pods = informers
-    .of(podResource)
-    .list()
-    .filter((pod) => pod.spec.nodeName === node && isPodReady(pod));
+async function markPodsUnready({ client, clock, record }: KubeControllerContext, pods: readonly Pod[]) {
   const condition = { type: "Ready", status: "False", lastTransitionTime: timestamp(clock) };
   const answers = await Promise.all(
-    pods.map((pod: Pod) => {
+    pods.map((pod) => {
       record({ regarding: pod, type: "Warning", reason: "NodeNotReady", note: "Node is not ready" });
       const { namespace, name } = pod.metadata;
       return client.patch(

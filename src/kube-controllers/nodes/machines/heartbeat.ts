@@ -1,18 +1,19 @@
 /**
- * Registers the simulated nodes and sends their heartbeats: a Lease that is renewed, and the Node's conditions when they differ from
- * those of a healthy node. The Lease is the only write of a settled cluster; `heartbeatMs` is its interval.
+ * The heartbeats of the simulated nodes: a Lease that is renewed, and the Node's status when it differs from that of a healthy node. The
+ * Lease is the only write of a settled cluster; `heartbeatMs` is its interval.
+ *
+ * A Node may be deleted and created again at any time: every write names the uid of the Node that it is for.
  */
 import { ok, timestamp, type Result } from "#base";
-import { leases, nodes, type Node } from "#kube";
+import { nodes, type Json, type Node } from "#kube";
 import type { KubeError } from "#kube-client";
 import type { KubeController, KubeControllerContext } from "../../context.ts";
 import { again, done, passOf, type Pass } from "../../work.ts";
-import type { SimulatedNode, Speeds } from "../options.ts";
+import type { Speeds } from "../options.ts";
+import { isSimulated, type Machine } from "./machine.ts";
 import type { Machines } from "./machines.ts";
-import { healthyConditions, nodeObject, nodeStatus, saysHealthy } from "./node-object.ts";
-
-export const LEASE_NAMESPACE = "kube-node-lease";
-const LEASE_SECONDS = 40;
+import { internalAddress, isRegistered, isReported, missingLabels, nodeStatus } from "./node-object.ts";
+import { NodeLeases } from "./node-leases.ts";
 
 export type HeartbeatOptions = { readonly machines: Machines; readonly speeds: Speeds };
 
@@ -20,62 +21,96 @@ export function nodeHeartbeat({ machines, speeds }: HeartbeatOptions): KubeContr
   return {
     name: "node-heartbeat",
     start(context) {
-      const { informers, signal } = context;
-      const queue = context.work({ name: "node-heartbeat", pass: (name) => beat(context, machines, name, speeds.heartbeatMs) });
-      const enqueue = () => machines.all.forEach(({ name }) => queue.add(name));
-      informers.subscribe(nodes, ({ key, after }) => {
-        if (machines.runs(key.name) && (after === undefined || !saysHealthy(after))) queue.add(key.name);
+      const kubelets = new NodeKubelets(context, machines);
+      const beats = context.work({ name: "node-heartbeat", pass: (name) => kubelets.beat(name, speeds.heartbeatMs) });
+      const removals = context.work({ name: "node-removal", pass: (key) => kubelets.removeLease(key) });
+      const end = machines.subscribe((name) => beats.add(name));
+      context.informers.subscribe(nodes, ({ key, before, after }) => {
+        if (before !== undefined && before.metadata.uid !== after?.metadata.uid) {
+          machines.forget(before);
+          if (isSimulated(before)) removals.add(`${before.metadata.uid ?? ""}/${key.name}`);
+        }
+        if (after === undefined) return;
+        machines.observe(after);
+        const machine = machines.get(key.name);
+        if (machine !== undefined && !isReported(after, machine)) beats.add(key.name);
       });
-      const end = machines.subscribe(enqueue);
-      signal.addEventListener("abort", end, { once: true });
-      enqueue();
+      context.signal.addEventListener("abort", end, { once: true });
     },
   };
 }
 
-async function beat(context: KubeControllerContext, machines: Machines, name: string, heartbeatMs: number): Promise<Pass> {
-  const machine = machines.get(name);
-  if (machine === undefined || !machines.runs(name)) return done;
-  const registered = await register(context, machine);
-  if (!registered.ok) return passOf(registered);
-  const healthy = await reportHealthy(context, machine, registered.value, machines.addressOf(name));
-  if (!healthy.ok) return passOf(healthy);
-  const renewed = await renew(context, registered.value);
-  return renewed.ok ? again(heartbeatMs) : passOf(renewed);
-}
+class NodeKubelets {
+  readonly #context: KubeControllerContext;
+  readonly #machines: Machines;
+  readonly #leases: NodeLeases;
+  /** By node name: the problems that were recorded as events. */
+  readonly #problems = new Map<string, string>();
 
-async function register({ client, informers, record }: KubeControllerContext, machine: SimulatedNode): Promise<Result<Node, KubeError>> {
-  const known = informers.of(nodes).get({ name: machine.name });
-  if (known !== undefined) return saysHealthy(known) ? ok(known) : client.get(nodes, { name: machine.name });
-  const created = await client.create(nodes, nodeObject(machine));
-  if (!created.ok) return created.error.kind === "already-exists" ? client.get(nodes, { name: machine.name }) : created;
-  record({ regarding: created.value, type: "Normal", reason: "Starting", note: "Starting kubelet." });
-  return created;
-}
+  constructor(context: KubeControllerContext, machines: Machines) {
+    this.#context = context;
+    this.#machines = machines;
+    this.#leases = new NodeLeases(context);
+  }
 
-/** A merge patch: it replaces the conditions, and keeps taints and labels. */
-async function reportHealthy(
-  { client, clock }: KubeControllerContext,
-  machine: SimulatedNode,
-  node: Node,
-  address: string,
-): Promise<Result<unknown, KubeError>> {
-  if (saysHealthy(node)) return ok(undefined);
-  const conditions = healthyConditions(node.status?.conditions ?? [], timestamp(clock));
-  const patch = { status: nodeStatus(machine, address, conditions) } as never;
-  return client.patch(nodes, { name: machine.name }, { type: "merge", patch }, { subresource: "status" });
-}
+  async beat(name: string, heartbeatMs: number): Promise<Pass> {
+    const machine = this.#machines.get(name);
+    const node = this.#context.informers.of(nodes).get({ name });
+    if (machine === undefined || node?.metadata.uid !== machine.uid) return this.#forget(name);
+    this.#recordProblems(node, machine);
+    if (!this.#machines.runs(name)) return done;
+    const address = this.#machines.addressOf(name);
+    const reported = await this.#report(node, machine, address);
+    if (!reported.ok) return this.#passOf(reported);
+    const renewed = await this.#leases.renew(machine);
+    return renewed.ok ? again(heartbeatMs) : this.#passOf(renewed);
+  }
 
-async function renew({ client, clock }: KubeControllerContext, node: Node): Promise<Result<unknown, KubeError>> {
-  const { name, uid = "" } = node.metadata;
-  const renewTime = new Date(clock.now()).toISOString().replace(/Z$/, "000Z");
-  const key = { namespace: LEASE_NAMESPACE, name };
-  const renewed = await client.patch(leases, key, { type: "merge", patch: { spec: { renewTime } } });
-  if (renewed.ok || renewed.error.kind !== "not-found") return renewed;
-  return client.create(leases, {
-    apiVersion: "coordination.k8s.io/v1",
-    kind: "Lease",
-    metadata: { ...key, ownerReferences: [{ apiVersion: "v1", kind: "Node", name, uid }] },
-    spec: { holderIdentity: name, leaseDurationSeconds: LEASE_SECONDS, renewTime },
-  });
+  /** Deletes the Lease of a deleted Node, so that none is left where no garbage collector runs. */
+  async removeLease(key: string): Promise<Pass> {
+    const [uid = "", name = ""] = key.split("/");
+    return passOf(await this.#leases.remove(name, uid));
+  }
+
+  #forget(name: string): Pass {
+    this.#problems.delete(name);
+    return done;
+  }
+
+  #recordProblems(node: Node, { name, problems }: Machine): void {
+    const text = problems.join("\n");
+    if (text === (this.#problems.get(name) ?? "")) return;
+    this.#problems.set(name, text);
+    for (const note of problems) this.#context.record({ regarding: node, type: "Warning", reason: "InvalidSimulationSetting", note });
+  }
+
+  async #report(cached: Node, machine: Machine, address: string): Promise<Result<unknown, KubeError>> {
+    const { client, clock, record } = this.#context;
+    const isCurrent = (node: Node) => isReported(node, machine) && internalAddress(node) === address;
+    if (isCurrent(cached)) return ok(undefined);
+    const { name, uid } = machine;
+    const read = await client.get(nodes, { name });
+    if (!read.ok || read.value.metadata.uid !== uid || isCurrent(read.value)) return read;
+    const node = read.value;
+    if (!isRegistered(node)) {
+      const registered = await this.#register(node, uid);
+      if (!registered.ok) return registered;
+      record({ regarding: node, type: "Normal", reason: "Starting", note: "Starting kubelet." });
+    }
+    // a merge patch: it replaces the conditions, and keeps taints and labels
+    const patch = { metadata: { uid }, status: nodeStatus(node, machine, address, timestamp(clock)) } as unknown as Json;
+    return client.patch(nodes, { name }, { type: "merge", patch }, { subresource: "status" });
+  }
+
+  async #register(node: Node, uid: string): Promise<Result<unknown, KubeError>> {
+    const labels = missingLabels(node);
+    if (Object.keys(labels).length === 0) return ok(undefined);
+    const { name } = node.metadata;
+    return this.#context.client.patch(nodes, { name }, { type: "merge", patch: { metadata: { uid, labels } } });
+  }
+
+  /** The Node is deleted, or another one has its name: the change arrives through the watch. */
+  #passOf(answer: Result<unknown, KubeError>): Pass {
+    return !answer.ok && answer.error.kind === "not-found" ? done : passOf(answer);
+  }
 }
