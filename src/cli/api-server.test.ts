@@ -1,4 +1,6 @@
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { once } from "node:events";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
@@ -75,6 +77,33 @@ test("without a token file there is one administrator, whose token is only in th
   expect((await stat(join(folder, "kc.yaml"))).mode & 0o777).toBe(0o600);
   expect([...complaints, ...out].join("")).not.toContain(token);
   expect(complaints).toEqual([]);
+});
+
+test("with a data folder a restart has the same kubeconfig; another port is reported when its own is in use, and --port replaces it", async () => {
+  const serveOnce = async (...more: readonly string[]) => {
+    const { ready, stop, ended, complaints } = run("--data-dir", "data", "--kubeconfig-out", "kc.yaml", "--no-controllers", ...more);
+    const first = await Promise.race([ready, ended]);
+    stop.abort();
+    const code = await ended;
+    return { code, complaints: complaints.join(""), url: typeof first === "string" ? first.trim() : "", kubeconfig: await kubeconfigNow() };
+  };
+  const kubeconfigNow = () => readFile(join(folder, "kc.yaml"), "utf8");
+  const first = await serveOnce();
+  expect(await serveOnce()).toEqual(first);
+  const before = Number(new URL(first.url).port);
+  const taken = createServer().listen(before, "127.0.0.1");
+  await once(taken, "listening");
+  const moved = await serveOnce();
+  const after = Number(new URL(moved.url).port);
+  expect(after).toBeGreaterThan(before);
+  expect(moved.complaints).toMatch(new RegExp(`^lattice: port ${before}, .* it now listens on port ${after}: [^\\n]+\\n$`));
+  expect(moved.kubeconfig).toBe(first.kubeconfig.replace(String(before), String(after)));
+  const refusal = await serveOnce("--port", String(before));
+  expect([refusal.code, refusal.complaints]).toEqual([2, expect.stringContaining(`cannot listen on 127.0.0.1:${before}: `)]);
+  expect(await serveOnce()).toMatchObject({ url: moved.url, complaints: "" });
+  taken.close();
+  expect(await serveOnce("--port", String(before))).toEqual(first);
+  expect(await serveOnce()).toEqual(first);
 });
 
 test("a server without a token file or kubeconfig prints a warning", async () => {

@@ -6,7 +6,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { createLogger, describeThrown, err, fromPromise, mapErr, ok, type Result } from "#base";
-import { startEmbeddedCluster, type EmbeddedCluster } from "#embedded-cluster";
+import { describeMove, startEmbeddedCluster, type EmbeddedCluster } from "#embedded-cluster";
 import { isPublic, LOOPBACK, parseBind } from "./bind-address.ts";
 import { reportFailure, untilStopped, type CliIo, type CommandExitCode } from "./io.ts";
 import { writeKubeconfig } from "./kubeconfig-file.ts";
@@ -75,6 +75,8 @@ async function runUntilStopped(io: CliIo, flags: ApiServerFlags, { cluster, host
   const listening = await fromPromise(cluster.listen({ host, port, http: flags.http === true }), describeThrown);
   if (!listening.ok) return reportFailure(io, listening.error);
   if (isPublic(host)) io.stderr(`lattice: other machines can reach this server at port ${new URL(listening.value.url).port}\n`);
+  const moved = describeMove(listening.value);
+  if (moved !== undefined) io.stderr(`lattice: ${moved}\n`);
   const { command = [] } = flags;
   if (command.length > 0) return runBeside(io, flags, { cluster, tokens, command });
   const written = await offerKubeconfig(io, flags, cluster, tokens);

@@ -3,10 +3,10 @@ import { createServer } from "node:net";
 import { once } from "node:events";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { expectOk, seededRandom, systemClock } from "#base";
+import { expectOk } from "#base";
 import { ClusterError, failWith, resources, startEmbeddedCluster, type AnyObject } from "#embedded-cluster";
-import { createKubeClient, httpTransport, parseKubeconfig, resolveContext, type KubeClient } from "#kube-client";
 import { fileTree } from "../../test/builders/file-tree.ts";
+import { clientOf } from "../../test/builders/kubeconfig-client.ts";
 
 const { configmaps, deployments, namespaces, nodes, pods } = resources;
 const key = { namespace: "default", name: "a" };
@@ -192,21 +192,9 @@ describe("waiting for objects", () => {
 });
 
 describe("over HTTP", () => {
-  async function over(kubeconfig: string): Promise<KubeClient> {
-    const parsed = expectOk(parseKubeconfig(kubeconfig, "kubeconfig"));
-    const config = expectOk(await resolveContext(parsed, resolving));
-    return createKubeClient({ transport: httpTransport(config, { clock: systemClock }), clock: systemClock, random: seededRandom(1) });
-  }
-  const resolving = {
-    clock: systemClock,
-    env: {},
-    readFile: (path: string) => readFile(path, "utf8"),
-    runCommand: () => Promise.reject(new Error("no")),
-  } as never;
-
   it("each user has a kubeconfig", async () => {
     await using cluster = await startEmbeddedCluster({ objects: [configMap], users: [{ name: "alice", groups: ["system:masters"] }] });
-    const alice = await over(await cluster.kubeconfig({ user: "alice" }));
+    const alice = await clientOf(await cluster.kubeconfig({ user: "alice" }));
     expect(await alice.get(configmaps, key)).toMatchObject({ ok: true, value: { data: { a: "1" } } });
     expect([...cluster.actions].map(({ user }) => user.name)).toEqual(["alice"]);
     await alice.close();
@@ -232,7 +220,7 @@ describe("over HTTP", () => {
       await using other = await startEmbeddedCluster();
       other.intercept({ verb: "create" }, failWith("conflict"));
       other.intercept({ verb: "delete" }, failWith("network"));
-      const client = await over(await other.kubeconfig({ http }));
+      const client = await clientOf(await other.kubeconfig({ http }));
       expect(await client.create(configmaps, configMap)).toMatchObject({ error: { kind: "conflict" } });
       expect(await client.delete(configmaps, key)).toMatchObject({ error: { kind: "network" } });
       expect(await client.get(namespaces, { name: "default" })).toMatchObject({ ok: true });

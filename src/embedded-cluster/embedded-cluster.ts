@@ -22,6 +22,7 @@ import {
   type OpenEndpoint,
 } from "./endpoint/index.ts";
 import { loadFixtures, readDocuments, unknownKind, type Document } from "./fixtures/index.ts";
+import type { ClusterIdentity } from "./identity/index.ts";
 import { InitialState } from "./initial-state.ts";
 import {
   WatchControl,
@@ -49,6 +50,8 @@ export type ClusterParts<C extends Clock> = {
   readonly random: () => number;
   readonly logger: Logger;
   readonly authority: Authority;
+  /** Absent without a data folder. */
+  readonly identity: ClusterIdentity | undefined;
   readonly listening: { address: string };
 };
 
@@ -214,15 +217,15 @@ export class EmbeddedCluster<C extends Clock = Clock> implements AsyncDisposable
 
   /** Listens, once; later calls return the same endpoint. */
   async listen(options: ListenOptions = {}): Promise<Endpoint> {
-    const { url, certificateAuthority } = await (this.#endpoint ??= this.#open(options));
-    return { url, certificateAuthority };
+    const { address: _, close: _close, ...endpoint } = await (this.#endpoint ??= this.#open(options));
+    return endpoint;
   }
 
   async #open(options: ListenOptions): Promise<OpenEndpoint> {
-    const { intercepted, users, authority, logger, clock, listening } = this.#parts;
+    const { intercepted, users, authority, identity, logger, clock, listening } = this.#parts;
     const authenticate = intercepted.authenticate ?? users.userOfToken;
     const served = this.#initial === undefined ? intercepted : withResetPath(intercepted, this.#parts.server, () => this.reset());
-    const opened = await openEndpoint(options, { server: served, authority, authenticate, logger, clock });
+    const opened = await openEndpoint(options, { server: served, authority, identity, authenticate, logger, clock });
     if (!opened.ok) this.#endpoint = undefined;
     const endpoint = orThrow(opened);
     listening.address = endpoint.address;

@@ -2,7 +2,7 @@ export { ActionLog, describeAction, type Action, type ActionMatch, type ActionVe
 export { clusterBuilder, type ClusterBuilder } from "./builder.ts";
 export { ClusterError } from "./cluster-error.ts";
 export { EmbeddedCluster, type RawAnswer } from "./embedded-cluster.ts";
-export type { Endpoint, ListenOptions } from "./endpoint/index.ts";
+export { describeMove, type Endpoint, type ListenOptions } from "./endpoint/index.ts";
 export {
   alterAnswer,
   alterEvents,

@@ -4,11 +4,12 @@
  * Admission of ServiceAccounts is activated later: see `admission.ts`.
  */
 import { err, ok, type Clock, type Logger, type Result } from "#base";
-import { builtinKinds, createGuardedServer, openStore, parseTokenFile, type ApiServer, type Store } from "#kube-server";
+import { builtinKinds, createGuardedServer, openStore, parseTokenFile, type ApiServer, type Store, type User } from "#kube-server";
 import { withServiceAccounts } from "./admission.ts";
 import { listOf } from "./list-of.ts";
 import type { ClusterOptions } from "./options.ts";
-import { ClusterUsers } from "./users.ts";
+import { openIdentity, type ClusterIdentity } from "./identity/index.ts";
+import { ADMIN, ClusterUsers } from "./users.ts";
 import { adaptTypes, typesFrom } from "./schemas/index.ts";
 
 export type ClusterDependencies = { readonly clock: Clock; readonly random: () => number; readonly logger: Logger };
@@ -16,6 +17,8 @@ export type ClusterDependencies = { readonly clock: Clock; readonly random: () =
 export type OpenServer = {
   readonly server: ApiServer;
   readonly users: ClusterUsers;
+  /** Absent without a data folder. */
+  readonly identity: ClusterIdentity | undefined;
   /** Set by the listener; returned by discovery. */
   readonly listening: { address: string };
   /** The initial objects are stored, and clients may connect. */
@@ -25,27 +28,40 @@ export type OpenServer = {
 };
 
 export async function openServer(options: ClusterOptions, dependencies: ClusterDependencies): Promise<Result<OpenServer, string>> {
-  const users = usersOf(options);
-  if (!users.ok) return users;
+  const others = usersOfTokenFile(options);
+  if (!others.ok) return others;
   const store = openStore({ ...dependencies, dataDir: options.dataDir, repair: options.repair });
   if (!store.ok) return store;
-  const opened = await serve(options, dependencies, { users: users.value, store: store.value });
+  const { users = [] } = options;
+  const identity = identityOf(options);
+  const opened = identity.ok
+    ? await serve(options, dependencies, {
+        users: new ClusterUsers(users, { others: others.value, kept: identity.value?.tokens }),
+        identity: identity.value,
+        store: store.value,
+      })
+    : identity;
   if (!opened.ok) store.value.close();
   return opened;
 }
 
-function usersOf({ users = [], tokens }: ClusterOptions): Result<ClusterUsers, string> {
-  if (tokens === undefined) return ok(new ClusterUsers(users));
-  const table = parseTokenFile(tokens);
-  return table.ok ? ok(new ClusterUsers(users, table.value.userOf)) : err(`the token file: ${table.error}`);
+/** After the store is open: its lock protects the other files of the folder too. */
+function identityOf({ dataDir, users = [] }: ClusterOptions): Result<ClusterIdentity | undefined, string> {
+  return dataDir === undefined ? ok(undefined) : openIdentity(dataDir, [ADMIN, ...users.map(({ name }) => name)]);
 }
 
-type Parts = { readonly users: ClusterUsers; readonly store: Store };
+function usersOfTokenFile({ tokens }: ClusterOptions): Result<((token: string) => User | undefined) | undefined, string> {
+  if (tokens === undefined) return ok(undefined);
+  const table = parseTokenFile(tokens);
+  return table.ok ? ok(table.value.userOf) : err(`the token file: ${table.error}`);
+}
+
+type Parts = { readonly users: ClusterUsers; readonly identity: ClusterIdentity | undefined; readonly store: Store };
 
 async function serve(
   options: ClusterOptions,
   dependencies: ClusterDependencies,
-  { users, store }: Parts,
+  { users, identity, store }: Parts,
 ): Promise<Result<OpenServer, string>> {
   const { openApi, indexes = [], listTypePatches = false, controllers = false, dataDir } = options;
   const types = await typesFrom(listOf(openApi), builtinKinds(store));
@@ -71,5 +87,5 @@ async function serve(
     server.close();
     store.close();
   };
-  return ok({ server, users, listening, markReady, close });
+  return ok({ server, users, identity, listening, markReady, close });
 }

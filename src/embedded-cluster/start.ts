@@ -52,14 +52,28 @@ function dependenciesOf({ clock = "system", random, seed, dataDir, logger = sile
 /** `own`: the server for the cluster's own controllers, whose requests are not logged. */
 type Assembled = { readonly cluster: EmbeddedCluster; readonly own: ApiServer; readonly authority: Authority };
 
-function assemble(options: ClusterOptions, dependencies: ClusterDependencies, { server, users, listening }: OpenServer): Assembled {
+function assemble(
+  options: ClusterOptions,
+  dependencies: ClusterDependencies,
+  { server, users, identity, listening }: OpenServer,
+): Assembled {
   const interceptors = new Interceptors();
   for (const { match, interceptor } of options.interceptors ?? []) interceptors.add(match, interceptor);
-  const [actions, authority] = [new ActionLog(), new Authority()];
+  const [actions, authority] = [new ActionLog(), new Authority(identity)];
   const { clock } = dependencies;
   const intercepted = createInterceptedServer({ server, interceptors, clock, log: options.logActions === false ? undefined : actions });
   const own = createInterceptedServer({ server, interceptors, clock, own: true });
-  const cluster = new EmbeddedCluster({ ...dependencies, server, intercepted, interceptors, actions, users, authority, listening });
+  const cluster = new EmbeddedCluster({
+    ...dependencies,
+    server,
+    intercepted,
+    interceptors,
+    actions,
+    users,
+    authority,
+    identity,
+    listening,
+  });
   return { cluster, own, authority };
 }
 

@@ -1,34 +1,41 @@
-/** The users of a cluster: an administrator and the users of the options, each with a token for HTTP. */
-import { randomBytes } from "node:crypto";
+/** The users of a cluster: an administrator and the users of the options, each with a token for HTTP. A data folder keeps their tokens. */
 import { sha256Hex } from "#base";
 import { userOf, type User } from "#kube-server";
+import { createToken } from "./identity/index.ts";
 import type { ClusterUser } from "./options.ts";
 
 export type UserCredential = { readonly user: User; readonly token: string };
 
 export const ADMIN = "admin";
 
+export type UserTokens = {
+  readonly others?: ((token: string) => User | undefined) | undefined;
+  readonly kept?: ReadonlyMap<string, string> | undefined;
+};
+
 export class ClusterUsers {
   readonly #byName = new Map<string, UserCredential>();
   #byToken: ReadonlyMap<string, User> | undefined;
 
   readonly #others: (token: string) => User | undefined;
+  readonly #kept: ReadonlyMap<string, string>;
   readonly admin: UserCredential;
 
-  /** `others`: finds the users of a token file. */
-  constructor(users: readonly ClusterUser[], others: (token: string) => User | undefined = () => undefined) {
+  /** `others`: finds the users of a token file. `kept`: tokens by user name. */
+  constructor(users: readonly ClusterUser[], { others = () => undefined, kept = new Map() }: UserTokens = {}) {
     this.#others = others;
+    this.#kept = kept;
     this.admin = this.#add({ name: ADMIN, groups: ["system:masters"] });
     for (const user of users) this.#add(user);
   }
 
   #add({ name, groups = [] }: ClusterUser): UserCredential {
-    let token: string | undefined;
+    let token = this.#kept.get(name);
     const credential: UserCredential = {
       user: userOf(name, name, groups),
       // created on demand: clients in this process need no token, and node:crypto takes a while to load
       get token() {
-        return (token ??= randomBytes(24).toString("base64url"));
+        return (token ??= createToken());
       },
     };
     this.#byName.set(name, credential);

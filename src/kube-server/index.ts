@@ -5,7 +5,15 @@ export { customResourceTypes } from "./custom-resources/index.ts";
 export { CLIENT_AUTHORITY } from "./auth/index.ts";
 export { createGuardedServer, openStore, type GuardedOptions, type StoreOptions } from "./guarded-server.ts";
 export { builtinKinds } from "./kinds.ts";
-export { certificateFor, serveHttp, type ServingCertificate } from "./http/index.ts";
+export {
+  certificateFor,
+  createServerAuthority,
+  issueServingCertificate,
+  reuseServingCertificate,
+  serveHttp,
+  type ServingCertificate,
+  type ServingRequest,
+} from "./http/index.ts";
 export { accountTokens, ANONYMOUS, parseTokenFile, rbacOf, userOf, type Rbac, type TokenTable } from "./auth/index.ts";
 export { decodeProtobuf, isProtobuf } from "./protobuf/index.ts";
 export { createApiServer, type ApiServer, type ApiServerOptions, type AuthorizedRequest } from "./rest/api-server.ts";

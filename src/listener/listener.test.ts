@@ -32,6 +32,27 @@ test("an address in use is an error", async () => {
   expect(second).toMatchObject({ ok: false, error: expect.stringContaining("EADDRINUSE") as string });
 });
 
+test("other ports are tried in their order while the port is in use", async () => {
+  const taken = await open();
+  const free = expectOk(await listen({ host: "127.0.0.1", port: 0, clock: systemClock }, () => {}));
+  await free.close();
+  const tried: number[] = [];
+  function* others(...ports: readonly number[]): Generator<number> {
+    for (const port of ports) {
+      tried.push(port);
+      yield port;
+    }
+  }
+  const attempt = (host: string, ...ports: readonly number[]) =>
+    listen({ host, port: taken.port, otherPorts: others(...ports), clock: systemClock }, () => {});
+  const second = expectOk(await attempt("127.0.0.1", taken.port, free.port, 1));
+  expect([second.port, tried]).toEqual([free.port, [taken.port, free.port]]);
+  await second.close();
+  expect(await attempt("192.0.2.1", 2)).toMatchObject({ ok: false, error: expect.stringContaining("EADDRNOTAVAIL") as string });
+  expect(tried).toHaveLength(2);
+  expect(await attempt("127.0.0.1", taken.port)).toMatchObject({ ok: false, error: expect.stringContaining("EADDRINUSE") as string });
+});
+
 test("with too many connections the newest is closed by default", async () => {
   const server = await open({ limits: { connections: 1 } });
   const first = await connected(server);

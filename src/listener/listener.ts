@@ -9,6 +9,8 @@ export type ListenerOptions = {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
+  /** Tried in this order while `port` is in use. Default: none. */
+  readonly otherPorts?: Iterable<number> | undefined;
   /** Absent: plain HTTP/1.1. */
   readonly certificate?: ListenerTls | undefined;
   /** PEM of the authority whose certificates identify clients. Client certificates are optional. */
@@ -31,14 +33,28 @@ export async function listen(options: ListenerOptions, handler: HttpHandler): Pr
   const sockets = trackSockets(server);
   if (options.overflow === "close-oldest") closeOldest(server, sockets, limits.connections);
   else server.maxConnections = limits.connections;
-  const bound = await fromPromise(bind(server, options), describeThrown);
-  if (!bound.ok) return bound;
+  const bound = await bindOneOf(server, options);
+  if (!bound.ok) return err(describeThrown(bound.error));
   const address = server.address();
   if (address === null || typeof address === "string") return err("the address is not an IP address");
   return ok({ address: address.address, port: address.port, close: () => closeAll(server, sockets, stalled) });
 }
 
-function bind(server: Server, { host, port }: ListenerOptions): Promise<void> {
+async function bindOneOf(server: Server, { host, port, otherPorts = [] }: ListenerOptions): Promise<Result<void, unknown>> {
+  const first = await fromPromise(bind(server, host, port), (thrown) => thrown);
+  if (first.ok || !isInUse(first.error)) return first;
+  for (const other of otherPorts) {
+    const bound = await fromPromise(bind(server, host, other), (thrown) => thrown);
+    if (bound.ok || !isInUse(bound.error)) return bound;
+  }
+  return first;
+}
+
+function isInUse(thrown: unknown): boolean {
+  return thrown instanceof Error && "code" in thrown && thrown.code === "EADDRINUSE";
+}
+
+function bind(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen({ host, port }, () => {

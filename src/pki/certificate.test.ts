@@ -16,6 +16,7 @@ import {
   type CertificateAuthority,
   type CertificateRequest,
 } from "./certificate.ts";
+import type { PkiError } from "./key-pair.ts";
 
 const HOUR = 3_600_000;
 // OpenSSL reads the system's clock, so these certificates must be valid on the day of the test
@@ -119,22 +120,47 @@ describe("an authority loaded from PEM", () => {
   });
 
   const other = expectOk(createCertificateAuthority({ commonName: "other", ...valid }));
-  const rows: { name: string; given: Pick<CertificateAuthority, "certificate" | "key">; want: string }[] = [
-    { name: "not PEM", given: { certificate: "?", key: ca.key }, want: "the certificate or the key is not readable PEM" },
+  const rows: { name: string; given: Pick<CertificateAuthority, "certificate" | "key">; want: PkiError }[] = [
+    {
+      name: "not PEM",
+      given: { certificate: "?", key: ca.key },
+      want: { kind: "invalid-certificate", message: "the certificate is not readable PEM" },
+    },
     {
       name: "a broken key",
       given: { certificate: ca.certificate, key: sensitive("?") },
-      want: "the certificate or the key is not readable PEM",
+      want: { kind: "invalid-key", message: "the key is not readable PEM" },
     },
-    { name: "a leaf", given: server, want: "the certificate is not a certificate authority's" },
+    {
+      name: "a leaf",
+      given: server,
+      want: { kind: "invalid-certificate", message: "the certificate is not a certificate authority's" },
+    },
     {
       name: "with another authority's key",
       given: { certificate: ca.certificate, key: other.key },
-      want: "the key is not the certificate's",
+      want: { kind: "mismatch", message: "the key is not the certificate's" },
     },
   ];
   test.each(rows)("is rejected when it is $name", ({ given, want }) => {
-    expect(loadCertificateAuthority(given)).toEqual({ ok: false, error: { kind: "invalid-authority", message: want } });
+    expect(loadCertificateAuthority(given)).toEqual({ ok: false, error: want });
+  });
+
+  test("is rebuilt from its key: certificates that it issued before stay valid", () => {
+    const { key } = ca;
+    const again = expectOk(createCertificateAuthority({ commonName: "test root", organizations: ["Lattice"], ...valid, key }));
+    expect(again.certificate).not.toBe(ca.certificate);
+    expect(reveal(again.key)).toBe(reveal(key));
+    const issuer = new X509Certificate(again.certificate);
+    expect(new X509Certificate(server.certificate).verify(issuer.publicKey)).toBe(true);
+  });
+
+  test("issues a certificate for an existing key, and rejects one that is not PEM", () => {
+    const renewed = expectOk(issueCertificate(ca, { ...serverRequest, key: server.key }));
+    expect(reveal(renewed.key)).toBe(reveal(server.key));
+    expect(renewed.certificate).not.toBe(server.certificate);
+    const refused = issueCertificate(ca, { ...serverRequest, key: sensitive("?") });
+    expect(refused).toEqual({ ok: false, error: { kind: "invalid-key", message: "the key is not readable PEM" } });
   });
 
   test.skipIf(!hasOpenssl)("is rejected when its key is not P-256", () => {

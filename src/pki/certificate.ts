@@ -4,19 +4,12 @@
  * Keys are exported only as `Sensitive` PEM. A certificate never outlives its authority: every verifier would reject it after the
  * authority has expired, although its own dates are valid.
  */
-import { createPrivateKey, createPublicKey, generateKeyPairSync, X509Certificate, type KeyObject } from "node:crypto";
-import { err, fromThrowing, ok, reveal, sensitive, type Result, type Sensitive } from "#base";
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from "node:crypto";
+import { andThen, err, map, ok, reveal, sensitive, type Result, type Sensitive } from "#base";
 import { readChildren, readElement } from "./der-reader.ts";
 import { ipAddressBytes } from "./ip-address.ts";
+import { readKeyPair, readPrivateKey, type KeyPairPem, type PkiError } from "./key-pair.ts";
 import * as x509 from "./x509.ts";
-
-export type PkiError = { readonly kind: "invalid-request" | "invalid-authority"; readonly message: string };
-
-export type KeyPairPem = {
-  readonly certificate: string;
-  /** PKCS #8 PEM. */
-  readonly key: Sensitive<string>;
-};
 
 export type CertificateAuthority = KeyPairPem & {
   /** Its name as DER: exactly the issuer field of the certificates it issues. */
@@ -29,6 +22,8 @@ export type AuthorityRequest = {
   readonly organizations?: readonly string[];
   readonly notBefore: Date;
   readonly notAfter: Date;
+  /** PKCS #8 PEM of an existing P-256 key. Default: a new key. */
+  readonly key?: Sensitive<string>;
 };
 
 export type CertificateRequest = AuthorityRequest & {
@@ -40,7 +35,9 @@ export type CertificateRequest = AuthorityRequest & {
 export function createCertificateAuthority(request: AuthorityRequest): Result<CertificateAuthority, PkiError> {
   const fault = faultOf(request);
   if (fault !== undefined) return invalid(fault);
-  const { publicKey, privateKey } = generateKey();
+  const keys = keysOf(request);
+  if (!keys.ok) return keys;
+  const { publicKey, privateKey } = keys.value;
   const subject = x509.distinguishedName(request.commonName, request.organizations ?? []);
   const extensions = [
     x509.basicConstraints({ pathLength: 0 }),
@@ -59,7 +56,9 @@ export function issueCertificate(ca: CertificateAuthority, request: CertificateR
   const names = subjectNames(request);
   if (!names.ok) return invalid(names.error);
   const issuerKey = createPrivateKey(reveal(ca.key));
-  const { publicKey, privateKey } = generateKey();
+  const keys = keysOf(request);
+  if (!keys.ok) return keys;
+  const { publicKey, privateKey } = keys.value;
   const { dnsNames, addresses } = names.value;
   const extensions = [
     x509.basicConstraints(undefined),
@@ -77,21 +76,12 @@ export function issueCertificate(ca: CertificateAuthority, request: CertificateR
 
 /** An authority from stored PEM. */
 export function loadCertificateAuthority(stored: KeyPairPem): Result<CertificateAuthority, PkiError> {
-  const parsed = fromThrowing(
-    () => ({ certificate: new X509Certificate(stored.certificate), key: createPrivateKey(reveal(stored.key)) }),
-    // OpenSSL's own message could quote the key
-    () => "the certificate or the key is not readable PEM",
-  );
-  if (!parsed.ok) return err({ kind: "invalid-authority", message: parsed.error });
-  const { certificate, key } = parsed.value;
-  if (!certificate.ca) return err({ kind: "invalid-authority", message: "the certificate is not a certificate authority's" });
-  if (key.asymmetricKeyDetails?.namedCurve !== "prime256v1") {
-    return err({ kind: "invalid-authority", message: "the key is not an ECDSA P-256 key" });
-  }
-  if (!certificate.checkPrivateKey(key)) return err({ kind: "invalid-authority", message: "the key is not the certificate's" });
-  const subject = subjectOf(certificate.raw);
-  if (!subject.ok) return err({ kind: "invalid-authority", message: subject.error });
-  return ok({ ...stored, subject: subject.value, notAfter: certificate.validToDate });
+  return andThen(readKeyPair(stored), (certificate) => {
+    if (!certificate.ca) return err({ kind: "invalid-certificate", message: "the certificate is not a certificate authority's" });
+    const subject = subjectOf(certificate.raw);
+    if (!subject.ok) return err({ kind: "invalid-certificate", message: subject.error });
+    return ok({ ...stored, subject: subject.value, notAfter: certificate.validToDate });
+  });
 }
 
 /** Certificate → TBSCertificate → version, serial, algorithm, issuer, validity, subject. */
@@ -106,8 +96,11 @@ function subjectOf(raw: Uint8Array): Result<Uint8Array, string> {
   return subject === undefined ? err("the certificate has no subject") : ok(subject.whole);
 }
 
-function generateKey(): { publicKey: KeyObject; privateKey: KeyObject } {
-  return generateKeyPairSync("ec", { namedCurve: "P-256" });
+type Keys = { readonly publicKey: KeyObject; readonly privateKey: KeyObject };
+
+function keysOf({ key }: AuthorityRequest): Result<Keys, PkiError> {
+  if (key === undefined) return ok(generateKeyPairSync("ec", { namedCurve: "P-256" }));
+  return map(readPrivateKey(key), (privateKey) => ({ privateKey, publicKey: createPublicKey(privateKey) }));
 }
 
 function keyPem(key: KeyObject): Sensitive<string> {

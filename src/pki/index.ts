@@ -5,11 +5,12 @@ export {
   type AuthorityRequest,
   type CertificateAuthority,
   type CertificateRequest,
-  type KeyPairPem,
-  type PkiError,
 } from "./certificate.ts";
+export { checkCertificate, type CertificateState, type CertificateUse } from "./check-certificate.ts";
 export { createFolder } from "./create-folder.ts";
 export { readChildren, readElement, type DerElement } from "./der-reader.ts";
+export type { KeyPairPem, PkiError } from "./key-pair.ts";
 export { writePrivateFile } from "./private-file.ts";
+export { readPrivateFile, type PrivateFileOptions } from "./read-private-file.ts";
 export { createSigningKey, loadSigningKey, type PublicJwk, type SigningKey } from "./signing-key.ts";
 export type { Usage } from "./x509.ts";

@@ -1,10 +1,10 @@
 /**
  * Writes a file that contains a key or a token: at no time can anyone but its owner read it.
  *
- * The text is never written into an existing file, because others may have it open. It is written into a new folder beside the target and
- * renamed, so that a reader sees the old file or the complete new one.
+ * The text is never written into an existing file, because others may have it open. It is written into a new folder beside the target,
+ * synced and renamed: a reader sees the old file or the complete new one, also after a power failure.
  */
-import { lstatSync, mkdtempSync, renameSync, rmSync, writeFileSync, type Stats } from "node:fs";
+import { closeSync, fsyncSync, lstatSync, mkdtempSync, openSync, renameSync, rmSync, writeFileSync, type Stats } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { andThen, describeThrown, err, fromThrowing, type Result } from "#base";
 
@@ -39,14 +39,27 @@ function replaceFrom(folder: string, { path, text, target }: Replacement): Resul
     return err(`${path} belongs to another user (${target.uid}); delete it, or give another path`);
   const replace = () => {
     const file = join(folder, "new");
-    writeFileSync(file, text, { mode: OWNER_ONLY, flag: "wx" });
+    writeFileSync(file, text, { mode: OWNER_ONLY, flag: "wx", flush: true });
     renameSync(file, path);
+    syncFolder(dirname(path));
   };
   return fromThrowing(replace, (thrown) => `${path} cannot be written: ${describeThrown(thrown)}`);
 }
 
+/** A new name survives a power failure only after a sync of its folder. Some systems cannot sync a folder, which is no error. */
+function syncFolder(path: string): void {
+  fromThrowing(() => {
+    const folder = openSync(path, "r");
+    try {
+      fsyncSync(folder);
+    } finally {
+      closeSync(folder);
+    }
+  }, describeThrown);
+}
+
 /** Undefined for a regular file. */
-function unsupportedKind(target: Stats): string | undefined {
+export function unsupportedKind(target: Stats): string | undefined {
   if (target.isFile()) return undefined;
   if (target.isSymbolicLink()) return "a symbolic link";
   if (target.isDirectory()) return "a folder";

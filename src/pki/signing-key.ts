@@ -4,9 +4,9 @@
  *
  * Signatures are the two numbers concatenated (64 bytes), as in JOSE, not the DER of certificates.
  */
-import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign, verify, type KeyObject } from "node:crypto";
-import { err, fromThrowing, ok, reveal, sensitive, type Result, type Sensitive } from "#base";
-import type { PkiError } from "./certificate.ts";
+import { createHash, createPublicKey, generateKeyPairSync, sign, verify, type KeyObject } from "node:crypto";
+import { map, sensitive, type Result, type Sensitive } from "#base";
+import { readPrivateKey, type PkiError } from "./key-pair.ts";
 
 /** A public key in the format of RFC 7517. */
 export type PublicJwk = {
@@ -36,16 +36,7 @@ export function createSigningKey(): SigningKey {
 
 /** A key from stored PEM. */
 export function loadSigningKey(pem: Sensitive<string>): Result<SigningKey, PkiError> {
-  const parsed = fromThrowing(
-    () => createPrivateKey(reveal(pem)),
-    // OpenSSL's own message could quote the key
-    () => "the signing key is not readable PEM",
-  );
-  if (!parsed.ok) return err({ kind: "invalid-authority", message: parsed.error });
-  if (parsed.value.asymmetricKeyDetails?.namedCurve !== "prime256v1") {
-    return err({ kind: "invalid-authority", message: "the signing key is not an ECDSA P-256 key" });
-  }
-  return ok(signingKeyOf(parsed.value));
+  return map(readPrivateKey(pem), signingKeyOf);
 }
 
 function signingKeyOf(key: KeyObject): SigningKey {

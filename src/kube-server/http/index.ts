@@ -1,2 +1,9 @@
 export { serveHttp } from "./serve-http.ts";
-export { certificateFor, type ServingCertificate } from "./serving-certificate.ts";
+export {
+  certificateFor,
+  createServerAuthority,
+  issueServingCertificate,
+  reuseServingCertificate,
+  type ServingCertificate,
+  type ServingRequest,
+} from "./serving-certificate.ts";

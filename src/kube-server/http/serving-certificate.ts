@@ -1,6 +1,13 @@
 /** The certificate with which a server on this machine identifies itself, and the authority that issues it. */
-import { err, ok, type Clock, type Result } from "#base";
-import { createCertificateAuthority, issueCertificate, type CertificateAuthority, type KeyPairPem } from "#pki";
+import { andThen, map, mapErr, ok, type Clock, type Result, type Sensitive } from "#base";
+import {
+  checkCertificate,
+  createCertificateAuthority,
+  issueCertificate,
+  type CertificateAuthority,
+  type KeyPairPem,
+  type PkiError,
+} from "#pki";
 
 export type ServingCertificate = {
   readonly server: KeyPairPem;
@@ -9,28 +16,61 @@ export type ServingCertificate = {
   readonly ca: CertificateAuthority;
 };
 
-const TEN_YEARS_MS = 10 * 365 * 24 * 3_600_000;
+const DAY_MS = 24 * 3_600_000;
+const TEN_YEARS_MS = 10 * 365 * DAY_MS;
 /** Certificates are valid from an hour ago: clocks of clients differ. */
 const HOUR_MS = 3_600_000;
+/** A certificate that expires sooner is replaced at the next start. */
+const RENEWAL_MS = 30 * DAY_MS;
 const LOOPBACK = ["127.0.0.1", "::1"];
+const DNS_NAMES = ["localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc"];
 
-/** `addresses`: in addition to loopback. `from`: an authority that exists already. */
-export function certificateFor(
-  addresses: string | readonly string[],
-  clock: Clock,
-  from?: CertificateAuthority,
-): Result<ServingCertificate, string> {
+/** A new authority and a certificate of it. `addresses`: in addition to loopback. */
+export function certificateFor(addresses: string | readonly string[], clock: Clock): Result<ServingCertificate, string> {
+  const issued = andThen(createServerAuthority(clock), (ca) => issueServingCertificate({ ca, addresses, clock }));
+  return mapErr(issued, ({ message }) => message);
+}
+
+/** `key`: PEM of an existing key, for which only the certificate is created. */
+export function createServerAuthority(clock: Clock, key?: Sensitive<string>): Result<CertificateAuthority, PkiError> {
   const period = { notBefore: new Date(clock.now() - HOUR_MS), notAfter: new Date(clock.now() + TEN_YEARS_MS) };
-  const authority = from === undefined ? createCertificateAuthority({ commonName: "lattice-api-server-ca", ...period }) : ok(from);
-  if (!authority.ok) return err(authority.error.message);
-  const issued = issueCertificate(authority.value, {
+  return createCertificateAuthority({ commonName: "lattice-api-server-ca", ...period, ...(key === undefined ? {} : { key }) });
+}
+
+export type ServingRequest = {
+  readonly ca: CertificateAuthority;
+  /** In addition to loopback. */
+  readonly addresses: string | readonly string[];
+  readonly clock: Clock;
+  /** PEM of an existing key. Default: a new key. */
+  readonly key?: Sensitive<string>;
+};
+
+export function issueServingCertificate({ ca, addresses, clock, key }: ServingRequest): Result<ServingCertificate, PkiError> {
+  const issued = issueCertificate(ca, {
     commonName: "lattice-api-server",
-    notBefore: period.notBefore,
-    notAfter: authority.value.notAfter,
+    notBefore: new Date(clock.now() - HOUR_MS),
+    notAfter: ca.notAfter,
     usages: ["server"],
-    dnsNames: ["localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc"],
-    ipAddresses: [...new Set([addresses, LOOPBACK].flat())],
+    dnsNames: DNS_NAMES,
+    ipAddresses: withLoopback(addresses),
+    ...(key === undefined ? {} : { key }),
   });
-  if (!issued.ok) return err(issued.error.message);
-  return ok({ server: issued.value, authority: authority.value.certificate, ca: authority.value });
+  return map(issued, (server) => ({ server, authority: ca.certificate, ca }));
+}
+
+/** Undefined: a new certificate must be issued, because the authority or an address is another, or because it soon expires. */
+export function reuseServingCertificate(
+  stored: KeyPairPem,
+  { ca, addresses, clock }: Omit<ServingRequest, "key">,
+): Result<ServingCertificate | undefined, PkiError> {
+  const checked = checkCertificate(stored, { issuer: ca, dnsNames: DNS_NAMES, ipAddresses: withLoopback(addresses) });
+  return andThen(checked, ({ fits, notAfter }) => {
+    const expiresSoon = notAfter.getTime() - clock.now() < RENEWAL_MS && notAfter < ca.notAfter;
+    return ok(fits && !expiresSoon ? { server: stored, authority: ca.certificate, ca } : undefined);
+  });
+}
+
+function withLoopback(addresses: string | readonly string[]): readonly string[] {
+  return [...new Set([addresses, LOOPBACK].flat())];
 }

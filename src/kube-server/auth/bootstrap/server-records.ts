@@ -3,7 +3,7 @@
  * the tracking of legacy ServiceAccount tokens.
  */
 import { sha256Hex, timestamp } from "#base";
-import type { JsonObject, KubeObject } from "#kube";
+import { fieldAt, type JsonObject, type KubeObject } from "#kube";
 import { newUid } from "../../protocol/core.ts";
 import type { BootstrapContext } from "./bootstrap.ts";
 import type { Store } from "../../store/index.ts";
@@ -30,7 +30,10 @@ export function ensureServerRecords(context: BootstrapContext): void {
 
 /** Publishes the PEM of the client certificate authority, for extension servers that authenticate through this one. */
 export function publishClientAuthority(context: BootstrapContext, pem: string): void {
-  if (context.types.find("", "v1", "configmaps") !== undefined) putConfigMap(context, AUTHENTICATION, { "client-ca-file": pem });
+  if (context.types.find("", "v1", "configmaps") === undefined) return;
+  const known = context.store.get(CONFIG_MAPS, `${NAMESPACE}/${AUTHENTICATION}`)?.object;
+  if (fieldAt(known, "data", "client-ca-file") === pem) return;
+  putConfigMap(context, AUTHENTICATION, { "client-ca-file": pem });
 }
 
 /** For callers that need the list of objects that the server writes itself. */

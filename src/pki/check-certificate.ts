@@ -1,0 +1,28 @@
+/** Whether a stored certificate can still be used by a server, or its authority must issue a new one. */
+import { X509Certificate } from "node:crypto";
+import { map, type Result } from "#base";
+import type { CertificateAuthority } from "./certificate.ts";
+import { readKeyPair, type KeyPairPem, type PkiError } from "./key-pair.ts";
+
+export type CertificateUse = {
+  readonly issuer: CertificateAuthority;
+  readonly dnsNames: readonly string[];
+  readonly ipAddresses: readonly string[];
+};
+
+export type CertificateState = {
+  /** Issued by this authority, for all of these names and addresses. */
+  readonly fits: boolean;
+  readonly notAfter: Date;
+};
+
+/** An error: the files are damaged. */
+export function checkCertificate(stored: KeyPairPem, use: CertificateUse): Result<CertificateState, PkiError> {
+  return map(readKeyPair(stored), (certificate) => {
+    const authority = new X509Certificate(use.issuer.certificate);
+    const issued = certificate.checkIssued(authority) && certificate.verify(authority.publicKey);
+    const named = use.dnsNames.every((name) => certificate.checkHost(name) !== undefined);
+    const addressed = use.ipAddresses.every((address) => certificate.checkIP(address) !== undefined);
+    return { fits: issued && named && addressed, notAfter: certificate.validToDate };
+  });
+}
