@@ -11,6 +11,7 @@ import type { KubeObject, NewCondition, ObjectKey, Resource } from "#kube";
 import type { KubeClient, KubeReader } from "#kube-client";
 import type { ChangeSet } from "./apply/change-set.ts";
 import type { AccessPlan, Prune } from "./apply/engine.ts";
+import type { DeletionOrder } from "./apply/deletion.ts";
 import type { ApplyOrder, PlannedObjects } from "./apply/waves.ts";
 import type { CacheReader } from "./cache.ts";
 import type { EventNote } from "./events/event.ts";
@@ -48,6 +49,11 @@ export type Plan<Command, Details = undefined> = {
   readonly apply: PlannedObjects;
   /** true: prune even if `apply` is empty. false: never prune in this pass. Kinds: only those. */
   readonly prune?: Prune;
+  /**
+   * Deletes all objects that this owner applied, wave by wave; `apply` must be empty. The pass waits, and performs no command, until all of
+   * them are gone.
+   */
+  readonly deletes?: DeletionOrder;
   /** Performed one after the other once everything was applied. Each must be safe to repeat: every pass performs them again. */
   readonly commands: readonly Command[];
   /** The commands are performed even if an object was not applied: they do not depend on it. */
@@ -132,9 +138,14 @@ export type ControllerDeclaration = {
   readonly writesStatus?: false;
   /** Permissions that its observations, commands and teardown need in addition. */
   readonly permissions?: readonly Need[];
-  /** Set by default if there is a `teardown`. */
+  /** Set by default if there is a `teardown`, or if objects have no owner references. */
   readonly finalizer?: string;
   readonly order?: ApplyOrder;
+  /**
+   * "none": applied objects get no owner reference. The label alone is the inventory, and a teardown deletes the objects. For objects that
+   * are moved to other clusters, where the owner is absent and a garbage collector would delete them.
+   */
+  readonly ownerReferences?: "none";
   /** false: fields that another manager owns are reported instead of overwritten. */
   readonly force?: boolean;
 };
@@ -160,10 +171,14 @@ export type Controller<O extends KubeObject, Observed, Command, Shared = unknown
   readonly status?: (object: O, observed: Observed, result: PassResult<Details>) => DesiredStatus;
   /**
    * Runs when the object is deleted. Settled removes the finalizer; any other outcome keeps it. Repeated on every pass until then.
-   * "by-plan": `plan` cleans up, and its outcome decides. Absent with a finalizer: the applied objects are deleted, and nothing else.
+   * "by-plan": `plan` cleans up, and its outcome decides. An order: the applied objects are deleted wave by wave, then commands are performed.
+   * Absent with a finalizer: the applied objects are deleted, and nothing else.
    */
-  readonly teardown?: "by-plan" | ((object: O, context: Runtime & Shared) => Promise<ReconcileOutcome>);
+  readonly teardown?: "by-plan" | OrderedTeardown<O, Command> | ((object: O, context: Runtime & Shared) => Promise<ReconcileOutcome>);
 };
+
+/** Clean-up as data. `commands`: performed once all objects are gone, such as the deletion of a namespace, which is never pruned. Pure. */
+export type OrderedTeardown<O extends KubeObject, Command> = DeletionOrder & { readonly commands?: (object: O) => readonly Command[] };
 
 export function defineController<O extends KubeObject, Observed, Command, Shared = unknown, Details = undefined>(
   controller: Controller<O, Observed, Command, Shared, Details>,
@@ -171,6 +186,8 @@ export function defineController<O extends KubeObject, Observed, Command, Shared
   if (!/^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$/.test(controller.name)) {
     throw new Error(`controller name "${controller.name}": must be lower case, begin with a letter, and have at most 40 characters`);
   }
-  if (controller.teardown === undefined || controller.finalizer !== undefined) return controller;
+  // without owner references no garbage collector deletes the objects: a finalizer must
+  const cleansUp = controller.teardown !== undefined || controller.ownerReferences === "none";
+  if (!cleansUp || controller.finalizer !== undefined) return controller;
   return { ...controller, finalizer: `lattice.dev/${controller.name}` };
 }

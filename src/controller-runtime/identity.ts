@@ -6,7 +6,19 @@
  * before must still be recognised.
  */
 import { sha256Hex } from "#base";
-import { canonicalJson, field, fieldAt, isJsonObject, keyOf, keyText, parseKey, type Json, type KubeObject, type ObjectKey } from "#kube";
+import {
+  canonicalJson,
+  field,
+  fieldAt,
+  isJsonObject,
+  keyOf,
+  keyText,
+  parseKey,
+  type Json,
+  type KubeObject,
+  type ObjectKey,
+  type OwnerReference,
+} from "#kube";
 
 export const FIELD_MANAGER = "lattice";
 /** "<controller>.<hash of the owner's group, kind and key>". */
@@ -28,11 +40,15 @@ export const KEPT_KINDS: ReadonlySet<string> = new Set([
   "PersistentVolume",
 ]);
 
-export type ApplyOwner = { readonly controller: string; readonly object: KubeObject };
+export type ApplyOwner = {
+  readonly controller: string;
+  readonly object: KubeObject;
+  /** Its objects get no owner reference to it, and lose one that an earlier version set: the label alone is the inventory. */
+  readonly ownerReferences?: "none" | undefined;
+};
 
 export function ownerLabelOf({ controller, object }: ApplyOwner): string {
-  const group = object.apiVersion.includes("/") ? object.apiVersion.split("/")[0] : "";
-  return `${controller}.${sha256Hex(`${group}/${object.kind}/${keyText(keyOf(object))}`).slice(0, 16)}`;
+  return `${controller}.${sha256Hex(`${groupOf(object.apiVersion)}/${object.kind}/${keyText(keyOf(object))}`).slice(0, 16)}`;
 }
 
 export function labelOf(object: KubeObject, name: string): string | undefined {
@@ -51,14 +67,14 @@ export function ownerKeyOf(object: KubeObject, controller: string): ObjectKey | 
   return key !== undefined && labelOf(object, OWNER_LABEL)?.startsWith(`${controller}.`) === true ? parseKey(key) : undefined;
 }
 
-/** The object as it is applied: with owner label, annotations, and an owner reference where Kubernetes allows one. */
+/** The object as it is applied: with owner label, annotations, and an owner reference where Kubernetes and the owner allow one. */
 export function stamp(wanted: KubeObject, owner: ApplyOwner): KubeObject {
-  const reference = ownerReferenceFor(wanted, owner.object);
+  const references = ownerReferencesFor(wanted, owner);
   const metadata = {
     ...wanted.metadata,
     labels: { ...wanted.metadata.labels, [OWNER_LABEL]: ownerLabelOf(owner) },
     annotations: { ...wanted.metadata.annotations, [OWNER_ANNOTATION]: keyText(keyOf(owner.object)) },
-    ...(reference === undefined ? {} : { ownerReferences: [...(wanted.metadata.ownerReferences ?? []), reference] }),
+    ...(references === undefined ? {} : { ownerReferences: references }),
   };
   const digest = sha256Hex(canonicalJson({ ...withoutValues(wanted), metadata })).slice(0, 32);
   return { ...wanted, metadata: { ...metadata, annotations: { ...metadata.annotations, [APPLIED_ANNOTATION]: digest } } };
@@ -77,10 +93,25 @@ export function canReference(object: KubeObject, owner: KubeObject): boolean {
   return owner.metadata.namespace === undefined || owner.metadata.namespace === object.metadata.namespace;
 }
 
-function ownerReferenceFor(object: KubeObject, owner: KubeObject) {
-  const { name, uid } = owner.metadata;
-  if (uid === undefined || KEPT_KINDS.has(object.kind) || !canReference(object, owner)) return undefined;
-  return { apiVersion: owner.apiVersion, kind: owner.kind, name, uid, controller: true, blockOwnerDeletion: true };
+function ownerReferencesFor(object: KubeObject, owner: ApplyOwner): readonly OwnerReference[] | undefined {
+  const { ownerReferences: planned } = object.metadata;
+  if (owner.ownerReferences === "none") return planned === undefined ? undefined : withoutOwner(object, owner.object);
+  const { apiVersion, kind, metadata } = owner.object;
+  const { name, uid } = metadata;
+  if (uid === undefined || KEPT_KINDS.has(object.kind) || !canReference(object, owner.object)) return planned;
+  return [...(planned ?? []), { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true }];
+}
+
+/**
+ * The owner references of an object that point at other owners. Compared by kind and name: a pivot or a restore gives the owner a new uid,
+ * and a reference with the old one is ours too.
+ */
+export function withoutOwner(object: KubeObject, owner: KubeObject): readonly OwnerReference[] {
+  const all = object.metadata.ownerReferences ?? [];
+  if (!canReference(object, owner)) return all;
+  const isOwner = ({ apiVersion, kind, name }: OwnerReference) =>
+    kind === owner.kind && groupOf(apiVersion) === groupOf(owner.apiVersion) && name === owner.metadata.name;
+  return all.filter((reference) => !isOwner(reference));
 }
 
 /** The fields that our field manager set, as `fieldsV1`; undefined when it set none or the object has no managedFields. */
@@ -122,8 +153,12 @@ export function hasForeignLabel(object: KubeObject): boolean {
 
 /** "group/Kind". */
 export function resourceId(object: KubeObject): string {
-  const slash = object.apiVersion.indexOf("/");
-  return `${slash < 0 ? "" : object.apiVersion.slice(0, slash)}/${object.kind}`;
+  return `${groupOf(object.apiVersion)}/${object.kind}`;
+}
+
+export function groupOf(apiVersion: string): string {
+  const slash = apiVersion.indexOf("/");
+  return slash < 0 ? "" : apiVersion.slice(0, slash);
 }
 
 /** "group/Kind/namespace/name". */

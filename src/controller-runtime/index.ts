@@ -1,5 +1,13 @@
-export { NO_CHANGES, type ApplyFailure, type ApplyFailureKind, type ChangeSet } from "./apply/change-set.ts";
+export {
+  NO_CHANGES,
+  type ApplyFailure,
+  type ApplyFailureKind,
+  type ChangeSet,
+  type DeletingObject,
+  type DeletionProgress,
+} from "./apply/change-set.ts";
 export { type AccessPlan, type ApplyEngineOptions, type ApplyEngineRequest, type Prune } from "./apply/engine.ts";
+export { type DeletionOrder } from "./apply/deletion.ts";
 export {
   APPLIED_ANNOTATION,
   FIELD_MANAGER,
@@ -26,6 +34,7 @@ export {
   type ControllerDeclaration,
   type DesiredStatus,
   type Index,
+  type OrderedTeardown,
   type PassResult,
   type Plan,
   type PlanError,

@@ -51,7 +51,9 @@ export const RUNTIME_REASONS = {
   CompileError: "the spec could not be turned into objects with what is known now",
   ReconcileFailed: "the last pass could not finish; it is tried again with growing waits",
   TeardownFailed: "the object is being deleted and its clean-up failed; the finalizer stays until it succeeds",
-  TearingDown: "the object is being deleted and its clean-up is under way",
+  TearingDown: "the object is being deleted and its clean-up is under way; the message names what it waits for",
+  DeletionStuck:
+    "the object is being deleted, and one of its objects is still there long after its deletion; the message names its finalizers",
   ForeignFieldsRemoved:
     "event only: another client added fields to an object of Lattice that decides who reaches whom, or that would leave the mesh by them; they were removed",
   InternalError: "Lattice has a bug: a controller threw; its log has the details",

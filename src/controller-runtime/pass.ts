@@ -5,6 +5,7 @@
 import { ok, type Result } from "#base";
 import type { KubeObject, ObjectKey } from "#kube";
 import { NO_CHANGES, outcomeOfChanges, type ChangeSet } from "./apply/change-set.ts";
+import { outcomeOfDeletion } from "./apply/deletion.ts";
 import type {
   Controller,
   ControllerDeclaration,
@@ -18,7 +19,7 @@ import type {
 } from "./controller.ts";
 import { failed, REQUEUE, settled, stalled, worstOf, type ReconcileOutcome } from "./outcome.ts";
 
-export type ApplyPlan = (plan: Pick<Plan<never>, "access" | "apply" | "prune">) => Promise<ChangeSet>;
+export type ApplyPlan = (plan: Pick<Plan<never>, "access" | "apply" | "prune" | "deletes">) => Promise<ChangeSet>;
 
 export type ReconcilePass = Pick<PassResult, "outcome" | "changes"> & {
   /** Undefined when nothing was observed: the last status stays. */
@@ -29,7 +30,7 @@ export type ReconcilePass = Pick<PassResult, "outcome" | "changes"> & {
 export type PassRuntime = { readonly read: ReadRuntime; readonly write: Runtime };
 
 /** How an object is cleaned up before its finalizer is removed; "release": the applied objects are deleted, and nothing else. */
-export type CleanUp = "by-plan" | "release" | ((object: KubeObject, runtime: Runtime) => Promise<ReconcileOutcome>);
+export type CleanUp = "by-plan" | "release" | ((object: KubeObject, runtime: Runtime, apply: ApplyPlan) => Promise<ReconcileOutcome>);
 
 /** A controller whose own types are hidden, together with the state that its passes share: the input of a manager. */
 export type BoundController = Omit<ControllerDeclaration, "watches"> & {
@@ -71,13 +72,19 @@ function cleanUpOf<O extends KubeObject, Observed, Command, Shared, Details>(
 ): CleanUp {
   const { teardown = "release" } = controller;
   if (typeof teardown === "string") return teardown;
-  return (raw, runtime) => {
+  return async (raw, runtime, apply) => {
     const object = parsed(controller, raw);
-    return object.ok ? teardown(object.value, { ...runtime, ...shared }) : Promise.resolve(outcomeOfPlanError(object.error));
+    if (!object.ok) return outcomeOfPlanError(object.error);
+    const write = { ...runtime, ...shared };
+    if (typeof teardown === "function") return teardown(object.value, write);
+    const { commands, ...deletes } = teardown;
+    const plan = { apply: [], deletes, commands: commands?.(object.value) ?? [] };
+    return (await carryOut(controller, plan, { write, apply })).outcome;
   };
 }
 
-type PassContext<Shared> = { readonly read: ReadRuntime & Shared; readonly write: Runtime & Shared; readonly apply: ApplyPlan };
+type WriteContext<Shared> = { readonly write: Runtime & Shared; readonly apply: ApplyPlan };
+type PassContext<Shared> = WriteContext<Shared> & { readonly read: ReadRuntime & Shared };
 
 /** A plan with `again` is a first step. The limit ends a pass whose observations change all the time. */
 const MAX_ROUNDS = 8;
@@ -104,11 +111,13 @@ async function runPass<O extends KubeObject, Observed, Command, Shared, Details>
 async function carryOut<O extends KubeObject, Observed, Command, Shared, Details>(
   { name, perform }: Controller<O, Observed, Command, Shared, Details>,
   plan: Plan<Command, Details>,
-  { write, apply }: PassContext<Shared>,
+  { write, apply }: WriteContext<Shared>,
 ): Promise<PassResult<Details>> {
   const { details } = plan;
+  if (plan.deletes !== undefined && plan.apply.length > 0) throw new Error(`controller ${name} plans objects and their deletion`);
   const changes = await apply(plan);
-  const applied = outcomeOfChanges(changes);
+  const deleted = outcomeOfDeletion(changes.deletion, write.clock.now(), plan.deletes?.stuckAfterMs);
+  const applied = worstOf([outcomeOfChanges(changes), deleted]);
   if (applied.kind !== "settled" && plan.commandsAnyway !== true) return { outcome: applied, changes, details };
   const outcomes: ReconcileOutcome[] = [applied, plan.outcome ?? settled];
   for (const command of plan.commands) {

@@ -101,10 +101,11 @@ function namespaceRules(needs: readonly Need[], scope: ManagerScope, options: Rb
 }
 
 function needsOf(controller: ControllerDeclaration): readonly Need[] {
-  const { reconciles, owns = [], watches = [], reads = [], permissions = [], finalizer, writesStatus } = controller;
+  const { reconciles, owns = [], watches = [], reads = [], permissions = [], finalizer, writesStatus, ownerReferences } = controller;
   const status: readonly Need[] = writesStatus === false ? [] : [{ resource: reconciles, subresource: "status", verbs: ["update"] }];
   // allows blockOwnerDeletion on owned objects, where that is enforced
-  const blocking: readonly Need[] = owns.length === 0 ? [] : [{ resource: reconciles, subresource: "finalizers", verbs: ["update"] }];
+  const unblocking = owns.length === 0 || ownerReferences === "none";
+  const blocking: readonly Need[] = unblocking ? [] : [{ resource: reconciles, subresource: "finalizers", verbs: ["update"] }];
   const watched = [...watches.map(({ resource }) => resource), ...reads];
   return [
     { resource: reconciles, verbs: [...WATCH, "get", ...(finalizer === undefined ? [] : ["patch"])] },

@@ -13,7 +13,8 @@ import type { DesiredStatus, Runtime } from "./controller.ts";
 import type { EventNote } from "./events/event.ts";
 import { addFinalizer, hasFinalizer, removeFinalizer } from "./finalizers.ts";
 import { failed, handlingOf, settled, type Handling, type ReconcileOutcome } from "./outcome.ts";
-import type { BoundController, PassRuntime, ReconcilePass } from "./pass.ts";
+import type { ApplyOwner } from "./identity.ts";
+import type { ApplyPlan, BoundController, PassRuntime, ReconcilePass } from "./pass.ts";
 import { safeText } from "./safe-text.ts";
 import { conditionsOf, writeStatus } from "./status-writer.ts";
 
@@ -64,14 +65,24 @@ export class Reconciler {
   }
 
   async #pass(object: KubeObject, runtime: PassRuntime): Promise<FinishedPass> {
-    const { controller, engine } = this.#options;
-    const owner = { controller: controller.name, object };
-    const pass: ReconcilePass = await controller.pass(object, runtime, async ({ access, apply: planned, prune }) => {
-      const changes = await engine.apply({ owner, access, planned, prune, signal: runtime.write.signal });
-      for (const { object: name, fields } of changes.healed) runtime.write.record(foreignFieldsRemoved(object, name, fields));
-      return changes;
-    });
+    const pass: ReconcilePass = await this.#options.controller.pass(object, runtime, this.#applier(object, runtime.write));
     return { object, outcome: pass.outcome, status: pass.status };
+  }
+
+  #applier(object: KubeObject, { record, signal }: Runtime): ApplyPlan {
+    const { engine } = this.#options;
+    const owner = this.#ownerOf(object);
+    return async ({ access, apply: planned, prune, deletes }) => {
+      if (deletes !== undefined) return engine.deleteAll(owner, deletes, signal);
+      const changes = await engine.apply({ owner, access, planned, prune, signal });
+      for (const { object: name, fields } of changes.healed) record(foreignFieldsRemoved(object, name, fields));
+      return changes;
+    };
+  }
+
+  #ownerOf(object: KubeObject): ApplyOwner {
+    const { name, ownerReferences } = this.#options.controller;
+    return { controller: name, object, ownerReferences };
   }
 
   /** The object with our finalizer; undefined when it is deleted or terminating. */
@@ -98,12 +109,13 @@ export class Reconciler {
   async #tearDown(object: KubeObject, runtime: PassRuntime): Promise<FinishedPass> {
     const { cleanUp } = this.#options.controller;
     if (cleanUp === "by-plan") return this.#pass(object, runtime);
-    return { object, outcome: cleanUp === "release" ? settled : await cleanUp(object, runtime.write), status: undefined };
+    const outcome = cleanUp === "release" ? settled : await cleanUp(object, runtime.write, this.#applier(object, runtime.write));
+    return { object, outcome, status: undefined };
   }
 
   async #release(object: KubeObject, finalizer: string, signal: AbortSignal): Promise<ReconcileOutcome> {
     const { controller, client, engine } = this.#options;
-    const rest = await engine.release({ controller: controller.name, object }, signal);
+    const rest = await engine.release(this.#ownerOf(object), signal);
     if (rest.failed.length > 0) return outcomeOfChanges(rest);
     if (rest.skipped.length > 0) return failed({ kind: "conflict", message: "the object changed while it was being released" });
     const removed = await removeFinalizer({ client, resource: controller.reconciles, object, finalizer, signal });

@@ -26,6 +26,7 @@ import type { BoundController } from "./pass.ts";
 import { WorkQueue } from "./queue/work-queue.ts";
 import { Reconciler } from "./reconciler.ts";
 import { safeText } from "./safe-text.ts";
+import type { ManagerScope } from "./scope.ts";
 import { aborted, linkSignals } from "./signals.ts";
 import { subscribeTriggers } from "./triggers.ts";
 import { within } from "./within.ts";
@@ -62,6 +63,8 @@ export type RunnerOptions = {
   readonly metrics: Metrics;
   readonly tracer: Tracer;
   readonly limits: RunnerLimits;
+  /** Absent: the whole cluster. */
+  readonly scope?: ManagerScope | undefined;
 };
 
 export class Runner {
@@ -85,7 +88,8 @@ export class Runner {
     this.#errors = metrics.counter("lattice_reconcile_errors_total", "Passes that failed");
     this.#seconds = metrics.histogram("lattice_reconcile_seconds", "How long passes took", LATENCY_BUCKETS);
     const { reconciles: ownerResource, owns = [], access, order, force } = controller;
-    const engine = new ApplyEngine({ client, cache: informers, ownerResource, resources: owns, access, order, force });
+    const { scope } = options;
+    const engine = new ApplyEngine({ client, cache: informers, ownerResource, resources: owns, access, order, force, scope });
     const { logger } = this.#options;
     this.#reconciler = new Reconciler({ controller, client, cache: informers, engine, record, clock, logger, settledMs: limits.settledMs });
   }

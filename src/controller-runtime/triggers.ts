@@ -3,7 +3,7 @@
  * everything.
  */
 import { jsonEqual, type KubeObject, type ObjectKey, type Resource } from "#kube";
-import { ownerKeyOf } from "./identity.ts";
+import { groupOf, ownerKeyOf } from "./identity.ts";
 import type { InformerSet } from "./cache.ts";
 import type { BoundController } from "./pass.ts";
 
@@ -52,9 +52,4 @@ function withoutStatus(object: KubeObject & { readonly status?: unknown }): unkn
   const { status: _status, metadata, ...rest } = object;
   const { resourceVersion: _version, managedFields: _managed, ...kept } = metadata;
   return { ...rest, metadata: kept };
-}
-
-function groupOf(apiVersion: string): string {
-  const slash = apiVersion.indexOf("/");
-  return slash < 0 ? "" : apiVersion.slice(0, slash);
 }

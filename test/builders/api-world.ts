@@ -26,6 +26,8 @@ export type ApiWorldOptions = {
   readonly resources: readonly Resource[];
   readonly namespaces: readonly string[];
   readonly retry?: KubeClientOptions["retry"];
+  /** Runs the controllers of a controller manager too; they are off by default. */
+  readonly controllers?: boolean;
 };
 
 export class ApiWorld implements AsyncDisposable {
@@ -86,9 +88,10 @@ export class ApiWorld implements AsyncDisposable {
   }
 }
 
-export async function startCluster({ resources, namespaces }: Omit<ApiWorldOptions, "retry">): Promise<EmbeddedCluster<FakeClock>> {
+export async function startCluster(options: Omit<ApiWorldOptions, "retry">): Promise<EmbeddedCluster<FakeClock>> {
+  const { resources, namespaces, controllers = false } = options;
   const places = namespaces.map((name) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } }));
-  return startEmbeddedCluster({ clock: new SettlingClock(), objects: [...places, ...resources.map(openCrd)] });
+  return startEmbeddedCluster({ clock: new SettlingClock(), objects: [...places, ...resources.map(openCrd)], controllers });
 }
 
 async function putObject<T extends KubeObject>(client: KubeClient, resource: Resource<T>, object: T, fieldManager: string): Promise<T> {

@@ -47,7 +47,7 @@ export class ControllerWorld extends ApiWorld {
   readonly metrics = new MetricsRegistry();
   readonly lines: LogLine[] = [];
   readonly logger = createLogger((level, message, fields) => void this.lines.push({ level, message, fields }));
-  readonly #stopping = new AbortController();
+  #stopping = new AbortController();
   #ended: Promise<void> = Promise.resolve();
 
   static override async open(): Promise<ControllerWorld> {
@@ -65,6 +65,12 @@ export class ControllerWorld extends ApiWorld {
 
   stop(): void {
     this.#stopping.abort();
+  }
+
+  /** Another manager after `stop`, as after an upgrade or a crash of the first. */
+  restart(controllers: readonly BoundController[], options: Partial<ManagerOptions> = {}): ControllerManager {
+    this.#stopping = new AbortController();
+    return this.start(controllers, options);
   }
 
   /** Stops and waits. Returns the number of remaining timers, each of which is a leak. */

@@ -34,6 +34,21 @@ export type ChangeSet = {
   readonly healed: readonly Healed[];
   /** Not attempted, because an earlier wave failed, or not pruned because another object failed. */
   readonly skipped: readonly string[];
+  /** Objects that are being deleted in an order, and what that waits for; absent when none are left. */
+  readonly deletion?: DeletionProgress;
+};
+
+/** `wave` counts from 1. "owner-changed": nothing was deleted, because the plan was made from an older owner. */
+export type DeletionProgress =
+  | { readonly wave: number; readonly waves: number; readonly waitsFor: readonly DeletingObject[] }
+  | "owner-changed";
+
+/** `deletedAt` is absent when its deletion was not accepted yet. */
+export type DeletingObject = {
+  /** "Kind namespace/name". */
+  readonly object: string;
+  readonly deletedAt: string | undefined;
+  readonly finalizers: readonly string[];
 };
 
 export const NO_CHANGES: ChangeSet = { created: [], configured: [], unchanged: [], pruned: [], healed: [], failed: [], skipped: [] };

@@ -6,16 +6,21 @@
  * for a workload: a revocation takes effect even if everything else fails. First come changes that can restrict (deletions, and changes of
  * existing objects), then the workload, wave by wave, and last changes that can only allow (new objects).
  */
+import { ok } from "#base";
 import { describeObject, keyOf, type KubeObject, type Resource } from "#kube";
 import type { KubeReader, KubeWriter } from "#kube-client";
 import type { CacheReader } from "../cache.ts";
 import { changeSetOf, type ChangeSet, type ObjectResult } from "./change-set.ts";
+import { OrderedDeletion, type DeletionOrder } from "./deletion.ts";
+import type { ManagerScope } from "../scope.ts";
 import { canReference, idOf, resourceId, type ApplyOwner } from "../identity.ts";
 import { inParallel } from "./in-parallel.ts";
+import { Inventory, mayPrune, type InventoryObject } from "./inventory.ts";
 import { AppliedMemory } from "./memory.ts";
 import { ObjectWriter } from "./object-writer.ts";
 import { objectOf, type WantedObject } from "./once.ts";
-import { Pruner, type PruneCandidate } from "./pruner.ts";
+import { Pruner } from "./pruner.ts";
+import { failureOf } from "./refusal.ts";
 import { wavesOf, type ApplyOrder, type PlannedObjects } from "./waves.ts";
 
 export type ApplyEngineOptions = {
@@ -33,6 +38,8 @@ export type ApplyEngineOptions = {
   /** Concurrent requests inside a wave. */
   readonly parallel?: number | undefined;
   readonly memory?: AppliedMemory | undefined;
+  /** Where objects are searched on the server; absent: in the whole cluster. */
+  readonly scope?: ManagerScope | undefined;
 };
 
 /** Prune everything that is no longer planned, nothing, or only some kinds: then the plan is complete for those kinds only. */
@@ -70,6 +77,8 @@ export class ApplyEngine {
   readonly #parallel: number;
   readonly #writer: ObjectWriter;
   readonly #pruner: Pruner;
+  readonly #inventory: Inventory;
+  readonly #deletion: OrderedDeletion;
 
   constructor(options: ApplyEngineOptions) {
     const { client, cache, ownerResource, resources, force = true, parallel = DEFAULT_PARALLEL, memory = new AppliedMemory() } = options;
@@ -78,6 +87,8 @@ export class ApplyEngine {
     this.#resources = new Map(resources.map((resource) => [`${resource.group}/${resource.kind}`, resource]));
     this.#writer = new ObjectWriter({ client, cache, force, memory });
     this.#pruner = new Pruner({ client, cache, ownerResource, resources, parallel, memory });
+    this.#inventory = new Inventory({ client, scope: options.scope });
+    this.#deletion = new OrderedDeletion({ client, inventory: this.#inventory, resources, parallel, memory });
   }
 
   async apply({ owner, access, planned, prune, signal }: ApplyEngineRequest): Promise<ChangeSet> {
@@ -99,12 +110,27 @@ export class ApplyEngine {
     return changeSetOf([...closing, ...results, ...opening]);
   }
 
-  /** Before the owner is deleted: first objects that allow traffic, then those without an owner reference (not garbage collected). */
+  /** Deletes all objects of the owner, wave by wave, as far as possible now; `deletion` of the result has what it waits for. */
+  async deleteAll(owner: ApplyOwner, order: DeletionOrder, signal: AbortSignal): Promise<ChangeSet> {
+    const current = await this.#pruner.isCurrent(owner.object, signal);
+    if (!current.ok) return changeSetOf([{ did: "failed", failure: failureOf(owner.object, current.error) }]);
+    if (!current.value) return { ...changeSetOf([]), deletion: "owner-changed" };
+    const { results, progress } = await this.#deletion.advance(owner, order, signal);
+    return { ...changeSetOf(results), ...(progress === undefined ? {} : { deletion: progress }) };
+  }
+
+  /**
+   * Before the owner is deleted: first objects that allow traffic, then those without an owner reference (not garbage collected). If no object
+   * has one, the server is asked: an object that the cache lacks would stay for ever.
+   */
   async release(owner: ApplyOwner, signal: AbortSignal): Promise<ChangeSet> {
-    const opens = ({ resource }: PruneCandidate) => this.#options.access?.includes(resource) === true;
-    const all = this.#pruner.ownedBy(owner);
+    const opens = ({ resource }: InventoryObject) => this.#options.access?.includes(resource) === true;
+    const unowned = owner.ownerReferences === "none";
+    const found = unowned ? await this.#inventory.ownedBy(owner, this.#options.resources, signal) : ok(this.#pruner.ownedBy(owner));
+    if (!found.ok) return changeSetOf([{ did: "failed", failure: found.error }]);
+    const all = found.value.filter(({ object }) => mayPrune(object));
     const closing = await this.#pruner.prune(all.filter(opens), owner, signal);
-    const rest = all.filter((one) => !opens(one) && !canReference(one.object, owner.object));
+    const rest = all.filter((one) => !opens(one) && (unowned || !canReference(one.object, owner.object)));
     return changeSetOf([...closing, ...(await this.#pruner.prune(rest, owner, signal))]);
   }
 
@@ -146,7 +172,7 @@ export class ApplyEngine {
 
 /** `access`: the objects are access objects, and all their fields are ours. */
 type Group = { readonly signal: AbortSignal; readonly access?: AccessPlan | undefined };
-type Closing = { readonly access: AccessPlan; readonly fresh: readonly KubeObject[]; readonly live: readonly PruneCandidate[] };
+type Closing = { readonly access: AccessPlan; readonly fresh: readonly KubeObject[]; readonly live: readonly InventoryObject[] };
 
 function skipped(object: KubeObject): ObjectResult {
   return { did: "skipped", object: describeObject(object) };

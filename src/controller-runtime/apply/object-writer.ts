@@ -19,6 +19,7 @@ import {
   FIELD_MANAGER,
   idOf,
   hasForeignLabel,
+  isLabelledByUs,
   isOwnedBy,
   labelOf,
   OWNER_LABEL,
@@ -27,6 +28,7 @@ import {
 } from "../identity.ts";
 import type { AppliedMemory } from "./memory.ts";
 import { handOverOf, holdsOnce, objectOf, ONCE_FIELD_MANAGER, onceOf, withOnce, type WantedObject } from "./once.ts";
+import { removeOwnerReference } from "./owner-references.ts";
 import { describeForeign, failureOf, notOurs } from "./refusal.ts";
 
 export type ObjectWriterOptions = {
@@ -51,7 +53,7 @@ export class ObjectWriter {
     const before = found.value;
     const refusal = before === undefined ? undefined : ownershipError(wanted, before, owner, adopt);
     if (refusal !== undefined) return { did: "failed", failure: notOurs(wanted, refusal) };
-    const written = await this.#bring({ resource, wanted, once, before }, signal);
+    const written = await this.#bring({ resource, wanted, once, before }, owner, signal);
     if (!written.ok) return { did: "failed", failure: failureOf(wanted, written.error) };
     // of a kind that is watched by metadata only, the wanted object is compared
     const asIs: Result<CleanupResult, KubeError> = ok({ after: written.value, healed: {}, clean: true });
@@ -64,11 +66,13 @@ export class ObjectWriter {
   }
 
   /** The live or written object: as wanted, with fields that other clients added. */
-  async #bring(item: Write, signal: AbortSignal): Promise<Result<KubeObject, KubeError>> {
-    const { wanted, once, before, resource } = item;
+  async #bring(item: Write, owner: ApplyOwner, signal: AbortSignal): Promise<Result<KubeObject, KubeError>> {
+    const { wanted, once, before } = item;
+    const resource = wholeOf(item.resource);
     const holds = before !== undefined && once !== undefined && holdsOnce(before, once);
-    if (before !== undefined && !holds && this.#isAsWanted(wanted, before)) return ok(before);
-    return this.#apply({ ...item, resource: wholeOf(resource) }, signal);
+    const isDone = before !== undefined && !holds && this.#isAsWanted(wanted, before);
+    const live = isDone ? ok(before) : await this.#apply({ ...item, resource }, signal);
+    return live.ok ? removeOwnerReference({ client: this.#options.client, resource, live: live.value, owner, signal }) : live;
   }
 
   /**
@@ -125,8 +129,9 @@ export class ObjectWriter {
     return client.apply<KubeObject>(resource, wanted, { ...options, force });
   }
 
+  /** A label that another client set (a move, a restore) is applied again: only our own proves that the object may be deleted. */
   #isAsWanted(wanted: KubeObject, live: KubeObject): boolean {
-    return !hasDrifted(wanted, live) || this.#options.memory.isAsApplied(idOf(wanted), wanted, live);
+    return (isLabelledByUs(live) && !hasDrifted(wanted, live)) || this.#options.memory.isAsApplied(idOf(wanted), wanted, live);
   }
 }
 

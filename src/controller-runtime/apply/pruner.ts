@@ -3,12 +3,13 @@
  * because a plan made from an old spec would delete what the new one wants (ADR 0006).
  */
 import { ok, type Result } from "#base";
-import { describeObject, isBeingDeleted, keyOf, type KubeObject, type Resource } from "#kube";
+import { describeObject, keyOf, type KubeObject, type Resource } from "#kube";
 import type { KubeError, KubeReader, KubeWriter } from "#kube-client";
 import { OWNER_INDEX, type CacheReader } from "../cache.ts";
 import type { ObjectResult } from "./change-set.ts";
-import { annotationOf, idOf, isOurs, KEPT_KINDS, ownerLabelOf, PRUNE_ANNOTATION, type ApplyOwner } from "../identity.ts";
+import { idOf, isOurs, ownerLabelOf, type ApplyOwner } from "../identity.ts";
 import { inParallel } from "./in-parallel.ts";
+import { mayPrune, preconditionsOf, type InventoryObject } from "./inventory.ts";
 import type { AppliedMemory } from "./memory.ts";
 import { failureOf } from "./refusal.ts";
 
@@ -22,8 +23,6 @@ export type PrunerOptions = {
   readonly memory: AppliedMemory;
 };
 
-export type PruneCandidate = { readonly resource: Resource; readonly object: KubeObject };
-
 export class Pruner {
   readonly #options: PrunerOptions;
 
@@ -32,7 +31,7 @@ export class Pruner {
   }
 
   /** Objects of this owner in the cache that may be deleted. */
-  ownedBy(owner: ApplyOwner): readonly PruneCandidate[] {
+  ownedBy(owner: ApplyOwner): readonly InventoryObject[] {
     const { cache, resources } = this.#options;
     const label = ownerLabelOf(owner);
     return resources.flatMap((resource) =>
@@ -43,21 +42,20 @@ export class Pruner {
     );
   }
 
-  async prune(candidates: readonly PruneCandidate[], owner: ApplyOwner, signal: AbortSignal): Promise<readonly ObjectResult[]> {
+  async prune(candidates: readonly InventoryObject[], owner: ApplyOwner, signal: AbortSignal): Promise<readonly ObjectResult[]> {
     if (candidates.length === 0) return [];
-    const current = await this.#isCurrent(owner.object, signal);
+    const current = await this.isCurrent(owner.object, signal);
     if (!current.ok) return candidates.map(({ object }) => ({ did: "failed", failure: failureOf(object, current.error) }));
     if (!current.value) return candidates.map(({ object }) => ({ did: "skipped", object: describeObject(object) }));
     const results = await inParallel(candidates, this.#options.parallel, (one) => this.#pruneOne(one, owner, signal));
     return results.flatMap((result) => result ?? []);
   }
 
-  async #pruneOne({ resource, object }: PruneCandidate, owner: ApplyOwner, signal: AbortSignal): Promise<ObjectResult | undefined> {
+  async #pruneOne({ resource, object }: InventoryObject, owner: ApplyOwner, signal: AbortSignal): Promise<ObjectResult | undefined> {
     const live = await this.#options.client.get<KubeObject>(resource, keyOf(object), { signal });
     if (!live.ok) return live.error.kind === "not-found" ? undefined : { did: "failed", failure: failureOf(object, live.error) };
     if (!isOurs(live.value, owner) || !mayPrune(live.value)) return undefined;
-    const { uid, resourceVersion } = live.value.metadata;
-    const preconditions = { ...(uid === undefined ? {} : { uid }), ...(resourceVersion === undefined ? {} : { resourceVersion }) };
+    const preconditions = preconditionsOf(live.value);
     const gone = await this.#options.client.delete(resource, keyOf(object), { preconditions, propagation: "Background", signal });
     if (!gone.ok) return { did: "failed", failure: failureOf(object, gone.error) };
     this.#options.memory.forget(idOf(object));
@@ -65,13 +63,9 @@ export class Pruner {
   }
 
   /** False: the owner changed since the plan was made, or is deleted. The change triggers another pass. */
-  async #isCurrent(owner: KubeObject, signal: AbortSignal): Promise<Result<boolean, KubeError>> {
+  async isCurrent(owner: KubeObject, signal: AbortSignal): Promise<Result<boolean, KubeError>> {
     const live = await this.#options.client.get<KubeObject>(this.#options.ownerResource, keyOf(owner), { signal });
     if (!live.ok) return live.error.kind === "not-found" ? ok(false) : live;
     return ok(live.value.metadata.uid === owner.metadata.uid && live.value.metadata.generation === owner.metadata.generation);
   }
-}
-
-function mayPrune(object: KubeObject): boolean {
-  return !isBeingDeleted(object) && !KEPT_KINDS.has(object.kind) && annotationOf(object, PRUNE_ANNOTATION) !== "never";
 }
