@@ -24,7 +24,7 @@ const NOT_NAMED: ReadonlyMap<string, readonly string[]> = new Map(
       "Callee Claim CompileError CompiledObject CompiledService EnforcementStep ExternalReference FieldStep GatewayIdentity GatewayName InvalidKind JsonPrimitive Loaded Mesh MountedKind ObjectMeta ObjectOf ObjectTaken Params PeerAddress PlacementError ProvisionerContext ResourceOutput ResourceProblem RouteClaim RouteTarget ServiceAddress ServiceId ServiceInput Settings",
     "src/patch/index.ts": "Applied MergeMode Verdict",
     "src/embedded-cluster/index.ts":
-      "ClientResult ClockOf ClusterParts Controllers DeclaredUsage FaultList KubeController LogFields Outcome OwnerReference ProbeKind ResourceList Taint TransportResponse TransportRequest User",
+      "ClientResult ClockOf ClusterParts Controllers DeclaredUsage FaultList KubeController LogFields Outcome OwnerReference PodProcesses ProbeKind ResourceList Taint TransportResponse TransportRequest User",
   }).map(([entry, names]) => [entry, names.split(" ")]),
 );
 

@@ -1,6 +1,7 @@
 /** The options of the simulation and their defaults. */
 import type { ResourceList, Taint } from "#kube";
 import type { Fault } from "./faults/fault.ts";
+import type { PodProcesses } from "./pod-processes.ts";
 
 /** All on the injected clock. The defaults are short: simulated work needs no real time. */
 export type Speeds = {
@@ -58,6 +59,8 @@ export type SimulationOptions = {
   readonly loadBalancers?: boolean;
   /** Claims get volumes, from StorageClass `standard`. Default: true. */
   readonly volumes?: boolean;
+  /** Runs some Pods as processes; all others are simulated. */
+  readonly podProcesses?: PodProcesses;
 };
 
 export function simulatedNodes(nodes: SimulationOptions["nodes"]): readonly SimulatedNode[] {

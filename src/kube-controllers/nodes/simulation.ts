@@ -44,7 +44,7 @@ export function createSimulation(options: SimulationOptions = {}): Simulation {
       nodeHeartbeat({ machines, speeds }),
       firstNodes({ machines, wanted }),
       scheduler,
-      kubelet({ machines, circumstances: { faults, speeds } }),
+      kubelet({ machines, circumstances: { faults, speeds }, processes: options.podProcesses }),
       ...(options.loadBalancers === false ? [] : [loadBalancers]),
       ...(options.volumes === false ? [] : [volumes]),
     ],

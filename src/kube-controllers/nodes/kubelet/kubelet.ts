@@ -5,7 +5,7 @@
  * is not repeated on an old copy, and changes of other clients (node lifecycle marks Pods not Ready) are corrected.
  */
 import type { WorkQueue } from "#controller-runtime";
-import { jsonEqual, keyText, parseKey, pods as podResource, type Json, type Pod, type PodCondition, type PodStatus } from "#kube";
+import { keyText, parseKey, pods as podResource, type Pod, type PodStatus } from "#kube";
 import type { KubeController, KubeControllerContext } from "../../context.ts";
 import { podsOnNode } from "../../pods/pods-on-node.ts";
 import { again, done, passOf, type Pass } from "../../work.ts";
@@ -14,12 +14,20 @@ import { WrittenVersions } from "../../workloads/pods/written-versions.ts";
 import { AddressPool } from "../address-pool.ts";
 import type { Circumstances } from "../faults/behaviour.ts";
 import type { Machines } from "../machines/machines.ts";
+import type { PodProcesses } from "../pod-processes.ts";
 import { notesOf, stoppingNotes } from "./notes.ts";
 import { stepPod, stopPod, type PodRun } from "./pod-run.ts";
 import { podStatus } from "./pod-status.ts";
+import { ProcessPods } from "./process-pods.ts";
 import { restorePod, startOver } from "./restore.ts";
+import { writePodStatus } from "./write-pod-status.ts";
 
-export type KubeletOptions = { readonly machines: Machines; readonly circumstances: Circumstances };
+export type KubeletOptions = {
+  readonly machines: Machines;
+  readonly circumstances: Circumstances;
+  /** Absent: every Pod is simulated. */
+  readonly processes?: PodProcesses | undefined;
+};
 
 /** `written`: the status on the server, as far as known. `machine`: the uid of the Node that runs it. */
 type TrackedPod = { run: PodRun; written: PodStatus; machine: string | undefined };
@@ -43,14 +51,17 @@ class Kubelets {
   /** By uid. */
   readonly #living = new Map<string, TrackedPod>();
   readonly #versions = new WrittenVersions();
+  readonly #processPods: ProcessPods | undefined;
 
-  constructor(context: KubeControllerContext, { machines, circumstances }: KubeletOptions) {
+  constructor(context: KubeControllerContext, { machines, circumstances, processes }: KubeletOptions) {
     this.#context = context;
     this.#machines = machines;
     this.#circumstances = circumstances;
+    if (processes !== undefined) this.#processPods = new ProcessPods(context, { machines, processes, addresses: this.#addresses });
   }
 
   follow(queue: WorkQueue): void {
+    this.#processPods?.follow(queue);
     const { informers, signal } = this.#context;
     const pods = informers.of(podResource);
     informers.subscribe(podResource, ({ key, before, after }) => {
@@ -70,6 +81,7 @@ class Kubelets {
 
   async pass(key: string): Promise<Pass> {
     const pod = this.#context.informers.of(podResource).get(parseKey(key));
+    if (pod !== undefined && this.#processPods?.runs(pod) === true) return this.#processPods.pass(pod);
     if (pod === undefined || !this.#machines.runs(pod.spec.nodeName)) return done;
     if (pod.metadata.deletionTimestamp !== undefined) return this.#terminate(pod);
     return isPodOver(pod) ? done : this.#advance(pod);
@@ -115,17 +127,12 @@ class Kubelets {
     const hostIP = this.#machines.addressOf(pod.spec.nodeName ?? "");
     const view = { pod, run: living.run, circumstances: this.#circumstances, hostIP, now: clock.now() };
     const status = podStatus(view, living.written.conditions ?? []);
-    if (isSame(status, living.written)) return done;
-    const { namespace, name, uid = "" } = pod.metadata;
-    const patch = { metadata: { uid }, status: patchOf(status, living.written) };
-    const patched = await client.patch(podResource, { namespace, name }, { type: "strategic", patch }, { subresource: "status" });
-    if (patched.ok) {
+    const { pass, object } = await writePodStatus(client, { pod, status, written: living.written });
+    if (object !== undefined) {
       living.written = status;
-      this.#versions.wrote(patched.value);
+      this.#versions.wrote(object);
     }
-    // deleted, or another Pod of this name
-    const isOurs = patched.ok || (patched.error.kind !== "not-found" && patched.error.kind !== "conflict");
-    return isOurs ? passOf(patched) : done;
+    return pass;
   }
 
   #livingOf(pod: Pod): TrackedPod {
@@ -150,27 +157,4 @@ class Kubelets {
     this.#versions.forget(uid);
     this.#addresses.release(uid);
   }
-}
-
-/** Timestamps of conditions do not count: they change only with the condition. */
-function isSame(status: PodStatus, written: PodStatus): boolean {
-  const { conditions = [], ...rest } = status;
-  const before = written.conditions ?? [];
-  const known = Object.fromEntries(Object.keys(rest).map((name) => [name, written[name as keyof PodStatus]]));
-  return jsonEqual(rest, known) && conditions.every((condition) => sameCondition(condition, before));
-}
-
-function sameCondition({ type, status, reason, message }: PodCondition, before: readonly PodCondition[]): boolean {
-  const known = before.find((condition) => condition.type === type);
-  return known?.status === status && known.reason === reason && known.message === message;
-}
-
-/** A strategic merge keeps omitted fields: a reason that no longer holds must be removed explicitly. */
-function patchOf(status: PodStatus, written: PodStatus): Json {
-  const conditions = (status.conditions ?? []).map((condition) => {
-    const known = written.conditions?.find(({ type }) => type === condition.type);
-    const gone = (["reason", "message"] as const).filter((name) => known?.[name] !== undefined && condition[name] === undefined);
-    return { ...condition, ...Object.fromEntries(gone.map((name) => [name, null])) };
-  });
-  return { ...status, conditions };
 }

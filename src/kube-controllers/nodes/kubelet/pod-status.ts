@@ -15,21 +15,47 @@ export type View = {
 /** `before`: the conditions as last written; their times stay if the status does. */
 export function podStatus(view: View, before: readonly PodCondition[]): PodStatus {
   const { pod, run, hostIP, now, circumstances } = view;
-  const inits = (pod.spec.initContainers ?? []).map((container) => statusOf(view, container));
-  const mains = pod.spec.containers.map((container) => statusOf(view, container));
-  const ephemeral = (pod.spec.ephemeralContainers ?? []).map((container) => statusOf(view, container));
-  const phase = phaseOf(pod, run);
-  const hasNetwork = now >= run.startedAt + circumstances.speeds.startMs;
-  const podIP = pod.spec.hostNetwork === true ? hostIP : run.podIP;
-  const draft = conditionsOf({ pod, inits, mains, phase, hasNetwork: hasNetwork && !isOver(phase) });
+  const statuses = (containers: readonly Container[] = []) => containers.map((container) => statusOf(view, container));
+  const facts = {
+    pod,
+    inits: statuses(pod.spec.initContainers),
+    mains: statuses(pod.spec.containers),
+    ephemeral: statuses(pod.spec.ephemeralContainers),
+    phase: phaseOf(pod, run),
+    hasNetwork: now >= run.startedAt + circumstances.speeds.startMs,
+    hostIP,
+    podIP: run.podIP,
+    startedAt: run.startedAt,
+  };
+  return composePodStatus(facts, before, now);
+}
+
+/** What the parts of a status are derived from. */
+export type PodStatusFacts = {
+  readonly pod: Pod;
+  readonly inits: readonly ContainerStatus[];
+  readonly mains: readonly ContainerStatus[];
+  readonly ephemeral: readonly ContainerStatus[];
+  readonly phase: PodPhase;
+  readonly hasNetwork: boolean;
+  readonly hostIP: string;
+  /** Of a Pod that is not on the host's network. */
+  readonly podIP: string;
+  readonly startedAt: number;
+};
+
+export function composePodStatus(facts: PodStatusFacts, before: readonly PodCondition[], now: number): PodStatus {
+  const { pod, inits, mains, ephemeral, phase, hasNetwork, hostIP, startedAt } = facts;
+  const podIP = pod.spec.hostNetwork === true ? hostIP : facts.podIP;
+  const { generation } = pod.metadata;
   return {
-    ...(pod.metadata.generation === undefined ? {} : { observedGeneration: pod.metadata.generation }),
+    ...(generation === undefined ? {} : { observedGeneration: generation }),
     phase,
-    conditions: draft.map((condition) => timed(condition, before, now, pod.metadata.generation)),
+    conditions: conditionsOf(facts).map((condition) => timed(condition, before, now, generation)),
     hostIP,
     hostIPs: [{ ip: hostIP }],
     ...(hasNetwork ? { podIP, podIPs: [{ ip: podIP }] } : {}),
-    startTime: timeText(run.startedAt),
+    startTime: timeText(startedAt),
     ...(inits.length === 0 ? {} : { initContainerStatuses: inits }),
     containerStatuses: mains,
     ...(ephemeral.length === 0 ? {} : { ephemeralContainerStatuses: ephemeral }),
@@ -56,23 +82,16 @@ export function phaseOf(pod: Pod, run: PodRun): PodPhase {
   return mains.some(({ stage, ended }) => stage !== "running" && ended === undefined) ? "Pending" : "Running";
 }
 
-type Facts = {
-  readonly pod: Pod;
-  readonly inits: readonly ContainerStatus[];
-  readonly mains: readonly ContainerStatus[];
-  readonly phase: PodPhase;
-  readonly hasNetwork: boolean;
-};
-
 type PodConditionDraft = { readonly type: string; readonly status: TruthStatus; readonly reason?: string; readonly message?: string };
 
-function conditionsOf(facts: Facts): readonly PodConditionDraft[] {
+function conditionsOf(facts: PodStatusFacts): readonly PodConditionDraft[] {
   const containers = containersReady(facts);
-  const network = { type: "PodReadyToStartContainers", status: facts.hasNetwork ? "True" : "False" } as const;
+  const hasNetwork = facts.hasNetwork && !isOver(facts.phase);
+  const network = { type: "PodReadyToStartContainers", status: hasNetwork ? "True" : "False" } as const;
   return [network, initialized(facts), podReady(facts, containers), { ...containers, type: "ContainersReady" }];
 }
 
-function initialized({ pod, inits, mains, phase }: Facts): PodConditionDraft {
+function initialized({ pod, inits, mains, phase }: PodStatusFacts): PodConditionDraft {
   const type = "Initialized";
   if (phase === "Succeeded") return { type, status: "True", reason: "PodCompleted" };
   if (mains.some(({ state, lastState }) => state?.waiting === undefined || lastState?.terminated !== undefined))
@@ -91,7 +110,7 @@ function initialized({ pod, inits, mains, phase }: Facts): PodConditionDraft {
   };
 }
 
-function containersReady({ pod, inits, mains, phase }: Facts): PodConditionDraft {
+function containersReady({ pod, inits, mains, phase }: PodStatusFacts): PodConditionDraft {
   const type = "ContainersReady";
   if (phase === "Succeeded") return { type, status: "False", reason: "PodCompleted" };
   if (phase === "Failed") return { type, status: "False", reason: "PodFailed" };
@@ -103,7 +122,7 @@ function containersReady({ pod, inits, mains, phase }: Facts): PodConditionDraft
   return { type, status: "False", reason: "ContainersNotReady", message: `containers with unready status: [${unready.join(" ")}]` };
 }
 
-function podReady({ pod }: Facts, containers: PodConditionDraft): PodConditionDraft {
+function podReady({ pod }: PodStatusFacts, containers: PodConditionDraft): PodConditionDraft {
   if (containers.status !== "True") return { ...containers, type: "Ready" };
   const complaints = (pod.spec.readinessGates ?? []).flatMap(({ conditionType }) => {
     const gate = pod.status?.conditions?.find(({ type }) => type === conditionType);
