@@ -12,7 +12,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
 import { build, type BuildOptions } from "esbuild";
 import { describeThrown, fromPromise, type Result } from "#base";
-import { LaterModules, type LaterPart } from "./later-modules.ts";
+import { findLaterModules, type LaterPart } from "./later-modules.ts";
 import { nodeModules } from "./node-modules.ts";
 import { checkNodeVersion } from "./node-version.ts";
 
@@ -42,10 +42,15 @@ async function runEsbuild(entry: string, outfile: string, { split, later = [] }:
   const name = basename(outfile, extname(outfile));
   const outdir = dirname(outfile);
   const own = { in: entry, out: split === "program" ? name : `${name}/index` };
-  const { outputFiles } = await new LaterModules(later).settle((plugin, parts) => {
-    const entryPoints = [own, ...parts.map((part) => ({ in: part.in, out: `${name}/${part.out}` }))];
-    const chunkNames = `${name}/[name]-[hash]`;
-    return build({ ...options, entryPoints, outdir, chunkNames, splitting: true, plugins: [nodeModules, plugin], write: false });
+  const parts = await findLaterModules(entry, later, options);
+  const { outputFiles } = await build({
+    ...options,
+    entryPoints: [own, ...parts.entryPoints.map((part) => ({ in: part.in, out: `${name}/${part.out}` }))],
+    outdir,
+    chunkNames: `${name}/[name]-[hash]`,
+    splitting: true,
+    plugins: [nodeModules, parts.plugin],
+    write: false,
   });
   await mkdir(join(outdir, name), { recursive: true });
   for (const { path, contents } of outputFiles) await writeFile(path, contents);
