@@ -11,6 +11,9 @@ const fs = require("fs");
 const os = require("os");
 const path = require("path");
 const { pathToFileURL } = require("url");
+const { takeLock, textOf } = require("./clone/lock.cjs");
+const { FolderError, cacheFolder, privateFolder } = require("./clone/private-folder.cjs");
+const { programBundle } = require("./clone/program-bundle.cjs");
 
 const root = path.dirname(__dirname);
 const NODE_VERSION = "24.21.0"; // the version that this project is tested with
@@ -21,10 +24,11 @@ const NODE_PACKAGES = {
   arm64: "sha512-FpJRPEz2OvvTLfjIOlNGFY9JLPMKgl5m+d4oGYBLg24kJ1mmvN1Zl/HPJgF4HDaJ51ISev1l1cRZ/DM+keXW5g==",
 };
 
+const LATTICE = "src/bin/lattice.ts";
 /** The program of each npm script. */
 const PROGRAMS = {
-  cli: ["src/bin/lattice.ts"],
-  start: ["src/bin/lattice.ts", "up"],
+  cli: [LATTICE],
+  start: [LATTICE, "up"],
   test: ["scripts/test.ts"],
   "test:fips": ["scripts/test-fips.ts"],
   "test:kube": ["scripts/test-kube.ts"],
@@ -36,16 +40,41 @@ const PROGRAMS = {
   generate: ["scripts/generate.ts"],
 };
 
-main(process.argv[2], process.argv.slice(3));
+try {
+  main(process.argv[2], process.argv.slice(3));
+} catch (error) {
+  if (!(error instanceof FolderError)) throw error;
+  fail(error.message);
+}
 
 function main(name, args) {
   const program = Object.prototype.hasOwnProperty.call(PROGRAMS, name) ? PROGRAMS[name] : undefined;
   if (program === undefined) fail(`unknown script "${name}"; known: ${Object.keys(PROGRAMS).join(", ")}`);
   const node = suitableNode();
   installDependencies(node);
-  const argv = [path.join(root, program[0])].concat(program.slice(1), args);
+  const bundle = program[0] === LATTICE ? latticeBundle(node) : undefined;
+  const argv = [bundle === undefined ? path.join(root, program[0]) : bundle.file].concat(program.slice(1), args);
   if (node === process.execPath) return runHere(argv);
-  runWith(node, argv);
+  const child = runWith(node, argv);
+  if (bundle !== undefined) bundle.register(child.pid);
+}
+
+/** The bundle of the sources. Absent on request, and where there can be none: then the sources are run. */
+function latticeBundle(node) {
+  if (!["", "0", undefined].includes(process.env.LATTICE_SOURCE)) return undefined;
+  const nodeVersion = node === process.execPath ? process.versions.node : NODE_VERSION;
+  const bundle = findOrBuild({ root, node, nodeVersion, env: environmentFor(node), say });
+  if (bundle === undefined || bundle.sourceError === undefined) return bundle;
+  return fail(`the sources have an error, and an older version of them is never run:\n${bundle.sourceError}`, 2);
+}
+
+function findOrBuild(clone) {
+  try {
+    return programBundle(clone);
+  } catch (error) {
+    say(`Lattice runs from its sources, which start more slowly: ${error.message}`);
+    return undefined;
+  }
 }
 
 function runHere(argv) {
@@ -61,6 +90,7 @@ function runWith(node, argv) {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
   child.on("error", (error) => fail(`cannot start ${node}: ${error.message}`));
   child.on("exit", (code, signal) => process.exit(code === null ? 128 + os.constants.signals[signal] : code));
+  return child;
 }
 
 /** Child processes (npm, vitest) must find the same Node, and hooks must find npm's own path unchanged. */
@@ -140,10 +170,10 @@ function installDependencies(node) {
     .update(fs.readFileSync(path.join(root, "package-lock.json")))
     .update(`${process.platform} ${process.arch}`)
     .digest("hex");
-  if (installed(stamp) === wanted) return;
-  const release = takeLock();
+  if (textOf(stamp) === wanted) return;
+  const release = takeLock(setupLock());
   try {
-    if (installed(stamp) === wanted) return; // another run did it while this one waited
+    if (textOf(stamp) === wanted) return; // another run did it while this one waited
     say("installing dependencies from package-lock.json (once)");
     const result = spawnSync("npm", ["ci", "--include=dev", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"], {
       cwd: root,
@@ -157,90 +187,17 @@ function installDependencies(node) {
   }
 }
 
-function installed(stamp) {
-  try {
-    return fs.readFileSync(stamp, "utf8");
-  } catch {
-    return undefined;
-  }
-}
-
-/**
- * Two scripts started at once in a fresh clone must not install over each other. The lock appears with its owner's pid already in it (a
- * link to a finished file), and one whose owner died is renamed before it is removed, so that only one run removes it.
- */
-function takeLock() {
+/** Two scripts started at once in a fresh clone must not install over each other. */
+function setupLock() {
   const folder = privateFolder(path.join(privateFolder(cacheFolder()), "setup"));
-  const lock = path.join(folder, crypto.createHash("sha256").update(root).digest("hex").slice(0, 16));
-  const mine = `${lock}.${process.pid}`;
-  fs.writeFileSync(mine, String(process.pid));
-  try {
-    for (;;) {
-      try {
-        fs.linkSync(mine, lock);
-        return () => fs.rmSync(lock, { force: true });
-      } catch (error) {
-        if (error.code !== "EEXIST") throw error;
-      }
-      const owner = installed(lock);
-      if (owner !== undefined && !isAlive(Number(owner))) removeStale(lock, owner);
-      else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
-    }
-  } finally {
-    fs.rmSync(mine, { force: true });
-  }
-}
-
-function removeStale(lock, owner) {
-  const moved = `${lock}.stale.${process.pid}`;
-  try {
-    fs.renameSync(lock, moved);
-    if (installed(moved) !== owner) fs.linkSync(moved, lock); // another run has taken it meanwhile
-  } catch (error) {
-    if (error.code !== "ENOENT" && error.code !== "EEXIST") throw error; // otherwise another run was faster
-  }
-  fs.rmSync(moved, { force: true });
-}
-
-function isAlive(pid) {
-  if (!Number.isInteger(pid) || pid <= 0) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error.code === "EPERM";
-  }
-}
-
-/**
- * A folder that only this user can write to: it contains programs that are run, and locks. In a shared temporary folder another user could
- * create a link or a program first.
- */
-function privateFolder(folder) {
-  const advice = "set LATTICE_CACHE to a folder of your own";
-  try {
-    fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
-    if (process.getuid === undefined) return folder; // Windows: the profile of a user is private
-    // a link of the user may lead to another folder of the user
-    const [link, found] = [fs.lstatSync(folder), fs.statSync(folder)];
-    const foreign = [link, found].find(({ uid }) => uid !== process.getuid());
-    if (foreign !== undefined) return fail(`${folder} belongs to the user with id ${foreign.uid}, not to you; ${advice}`);
-    if ((found.mode & 0o022) !== 0) fs.chmodSync(folder, found.mode & 0o755);
-    return folder;
-  } catch (error) {
-    return fail(`cannot use the folder ${folder}: ${error.message}; ${advice}`);
-  }
-}
-
-function cacheFolder() {
-  return process.env.LATTICE_CACHE || path.join(process.env.XDG_CACHE_HOME || path.join(os.homedir(), ".cache"), "lattice");
+  return path.join(folder, crypto.createHash("sha256").update(root).digest("hex").slice(0, 16));
 }
 
 function say(text) {
   process.stderr.write(`lattice: ${text}\n`);
 }
 
-function fail(text) {
+function fail(text, code = 1) {
   say(text);
-  process.exit(1);
+  process.exit(code);
 }

@@ -16,10 +16,13 @@ type Project = {
   readonly run: (...args: readonly string[]) => Promise<Ran>;
 };
 
+/** All that run.cjs needs. */
+const SCRIPTS = ["run", "clone/lock", "clone/private-folder", "clone/program-bundle", "clone/sources"].map((name) => `scripts/${name}.cjs`);
+
 /** One dependency, in a local folder: `npm ci` needs no registry. */
 async function project(more: NodeJS.ProcessEnv = {}): Promise<Project> {
   const root = await fileTree({
-    "scripts/run.cjs": await readFile(join(projectRoot, "scripts/run.cjs"), "utf8"),
+    ...Object.fromEntries(await Promise.all(SCRIPTS.map(async (file) => [file, await readFile(join(projectRoot, file), "utf8")] as const))),
     "scripts/check.ts": `const args: readonly string[] = process.argv.slice(2);\nconsole.log(JSON.stringify(args));\n`,
     "package.json": JSON.stringify({ name: "x", version: "1.0.0", type: "module", dependencies: { dep: "file:dep" } }),
     "package-lock.json": JSON.stringify({

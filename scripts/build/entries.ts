@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { collect, err, ok, type Result } from "#base";
 import { projectRoot } from "../process/project.ts";
 import { bundle, type BundleOptions } from "./bundle.ts";
-import type { LaterPart } from "./later-modules.ts";
+import { LATER } from "./later-parts.ts";
 
 export type Entry = { readonly file: string; readonly source: string; readonly split?: BundleOptions["split"] };
 
@@ -18,35 +18,18 @@ export const ENTRIES: readonly Entry[] = [
   { file: "kube-server.cjs", source: "src/embedded-cluster/index.ts" },
 ];
 
-/**
- * Code that many servers never use: YAML, regular expressions of CRDs, custom resources with their rules, sockets and the disk, tables for
- * kubectl. Reading it would take half of the start. Code of ordinary requests is not in the list: access through a loading property is
- * slower.
- */
-const LATER: readonly LaterPart[] = [
-  { name: "yaml", holds: /\/node_modules\/js-yaml\// },
-  { name: "regex", holds: /\/node_modules\/re2js\// },
-  {
-    name: "custom-resources",
-    holds:
-      /\/src\/cel\/|\/kube-server\/(?:custom-resources\/(?:rules|validation|resource|schema|crd\/(?!definition-type))|admission-cel\/|admission\/policies\/\w+\/(?!plugin|rounds))/,
-  },
-  {
-    name: "outside",
-    holds: /\/src\/(?:kube-server\/(?:http\/|protobuf\/|store\/(?:disk\/|persistent-store))|listener\/|pki\/|kube-client\/http\/)/,
-  },
-  { name: "columns", holds: /\/builtin-kinds\/(?:generated\/)?columns\.ts$/ },
-];
-
-/** The errors, one line per file that was not built. */
-export async function buildEntries(dist: string, entries: readonly Entry[] = ENTRIES): Promise<Result<void, readonly string[]>> {
+/** The files that they were made of, or the errors, one line per file that was not built. */
+export async function buildEntries(
+  dist: string,
+  entries: readonly Entry[] = ENTRIES,
+): Promise<Result<readonly string[], readonly string[]>> {
   const built = collect(await Promise.all(entries.map((entry) => buildEntry(dist, entry))));
-  return built.ok ? ok(undefined) : built;
+  return built.ok ? ok([...new Set(built.value.flat())]) : built;
 }
 
-async function buildEntry(dist: string, { file, source, split }: Entry): Promise<Result<void, string>> {
+async function buildEntry(dist: string, { file, source, split }: Entry): Promise<Result<readonly string[], string>> {
   const bundled = await bundle(join(projectRoot, source), join(dist, file), { split, later: LATER });
-  if (!bundled.ok) return err(`dist/${file} was not built: ${bundled.error}`);
+  if (!bundled.ok) return err(`dist/${file} was not built: ${bundled.error.message}`);
   if (source.startsWith("src/bin/")) await chmod(join(dist, file), 0o755);
-  return ok(undefined);
+  return bundled;
 }

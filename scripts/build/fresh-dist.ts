@@ -1,35 +1,30 @@
-/** Builds dist/ if it is older than the newest source, so that benches and stories never run an old build. */
-import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
+/** Builds dist/ if it is not of the sources as they are, so that benches and stories never run an old build. */
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { buildEntries, ENTRIES } from "./entries.ts";
 import { projectRoot } from "../process/project.ts";
+import { buildEntries, ENTRIES } from "./entries.ts";
+import { buildWithKey, keyOfClone, type KeyedBuild } from "./keyed-build.ts";
 
 const DIST = join(projectRoot, "dist");
-/** The inputs of a bundle: sources, dependencies, and build scripts. */
-const SOURCES = ["src", "scripts/build", "package-lock.json"];
+/** Written after everything else: a build that is interrupted is repeated. `npm run build` deletes it with dist/. */
+const RECORD = ".sources";
 
 export async function freshDist(dist: string = DIST): Promise<string> {
   if (isFresh(dist)) return dist;
-  console.log(`${dist} is missing or older than the sources: building it`);
-  // a build that is interrupted leaves an entry missing, and is then repeated
-  for (const { file } of ENTRIES) rmSync(join(dist, file), { force: true });
-  const built = await buildEntries(dist);
+  console.log(`${dist} is missing or not of these sources: building it`);
+  rmSync(join(dist, RECORD), { force: true });
+  const built = await buildWithKey<readonly string[]>(
+    () => buildEntries(dist),
+    (sentence) => [sentence],
+  );
   if (!built.ok) throw new Error(built.error.join("\n"));
+  writeFileSync(join(dist, RECORD), JSON.stringify(built.value));
   return dist;
 }
 
 function isFresh(dist: string): boolean {
-  const files = ENTRIES.map(({ file }) => join(dist, file));
-  if (!files.every((file) => existsSync(file))) return false;
-  const oldest = Math.min(...files.map((file) => statSync(file).mtimeMs));
-  return newest(SOURCES.map((path) => join(projectRoot, path))) < oldest;
-}
-
-function newest(paths: readonly string[]): number {
-  return Math.max(...paths.map((path) => (statSync(path).isDirectory() ? newestIn(path) : statSync(path).mtimeMs)));
-}
-
-function newestIn(folder: string): number {
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-  return Math.max(...files.map((file) => statSync(join(file.parentPath, file.name)).mtimeMs));
+  const record = join(dist, RECORD);
+  if (![record, ...ENTRIES.map(({ file }) => join(dist, file))].every((file) => existsSync(file))) return false;
+  const { key, dependencies } = JSON.parse(readFileSync(record, "utf8")) as KeyedBuild;
+  return keyOfClone(dependencies) === key;
 }

@@ -1,4 +1,4 @@
-/** The folder for downloads, kept between runs. scripts/run.cjs has the same rule, in syntax for old Nodes. */
+/** The folder for downloads, kept between runs. scripts/clone/private-folder.cjs has the same rule, in syntax for old Nodes. */
 import { homedir } from "node:os";
 import { join } from "node:path";
 

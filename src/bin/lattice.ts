@@ -4,11 +4,15 @@ import { enableCompileCache } from "node:module";
 import { homedir, hostname } from "node:os";
 import { basename, dirname, join } from "node:path";
 
+/** The folder of the clone, in a bundle that ./lattice has built; the bundler defines it. */
+declare const LATTICE_CLONE: string | undefined;
+const clone = typeof LATTICE_CLONE === "undefined" ? undefined : LATTICE_CLONE;
+
 // before other modules are loaded: caches stripped types and compiled modules between starts. If the cache folder cannot be written, nothing is
-// cached.
+// cached. What belongs to the bundle of a clone is beside it, and is removed with it.
 const { LATTICE_CACHE, XDG_CACHE_HOME, NODE_COMPILE_CACHE } = process.env;
 const cache = LATTICE_CACHE ?? join(XDG_CACHE_HOME ?? join(homedir(), ".cache"), "lattice");
-enableCompileCache(NODE_COMPILE_CACHE ?? join(cache, "compiled"));
+enableCompileCache(NODE_COMPILE_CACHE ?? join(clone === undefined ? cache : import.meta.dirname, "compiled"));
 const { systemClock, textOfFile } = await import("#base");
 const { runLattice } = await import("#cli");
 
@@ -26,9 +30,9 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
 for (const stream of [process.stdout, process.stderr])
   stream.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 2));
 
-// this file is src/bin/lattice.ts in a clone and dist/lattice.js in a package
+// otherwise this file is src/bin/lattice.ts in a clone, or dist/lattice.js in a package
 const parent = dirname(import.meta.dirname);
-const root = basename(import.meta.dirname) === "bin" ? dirname(parent) : parent;
+const root = clone ?? (basename(import.meta.dirname) === "bin" ? dirname(parent) : parent);
 
 /** Rejects invalid UTF-8: replacement characters would silently change the input. */
 async function readStandardInput(): Promise<string> {
