@@ -6,12 +6,21 @@
 import { addQuantities, type Pod, type Quantity } from "#kube";
 import { podRequests, type ResourceAmounts } from "../../workloads/placement/requests.ts";
 import { isPodOver } from "../../workloads/pods/pod-state.ts";
+import { antiAffinityTerms, type PodTerm } from "./affinity-terms.ts";
 
-type Booking = { readonly node: string; readonly pod: Pod; readonly requests: ResourceAmounts };
+type Booking = {
+  readonly node: string;
+  readonly pod: Pod;
+  readonly requests: ResourceAmounts;
+  /** The terms of its required anti-affinity. */
+  readonly excludes: readonly PodTerm[];
+};
 
 export class Ledger {
   /** By uid. */
   readonly #bookings = new Map<string, Booking>();
+  /** Those with anti-affinity: most Pods have none. */
+  readonly #excluding = new Map<string, Booking>();
   readonly #used = new Map<string, Map<string, Quantity>>();
   readonly #pods = new Map<string, Map<string, Pod>>();
 
@@ -26,7 +35,9 @@ export class Ledger {
   book(uid: string, node: string, pod: Pod): void {
     this.#cancel(uid);
     const requests = podRequests(pod);
-    this.#bookings.set(uid, { node, pod, requests });
+    const booking = { node, pod, requests, excludes: antiAffinityTerms(pod) };
+    this.#bookings.set(uid, booking);
+    if (booking.excludes.length > 0) this.#excluding.set(uid, booking);
     this.#add(node, requests, 1n);
     at(this.#pods, node).set(uid, pod);
   }
@@ -43,6 +54,11 @@ export class Ledger {
     return [...(this.#pods.get(node)?.values() ?? [])];
   }
 
+  /** Pods that exclude others from their topology domain. */
+  excludingPods(): readonly { readonly node: string; readonly excludes: readonly PodTerm[] }[] {
+    return [...this.#excluding.values()];
+  }
+
   count(node: string): number {
     return this.#pods.get(node)?.size ?? 0;
   }
@@ -51,6 +67,7 @@ export class Ledger {
     const booking = this.#bookings.get(uid);
     if (booking === undefined) return;
     this.#bookings.delete(uid);
+    this.#excluding.delete(uid);
     this.#add(booking.node, booking.requests, -1n);
     this.#pods.get(booking.node)?.delete(uid);
   }

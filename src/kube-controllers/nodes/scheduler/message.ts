@@ -1,5 +1,7 @@
 /** "0/3 nodes are available: …", as kube-scheduler counts and sorts its reasons. */
-import type { Refusal } from "./fit.ts";
+
+/** `movable`: other Pods prevent it. Otherwise no eviction would help. */
+export type Refusal = { readonly reasons: readonly string[]; readonly movable: boolean };
 
 export function unschedulableMessage(refusals: readonly Refusal[]): string {
   const total = refusals.length;

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, test } from "vitest";
 import { expectOk } from "#base";
 import { nodes as nodeResource, persistentVolumeClaims, pods, type Node, type Pod } from "#kube";
 import { simulatedCluster, type SimulatedCluster, type SimulatedClusterOptions } from "../../../../test/builders/simulated-cluster.ts";
-import { refusalOf } from "./fit.ts";
+import { fitCheck } from "./fit.ts";
 import { Ledger } from "./ledger.ts";
 import { blockedMessage, unschedulableMessage } from "./message.ts";
 
@@ -89,7 +89,7 @@ describe("a Pod does not fit", () => {
   ])("$name", ({ given, on = node("a"), there = [], want, movable = false }) => {
     const ledger = new Ledger();
     for (const one of there) ledger.see({ ...one, spec: { ...one.spec, nodeName: "a" } });
-    const refusal = refusalOf(given, on, { ledger, nodes: [on] });
+    const refusal = fitCheck(given, { ledger, nodes: [on] })(on);
     expect(refusal).toEqual(want === undefined ? undefined : { reasons: [want], movable });
   });
 
@@ -195,6 +195,22 @@ test("a Pod waits for its claim, and for its gate", async () => {
       ["foreign", undefined],
     ]),
   );
+});
+
+test("a Pod that must run near another waits until that one has a node", async () => {
+  const world = await begin({ simulation: { nodes: 2 } });
+  const [labels, topologyKey] = [{ app: "db" }, "kubernetes.io/hostname"];
+  const podAffinity = { requiredDuringSchedulingIgnoredDuringExecution: [{ labelSelector: { matchLabels: labels }, topologyKey }] };
+  await create(world, "near", { affinity: { podAffinity } });
+  await world.live(100);
+  expect((await scheduled(world, "near"))?.message).toContain("2 node(s) didn't match pod affinity rules");
+  await create(world, "other");
+  await world.create(pods, "db", { spec: { containers: [{ name: "db", image: "d" }], nodeName: "lattice-node-2" } });
+  await world.live(100);
+  expect((await scheduled(world, "near"))?.status).toBe("False");
+  await world.patch(pods, "db", { metadata: { labels } });
+  await world.live(100);
+  expect((await world.read(pods, "near")).spec.nodeName).toBe("lattice-node-2");
 });
 
 test("an uncordoned node gets waiting Pods", async () => {

@@ -4,13 +4,25 @@
  * A Pod that fits nowhere gets a condition and waits until a node, a Pod or a claim changes. It is not retried on a timer.
  */
 import { timestamp } from "#base";
-import { bindings, keyText, nodes as nodeResource, parseKey, persistentVolumeClaims, pods, type Json, type Node, type Pod } from "#kube";
+import {
+  bindings,
+  jsonEqual,
+  keyText,
+  nodes as nodeResource,
+  parseKey,
+  persistentVolumeClaims,
+  pods,
+  type Json,
+  type Node,
+  type Pod,
+} from "#kube";
 import type { KubeController, KubeControllerContext } from "../../context.ts";
 import { again, done, passOf, type Pass } from "../../work.ts";
-import { isPodActive, podCondition } from "../../workloads/pods/pod-state.ts";
-import { refusalOf } from "./fit.ts";
+import { isPodActive, isPodOver, podCondition } from "../../workloads/pods/pod-state.ts";
+import { affinityTerms } from "./affinity-terms.ts";
+import { fitCheck } from "./fit.ts";
 import { Ledger } from "./ledger.ts";
-import { blockedMessage, unschedulableMessage } from "./message.ts";
+import { blockedMessage, unschedulableMessage, type Refusal } from "./message.ts";
 
 const SCHEDULER_NAME = "default-scheduler";
 const RECHECK_MS = 1_000;
@@ -26,7 +38,8 @@ export const scheduler: KubeController = {
       if (before !== undefined && before.metadata.uid !== after?.metadata.uid) desk.ledger.forget(before);
       if (after !== undefined) desk.ledger.see(after);
       if (after !== undefined && isWaiting(after)) queue.add(keyText(key));
-      else if (before !== undefined && !isWaiting(before)) retry();
+      else if (freesRoom(before, after)) retry();
+      else if (isPlacedAnew(before, after)) desk.takeWaitingForPods().forEach((waiting) => queue.add(waiting));
     });
     informers.subscribe(nodeResource, ({ before, after }) => {
       if (before === undefined || after === undefined || changesRoom(before, after)) retry();
@@ -40,6 +53,19 @@ function isWaiting(pod: Pod): boolean {
   return (nodeName ?? "") === "" && schedulerName === SCHEDULER_NAME && schedulingGates.length === 0 && isPodActive(pod);
 }
 
+function isPlaced(pod: Pod | undefined): pod is Pod {
+  return pod !== undefined && (pod.spec.nodeName ?? "") !== "" && !isPodOver(pod);
+}
+
+function freesRoom(before: Pod | undefined, after: Pod | undefined): boolean {
+  return isPlaced(before) && (!isPlaced(after) || before.metadata.uid !== after.metadata.uid);
+}
+
+/** It was bound, or has other labels: a Pod that wants to run near it may now find a node. */
+function isPlacedAnew(before: Pod | undefined, after: Pod | undefined): boolean {
+  return isPlaced(after) && (!isPlaced(before) || !jsonEqual(before.metadata.labels ?? {}, after.metadata.labels ?? {}));
+}
+
 /** Heartbeats do not affect waiting Pods. */
 function changesRoom(before: Node, after: Node): boolean {
   const room = ({ metadata, spec, status }: Node) => JSON.stringify([metadata.labels, spec, status?.allocatable]);
@@ -49,7 +75,10 @@ function changesRoom(before: Node, after: Node): boolean {
 class PodScheduler {
   readonly ledger = new Ledger();
   readonly #context: KubeControllerContext;
+  /** Keys of Pods that fit nowhere. */
   readonly #waiting = new Set<string>();
+  /** Those of them that must run near other Pods. */
+  readonly #waitingForPods = new Set<string>();
 
   constructor(context: KubeControllerContext) {
     this.#context = context;
@@ -58,6 +87,14 @@ class PodScheduler {
   takeWaiting(): readonly string[] {
     const keys = [...this.#waiting];
     this.#waiting.clear();
+    this.#waitingForPods.clear();
+    return keys;
+  }
+
+  takeWaitingForPods(): readonly string[] {
+    const keys = [...this.#waitingForPods];
+    for (const key of keys) this.#waiting.delete(key);
+    this.#waitingForPods.clear();
     return keys;
   }
 
@@ -68,18 +105,19 @@ class PodScheduler {
     const nodes = informers.of(nodeResource).list();
     const blocked = this.#blockedByClaims(pod);
     if (blocked !== undefined) return this.#refuse(key, pod, blockedMessage(nodes.length, blocked));
-    const surroundings = { ledger: this.ledger, nodes };
-    const tried = nodes.map((node) => ({ node, refusal: refusalOf(pod, node, surroundings) }));
-    const fitting = tried.flatMap(({ node, refusal }) => (refusal === undefined ? [node] : []));
-    const chosen = this.#leastUsed(fitting);
-    if (chosen !== undefined) return this.#bind(pod, chosen);
-    return this.#refuse(key, pod, unschedulableMessage(tried.flatMap(({ refusal }) => refusal ?? [])));
+    const refusalOn = fitCheck(pod, { ledger: this.ledger, nodes });
+    const refusals: Refusal[] = [];
+    let chosen: Node | undefined;
+    for (const node of nodes) {
+      const refusal = refusalOn(node);
+      if (refusal !== undefined) refusals.push(refusal);
+      else if (chosen === undefined || this.#isLessUsed(node, chosen)) chosen = node;
+    }
+    return chosen === undefined ? this.#refuse(key, pod, unschedulableMessage(refusals)) : this.#bind(pod, chosen);
   }
 
-  #leastUsed(nodes: readonly Node[]): Node | undefined {
-    return nodes.toSorted(
-      (a, b) => this.ledger.count(a.metadata.name) - this.ledger.count(b.metadata.name) || (a.metadata.name < b.metadata.name ? -1 : 1),
-    )[0];
+  #isLessUsed({ metadata: a }: Node, { metadata: b }: Node): boolean {
+    return (this.ledger.count(a.name) - this.ledger.count(b.name) || (a.name < b.name ? -1 : 1)) < 0;
   }
 
   #blockedByClaims({ metadata: { namespace }, spec }: Pod): string | undefined {
@@ -112,6 +150,7 @@ class PodScheduler {
   async #refuse(key: string, pod: Pod, message: string): Promise<Pass> {
     const { client, clock, record } = this.#context;
     this.#waiting.add(key);
+    if (affinityTerms(pod).length > 0) this.#waitingForPods.add(key);
     const known = podCondition(pod, "PodScheduled");
     if (known?.reason === "Unschedulable" && known.message === message) return done;
     record({ regarding: pod, type: "Warning", reason: "FailedScheduling", note: message });
