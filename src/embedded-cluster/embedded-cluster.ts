@@ -3,6 +3,7 @@
  *
  * Methods of the cluster throw when the test is wrong (a fixture, a file, a port); its clients never throw, they return Results.
  */
+import { text } from "node:stream/consumers";
 import { FakeClock, mapErr, type Clock, type Logger } from "#base";
 import type { Json, KubeObject, ObjectKey, Resource } from "#kube";
 import type { KubeClient, Transport } from "#kube-client";
@@ -135,6 +136,7 @@ export class EmbeddedCluster<C extends Clock = Clock> implements AsyncDisposable
     );
     const { status, warnings, body: answer } = response;
     if (answer.kind === "json") return { code: status, warnings, body: structuredClone(answer.value) as Json };
+    if (answer.kind === "byte-stream") return { code: status, warnings, body: await text(answer.chunks) };
     return { code: status, warnings, body: answer.kind === "text" ? answer.text : null };
   }
 

@@ -8,6 +8,7 @@ import { builtinKinds, createGuardedServer, openStore, parseTokenFile, type ApiS
 import { withServiceAccounts } from "./admission.ts";
 import { listOf } from "./list-of.ts";
 import type { ClusterOptions } from "./options.ts";
+import { podLogsOf } from "./pod-logs.ts";
 import { openIdentity, type ClusterIdentity } from "./identity/index.ts";
 import { ADMIN, ClusterUsers } from "./users.ts";
 import { adaptTypes, typesFrom } from "./schemas/index.ts";
@@ -77,6 +78,7 @@ async function serve(
     ...(controllers === false ? {} : { admission: withServiceAccounts(() => isReady) }),
     authenticate: users.userOfToken,
     address: () => listening.address,
+    podLogs: podLogsOf(controllers),
   });
   if (!made.ok) return made;
   const server = made.value;

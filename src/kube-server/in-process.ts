@@ -113,5 +113,6 @@ async function* bytesOf(body: ApiBody): AsyncGenerator<Result<Uint8Array, KubeEr
   else if (body.kind === "text") yield ok(encoder.encode(body.text));
   else if (body.kind === "bytes") yield ok(body.bytes);
   else if (body.kind === "cut") yield connectionLost();
+  else if (body.kind === "byte-stream") for await (const chunk of body.chunks) yield ok(chunk);
   else if (body.kind === "stream") for await (const chunk of body.chunks) yield ok(encoder.encode(chunk));
 }

@@ -17,6 +17,7 @@ export {
 export { accountTokens, ANONYMOUS, parseTokenFile, rbacOf, userOf, type Rbac, type TokenTable } from "./auth/index.ts";
 export { decodeProtobuf, isProtobuf } from "./protobuf/index.ts";
 export { createApiServer, type ApiServer, type ApiServerOptions, type AuthorizedRequest } from "./rest/api-server.ts";
+export type { PodLogOptions, PodLogRequest, PodLogs } from "./protocol/pod-log-port.ts";
 export { requestInfoOf } from "./protocol/request-info.ts";
 export { routeOf, type RequestTarget, type Verb } from "./protocol/route.ts";
 export type { ApiBody, ApiRequest, ApiResponse, EventStream, User } from "./protocol/request.ts";

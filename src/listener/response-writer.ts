@@ -13,24 +13,27 @@ export type Pacing = {
   readonly encoding: BufferEncoding;
   /** Fires when the client has gone. */
   readonly signal: AbortSignal;
-  /** How many characters may wait for the client before the writer does. 0: none. */
+  /** How many characters or bytes may wait for the client before the writer does. 0: none. */
   readonly ahead: number;
 };
 
 /** A function that writes; its promise, if there is one, is to be awaited before the next call. */
-export function pacedWriter(response: HttpResponse, { encoding, signal, ahead }: Pacing): (text: string) => Promise<void> | undefined {
+export function pacedWriter(
+  response: HttpResponse,
+  { encoding, signal, ahead }: Pacing,
+): (chunk: string | Uint8Array) => Promise<void> | undefined {
   let waiting = 0;
-  return (text) => {
-    if (send(response, text, encoding)) waiting = 0;
-    else waiting += text.length;
+  return (chunk) => {
+    if (send(response, chunk, encoding)) waiting = 0;
+    else waiting += chunk.length;
     if (waiting === 0 || waiting < ahead) return undefined;
     waiting = 0;
     return drained(response, signal);
   };
 }
 
-function send(response: HttpResponse, text: string, encoding: BufferEncoding): boolean {
-  return "stream" in response ? response.write(text, encoding) : response.write(text, encoding);
+function send(response: HttpResponse, chunk: string | Uint8Array, encoding: BufferEncoding): boolean {
+  return "stream" in response ? response.write(chunk, encoding) : response.write(chunk, encoding);
 }
 
 function drained(response: HttpResponse, signal: AbortSignal): Promise<void> {

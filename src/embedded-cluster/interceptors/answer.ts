@@ -17,10 +17,12 @@ import type { ApiBody, ApiResponse } from "#kube-server";
  */
 export type ActionAnswer =
   | { readonly kind: "json"; readonly code: number; readonly body: Json; readonly warnings: readonly string[] }
-  /** Logs of a pod, discovery as YAML. */
+  /** Discovery as YAML. */
   | { readonly kind: "text"; readonly code: number; readonly text: string }
   /** OpenAPI for Go clients. */
   | { readonly kind: "bytes"; readonly code: number; readonly bytes: Uint8Array }
+  /** The log of a Pod; the response ends with the iteration. */
+  | { readonly kind: "log"; readonly code: number; readonly chunks: AsyncIterable<Uint8Array> }
   /** An open watch. Each event is `{ type, object }`; the watch ends with the iteration. */
   | { readonly kind: "watch"; readonly events: AsyncIterable<Json> }
   /** No response: the connection breaks. */
@@ -34,6 +36,8 @@ export function answerOf({ status, warnings, body }: ApiResponse): ActionAnswer 
       return { kind: "text", code: status, text: body.text };
     case "bytes":
       return { kind: "bytes", code: status, bytes: body.bytes };
+    case "byte-stream":
+      return { kind: "log", code: status, chunks: body.chunks };
     case "stream":
       return { kind: "watch", events: eventsIn(body.chunks) };
     case "none":
@@ -61,6 +65,8 @@ export function responseOf(answer: ActionAnswer, headers: ApiResponse["headers"]
       };
     case "bytes":
       return { status: answer.code, headers, warnings: [], body: { kind: "bytes", bytes: answer.bytes } };
+    case "log":
+      return { status: answer.code, headers, warnings: [], body: { kind: "byte-stream", chunks: answer.chunks } };
     case "watch":
       return { status: 200, headers: { "content-type": "application/json" }, warnings: [], body: streamOf(answer.events) };
     case "broken":

@@ -21,7 +21,7 @@ export async function writeAnswer(response: HttpResponse, answered: ApiResponse,
   if (body.kind === "cut") return abortResponse(response);
   const head: ResponseHead = { "cache-control": "no-cache, private", ...headers };
   if (warnings.length > 0) head["warning"] = warnings.map((text) => `299 - ${quoted(text)}`);
-  if (body.kind === "stream") {
+  if (body.kind === "stream" || body.kind === "byte-stream") {
     writeHead(response, status, head);
     if (headOnly) return void response.end(); // otherwise the connection would be busy until the watch ends
     return sendStream(response, body.chunks, signal);
@@ -135,9 +135,9 @@ function inLatin1(text: string): string {
 }
 
 /** Headers are sent at once: the client knows that its watch has begun before the first event. */
-async function sendStream(response: HttpResponse, chunks: EventStream, signal: AbortSignal): Promise<void> {
+async function sendStream(response: HttpResponse, chunks: EventStream | AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<void> {
   if ("flushHeaders" in response) response.flushHeaders();
-  chunks.whenDropped?.(() => abortResponse(response));
+  if ("whenDropped" in chunks) chunks.whenDropped?.(() => abortResponse(response));
   const write = pacedWriter(response, { encoding: "utf8", signal, ahead: AHEAD_OF_WATCH });
   for await (const chunk of chunks) {
     if (signal.aborted) break;

@@ -6,6 +6,7 @@ import type { Authentication, Authorizer } from "./auth-port.ts";
 import type { ResourceType } from "../resource-type.ts";
 import { nextTurn, type TurnBudget } from "../turns.ts";
 import type { Output } from "./media-types.ts";
+import type { PodLogs } from "./pod-log-port.ts";
 import type { ApiRequest } from "./request.ts";
 import type { RequestTarget } from "./route.ts";
 import type { TypeRegistry } from "./type-registry.ts";
@@ -29,6 +30,8 @@ export type Core = {
   readonly backlog: WatchBacklog;
   readonly turns: TurnBudget;
   readonly admission: Admission;
+  /** Absent: no Pod has a log. */
+  readonly podLogs?: PodLogs | undefined;
 };
 
 /**

@@ -38,6 +38,8 @@ export type ApiBody =
   | { readonly kind: "text"; readonly text: string; readonly texts?: (() => Iterable<string>) | undefined }
   | { readonly kind: "bytes"; readonly bytes: Uint8Array }
   | { readonly kind: "stream"; readonly chunks: EventStream }
+  /** A log. The end of the iteration closes the response. */
+  | { readonly kind: "byte-stream"; readonly chunks: AsyncIterable<Uint8Array> }
   | { readonly kind: "none" }
   /** No response: the connection is closed. Used only by tests of clients. */
   | { readonly kind: "cut" };

@@ -32,6 +32,7 @@ import { negotiate } from "../protocol/media-types.ts";
 import { ensureFirstNamespaces } from "../protocol/namespaces.ts";
 import { patch } from "./patches.ts";
 import { getObject, listObjects } from "./reads.ts";
+import type { PodLogs } from "../protocol/pod-log-port.ts";
 import { header, textResponse, type ApiRequest, type ApiResponse, type User } from "../protocol/request.ts";
 import { failureResponse, TRANSFORMS, type PendingResponse } from "../protocol/respond.ts";
 import { RecentRoutes } from "./recent-routes.ts";
@@ -73,6 +74,8 @@ export type ApiServerOptions = {
   readonly watchBacklog?: Partial<BacklogLimits> | undefined;
   /** "host:port" in discovery documents. */
   readonly address?: (() => string) | undefined;
+  /** Absent: no Pod has a log. */
+  readonly podLogs?: PodLogs | undefined;
 };
 
 /** An authorized request. It is executed when its body has been read, without another authorization. */
@@ -126,6 +129,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     printed: { object: undefined, text: "" },
     backlog: new WatchBacklog(options.watchBacklog),
     turns: new TurnBudget(options.clock),
+    podLogs: options.podLogs,
   };
   const isNew = options.store.collections().length === 0;
   ensureFirstNamespaces(core);

@@ -51,7 +51,7 @@ export function listOptions(request: ApiRequest, type: ResourceType, watching: b
   });
 }
 
-function flag(query: URLSearchParams, name: string): boolean {
+export function flag(query: URLSearchParams, name: string): boolean {
   const value = query.get(name);
   return value !== null && isTrue(value);
 }

@@ -1,4 +1,4 @@
-/** Subresources of pods that act on them: binding to a node, and the ones that would need a kubelet. */
+/** Subresources of pods that act on them: binding to a node, and connections, which would need a kubelet. */
 import { ok, timestamp, whenOk, type Result } from "#base";
 import { field, fieldAt, isJsonObject, type JsonObject, type KubeObject } from "#kube";
 import { attributesOf } from "../attributes.ts";
@@ -6,16 +6,13 @@ import { inVersion, readStored, type RequestContext } from "../../protocol/core.
 import { decodeBody } from "../../protocol/decode-body.ts";
 import { plainText } from "../../protocol/go-format.ts";
 import { asJsonObject, asObject } from "../../protocol/managed-kinds.ts";
-import { integer } from "../list-options.ts";
 import { matchNamespace } from "../../protocol/namespaces.ts";
 import { metaText } from "../../protocol/object-meta.ts";
-import { textResponse } from "../../protocol/request.ts";
 import { valueResponse, type ResponseResult, type PendingResponse } from "../../protocol/respond.ts";
-import { badRequest, conflict, invalid, notFound, success, errorWithoutReason, type Failure } from "../../protocol/status.ts";
+import { badRequest, conflict, notFound, success, errorWithoutReason, type Failure } from "../../protocol/status.ts";
 import { changeStored, updateObject } from "../update-object.ts";
 import { writeOptions, type WriteOptions } from "../../protocol/write-options.ts";
-import { normaliseTime } from "../../builtin-kinds/codec/go-time.ts";
-import type { FieldCause, ResourceType } from "../../resource-type.ts";
+import type { ResourceType } from "../../resource-type.ts";
 import { hiddenGvk, withBodyKind } from "./hidden-kinds.ts";
 import type { Stored } from "../../store/index.ts";
 
@@ -117,51 +114,10 @@ export function objectIn(object: JsonObject, name: string): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
-/** There is no kubelet here. The errors are those of a real server: a pod without a node has no log, and cannot be connected to. */
-export function podLog(call: RequestContext): ResponseResult {
-  const options = logOptions(call);
-  if (!options.ok) return options;
-  const pod = podOf(call);
-  if (!pod.ok) return pod;
-  const container = chosenContainer(call, pod.value.object);
-  if (!container.ok) return container;
-  const node = plainText(fieldAt(pod.value.object, "spec", "nodeName") ?? "");
-  return node === "" ? ok({ ...textResponse(204, ""), headers: {}, body: { kind: "none" } }) : noKubelet(call, node, call.target.type);
-}
-
-/** The numeric options of a log request, with their minimum. */
-const LOG_NUMBERS = [
-  ["tailLines", 0, "must be greater than or equal to 0"],
-  ["limitBytes", 1, "must be greater than 0"],
-  ["sinceSeconds", 1, "must be greater than 0"],
-] as const;
-
-function logOptions({ request, target }: RequestContext): Result<void, Failure> {
-  const causes: FieldCause[] = [];
-  const given = new Set<string>();
-  for (const [name, least, problem] of LOG_NUMBERS) {
-    const value = integer(request.query, name);
-    if (!value.ok) return value;
-    if (value.value !== undefined) given.add(name);
-    if (value.value !== undefined && value.value < least)
-      causes.push({ reason: "FieldValueInvalid", field: name, detail: `Invalid value: ${value.value}: ${problem}` });
-  }
-  const since = request.query.get("sinceTime") ?? "";
-  const sinceTime = since === "" ? ok("") : normaliseTime(since, false);
-  if (!sinceTime.ok) return badRequest(sinceTime.error);
-  if ((request.query.get("stream") ?? "") !== "")
-    causes.push({ reason: "FieldValueForbidden", field: "stream", detail: "Forbidden: may not be specified" });
-  if (given.has("sinceSeconds") && since !== "") {
-    const detail = "Forbidden: at most one of `sinceTime` or `sinceSeconds` may be specified";
-    causes.push({ reason: "FieldValueForbidden", field: "[]", detail });
-  }
-  return causes.length === 0 ? ok(undefined) : invalid({ group: "", kind: "PodLogOptions", name: target.name ?? "" }, causes);
-}
-
 const LISTS = ["initContainers", "containers", "ephemeralContainers"] as const;
 
 /** Without a name: the only container. */
-function chosenContainer({ request, target }: RequestContext, pod: KubeObject): Result<string, Failure> {
+export function chosenContainer({ request, target }: RequestContext, pod: KubeObject): Result<string, Failure> {
   const names = (list: string) => {
     const containers = fieldAt(pod, "spec", list);
     return Array.isArray(containers) ? containers.map((container) => plainText(field(container, "name") ?? "")) : [];
@@ -189,7 +145,7 @@ export function connectToPod(call: RequestContext): ResponseResult {
 }
 
 /** The error for a missing node has the resource of the caller. */
-function noKubelet({ core }: RequestContext, node: string, caller: ResourceType | undefined): ResponseResult {
+export function noKubelet({ core }: RequestContext, node: string, caller: ResourceType | undefined): ResponseResult {
   const nodes = core.types.find("", "v1", "nodes");
   if (nodes !== undefined && core.store.get(nodes.collection, node) === undefined)
     return notFound({ resource: (caller ?? nodes).resource, name: node });
