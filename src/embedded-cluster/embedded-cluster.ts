@@ -5,7 +5,7 @@
  */
 import { text } from "node:stream/consumers";
 import { FakeClock, mapErr, type Clock, type Logger } from "#base";
-import type { Json, KubeObject, ObjectKey, Resource } from "#kube";
+import { keyText, type Json, type KubeObject, type ObjectKey, type Resource } from "#kube";
 import type { KubeClient, Transport } from "#kube-client";
 import type { Simulation } from "#kube-controllers";
 import { CLIENT_AUTHORITY, inProcessClient, serverTransport, type ApiServer, type User } from "#kube-server";
@@ -118,6 +118,14 @@ export class EmbeddedCluster<C extends Clock = Clock> implements AsyncDisposable
     });
     if (found === undefined) throw new ClusterError(unknownKind({ apiVersion: apiVersion ?? "any group", kind }, all));
     return found.resource;
+  }
+
+  /** The object as it is stored now, without a request: it is not logged, and no interceptor sees it. */
+  peek<T extends KubeObject>({ group, version, plural }: Resource<T>, key: ObjectKey): T | undefined {
+    const { store, types } = this.#parts.server;
+    const type = types.find(group, version, plural);
+    const stored = type === undefined ? undefined : store.get(type.collection, keyText(key));
+    return type === undefined || stored === undefined ? undefined : (structuredClone(type.fromStorage(stored.object)) as T);
   }
 
   /** Sends any request, for paths that clients have no method for: `request("POST", "/api/v1/namespaces/a/pods/b/eviction", body)`. */

@@ -1,7 +1,8 @@
 /** The options of a cluster. All of them are optional. */
 import type { Clock, FakeClock, Logger } from "#base";
 import type { JsonObject, KubeObject } from "#kube";
-import type { SimulationOptions } from "#kube-controllers";
+import type { PodProcesses, SimulationOptions } from "#kube-controllers";
+import type { EmbeddedCluster } from "./embedded-cluster.ts";
 import type { Interceptor, InterceptMatch } from "./interceptors/index.ts";
 import type { FieldIndex } from "./schemas/index.ts";
 
@@ -87,7 +88,9 @@ export type ControllerOptions = {
   /**
    * Simulates the scheduler and the kubelets, so that Pods run and Deployments become Ready. `false`: Pods stay Pending. Default: one node.
    */
-  readonly simulation?: boolean | SimulationOptions;
+  readonly simulation?: boolean | Omit<SimulationOptions, "podProcesses">;
+  /** Runs some Pods as processes of this machine. Called once, before the controllers start; all other Pods are simulated. */
+  readonly podProcesses?: (cluster: EmbeddedCluster) => PodProcesses;
   /** The delay before the objects of a deleted namespace are deleted. Default: 0. */
   readonly namespaceGraceMs?: number;
   /**
