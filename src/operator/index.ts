@@ -1,4 +1,5 @@
 export { OPERATOR_NAME, OPERATOR_NAMESPACE, operatorControllers, operatorRbac, operatorScope } from "./controllers.ts";
+export { operatorDeployment, operatorImage, OPERATOR_CONTAINER, type OperatorDeploymentOptions } from "./deployment.ts";
 export { openIdentityFile, type IdentityFileOptions, type KeptIdentity } from "./identity-file.ts";
 export { createLogSink, type LogFormat, type LogOptions } from "./logging.ts";
 export { startOperator, type Operator, type OperatorConfig, type OperatorDependencies } from "./operator.ts";
