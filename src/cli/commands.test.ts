@@ -179,3 +179,11 @@ describe("lattice operator", () => {
     expect(run.stderr).not.toMatch(/\n\s+at /);
   });
 });
+
+it("the API server of a fleet is not started by hand", async () => {
+  expect(await runCli(["__fleet-api-server", "--folder", "/nonexistent", "--name", "mgmt"])).toEqual({
+    code: 2,
+    stdout: "",
+    stderr: "lattice: __fleet-api-server is started by lattice up, and not by hand; use lattice api-server\n",
+  });
+});

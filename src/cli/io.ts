@@ -1,11 +1,7 @@
 /** Input and output of a command: streams, the environment, a signal. bin/lattice.ts takes them from the process; a test uses strings. */
 import type { Clock } from "#base";
+import type { SupervisorChannel } from "#fleet";
 import type { StyledText } from "./styled-text.ts";
-
-export type StopSignalName = "SIGINT" | "SIGTERM" | "SIGHUP";
-
-/** Whether the process exits at once after a repeated signal, or the command still ends by itself. */
-export type RepeatHandler = (signal: StopSignalName) => "exit" | "wait";
 
 export type CliIo = {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -26,13 +22,10 @@ export type CliIo = {
   readonly random: () => number;
   /** Identifies this process in leader election and logs. */
   readonly hostname: string;
-  /** Fires on Ctrl-C, SIGTERM, and when the terminal is closed. */
+  /** Fires on Ctrl-C and SIGTERM. */
   readonly signal: AbortSignal;
-  /**
-   * For a command that must end in order: `handler` gets the signals after the first one, and lost output (a closed pipe or terminal) stops
-   * the command as a signal does, instead of ending the process. The returned function removes the handler.
-   */
-  readonly handleRepeats?: ((handler: RepeatHandler) => () => void) | undefined;
+  /** The channel to `lattice up`, which started this process; absent in all other processes. */
+  readonly supervisor?: SupervisorChannel | undefined;
   /** Owner of this process; absent where the system has no such number. */
   readonly userId?: number | undefined;
   /** Absent if standard output is a file or a pipe. */
@@ -60,7 +53,7 @@ export function reportFailure(io: CliIo, message: string): ExitCode {
   return 2;
 }
 
-/** Resolves when the signal fires. */
+/** Resolves on Ctrl-C or SIGTERM. */
 export function untilStopped(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();

@@ -13,6 +13,7 @@ import {
   type Metrics,
   type Result,
 } from "#base";
+import type { FromOperator } from "#fleet";
 import {
   createLogSink,
   createOtlpTracer,
@@ -68,6 +69,7 @@ async function runOperator(io: CliIo, { config, logger, connection }: Prepared):
   if (!started.ok) return reportFailure(io, started.error);
   const { healthUrl } = started.value;
   io.stdout(`operator ${config.identity} on ${connection.config.server}; health and metrics at ${healthUrl}; Ctrl-C stops it\n`);
+  io.supervisor?.send({ kind: "listening", health: healthUrl } satisfies FromOperator);
   await started.value.run(io.signal);
   await tracer?.close();
   io.stdout("operator stopped\n");

@@ -6,6 +6,7 @@ import { registerCompletion } from "./completion.ts";
 import { registerCrds } from "./crds.ts";
 import { registerDiff } from "./diff.ts";
 import { registerDown } from "./down.ts";
+import { registerFleetApiServer } from "./fleet-api-server.ts";
 import { registerGraph } from "./graph.ts";
 import { registerInit } from "./init.ts";
 import { registerOperator } from "./operator.ts";
@@ -34,4 +35,5 @@ export const COMMANDS: readonly RegisterCommand[] = [
   registerPatch,
   registerCompletion,
   registerVersion,
+  registerFleetApiServer,
 ];

@@ -1,0 +1,77 @@
+/** Starts the fleet of a folder: the requested clusters, and those that it has from before. */
+import { join } from "node:path";
+import { err, ok, type Result } from "#base";
+import { parseNamespace } from "#kube";
+import { createFolder } from "#pki";
+import type { Fleet, FleetCluster, FleetOptions, StartFleet } from "../fleet-types.ts";
+import { clusterFolder } from "../folder/layout.ts";
+import { allowedEnvironment } from "../processes/environment.ts";
+import { spawnNodeProcess, type SpawnProcess } from "../processes/spawn.ts";
+import { ClusterKeeper } from "./cluster-keeper.ts";
+import { keptClusters, readSettings, writeSettings } from "./cluster-settings.ts";
+import { Supervisor } from "./supervisor.ts";
+
+const FOLDER_MODE = 0o700;
+/** Each one needs about 200 MB of memory. */
+const MAX_CLUSTERS = 50;
+
+export const startFleet: StartFleet = (options) => Promise.resolve(openFleet(options, spawnNodeProcess));
+
+export function openFleet(options: FleetOptions, spawn: SpawnProcess): Result<Fleet, string> {
+  const clusters = allClusters(options);
+  if (!clusters.ok) return clusters;
+  const keepers = new Map<string, ClusterKeeper>();
+  const supervisor = new Supervisor(options, keepers);
+  for (const cluster of clusters.value) {
+    const keeper = openCluster(options, { cluster, spawn, onChange: () => supervisor.changed() });
+    if (!keeper.ok) return keeper;
+    keepers.set(cluster.name, keeper.value);
+  }
+  supervisor.begin();
+  return ok(supervisor);
+}
+
+/** The requested ones first; a cluster of the folder keeps its parent. */
+function allClusters({ clusters, folder, logger }: FleetOptions): Result<readonly FleetCluster[], string> {
+  const all = new Map<string, FleetCluster>();
+  for (const cluster of [...clusters, ...keptClusters(folder, logger)]) {
+    const named = parseNamespace(cluster.name);
+    if (!named.ok) return err(`"${cluster.name}" cannot be the name of a cluster: ${named.error}`);
+    if (!all.has(cluster.name)) all.set(cluster.name, cluster);
+  }
+  if (all.size > MAX_CLUSTERS)
+    return err(`the fleet of ${folder.path} has ${all.size} clusters; at most ${MAX_CLUSTERS} run on one machine`);
+  return ok([...all.values()]);
+}
+
+type NewCluster = { readonly cluster: FleetCluster; readonly spawn: SpawnProcess; readonly onChange: () => void };
+
+function openCluster(options: FleetOptions, { cluster, spawn, onChange }: NewCluster): Result<ClusterKeeper, string> {
+  const { program, repair, clock, logger, env } = options;
+  const folder = clusterFolder(options.folder, cluster.name);
+  for (const path of [folder.path, folder.data, folder.logs, folder.machines]) {
+    const made = createFolder(path, FOLDER_MODE);
+    if (!made.ok) return made;
+  }
+  const { stopped = false } = readSettings(folder, logger);
+  const written = writeSettings(folder, { parent: cluster.parent, stopped });
+  if (!written.ok) return written;
+  const keeper = {
+    cluster,
+    folder,
+    program,
+    repair,
+    env: environmentOf(env),
+    spawn,
+    clock,
+    logger: logger.with({ cluster: cluster.name }),
+  };
+  return ok(new ClusterKeeper({ ...keeper, stopped, onChange }));
+}
+
+/** Processes of Pods have a HOME of their own; the cache of compiled modules is the user's. */
+function environmentOf(env: FleetOptions["env"]): Readonly<Record<string, string>> {
+  const allowed = allowedEnvironment(env);
+  const home = allowed["XDG_CACHE_HOME"] ?? (allowed["HOME"] === undefined ? undefined : join(allowed["HOME"], ".cache"));
+  return home === undefined ? allowed : { LATTICE_CACHE: join(home, "lattice"), ...allowed };
+}

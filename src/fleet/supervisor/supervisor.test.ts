@@ -1,0 +1,426 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createLogger, err, expectOk, FakeClock, ok, type Result } from "#base";
+import type { ClusterView, FleetCluster, FleetProcess } from "../fleet-types.ts";
+import { fleetFolder } from "../folder/layout.ts";
+import type { FromApiServer, PodProcessRequest } from "../messages/messages.ts";
+import type { ProcessHandlers, ProcessSpec, SpawnProcess } from "../processes/spawn.ts";
+import { FleetFile } from "./fleet-file.ts";
+import { ReadinessProbe } from "./readiness.ts";
+import { openFleet } from "./start-fleet.ts";
+
+let path = "";
+beforeEach(() => {
+  path = mkdtempSync(join(tmpdir(), "lattice-fleet-"));
+});
+afterEach(() => rmSync(path, { recursive: true, force: true }));
+
+const never = new AbortController().signal;
+
+/** Processes without processes. They end at SIGTERM. */
+class FakeProcess {
+  readonly received: unknown[] = [];
+  readonly signals: string[] = [];
+  readonly pid: number;
+  readonly spec: ProcessSpec;
+  readonly handlers: ProcessHandlers;
+  alive = true;
+
+  constructor(pid: number, spec: ProcessSpec, handlers: ProcessHandlers) {
+    this.pid = pid;
+    this.spec = spec;
+    this.handlers = handlers;
+  }
+
+  send(message: FromApiServer | { kind: "listening"; health: string }): void {
+    this.handlers.onMessage(message);
+  }
+
+  end(exitCode: number): void {
+    if (!this.alive) return;
+    this.alive = false;
+    this.handlers.onExit(exitCode);
+    this.handlers.onClosed();
+  }
+}
+
+class World {
+  readonly clock = new FakeClock();
+  readonly lines: string[] = [];
+  readonly started: FakeProcess[] = [];
+  processes: readonly FleetProcess[] = [];
+  ignoresTerm = false;
+  readonly spawn: SpawnProcess = (spec, handlers) => {
+    const process = new FakeProcess(1_000_000 + this.started.length, spec, handlers);
+    this.started.push(process);
+    const signal = (name: string) => {
+      process.signals.push(name);
+      if (name === "SIGKILL" || !this.ignoresTerm) queueMicrotask(() => process.end(name === "SIGKILL" ? 137 : 0));
+    };
+    return ok({ pid: process.pid, send: (message) => process.received.push(message) > 0, signal });
+  };
+
+  open(clusters: readonly FleetCluster[] = [{ name: "mgmt" }, { name: "cluster-2", parent: "mgmt" }]) {
+    return openFleet(
+      {
+        folder: fleetFolder(path),
+        program: { node: "/node", args: ["/lattice.js"] },
+        clusters,
+        repair: false,
+        clock: this.clock,
+        random: () => 0.5,
+        logger: createLogger((level, message) => this.lines.push(`${level} ${message}`)),
+        env: { HOME: "/home/a", PATH: "/bin", NODE_OPTIONS: "--x" },
+        signal: never,
+        onProcesses: (processes) => (this.processes = processes),
+      },
+      this.spawn,
+    );
+  }
+
+  living(command: string): readonly FakeProcess[] {
+    return this.started.filter(({ alive, spec }) => alive && spec.args.includes(command));
+  }
+
+  /** All API servers report that they are ready. */
+  ready(): void {
+    for (const server of this.living("__fleet-api-server")) {
+      const folder = server.spec.cwd;
+      writeFileSync(join(folder, "kubeconfig"), `kubeconfig of ${folder}`);
+      server.send({ kind: "ready", url: "https://127.0.0.1:1" });
+    }
+  }
+
+  fleetFile(): { clusters: Partial<ClusterView>[] } {
+    return JSON.parse(readFileSync(join(path, "fleet.json"), "utf8")) as { clusters: Partial<ClusterView>[] };
+  }
+}
+
+function podRequest(uid: string): PodProcessRequest {
+  const folder = join(path, "clusters", "mgmt", "machines", "n1", "pods", uid);
+  mkdirSync(folder, { recursive: true });
+  const logs = join(path, "clusters", "mgmt", "logs", "pods", `lattice-system_lattice-operator-x_${uid}`, "operator");
+  return { uid, pod: "lattice-operator-x", container: "operator", folder: logs, args: ["operator"], env: { HOME: folder }, cwd: folder };
+}
+
+async function running(clusters?: readonly FleetCluster[]) {
+  const world = new World();
+  const fleet = expectOk(world.open(clusters));
+  world.ready();
+  await world.clock.advance(50);
+  return { world, fleet };
+}
+
+describe("a fleet", () => {
+  it("starts one API server per cluster, with an allow-list of the environment, and describes them", async () => {
+    const { world, fleet } = await running();
+    expect(world.started.map(({ spec }) => spec)).toEqual(
+      ["mgmt", "cluster-2"].map((name) => ({
+        command: "/node",
+        args: ["/lattice.js", "__fleet-api-server", "--folder", join(path, "clusters", name), "--name", name],
+        env: { HOME: "/home/a", PATH: "/bin", LATTICE_CACHE: "/home/a/.cache/lattice" },
+        cwd: join(path, "clusters", name),
+      })),
+    );
+    expect(world.started[0]?.received).toEqual([{ kind: "begin", repair: false, processes: [] }]);
+    expect(world.fleetFile().clusters).toEqual([
+      { name: "mgmt", kubeconfig: join(path, "clusters/mgmt/kubeconfig"), pids: [1_000_000], state: "Running" },
+      { name: "cluster-2", parent: "mgmt", kubeconfig: join(path, "clusters/cluster-2/kubeconfig"), pids: [1_000_001], state: "Running" },
+    ]);
+    expect(readFileSync(join(path, "kubeconfig"), "utf8")).toBe(`kubeconfig of ${join(path, "clusters/mgmt")}`);
+    expect(world.processes.map(({ pid }) => pid)).toEqual([1_000_000, 1_000_001]);
+    await fleet.close();
+    expect(world.fleetFile().clusters.map(({ pids, state }) => [pids, state])).toEqual([
+      [[], "Stopped"],
+      [[], "Stopped"],
+    ]);
+    expect([world.clock.pending, world.processes]).toEqual([0, []]);
+  });
+
+  it("restarts an API server that ends, and passes it the processes that run on", async () => {
+    const { world, fleet } = await running([{ name: "mgmt" }]);
+    world.started[0]?.send({ kind: "ensure", process: podRequest("u1") });
+    const [operator] = world.living("operator");
+    expect(operator?.spec).toMatchObject({
+      args: ["/lattice.js", "operator"],
+      env: { PATH: "/bin", LATTICE_CACHE: "/home/a/.cache/lattice", HOME: operator?.spec.cwd },
+    });
+    world.started[0]?.end(137);
+    expect(fleet.clusters()[0]).toMatchObject({ state: "Restarting", pids: [operator?.pid] });
+    await world.clock.advance(0);
+    const [restarted] = world.living("__fleet-api-server");
+    expect(restarted?.received[0]).toMatchObject({
+      kind: "begin",
+      processes: [{ uid: "u1", phase: "running", pid: operator?.pid, restarts: 0 }],
+    });
+    restarted?.send({ kind: "ensure", process: podRequest("u1") });
+    expect(world.living("operator")).toEqual([operator]);
+    await fleet.close();
+    expect(world.clock.pending).toBe(0);
+  });
+
+  it("restarts the process of a Pod, and reports it to the API server", async () => {
+    const { world, fleet } = await running([{ name: "mgmt" }]);
+    const [server] = world.started;
+    server?.send({ kind: "ensure", process: podRequest("u1") });
+    world.living("operator")[0]?.end(1);
+    expect(server?.received.at(-1)).toMatchObject({
+      kind: "process",
+      process: { uid: "u1", phase: "waiting", delayMs: 0, last: { exitCode: 1 } },
+    });
+    await world.clock.advance(0);
+    expect(server?.received.at(-1)).toMatchObject({ process: { phase: "running", restarts: 1 } });
+    server?.send({ kind: "stop", uid: "u1", graceMs: 1_000 });
+    await world.clock.advance(0);
+    expect(server?.received.at(-1)).toMatchObject({ process: { phase: "ended", last: { exitCode: 0 } } });
+    server?.send({ kind: "ensure", process: podRequest("u1") });
+    expect(server?.received.at(-1)).toMatchObject({ process: { phase: "running", restarts: 2 } });
+    await fleet.close();
+  });
+
+  it("forgets a Pod: its process ends, and its files are deleted", async () => {
+    const { world, fleet } = await running([{ name: "mgmt" }]);
+    const request = podRequest("u1");
+    world.started[0]?.send({ kind: "ensure", process: request });
+    expect(existsSync(join(request.folder, "0.log"))).toBe(true);
+    world.started[0]?.send({ kind: "forget", uid: "u1", graceMs: 0 });
+    await world.clock.advance(0);
+    expect([world.living("operator"), existsSync(request.cwd), existsSync(dirname(request.folder))]).toEqual([[], false, false]);
+    expect(fleet.clusters()[0]?.pids).toHaveLength(1);
+    await fleet.close();
+  });
+
+  it("waits for the end of a process before it starts the next one of the same Pod", async () => {
+    const { world, fleet } = await running([{ name: "mgmt" }]);
+    world.ignoresTerm = true;
+    world.started[0]?.send({ kind: "ensure", process: podRequest("u1") });
+    const [first] = world.living("operator");
+    world.started[0]?.send({ kind: "stop", uid: "u1", graceMs: 1_000 });
+    world.started[0]?.send({ kind: "ensure", process: podRequest("u1") });
+    expect(world.living("operator")).toEqual([first]);
+    await world.clock.advance(1_000);
+    expect(first?.signals).toEqual(["SIGTERM", "SIGKILL"]);
+    expect(world.living("operator")).toHaveLength(1);
+    world.ignoresTerm = false;
+    await fleet.close();
+  });
+
+  it("ends operators before API servers, and does not wait for those that ignore a signal", async () => {
+    const { world, fleet } = await running([{ name: "mgmt" }]);
+    world.started[0]?.send({ kind: "ensure", process: podRequest("u1") });
+    world.ignoresTerm = true;
+    const [server, operator] = world.started;
+    const closed = fleet.close();
+    expect([operator?.signals, server?.signals]).toEqual([["SIGTERM"], []]);
+    server?.send({ kind: "ensure", process: podRequest("u2") });
+    await world.clock.advance(5_000);
+    expect([operator?.signals, server?.signals]).toEqual([["SIGTERM", "SIGKILL"], ["SIGTERM"]]);
+    // the API server is not informed of the end: the Pod runs again at the next start
+    expect(server?.received.at(-1)).toMatchObject({ process: { phase: "running" } });
+    await world.clock.advance(4_000);
+    await closed;
+    expect(world.started.every(({ alive }) => !alive)).toBe(true);
+    expect(await fleet.stop("mgmt")).toEqual(err("lattice up is stopping"));
+    expect(world.clock.pending).toBe(0);
+  });
+
+  it("runs again with the clusters of its folder, their parents, and those that were stopped", async () => {
+    const { fleet: before } = await running();
+    await before.stop("cluster-2");
+    await before.close();
+    writeFileSync(join(path, "fleet.json"), "edited {");
+    mkdirSync(join(path, "clusters", "Not A Name"));
+    writeFileSync(join(path, "clusters", "file"), "");
+    const { world, fleet } = await running([{ name: "mgmt" }]);
+    expect(fleet.clusters().map(({ name, parent, state }) => [name, parent, state])).toEqual([
+      ["mgmt", undefined, "Running"],
+      ["cluster-2", "mgmt", "Stopped"],
+    ]);
+    expect(world.fleetFile().clusters).toHaveLength(2);
+    await fleet.close();
+  });
+
+  it("ignores settings of a cluster that cannot be read", async () => {
+    mkdirSync(join(path, "clusters", "mgmt"), { recursive: true });
+    writeFileSync(join(path, "clusters", "mgmt", "cluster.json"), "edited {");
+    const { world, fleet } = await running();
+    expect(fleet.clusters()[0]?.state).toBe("Running");
+    expect(world.lines).toContainEqual(expect.stringContaining("the settings of a cluster cannot be read"));
+    await fleet.close();
+  });
+
+  it.each([
+    { name: "a name that is none", clusters: [{ name: "../x" }], want: '"../x" cannot be the name of a cluster' },
+    { name: "too many", clusters: Array.from({ length: 51 }, (_, index) => ({ name: `c-${index}` })), want: "has 51 clusters; at most 50" },
+  ])("refuses $name, and starts nothing", ({ clusters, want }) => {
+    const world = new World();
+    expect(world.open(clusters)).toMatchObject({ ok: false, error: expect.stringContaining(want) as string });
+    expect([world.started, readdirSync(path)]).toEqual([[], []]);
+  });
+});
+
+describe("stop and start of a cluster", () => {
+  it("end its processes, and start them again", async () => {
+    const { world, fleet } = await running();
+    let changes = 0;
+    const end = fleet.subscribe(() => (changes += 1));
+    expect(await fleet.stop("cluster-2")).toEqual(ok("stopped cluster cluster-2; its state is kept"));
+    expect(fleet.clusters()[1]).toMatchObject({ state: "Stopped", pids: [] });
+    await world.clock.advance(10_000);
+    expect(world.living("__fleet-api-server")).toHaveLength(1);
+    expect(await fleet.untilRunning("cluster-2", never)).toMatchObject({
+      ok: false,
+      error: expect.stringContaining("lattice start cluster-2") as string,
+    });
+    const starting = fleet.start("cluster-2");
+    world.ready();
+    expect(await starting).toEqual(ok("started cluster cluster-2"));
+    expect(fleet.clusters()[1]?.state).toBe("Running");
+    end();
+    const seen = changes;
+    await fleet.close();
+    expect([seen > 0, changes]).toEqual([true, seen]);
+  });
+
+  it("twice is no error, and an unknown name suggests the nearest one", async () => {
+    const { fleet } = await running();
+    expect(await fleet.start("mgmt")).toEqual(ok("cluster mgmt runs already"));
+    await fleet.stop("cluster-2");
+    expect(await fleet.stop("cluster-2")).toEqual(ok("cluster cluster-2 is stopped already"));
+    expect(await fleet.stop("cluster-1")).toEqual(err('there is no cluster "cluster-1"; did you mean "cluster-2"?'));
+    expect(await fleet.start("production")).toEqual(err('there is no cluster "production"; there are mgmt, cluster-2'));
+    await fleet.close();
+  });
+
+  it("a start during a stop waits for its end", async () => {
+    const { world, fleet } = await running([{ name: "mgmt" }]);
+    const stopping = fleet.stop("mgmt");
+    const starting = fleet.start("mgmt");
+    await stopping;
+    await world.clock.advance(0);
+    world.ready();
+    expect(await starting).toEqual(ok("started cluster mgmt"));
+    await fleet.close();
+  });
+});
+
+describe("a cluster that cannot start", () => {
+  it("is reported with the reason of its API server", async () => {
+    const world = new World();
+    const fleet = expectOk(world.open());
+    const waiting = fleet.untilRunning("mgmt", never);
+    world.started[0]?.send({ kind: "failed", message: "the log is damaged; --repair starts with the intact part" });
+    expect(await waiting).toEqual(err("cluster mgmt cannot start: the log is damaged; --repair starts with the intact part"));
+    world.started[0]?.end(2);
+    await world.clock.advance(0);
+    world.ready();
+    expect(await fleet.untilRunning("mgmt", never)).toMatchObject({ ok: true, value: { name: "mgmt", state: "Running" } });
+    await fleet.close();
+  });
+
+  it("is reported after some attempts that end without a reason", async () => {
+    const world = new World();
+    const fleet = expectOk(world.open([{ name: "mgmt" }]));
+    const waiting = fleet.untilRunning("mgmt", never);
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      world.living("__fleet-api-server")[0]?.end(134);
+      await world.clock.advance(2_000);
+    }
+    expect(await waiting).toEqual(
+      err(
+        `cluster mgmt cannot start: its API server ended with exit code 134; its log is ${join(path, "clusters/mgmt/logs/api-server.log")}`,
+      ),
+    );
+    await fleet.close();
+  });
+
+  it("ends waiting with the signal", async () => {
+    const world = new World();
+    const fleet = expectOk(world.open());
+    const stop = new AbortController();
+    const waiting = fleet.untilRunning("mgmt", stop.signal);
+    stop.abort();
+    expect(await waiting).toEqual(err("cluster mgmt has not started yet"));
+    await fleet.close();
+  });
+
+  it("ignores messages that are none", async () => {
+    const { world, fleet } = await running([{ name: "mgmt" }]);
+    world.started[0]?.handlers.onMessage({ kind: "unknown" });
+    expect(world.lines).toEqual(["warn a message of an API server cannot be read"]);
+    await fleet.close();
+  });
+});
+
+describe("fleet.json", () => {
+  it("on a full disk is reported once, and written when there is room", async () => {
+    const clock = new FakeClock();
+    const lines: string[] = [];
+    const texts: string[] = [];
+    let full = true;
+    const write = (_: string, text: string): Result<void, string> => {
+      if (full) return err("ENOSPC: no space left on device");
+      texts.push(text);
+      return ok(undefined);
+    };
+    const file = new FleetFile({ path: "/f", clusters: () => [], clock, logger: createLogger((level) => lines.push(level)), write });
+    file.changed();
+    await clock.advance(20_000);
+    expect([lines, texts]).toEqual([["error"], []]);
+    full = false;
+    await clock.advance(5_000);
+    expect(texts).toEqual(['{\n  "clusters": []\n}\n']);
+    file.close();
+    expect(clock.pending).toBe(0);
+  });
+
+  it("is written once for changes that come together", async () => {
+    const clock = new FakeClock();
+    let count = 0;
+    const write = () => {
+      count += 1;
+      return ok(undefined);
+    };
+    const clusters = (): readonly ClusterView[] => [];
+    const file = new FleetFile({ path: "/f", clusters, clock, logger: createLogger(() => {}), write });
+    for (let change = 0; change < 5; change += 1) file.changed();
+    await clock.advance(100);
+    file.changed();
+    await clock.advance(100);
+    expect(count).toBe(1);
+    file.close();
+  });
+});
+
+describe("the readiness of an operator", () => {
+  it("is asked often until it is ready, and then seldom", async () => {
+    const clock = new FakeClock();
+    const changes: boolean[] = [];
+    let [ready, asked] = [false, 0];
+    const probe = () => {
+      asked += 1;
+      return Promise.resolve(ready);
+    };
+    const readiness = new ReadinessProbe({ health: "http://127.0.0.1:1", clock, onChange: (now) => changes.push(now), probe });
+    await clock.advance(1_000);
+    expect(asked).toBe(5);
+    ready = true;
+    await clock.advance(10_000);
+    expect([changes, asked < 10, readiness.ready]).toEqual([[true], true, true]);
+    ready = false;
+    await clock.advance(5_000);
+    expect(changes).toEqual([true, false]);
+    readiness.close();
+    expect(clock.pending).toBe(0);
+  });
+
+  it("of an address where nothing listens is false", async () => {
+    const clock = new FakeClock();
+    const readiness = new ReadinessProbe({ health: "http://127.0.0.1:1", clock, onChange() {} });
+    while (clock.pending === 0) await new Promise((resolve) => setTimeout(resolve, 2));
+    expect(readiness.ready).toBe(false);
+    readiness.close();
+  });
+});
