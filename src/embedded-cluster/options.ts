@@ -43,7 +43,10 @@ export type ClusterOptions<C extends Clock = Clock> = {
   readonly seed?: number;
   /** Replaces the seeded random numbers. */
   readonly random?: () => number;
-  /** Stores objects in this folder; without it they are lost when the cluster is closed. */
+  /**
+   * Stores objects in this folder, and certificate authority, tokens and port, so that kubeconfigs stay valid after a restart. Without it they
+   * are lost when the cluster is closed.
+   */
   readonly dataDir?: string;
   /**
    * Start with the intact part when files of `dataDir` are damaged; damaged files are kept under other names. Without it, the start fails.
@@ -54,7 +57,7 @@ export type ClusterOptions<C extends Clock = Clock> = {
    * and its controllers have no work left. Default: false.
    */
   readonly resettable?: boolean;
-  /** Users in addition to "admin", for `clientFor` and `kubeconfig`. */
+  /** Users in addition to "admin", for `clientFor` and `kubeconfig`. A `dataDir` keeps their tokens. */
   readonly users?: readonly ClusterUser[];
   /** The text of a token file (`token,user,uid,"group1,group2"`), as for kube-apiserver: more users for HTTP. */
   readonly tokens?: string;

@@ -6,6 +6,7 @@ export {
   type CertificateAuthority,
   type CertificateRequest,
 } from "./certificate.ts";
+export { combineBundles } from "./certificate-bundle.ts";
 export { checkCertificate, type CertificateState, type CertificateUse } from "./check-certificate.ts";
 export { createFolder } from "./create-folder.ts";
 export { readChildren, readElement, type DerElement } from "./der-reader.ts";

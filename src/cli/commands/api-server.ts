@@ -22,9 +22,12 @@ export const registerApiServer: RegisterCommand = (program, { io, done }) => {
     .argument("[command...]", "after --: run this command, then stop with its exit code")
     .option("--crds <path...>", "files or folders with CustomResourceDefinitions to install at the start")
     .option("--bind <address>", "the address to listen on; other machines can reach any address but loopback", "127.0.0.1")
-    .option("--port <number>", "the port to listen on; 0: any free port", "0")
+    .option("--port <number>", "the port to listen on; 0: the port that --data-dir keeps, or any free port", "0")
     .option("--token-file <file>", 'users, in the format of kube-apiserver: token,user,uid,"groups"; without it there is one administrator')
-    .option("--data-dir <folder>", "store all objects there; without it they are lost when the process ends")
+    .option(
+      "--data-dir <folder>",
+      "store all objects there, and the keys and tokens that kubeconfigs need; without it they are lost when the process ends",
+    )
     .option("--repair", "start with the intact part of a damaged --data-dir; damaged files are kept under other names")
     .option("--kubeconfig-out <file>", "write a kubeconfig for kubectl, readable by you only")
     .option("--http", "plain HTTP on loopback instead of TLS")

@@ -17,6 +17,8 @@ export const IDENTITY_FILES = {
   port: "port",
 } as const;
 
+/** Written by the server, in the same folder. */
+const SERVICE_ACCOUNT_KEY = "service-account.key";
 /** Certificates and the port are no secrets. */
 const PUBLIC_FILES: readonly string[] = [IDENTITY_FILES.authorityCertificate, IDENTITY_FILES.servingCertificate, IDENTITY_FILES.port];
 const MAX_BYTES = 4 * 1024 * 1024;
@@ -33,13 +35,14 @@ export function identityFile(folder: string, name: string): IdentityFile {
   return {
     path,
     read: () => readPrivateFile(path, { maxBytes: MAX_BYTES, readableByOthers: PUBLIC_FILES.includes(name) }),
-    write: (text) => (text.length > MAX_BYTES ? err(`${path} would have more than ${MAX_BYTES} bytes`) : writePrivateFile(path, text)),
+    write: (text) =>
+      Buffer.byteLength(text) > MAX_BYTES ? err(`${path} would have more than ${MAX_BYTES} bytes`) : writePrivateFile(path, text),
   };
 }
 
 /** A process that was killed while it wrote a file leaves a folder that `writePrivateFile` has created. The caller holds the lock of the folder. */
 export function removeUnfinishedFiles(folder: string): void {
-  const names = Object.values<string>(IDENTITY_FILES);
+  const names = [SERVICE_ACCOUNT_KEY, ...Object.values(IDENTITY_FILES)];
   const isUnfinished = (entry: string) => names.some((name) => entry.startsWith(`.${name}-`) && entry.length === name.length + 8);
   fromThrowing(() => {
     for (const entry of readdirSync(folder).filter(isUnfinished)) rmSync(join(folder, entry), { recursive: true, force: true });

@@ -1,6 +1,7 @@
 export { createAuthentication } from "./authentication.ts";
 export { ensureBootstrapObjects } from "./bootstrap/bootstrap.ts";
-export { CLIENT_AUTHORITY, ensureServerRecords, publishClientAuthority } from "./bootstrap/server-records.ts";
+export { CLIENT_AUTHORITY, publishClientAuthority } from "./bootstrap/client-authority.ts";
+export { ensureServerRecords } from "./bootstrap/server-records.ts";
 export { creationChecks } from "./creation.ts";
 export { createGate, type Gate } from "./gate.ts";
 export { escalationChecks } from "./rbac/escalation.ts";

@@ -169,7 +169,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
       if (!authorized.ok) return authorized.error;
       return execute(authorized.value, signal, known?.target ?? newTarget(authorized.value, info, paths));
     },
-    publishClientAuthority: (pem) => publishClientAuthority(core, pem),
+    publishClientAuthority: (pem) => publishClientAuthority(core, pem, closing.signal),
     close() {
       definitions.end();
       closing.abort();

@@ -7,6 +7,8 @@ import { PROGRAM } from "../program.ts";
 
 export const TOKEN = "test-token";
 
+export type ServerProcessOptions = { readonly controllers?: boolean; readonly tokenFile?: boolean };
+
 export class ServerProcess {
   readonly #child: ChildProcessByStdio<null, Readable, Readable>;
   readonly #ended: Promise<void>;
@@ -14,16 +16,18 @@ export class ServerProcess {
   #stderr = "";
   #heard: (() => void) | undefined;
 
-  /** `home` holds the token file, and the data of the server in `home/data`. Without controllers only requests change objects. */
-  constructor(home: string, flags: readonly string[] = ["--http"], { controllers = false }: { readonly controllers?: boolean } = {}) {
+  /**
+   * `home` holds the token file, and the data of the server in `home/data`. Without controllers only requests change objects. Without a token
+   * file the administrator has a token of the server's own.
+   */
+  constructor(home: string, flags: readonly string[] = ["--http"], { controllers = false, tokenFile = true }: ServerProcessOptions = {}) {
     const tokens = join(home, "tokens.csv");
     writeFileSync(tokens, `${TOKEN},admin,admin,"system:masters"\n`, { mode: 0o600 });
     const all = [
       "api-server",
       "--port",
       "0",
-      "--token-file",
-      tokens,
+      ...(tokenFile ? ["--token-file", tokens] : []),
       "--data-dir",
       join(home, "data"),
       ...(controllers ? [] : ["--no-controllers"]),

@@ -1,9 +1,9 @@
 /**
- * Records of a kube-apiserver about itself in kube-system: the Lease of its identity, the authority of client certificates, and the start of
- * the tracking of legacy ServiceAccount tokens.
+ * Records of a kube-apiserver about itself in kube-system: the Lease of its identity, the ConfigMap for its client authority (empty until
+ * `client-authority.ts` fills it), and the start of the tracking of legacy ServiceAccount tokens.
  */
 import { sha256Hex, timestamp } from "#base";
-import { fieldAt, type JsonObject, type KubeObject } from "#kube";
+import type { JsonObject, KubeObject } from "#kube";
 import { newUid } from "../../protocol/core.ts";
 import type { BootstrapContext } from "./bootstrap.ts";
 import type { Store } from "../../store/index.ts";
@@ -27,17 +27,6 @@ export function ensureServerRecords(context: BootstrapContext): void {
   }
   if (types.find("coordination.k8s.io", "v1", "leases") !== undefined) takeIdentity(context);
 }
-
-/** Publishes the PEM of the client certificate authority, for extension servers that authenticate through this one. */
-export function publishClientAuthority(context: BootstrapContext, pem: string): void {
-  if (context.types.find("", "v1", "configmaps") === undefined) return;
-  const known = context.store.get(CONFIG_MAPS, `${NAMESPACE}/${AUTHENTICATION}`)?.object;
-  if (fieldAt(known, "data", "client-ca-file") === pem) return;
-  putConfigMap(context, AUTHENTICATION, { "client-ca-file": pem });
-}
-
-/** For callers that need the list of objects that the server writes itself. */
-export const CLIENT_AUTHORITY = { collection: CONFIG_MAPS, key: `${NAMESPACE}/${AUTHENTICATION}` } as const;
 
 type Data = Readonly<Record<string, string>>;
 

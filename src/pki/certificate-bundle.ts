@@ -1,0 +1,39 @@
+/** Bundles: several certificates in one PEM text. */
+import { X509Certificate } from "node:crypto";
+import { andThen, err, fromThrowing, ok, type Result } from "#base";
+import type { PkiError } from "./key-pair.ts";
+
+const [BEGIN, END] = ["-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----"];
+const MAX_CERTIFICATES = 1_000;
+
+/** The certificates of both bundles in their order, each once, without those that have expired at `now`. An empty bundle is valid. */
+export function combineBundles(first: string, second: string, now: number): Result<string, PkiError> {
+  return andThen(readBundle(first), (one) =>
+    andThen(readBundle(second), (other) => {
+      const valid = [...one, ...other].filter(({ validToDate }) => validToDate.getTime() > now);
+      return ok([...new Set(valid.map((certificate) => certificate.toString()))].join(""));
+    }),
+  );
+}
+
+function readBundle(text: string): Result<readonly X509Certificate[], PkiError> {
+  const certificates: X509Certificate[] = [];
+  for (let begin = text.indexOf(BEGIN); begin >= 0; begin = text.indexOf(BEGIN, begin)) {
+    if (certificates.length >= MAX_CERTIFICATES) return invalid(`the bundle has more than ${MAX_CERTIFICATES} certificates`);
+    const end = text.indexOf(END, begin) + END.length;
+    // without an end, the text is not readable either
+    const block = text.slice(begin, end);
+    const parsed = fromThrowing(
+      () => new X509Certificate(block),
+      () => `certificate ${certificates.length + 1} of the bundle is not readable PEM`,
+    );
+    if (!parsed.ok) return invalid(parsed.error);
+    certificates.push(parsed.value);
+    begin = end;
+  }
+  return certificates.length === 0 && text.trim() !== "" ? invalid("the bundle has no certificate") : ok(certificates);
+}
+
+function invalid(message: string): Result<never, PkiError> {
+  return err({ kind: "invalid-certificate", message });
+}
