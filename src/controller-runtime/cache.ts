@@ -8,9 +8,10 @@ import type { Clock, Logger, Metrics } from "#base";
 import { field, groupResourceOf, isJsonObject, type KubeObject, type ObjectKey, type Resource } from "#kube";
 import type { KubeReader, KubeWatcher } from "#kube-client";
 import { FIELD_MANAGER, labelOf, OWNER_LABEL } from "./identity.ts";
+import { watchDefinitions } from "./informer/definition-watch.ts";
 import type { ChangeHandler, InformerHealth } from "./informer/informer.ts";
 import { InformerGroup, type ReadAccess } from "./informer/informer-group.ts";
-import { EVERYWHERE, type ManagerScope } from "./scope.ts";
+import { EVERYWHERE, isDefinedKind, type ManagerScope } from "./scope.ts";
 
 /** The state of the cluster in the informers; it may be out of date. Reading a kind that was not declared is a bug. */
 export interface CacheReader {
@@ -39,6 +40,8 @@ export type InformerSetOptions = {
 export class InformerSet implements CacheReader {
   readonly #options: InformerSetOptions;
   readonly #informers = new Map<string, InformerGroup>();
+  /** Kinds that may be installed and removed, by the name of their definition. */
+  readonly #defined = new Map<string, readonly InformerGroup[]>();
 
   /** A kind in both lists is not optional. */
   constructor(options: InformerSetOptions, resources: readonly Resource[], optional: readonly Resource[] = []) {
@@ -89,7 +92,15 @@ export class InformerSet implements CacheReader {
 
   /** Ends when the signal fires and every informer has stopped. */
   async run(signal: AbortSignal): Promise<void> {
-    await Promise.all([...this.#informers.values()].map((informer) => informer.run(signal)));
+    const informers = [...this.#informers.values()].map((informer) => informer.run(signal));
+    await Promise.all([...informers, ...(this.#defined.size === 0 ? [] : [this.#watchDefinitions(signal)])]);
+  }
+
+  #watchDefinitions(signal: AbortSignal): Promise<void> {
+    const onChange = (name: string, definition: "exists" | "removed") => {
+      for (const informer of this.#defined.get(name) ?? []) informer.definitionChanged(definition);
+    };
+    return watchDefinitions({ ...this.#options, onChange }, signal);
   }
 
   /** True once every informer has its first complete list; false when the signal fires first. */
@@ -111,6 +122,10 @@ export class InformerSet implements CacheReader {
     const informer = new InformerGroup({ ...options, resource, optional, transform: keepOwnManagedFields }, scope);
     informer.addIndex(OWNER_INDEX, (object) => [labelOf(object, OWNER_LABEL) ?? []].flat());
     this.#informers.set(name, informer);
+    const definition = groupResourceOf(resource);
+    // in some namespaces only, the operator has no right to read definitions
+    if (scope === undefined && isDefinedKind(resource, optional))
+      this.#defined.set(definition, [...(this.#defined.get(definition) ?? []), informer]);
   }
 
   #of(resource: Resource): InformerGroup {

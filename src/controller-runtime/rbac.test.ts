@@ -29,6 +29,7 @@ const READS = "get,list,watch";
 const WATCHES = "list,watch";
 const OWN = "create,delete,get,list,patch,watch";
 const EVENTS = "events.k8s.io: events: create,patch";
+const DEFINITIONS = "apiextensions.k8s.io: customresourcedefinitions: list,watch";
 
 type Row = { readonly name: string; readonly given: readonly ControllerDeclaration[]; readonly want: readonly string[] };
 const rows: readonly Row[] = [
@@ -36,23 +37,24 @@ const rows: readonly Row[] = [
   {
     name: "a controller that owns nothing reads its kind and writes its status",
     given: [{ name: "a", reconciles: widgets }],
-    want: [EVENTS, `lattice.dev: widgets: ${READS}`, "lattice.dev: widgets/status: update"],
+    want: [DEFINITIONS, EVENTS, `lattice.dev: widgets: ${READS}`, "lattice.dev: widgets/status: update"],
   },
   {
     name: "a controller of a foreign kind does not write its status",
     given: [{ name: "a", reconciles: widgets, writesStatus: false }],
-    want: [EVENTS, `lattice.dev: widgets: ${READS}`],
+    want: [DEFINITIONS, EVENTS, `lattice.dev: widgets: ${READS}`],
   },
   {
     name: "a finalizer needs patch",
     given: [{ name: "a", reconciles: widgets, finalizer: "x/y" }],
-    want: [EVENTS, "lattice.dev: widgets: get,list,patch,watch", "lattice.dev: widgets/status: update"],
+    want: [DEFINITIONS, EVENTS, "lattice.dev: widgets: get,list,patch,watch", "lattice.dev: widgets/status: update"],
   },
   {
     name: "kinds that are never pruned may not be deleted",
     given: [{ name: "a", reconciles: widgets, owns: [claims] }],
     want: [
       ": persistentvolumeclaims: create,get,list,patch,watch",
+      DEFINITIONS,
       EVENTS,
       `lattice.dev: widgets: ${READS}`,
       "lattice.dev: widgets/finalizers,widgets/status: update",
@@ -63,6 +65,7 @@ const rows: readonly Row[] = [
     given: [{ name: "a", reconciles: widgets, owns: [deployments], watches: [watch(nodes, () => [])], reads: [pods] }],
     want: [
       `: nodes,pods: ${WATCHES}`,
+      DEFINITIONS,
       `apps: deployments: ${OWN}`,
       EVENTS,
       `lattice.dev: widgets: ${READS}`,
@@ -82,11 +85,22 @@ const rows: readonly Row[] = [
     ],
     want: [
       ": pods: delete,list,watch",
+      DEFINITIONS,
       `apps: deployments: ${OWN}`,
       EVENTS,
       `lattice.dev: widgets: ${READS}`,
       "lattice.dev: widgets/finalizers,widgets/status: update",
     ],
+  },
+  {
+    name: "a controller of kinds that every cluster serves does not read definitions, unless one of them is optional",
+    given: [{ name: "a", reconciles: pods, writesStatus: false }],
+    want: [`: pods: ${READS}`, EVENTS],
+  },
+  {
+    name: "an optional kind may be installed later",
+    given: [{ name: "a", reconciles: pods, writesStatus: false, reads: [deployments], optional: [deployments] }],
+    want: [`: pods: ${READS}`, DEFINITIONS, `apps: deployments: ${WATCHES}`, EVENTS],
   },
 ];
 

@@ -3,10 +3,10 @@
  *
  * Pure and deterministic: rules are merged and sorted, so that the generated chart changes only when a controller does.
  */
-import type { KubeObject, Resource } from "#kube";
+import { customResourceDefinitions, type KubeObject, type Resource } from "#kube";
 import { KEPT_KINDS } from "./identity.ts";
 import type { ControllerDeclaration } from "./controller.ts";
-import { isNamespaceKind, type ManagerScope } from "./scope.ts";
+import { isDefinedKind, isNamespaceKind, type ManagerScope } from "./scope.ts";
 
 export type RbacRule = {
   readonly apiGroups: readonly string[];
@@ -43,7 +43,8 @@ export function rbacFor(controllers: readonly ControllerDeclaration[], options: 
   const { name, namespace, scope } = options;
   const account = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name, namespace } };
   const needs = controllers.flatMap(needsOf);
-  const cluster = scope === undefined ? [...needs.map(ruleOf), EVENTS] : clusterRules(needs, scope);
+  const definitions = controllers.some(readsDefinedKinds) ? [ruleOf({ resource: customResourceDefinitions, verbs: WATCH })] : [];
+  const cluster = scope === undefined ? [...needs.map(ruleOf), ...definitions, EVENTS] : clusterRules(needs, scope);
   const roles = scope === undefined ? new Map([[namespace, leaseRules(options)]]) : namespaceRules(needs, scope, options);
   return [account, ...grant(cluster, undefined, options), ...[...roles].flatMap(([where, rules]) => grant(rules, where, options))];
 }
@@ -98,6 +99,12 @@ function namespaceRules(needs: readonly Need[], scope: ManagerScope, options: Rb
   const byNamespace = new Map<string, readonly RbacRule[]>();
   for (const [namespace, rules] of all) byNamespace.set(namespace, [...(byNamespace.get(namespace) ?? []), ...rules]);
   return byNamespace;
+}
+
+/** Definitions are watched, so that their kinds are noticed at once. Not within a scope: there, missing kinds are asked for again and again. */
+function readsDefinedKinds({ reconciles, owns = [], watches = [], reads = [], optional = [] }: ControllerDeclaration): boolean {
+  const all = [reconciles, ...owns, ...watches.map(({ resource }) => resource), ...reads];
+  return all.some((resource) => isDefinedKind(resource, optional.includes(resource)));
 }
 
 function needsOf(controller: ControllerDeclaration): readonly Need[] {

@@ -21,6 +21,11 @@ export function isNamespaceKind({ group, plural }: Resource): boolean {
   return group === "" && plural === "namespaces";
 }
 
+/** Whether the kind may come from a CustomResourceDefinition, which can be installed and removed at any time. */
+export function isDefinedKind({ group }: Resource, optional: boolean): boolean {
+  return optional || (group.includes(".") && !group.endsWith(".k8s.io"));
+}
+
 /** One per namespace, or one for the whole cluster: cluster-scoped kinds, except Namespaces, which are requested by name. */
 export function selectionsOf(resource: Resource, scope: ManagerScope | undefined): ReadonlyMap<string, Selection> {
   if (scope === undefined) return new Map([[EVERYWHERE, {}]]);

@@ -57,6 +57,11 @@ export class InformerGroup {
     return callAll(this.#all.map((informer) => informer.subscribeServed(handler)));
   }
 
+  /** The definition of the kind changed: informers that disagree with it list at once. */
+  definitionChanged(definition: "exists" | "removed"): void {
+    for (const informer of this.#all) informer.definitionChanged(definition);
+  }
+
   subscribe(handler: ChangeHandler<KubeObject>): () => void {
     return callAll(this.#all.map((informer) => informer.subscribe(handler)));
   }

@@ -8,6 +8,7 @@
 import { describeThrown, sleep, type Clock, type Logger, type Metrics } from "#base";
 import { groupResourceOf, type KubeObject, type ObjectKey, type Resource } from "#kube";
 import type { KubeReader, KubeWatcher, WatchEvent } from "#kube-client";
+import { linkSignals } from "../signals.ts";
 import { InformerMetrics } from "./informer-metrics.ts";
 import { ObjectCache, type CacheChange } from "./object-cache.ts";
 import { LIST_AFTER_FAILURES, next, START, type InformerInput, type InformerState, type Watching } from "./states.ts";
@@ -80,6 +81,10 @@ export class Informer<T extends KubeObject> {
   #forbidden: "list" | "watch" | undefined;
   /** Why it restarted since the watch last worked. */
   #lastCause: string | undefined;
+  /** Whether the definition of the kind exists, if it changed since the last list. */
+  #definition: "exists" | "removed" | undefined;
+  /** Ends a wait or a watch before its time. */
+  #interrupt: () => void = () => {};
 
   constructor(options: InformerOptions<T>) {
     this.#options = options;
@@ -98,8 +103,19 @@ export class Informer<T extends KubeObject> {
     let state = this.#enter(signal.aborted ? { phase: "stopped" } : START);
     while (state.phase !== "stopped") {
       const input = await this.#step(state, signal);
-      state = this.#take(signal.aborted ? { kind: "stop" } : input);
+      state = this.#take(signal.aborted ? { kind: "stop" } : this.#definition === undefined ? input : { kind: "recheck" });
     }
+  }
+
+  /**
+   * The definition of the kind was created, changed or removed. If the informer is in the other state, it lists at once: a kind that is
+   * served or removed is noticed without waiting for the next attempt.
+   */
+  definitionChanged(definition: "exists" | "removed"): void {
+    const isWatched = this.served && this.#state.phase !== "backing-off";
+    if (this.#state.phase === "stopped" || isWatched === (definition === "exists")) return;
+    this.#definition = definition;
+    this.#interrupt();
   }
 
   /** Resolves true after the first complete list (or the response that the kind is not served), false when the signal fires first. */
@@ -185,13 +201,21 @@ export class Informer<T extends KubeObject> {
         case "watching":
           return this.#heardOfWatch(await this.#watch(state, signal));
         case "backing-off":
-          await sleep(this.#options.clock, state.until - this.#options.clock.monotonic(), signal);
+          await this.#wait(state.until, signal);
           return { kind: "waited" };
       }
     } catch (thrown) {
       this.#logger.error("informer met a bug", { error: describeThrown(thrown) });
       return { kind: "bug" };
     }
+  }
+
+  async #wait(until: number, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    const waking = linkSignals(signal);
+    this.#interrupt = waking.abort;
+    await sleep(clock, until - clock.monotonic(), waking.signal);
+    waking.release();
   }
 
   async #list(paged: boolean, signal: AbortSignal): Promise<InformerInput> {
@@ -221,6 +245,8 @@ export class Informer<T extends KubeObject> {
 
   /** "Not found" for a whole collection means that the kind is not served. */
   #heardOfList(input: InformerInput): InformerInput {
+    // the definition changed during this list, and the response agrees with it
+    if (this.#definition !== undefined && this.#definition === definitionIn(input)) this.#definition = undefined;
     if (this.#isRefusal(input)) this.#know({ absent: this.#absent, forbidden: "list" });
     if (!this.#isAbsence(input)) return input;
     for (const change of this.#cache.replace([], "0")) this.#tell(change);
@@ -251,6 +277,7 @@ export class Informer<T extends KubeObject> {
     const timeoutSeconds = Math.ceil(WATCH_SECONDS.least + WATCH_SECONDS.spread * random());
     const ending = new AbortController();
     const end = () => ending.abort();
+    this.#interrupt = end;
     const cancelTimer = clock.after(timeoutSeconds * 1_000 + WATCH_MARGIN_MS, end);
     const accepted = { kind: "progress", resourceVersion: state.resourceVersion } as const;
     const cancelAccepted = clock.after(ACCEPTED_AFTER_MS, () => this.#take(accepted));
@@ -307,6 +334,7 @@ export class Informer<T extends KubeObject> {
 
   #take(input: InformerInput): InformerState {
     const { clock, random } = this.#options;
+    if (input.kind === "recheck") this.#definition = undefined;
     if (input.kind === "progress") this.#lastCause = undefined;
     if (input.kind === "progress" && this.forbidden) this.#know({ absent: false, forbidden: undefined });
     const after = next(this.#state, input, { now: clock.monotonic(), random });
@@ -335,6 +363,12 @@ export class Informer<T extends KubeObject> {
     this.#healthy = healthy;
     return state;
   }
+}
+
+/** What a response to a list proves about the definition of the kind. */
+function definitionIn(input: InformerInput): "exists" | "removed" | undefined {
+  if (input.kind === "listed") return "exists";
+  return input.kind === "failed" && input.error.kind === "not-found" ? "removed" : undefined;
 }
 
 function failuresOf(state: InformerState): number {

@@ -95,6 +95,17 @@ const rows: readonly { name: string; given: readonly [InformerState, InformerInp
   },
   { name: "after an exception it lists", given: [watching, { kind: "bug" }], want: backingOff("bug", 1, 500, listing) },
   { name: "after an exception in a list it lists again", given: [listing, { kind: "bug" }], want: backingOff("bug", 1, 500, listing) },
+  {
+    name: "a watch of a kind that is not served any more ends in a list",
+    given: [watching, { kind: "failed", error: { kind: "not-found", message: "no such kind" } }],
+    want: backingOff("not-found", 1, 500, listing),
+  },
+  { name: "a changed definition ends a watch: it lists", given: [{ ...watching, failures: 3 }, { kind: "recheck" }], want: listing },
+  {
+    name: "a changed definition ends a wait, and the failures of before do not count",
+    given: [next({ ...listing, failures: 8 }, broken, inputs), { kind: "recheck" }],
+    want: listing,
+  },
   { name: "it stops from any state", given: [watching, { kind: "stop" }], want: { phase: "stopped" } },
   { name: "it stays stopped", given: [{ phase: "stopped" }, { kind: "ended" }], want: { phase: "stopped" } },
 ];

@@ -47,6 +47,8 @@ export type InformerInput =
   /** Our own code threw: the cache may be incomplete, so a list is needed. */
   | { readonly kind: "bug" }
   | { readonly kind: "waited" }
+  /** The definition of the kind changed: it may be served now, or not any more. */
+  | { readonly kind: "recheck" }
   | { readonly kind: "stop" };
 
 /** Monotonic time and randomness of a transition; passed in, so that `next` is a function. */
@@ -60,10 +62,12 @@ export const LIST_AFTER_FAILURES = 5;
 /** A watch that ends sooner, and without events, was rejected rather than ended. */
 const SHORT_WATCH_MS = 1_000;
 
-export const START: InformerState = { phase: "listing", paged: true, failures: 0 };
+export const START: Listing = { phase: "listing", paged: true, failures: 0 };
 
 export function next(state: InformerState, input: InformerInput, inputs: StateInputs): InformerState {
   if (input.kind === "stop" || state.phase === "stopped") return { phase: "stopped" };
+  // without the failures of before: a kind whose definition was just accepted is served within milliseconds
+  if (input.kind === "recheck") return START;
   if (state.phase === "backing-off") return input.kind === "waited" ? resumed(state.resume, inputs) : state;
   switch (input.kind) {
     case "listed":
@@ -100,6 +104,8 @@ function reopened(state: Watching, inputs: StateInputs): InformerState {
 }
 
 function failed(state: Listing | Watching, error: KubeError, inputs: StateInputs): InformerState {
+  // a watch of a kind that is not served any more: only a list can tell
+  if (error.kind === "not-found") return backOff(fresh(state), { cause: error.kind, inputs });
   if (error.kind !== "gone") return backOff(state, { cause: error.kind, inputs, atLeastMs: error.retryAfterMs });
   const listing: Listing = { phase: "listing", paged: state.phase === "watching", failures: state.failures + 1 };
   // the first 410 is normal (a compaction); repeated ones need a back-off
