@@ -1,7 +1,7 @@
 /** The controllers of a cluster. They use the API of the server like any other client. */
 import { map, type Clock, type Logger, type Result } from "#base";
 import type { KubeClient } from "#kube-client";
-import type { PodProcesses, Simulation } from "#kube-controllers";
+import type { Simulation } from "#kube-controllers";
 import type { ControllerOptions } from "./options.ts";
 
 /** Their user name, in managedFields and for interceptors. */
@@ -19,18 +19,13 @@ type Parts = {
   readonly random: () => number;
   readonly logger: Logger;
   readonly rootCa: string;
-  readonly podProcesses: PodProcesses | undefined;
 };
 
 /** Imported on demand: a test without controllers does not load their code. */
-export async function startControllers(
-  options: ControllerOptions,
-  { podProcesses, ...parts }: Parts,
-): Promise<Result<Controllers, string>> {
+export async function startControllers(options: ControllerOptions, parts: Parts): Promise<Result<Controllers, string>> {
   const { createSimulation, startKubeControllers } = await import("#kube-controllers");
-  const { simulation: wanted = true, podProcesses: _, ...settings } = options;
-  const processes = podProcesses === undefined ? {} : { podProcesses };
-  const simulation = wanted === false ? undefined : createSimulation({ ...(wanted === true ? {} : wanted), ...processes });
+  const { simulation: wanted = true, beforeStart: _, ...settings } = options;
+  const simulation = wanted === false ? undefined : createSimulation(wanted === true ? {} : wanted);
   const simulated = simulation === undefined ? {} : { simulation: simulation.controllers, podMetrics: simulation.usage };
   const started = await startKubeControllers({ namespaceGraceMs: 0, ...settings, ...parts, ...simulated });
   return map(started, ({ idle, close }) => ({ idle, simulation, close: () => close().then(() => parts.client.close()) }));

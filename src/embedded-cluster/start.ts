@@ -88,8 +88,8 @@ async function withControllers(
   const client = inProcessClient(own, { ...dependencies, logger: silentLogger, user, userAgent: "kube-controller-manager" });
   const rootCa = authority.root();
   const wanted = controllers === true ? {} : controllers;
-  const podProcesses = wanted.podProcesses?.(cluster);
-  const started = rootCa.ok ? await startControllers(wanted, { ...dependencies, client, rootCa: rootCa.value, podProcesses }) : rootCa;
+  wanted.beforeStart?.(cluster);
+  const started = rootCa.ok ? await startControllers(wanted, { ...dependencies, client, rootCa: rootCa.value }) : rootCa;
   if (started.ok) cluster.attachControllers(started.value);
   else await cluster.close();
   return started.ok ? ok(cluster) : started;

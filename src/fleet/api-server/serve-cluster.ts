@@ -56,22 +56,22 @@ type Session = { readonly begin: Begin; readonly supervisor: SupervisorMessages;
 async function serve(options: ServeClusterOptions, { begin, supervisor, send }: Session): Promise<Result<void, string>> {
   const { folder, clock, random, logger, signal } = options;
   const address = Promise.withResolvers<ServerAddress>();
-  let processes: FleetPodProcesses | undefined;
-  const podProcesses = (cluster: EmbeddedCluster) => {
-    processes = new FleetPodProcesses({
-      folder,
-      adopted: begin.processes,
-      peek: (resource, key) => cluster.peek(resource, key),
-      requestToken: (pod) => requestToken(cluster, pod),
-      address: address.promise,
-      send,
-      clock,
-      logger,
-    });
-    supervisor.follow(processes);
-    return processes;
+  const opened: { cluster?: EmbeddedCluster } = {};
+  const podProcesses = new FleetPodProcesses({
+    folder,
+    adopted: begin.processes,
+    peek: (resource, key) => opened.cluster?.peek(resource, key),
+    requestToken: (pod) => (opened.cluster === undefined ? Promise.resolve(err("the server starts")) : requestToken(opened.cluster, pod)),
+    address: address.promise,
+    send,
+    clock,
+    logger,
+  });
+  supervisor.follow(podProcesses);
+  const beforeStart = (cluster: EmbeddedCluster) => {
+    opened.cluster = cluster;
   };
-  const controllers = { simulation: { nodes: NODES }, podProcesses };
+  const controllers = { simulation: { nodes: NODES, podProcesses }, beforeStart };
   const started = await fromPromise(
     startEmbeddedCluster({ dataDir: folder.data, repair: begin.repair, clock, random, logger, controllers, logActions: false }),
     describeThrown,
@@ -84,7 +84,7 @@ async function serve(options: ServeClusterOptions, { begin, supervisor, send }: 
     send({ kind: "ready", url: ready.value.url, movedPort: ready.value.movedPort });
     await untilAborted(signal);
   }
-  processes?.close();
+  podProcesses.close();
   return ready.ok ? ok(undefined) : ready;
 }
 

@@ -41,6 +41,8 @@ type TrackedPod = {
   pod?: Pod;
   /** The supervisor has a process for it. */
   report?: PodProcessReport;
+  /** A process was requested, and the supervisor has not answered yet. */
+  requested: boolean;
   /** Why it has none. */
   problem?: string | undefined;
   wanted: boolean;
@@ -60,7 +62,7 @@ export class FleetPodProcesses implements PodProcesses {
   constructor(options: PodProcessesOptions) {
     this.#options = options;
     this.#known = new Set(podsWithFolders(options.folder));
-    for (const report of options.adopted) this.#tracked.set(report.uid, { report, wanted: true, preparing: false });
+    for (const report of options.adopted) this.#tracked.set(report.uid, { report, wanted: true, preparing: false, requested: false });
   }
 
   readonly runs = (pod: Pod): boolean => {
@@ -73,8 +75,7 @@ export class FleetPodProcesses implements PodProcesses {
     const tracked = this.#track(uid);
     tracked.pod = pod;
     tracked.wanted = true;
-    const { report, renewal } = tracked;
-    const runs = report !== undefined && report.phase !== "ended" && renewal !== undefined;
+    const runs = (tracked.requested || isAlive(tracked)) && tracked.renewal !== undefined;
     if (!runs && !tracked.preparing && tracked.cancelRetry === undefined) void this.#prepare(uid, tracked, pod);
   };
 
@@ -84,7 +85,7 @@ export class FleetPodProcesses implements PodProcesses {
     tracked.pod ??= pod;
     tracked.wanted = false;
     this.#endTimers(tracked);
-    if (tracked.report !== undefined) this.#options.send({ kind: "stop", uid, graceMs });
+    if (tracked.report !== undefined || tracked.requested) this.#options.send({ kind: "stop", uid, graceMs });
     else this.#changed(uid);
   };
 
@@ -138,6 +139,7 @@ export class FleetPodProcesses implements PodProcesses {
     const tracked = this.#tracked.get(report.uid);
     if (tracked === undefined) return;
     tracked.report = report;
+    tracked.requested = false;
     this.#changed(report.uid);
   }
 
@@ -147,7 +149,7 @@ export class FleetPodProcesses implements PodProcesses {
   }
 
   #track(uid: string): TrackedPod {
-    const tracked = this.#tracked.get(uid) ?? { wanted: false, preparing: false };
+    const tracked = this.#tracked.get(uid) ?? { wanted: false, preparing: false, requested: false };
     this.#tracked.set(uid, tracked);
     return tracked;
   }
@@ -178,7 +180,7 @@ export class FleetPodProcesses implements PodProcesses {
     const files = await this.#writeFiles(tracked, pod, { paths: paths.value, command: command.value });
     if (!files.ok) return files;
     // adopted: it runs already, and its token is renewed now
-    const isRunning = tracked.report !== undefined && tracked.report.phase !== "ended";
+    const isRunning = isAlive(tracked);
     if (!tracked.wanted || this.#closed || (isRunning && !files.value.moved)) return ok(undefined);
     const { container, args, env, leftOut } = command.value;
     if (leftOut.length > 0) logger.warn("variables of a Pod are not passed to its process", { pod: pod.metadata.name, names: leftOut });
@@ -193,6 +195,7 @@ export class FleetPodProcesses implements PodProcesses {
       env: environment,
       cwd: paths.value.folder,
     };
+    tracked.requested = true;
     send({ kind: "ensure", process });
     return ok(undefined);
   }
@@ -252,4 +255,9 @@ export class FleetPodProcesses implements PodProcesses {
   #changed(uid: string): void {
     for (const listener of this.#listeners) listener(uid);
   }
+}
+
+/** Its process runs, or waits for its next start. */
+function isAlive({ report }: TrackedPod): boolean {
+  return report !== undefined && report.phase !== "ended";
 }
