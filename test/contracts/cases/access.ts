@@ -24,6 +24,20 @@ async function userWith(api: Api, rules: readonly object[], probe: (user: Api) =
 const read = { apiGroups: [""], resources: ["configmaps"], verbs: ["get", "list", "watch"] };
 
 export const access = area("access", {
+  "the authority of client certificates is published for extension servers, and again when the ConfigMap is deleted": async (api) => {
+    const path = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication";
+    const published = (await api.get(path)).gives(200);
+    expect(Object.keys((published.at("data") ?? {}) as object)).toEqual(["client-ca-file"]);
+    published.has("metadata.managedFields.0.fieldsV1", { "f:data": { ".": {}, "f:client-ca-file": {} } });
+    (await api.delete(path)).gives(200);
+    const again = await api.until(
+      () => api.get(path),
+      ({ status }) => status === 200,
+    );
+    again.has("data", published.at("data"));
+    expect(again.at("metadata.uid")).not.toBe(published.at("metadata.uid"));
+  },
+
   "an unknown token is unauthorized, also for /version": async (api) => {
     for (const path of ["/version", "/api/v1/namespaces", "/healthz"]) {
       (await api.withToken("unknown").get(path)).refuses(401, "Unauthorized", "Unauthorized");
