@@ -5,15 +5,15 @@
  * All messages are on stderr, so that `./lattice crds > crds.yaml` has only the output.
  */
 "use strict";
-const { spawn, spawnSync } = require("child_process");
+const { spawn } = require("child_process");
 const crypto = require("crypto");
 const fs = require("fs");
-const os = require("os");
 const path = require("path");
 const { pathToFileURL } = require("url");
 const { takeLock, textOf } = require("./clone/lock.cjs");
 const { FolderError, cacheFolder, privateFolder } = require("./clone/private-folder.cjs");
 const { programBundle } = require("./clone/program-bundle.cjs");
+const { INTERRUPTED, finishSetUp, isStopped, runStep, waitFor } = require("./clone/steps.cjs");
 
 const root = path.dirname(__dirname);
 const NODE_VERSION = "24.21.0"; // the version that this project is tested with
@@ -40,19 +40,27 @@ const PROGRAMS = {
   generate: ["scripts/generate.ts"],
 };
 
-try {
-  main(process.argv[2], process.argv.slice(3));
-} catch (error) {
-  if (!(error instanceof FolderError)) throw error;
-  fail(error.message);
+/** Ends this program with one sentence. */
+class Failure extends Error {
+  constructor(text, code) {
+    super(text);
+    this.code = code;
+  }
 }
 
-function main(name, args) {
+main(process.argv[2], process.argv.slice(3)).catch((error) => {
+  if (isStopped()) process.exit(INTERRUPTED);
+  say(error instanceof Failure || error instanceof FolderError ? error.message : error.stack);
+  process.exit(error instanceof Failure ? error.code : 1);
+});
+
+async function main(name, args) {
   const program = Object.prototype.hasOwnProperty.call(PROGRAMS, name) ? PROGRAMS[name] : undefined;
   if (program === undefined) fail(`unknown script "${name}"; known: ${Object.keys(PROGRAMS).join(", ")}`);
-  const node = suitableNode();
-  installDependencies(node);
-  const bundle = program[0] === LATTICE ? latticeBundle(node) : undefined;
+  const node = await suitableNode();
+  await installDependencies(node);
+  const bundle = program[0] === LATTICE ? await latticeBundle(node) : undefined;
+  finishSetUp();
   const argv = [bundle === undefined ? path.join(root, program[0]) : bundle.file].concat(program.slice(1), args);
   if (node === process.execPath) return runHere(argv);
   const child = runWith(node, argv);
@@ -60,23 +68,25 @@ function main(name, args) {
 }
 
 /** The bundle of the sources. Absent on request, and where there can be none: then the sources are run. */
-function latticeBundle(node) {
+async function latticeBundle(node) {
   if (!["", "0", undefined].includes(process.env.LATTICE_SOURCE)) return undefined;
   const nodeVersion = node === process.execPath ? process.versions.node : NODE_VERSION;
-  const bundle = findOrBuild({ root, node, nodeVersion, env: environmentFor(node), say });
+  const bundle = await findOrBuild({ root, node, nodeVersion, env: environmentFor(node), say });
   if (bundle === undefined || bundle.sourceError === undefined) return bundle;
   return fail(`the sources have an error, and an older version of them is never run:\n${bundle.sourceError}`, 2);
 }
 
-function findOrBuild(clone) {
+async function findOrBuild(clone) {
   try {
-    return programBundle(clone);
+    return await programBundle(clone);
   } catch (error) {
+    if (isStopped()) throw error;
     say(`Lattice runs from its sources, which start more slowly: ${error.message}`);
     return undefined;
   }
 }
 
+/** The program replaces the handlers of signals by its own. */
 function runHere(argv) {
   process.argv = [process.execPath].concat(argv);
   import(pathToFileURL(argv[0]).href).catch((error) => {
@@ -87,9 +97,11 @@ function runHere(argv) {
 
 function runWith(node, argv) {
   const child = spawn(node, argv, { stdio: "inherit", env: environmentFor(node) });
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
-  child.on("error", (error) => fail(`cannot start ${node}: ${error.message}`));
-  child.on("exit", (code, signal) => process.exit(code === null ? 128 + os.constants.signals[signal] : code));
+  child.on("error", (error) => {
+    say(`cannot start ${node}: ${error.message}`);
+    process.exit(1);
+  });
+  waitFor(child);
   return child;
 }
 
@@ -104,7 +116,7 @@ function npmEnvironment(node) {
   return Object.assign(environmentFor(node), { NODE_COMPILE_CACHE: folder });
 }
 
-function suitableNode() {
+async function suitableNode() {
   if (Number(process.versions.node.split(".")[0]) >= NODE_MAJOR) return process.execPath;
   const integrity = Object.prototype.hasOwnProperty.call(NODE_PACKAGES, process.arch) ? NODE_PACKAGES[process.arch] : undefined;
   if (process.platform !== "linux" || integrity === undefined) {
@@ -117,37 +129,30 @@ function suitableNode() {
   const node = path.join(home, "bin", "node");
   if (fs.existsSync(node)) return node;
   say(`Node ${process.versions.node} is too old for Lattice: fetching a private Node ${NODE_VERSION} into ${home}`);
-  try {
-    fetchPackage(`${pkg}@${NODE_VERSION}`, integrity, home);
-  } catch (error) {
-    fail(error.message);
-  }
+  await fetchPackage(`${pkg}@${NODE_VERSION}`, integrity, home);
   return node;
 }
 
 /** Unpacks beside the target and renames, so that an interrupted run leaves no incomplete target. */
-function fetchPackage(spec, integrity, home) {
+async function fetchPackage(spec, integrity, home) {
   const scratch = fs.mkdtempSync(`${home}.`);
   try {
-    const options = { cwd: scratch, encoding: "utf8", env: npmEnvironment(process.execPath) };
-    const packed = spawnSync("npm", ["pack", spec, "--silent", "--pack-destination", scratch], options);
+    const options = { cwd: scratch, env: npmEnvironment(process.execPath), stdio: ["ignore", "ignore", "pipe"] };
+    const packed = await runStep("npm", ["pack", spec, "--silent", "--pack-destination", scratch], options);
     const archive = fs.readdirSync(scratch).find((file) => file.endsWith(".tgz"));
-    if (packed.status !== 0 || archive === undefined)
-      throw new Error(`npm could not fetch ${spec}: ${(packed.stderr || String(packed.error)).trim()}`);
+    if (packed.status !== 0 || archive === undefined) fail(`npm could not fetch ${spec}: ${packed.stderr || packed.error}`);
     const actual = integrityOf(path.join(scratch, archive));
     if (actual !== integrity) {
-      throw new Error(
+      fail(
         `${spec} from npm is not the package that Lattice was tested with, and was not unpacked: its integrity is ${actual}, expected ${integrity}. ` +
           `Check the registry that npm uses, or install Node ${NODE_MAJOR} yourself.`,
       );
     }
-    const unpacked = spawnSync("tar", ["-xzf", archive], { cwd: scratch, encoding: "utf8" });
-    if (unpacked.status !== 0) throw new Error(`tar could not unpack ${spec}: ${unpacked.stderr}`);
-    const works = spawnSync(path.join(scratch, "package", "bin", "node"), ["--version"], { encoding: "utf8" });
+    const unpacked = await runStep("tar", ["-xzf", archive], options);
+    if (unpacked.status !== 0) fail(`tar could not unpack ${spec}: ${unpacked.stderr || unpacked.error}`);
+    const works = await runStep(path.join(scratch, "package", "bin", "node"), ["--version"], options);
     if (works.status !== 0)
-      throw new Error(
-        `the fetched Node does not run on this machine (${(works.stderr || String(works.error)).trim()}): install Node ${NODE_MAJOR} yourself.`,
-      );
+      fail(`the fetched Node does not run on this machine (${works.stderr || works.error}): install Node ${NODE_MAJOR} yourself.`);
     try {
       fs.renameSync(path.join(scratch, "package"), home);
     } catch (error) {
@@ -163,7 +168,7 @@ function integrityOf(file) {
 }
 
 /** `npm ci`, only when the lockfile is not the one that was installed. */
-function installDependencies(node) {
+async function installDependencies(node) {
   const stamp = path.join(root, "node_modules", ".lattice-setup");
   const wanted = crypto
     .createHash("sha256")
@@ -171,11 +176,11 @@ function installDependencies(node) {
     .update(`${process.platform} ${process.arch}`)
     .digest("hex");
   if (textOf(stamp) === wanted) return;
-  const release = takeLock(setupLock());
+  const release = await takeLock(setupLock());
   try {
     if (textOf(stamp) === wanted) return; // another run did it while this one waited
     say("installing dependencies from package-lock.json (once)");
-    const result = spawnSync("npm", ["ci", "--include=dev", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"], {
+    const result = await runStep("npm", ["ci", "--include=dev", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"], {
       cwd: root,
       env: npmEnvironment(node),
       stdio: ["ignore", 2, 2],
@@ -198,6 +203,5 @@ function say(text) {
 }
 
 function fail(text, code = 1) {
-  say(text);
-  process.exit(code);
+  throw new Failure(text, code);
 }

@@ -1,8 +1,9 @@
 /** scripts/run.cjs as a child process, in a small project, with real npm and without downloads. */
+import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { chmod, lchown, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { basename, dirname, join } from "node:path";
+import { describe, expect, it, vi } from "vitest";
 import { fileTree } from "../test/builders/file-tree.ts";
 import { projectRoot } from "./process/project.ts";
 import { runNode, runProgram, type Ran } from "./process/run-program.ts";
@@ -13,11 +14,14 @@ type Project = {
   readonly temp: string;
   /** Of the user. */
   readonly cache: string;
+  readonly env: NodeJS.ProcessEnv;
   readonly run: (...args: readonly string[]) => Promise<Ran>;
 };
 
 /** All that run.cjs needs. */
-const SCRIPTS = ["run", "clone/lock", "clone/private-folder", "clone/program-bundle", "clone/sources"].map((name) => `scripts/${name}.cjs`);
+const SCRIPTS = ["run", "clone/lock", "clone/private-folder", "clone/program-bundle", "clone/sources", "clone/steps"].map(
+  (name) => `scripts/${name}.cjs`,
+);
 
 /** One dependency, in a local folder: `npm ci` needs no registry. */
 async function project(more: NodeJS.ProcessEnv = {}): Promise<Project> {
@@ -43,7 +47,7 @@ async function project(more: NodeJS.ProcessEnv = {}): Promise<Project> {
   const [temp, cache] = [join(root, "temp"), join(root, "cache")];
   const npm = { npm_config_cache: join(root, "npm-cache"), npm_config_offline: "true" };
   const env = { ...process.env, TMPDIR: temp, LATTICE_CACHE: cache, ...npm, ...more };
-  return { root, temp, cache, run: (...args) => runNode(join(root, "scripts/run.cjs"), args, { cwd: root, env }) };
+  return { root, temp, cache, env, run: (...args) => runNode(join(root, "scripts/run.cjs"), args, { cwd: root, env }) };
 }
 
 const lockOf = ({ root, cache }: Project) => join(cache, "setup", createHash("sha256").update(root).digest("hex").slice(0, 16));
@@ -146,6 +150,48 @@ describe("run.cjs", () => {
   });
 });
 
+/** An npm that installs until it gets a signal. */
+const SLOW_NPM = `#!/bin/sh
+mkdir -p node_modules && touch node_modules/half
+exec sleep 60
+`;
+
+describe("run.cjs that gets a signal during the set-up", () => {
+  it.each([
+    { name: "Ctrl-C, which the terminal sends to the whole group", signal: "SIGINT", group: true },
+    { name: "SIGTERM to the group", signal: "SIGTERM", group: true },
+    { name: "SIGTERM to the process alone", signal: "SIGTERM", group: false },
+    { name: "a closed terminal", signal: "SIGHUP", group: true },
+  ] as const)("$name: ends npm and itself, and the next run installs", async ({ signal, group }) => {
+    const bin = await fileTree({ npm: SLOW_NPM });
+    await chmod(join(bin, "npm"), 0o755);
+    const made = await project();
+    const env = { ...made.env, PATH: `${bin}:${process.env["PATH"]}` };
+    const child = spawn(process.execPath, [join(made.root, "scripts/run.cjs"), "check"], { cwd: made.root, env, detached: true });
+    const closed = new Promise<number | null>((resolve) => child.once("close", resolve)); // its output is closed by npm too
+    await vi.waitFor(() => stat(join(made.root, "node_modules/half")), { timeout: 20_000, interval: 20 });
+    const { pid = 0 } = child;
+    process.kill(group ? -pid : pid, signal);
+    expect(await closed).toBe(130);
+    expect(() => process.kill(-pid, 0)).toThrow("ESRCH");
+    expect(await readdir(dirname(lockOf(made)))).toEqual([]);
+    expect(await made.run("check")).toMatchObject({ code: 0, stdout: "[]\n" });
+  });
+
+  it("a run that waits for another one's installation ends at once", async () => {
+    const made = await project();
+    await mkdir(dirname(lockOf(made)), { recursive: true, mode: 0o700 });
+    await writeFile(lockOf(made), String(process.pid));
+    const child = spawn(process.execPath, [join(made.root, "scripts/run.cjs"), "check"], { cwd: made.root, env: made.env });
+    const closed = new Promise<number | null>((resolve) => child.once("close", resolve));
+    const waits = `${lockOf(made)}.${child.pid}`;
+    await vi.waitFor(() => stat(waits), { timeout: 20_000, interval: 20 });
+    child.kill("SIGTERM");
+    expect(await closed).toBe(130);
+    expect(await readdir(dirname(lockOf(made)))).toEqual([basename(lockOf(made))]);
+  });
+});
+
 /** An npm that has one package: a Node that prints its arguments. */
 const NPM = `#!/bin/sh
 if [ "$1" = pack ]; then cp "$FAKE_PACKAGE" "$5/node.tgz"; fi
@@ -192,5 +238,19 @@ describe.runIf(process.platform === "linux" && (process.arch === "x64" || proces
     expect(ran.stderr).toContain(`is not the package that Lattice was tested with, and was not unpacked: its integrity is ${integrity}`);
     expect(ran.stderr).not.toContain("    at ");
     expect(await readdir(cache)).toEqual([]);
+  });
+
+  it("a signal while the private Node is fetched leaves no incomplete one", async () => {
+    const { root, cache, env } = await oldProject();
+    const npm = join(root, "slow-bin");
+    await mkdir(npm);
+    await writeFile(join(npm, "npm"), `#!/bin/sh\ntouch "$5/half" && exec sleep 60\n`, { mode: 0o755 });
+    const started = { cwd: root, env: { ...env, PATH: `${npm}:${process.env["PATH"]}` }, detached: true };
+    const child = spawn(process.execPath, [join(root, "scripts/run.cjs"), "check"], started);
+    const closed = new Promise<number | null>((resolve) => child.once("close", resolve));
+    await vi.waitFor(async () => expect((await readdir(cache)).join()).toContain("node-linux"), { timeout: 20_000, interval: 20 });
+    child.kill("SIGTERM");
+    expect(await closed).toBe(130);
+    expect((await readdir(cache)).filter((name) => name !== "compiled")).toEqual([]);
   });
 });

@@ -6,9 +6,10 @@
  */
 "use strict";
 const fs = require("fs");
+const { pause } = require("./steps.cjs");
 
-/** Waits without an event loop: no other work is under way, and signals have their default effect. Returns the function that releases it. */
-function takeLock(lock) {
+/** Returns the function that releases it. A signal ends the waiting with an exception. */
+async function takeLock(lock) {
   const mine = `${lock}.${process.pid}`;
   fs.writeFileSync(mine, ownerOf(process.pid));
   try {
@@ -21,7 +22,7 @@ function takeLock(lock) {
       }
       const owner = textOf(lock);
       if (owner !== undefined && !isOwnerAlive(owner)) removeStale(lock, owner);
-      else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+      else await pause(100);
     }
   } finally {
     fs.rmSync(mine, { force: true });

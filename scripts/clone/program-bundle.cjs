@@ -10,13 +10,13 @@
  * `git clean` must not remove the files of a running process.
  */
 "use strict";
-const { spawnSync } = require("child_process");
 const crypto = require("crypto");
 const fs = require("fs");
 const path = require("path");
 const { isLocked, isOwnerAlive, ownerOf, takeLock, textOf } = require("./lock.cjs");
 const { cacheFolder, privateFolder } = require("./private-folder.cjs");
 const { keyOfSources, settingsOf } = require("./sources.cjs");
+const { runStep } = require("./steps.cjs");
 
 const MAIN = "lattice.js";
 /** Bundles without users that are kept: for a change that is undone, or a branch that is left and entered again. */
@@ -28,23 +28,23 @@ const SOURCE_ERROR = 2;
  * `clone`: { root, node, nodeVersion, env, say }. Returns { file, register(pid) } or { sourceError }; this process is registered. Throws a
  * sentence if there can be no bundle at all.
  */
-function programBundle(clone) {
+async function programBundle(clone) {
   const bundles = privateFolder(path.join(privateFolder(cacheFolder()), "bundles"));
   const folder = privateFolder(path.join(bundles, crypto.createHash("sha256").update(clone.root).digest("hex").slice(0, 16)));
   for (;;) {
-    const bundle = findBundle(clone, folder);
+    const bundle = await findBundle(clone, folder);
     if (bundle !== undefined) return { file: path.join(bundle, MAIN), register: (pid) => register(bundle, pid) };
-    const sourceError = buildBundle(clone, folder);
+    const sourceError = await buildBundle(clone, folder);
     if (sourceError !== undefined) return { sourceError };
   }
 }
 
-function findBundle(clone, folder) {
+async function findBundle(clone, folder) {
   const bundle = path.join(folder, keyOf(clone, folder));
   if (!isComplete(bundle)) return undefined;
   register(bundle, process.pid);
   // a process that removes bundles takes this lock before it reads the users: either it has seen this one, or it is seen here
-  if (isLocked(path.join(folder, "removal"))) takeLock(path.join(folder, "removal"))();
+  if (isLocked(path.join(folder, "removal"))) (await takeLock(path.join(folder, "removal")))();
   return isComplete(bundle) ? bundle : undefined;
 }
 
@@ -71,20 +71,20 @@ function register(bundle, pid) {
 }
 
 /** Returns the error in the sources, if there is one. */
-function buildBundle(clone, folder) {
-  const release = takeLock(path.join(folder, "build"));
+async function buildBundle(clone, folder) {
+  const release = await takeLock(path.join(folder, "build"));
   const scratch = path.join(folder, "building"); // also of a build that was killed
   try {
     if (isComplete(path.join(folder, keyOf(clone, folder)))) return undefined; // another process has built it meanwhile
     clone.say("building the program from the sources of this clone (once after each change)");
     fs.rmSync(scratch, { recursive: true, force: true });
     fs.mkdirSync(path.join(scratch, "users"), { recursive: true });
-    const { key, sourceError } = runBuild(clone, scratch);
+    const { key, sourceError } = await runBuild(clone, scratch);
     if (sourceError !== undefined) return sourceError;
     fs.writeFileSync(path.join(folder, "root"), clone.root);
     fs.renameSync(path.join(scratch, "dependencies"), path.join(folder, "dependencies"));
     fs.renameSync(scratch, path.join(folder, key));
-    removeOldBundles(folder, key);
+    await removeOldBundles(folder, key);
     return undefined;
   } finally {
     fs.rmSync(scratch, { recursive: true, force: true });
@@ -93,35 +93,35 @@ function buildBundle(clone, folder) {
 }
 
 /** In another process, because the bundler is an ES module in syntax of Node 24. */
-function runBuild({ root, node, env }, scratch) {
+async function runBuild({ root, node, env }, scratch) {
   const script = path.join(root, "scripts/build/clone-bundle.ts");
-  const options = { cwd: root, env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] };
-  const { status, stdout, stderr, error } = spawnSync(node, [script, scratch], options);
-  if (status === SOURCE_ERROR) return { sourceError: stderr.trim() };
+  const options = { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] };
+  const { status, stdout, stderr, error } = await runStep(node, [script, scratch], options);
+  if (status === SOURCE_ERROR) return { sourceError: stderr };
   if (status !== 0) throw new Error(`they cannot be bundled: ${error ? error.message : firstError(stderr)}`);
-  return { key: stdout.trim() };
+  return { key: stdout };
 }
 
 /** Without the stack trace of a script that ended with an exception. */
 function firstError(stderr) {
-  const lines = stderr.trim().split("\n");
+  const lines = stderr.split("\n");
   return lines.find((line) => /^\w*Error/.test(line)) || lines[0];
 }
 
 /** Keeps the current bundle, those that a process runs, and the last ones of the others. Those of clones that were deleted are removed, too. */
-function removeOldBundles(folder, current) {
-  removeUnused(folder, { current, kept: KEPT_BUNDLES });
+async function removeOldBundles(folder, current) {
+  await removeUnused(folder, { current, kept: KEPT_BUNDLES });
   const bundles = path.dirname(folder);
   for (const name of fs.readdirSync(bundles)) {
     const root = textOf(path.join(bundles, name, "root"));
     if (root === undefined || fs.existsSync(root)) continue;
-    if (removeUnused(path.join(bundles, name), { kept: 0 })) fs.rmSync(path.join(bundles, name), { recursive: true, force: true });
+    if (await removeUnused(path.join(bundles, name), { kept: 0 })) fs.rmSync(path.join(bundles, name), { recursive: true, force: true });
   }
 }
 
 /** Whether no bundle is left in the folder. */
-function removeUnused(folder, { current, kept }) {
-  const release = takeLock(path.join(folder, "removal"));
+async function removeUnused(folder, { current, kept }) {
+  const release = await takeLock(path.join(folder, "removal"));
   try {
     const bundles = fs.readdirSync(folder).filter((name) => name !== current && isComplete(path.join(folder, name)));
     const unused = bundles.map((name) => path.join(folder, name)).filter((bundle) => !isUsed(bundle));

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { fileTree } from "../../test/builders/file-tree.ts";
 import { BUILDING, cloneTree, hookBundler, markInstalled, textFile, type CloneTree } from "./clone-tree.test-support.ts";
 
@@ -273,6 +273,24 @@ it("starts that come together build once", async () => {
   expect(all.map(({ code, stdout }) => ({ code, text: printed(stdout).text }))).toEqual(all.map(() => ({ code: 0, text: "one" })));
   expect(all.filter(({ stderr }) => stderr === BUILDING)).toHaveLength(1);
   expect(all.filter(({ stderr }) => stderr === "")).toHaveLength(3);
+});
+
+it("a signal ends the build and the start, and the next one builds", async () => {
+  const clone = await cloneTree();
+  const began = join(clone.root, "began");
+  await hookBundler(clone.root, {
+    before: `fs.writeFileSync(${JSON.stringify(began)}, ""); await new Promise((r) => setTimeout(r, 60_000))`,
+  });
+  const started = { cwd: clone.root, env: { ...process.env, LATTICE_CACHE: clone.cache }, detached: true };
+  const child = spawn(process.execPath, [join(clone.root, "scripts/run.cjs"), "cli"], started);
+  const closed = once(child, "close"); // the build has the same output
+  await vi.waitFor(() => stat(began), { timeout: 20_000, interval: 20 });
+  child.kill("SIGTERM");
+  expect(await closed).toEqual([130, null]);
+  expect(await readdir(await bundlesOf(clone))).toEqual([]);
+  await hookBundler(clone.root, {});
+  const { code, stdout } = await clone.lattice();
+  expect({ code, text: printed(stdout).text }).toEqual({ code: 0, text: "one" });
 });
 
 it("a build that was killed leaves nothing that stops or changes the next one", async () => {

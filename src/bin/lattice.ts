@@ -3,6 +3,7 @@
 import { enableCompileCache } from "node:module";
 import { homedir, hostname } from "node:os";
 import { basename, dirname, join } from "node:path";
+import { StopSignals } from "./stop-signals.ts";
 import { openSupervisorChannel } from "./supervisor-channel.ts";
 
 /** The folder of the clone, in a bundle that ./lattice has built; the bundler defines it. */
@@ -15,24 +16,27 @@ const { LATTICE_CACHE, XDG_CACHE_HOME, NODE_COMPILE_CACHE } = process.env;
 const cache = LATTICE_CACHE ?? join(XDG_CACHE_HOME ?? join(homedir(), ".cache"), "lattice");
 enableCompileCache(NODE_COMPILE_CACHE ?? join(clone === undefined ? cache : import.meta.dirname, "compiled"));
 
-const stop = new AbortController();
-const supervisor = openSupervisorChannel({ process, stop: () => stop.abort("SIGTERM"), exit: (code) => process.exit(code) });
+const signals = new StopSignals({ monotonic: () => performance.now(), exit: (code) => process.exit(code) });
+for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+  process.removeAllListeners(name); // of scripts/run.cjs, which end the process while this file is loaded
+  process.on(name, () => signals.receive(name));
+}
 
-const { systemClock, textOfFile } = await import("#base");
-const { runLattice } = await import("#cli");
+const stopOnce = () => void (signals.signal.aborted || signals.receive("SIGTERM"));
+const supervisor = openSupervisorChannel({ process, stop: stopOnce, exit: (code) => process.exit(code) });
 
-let signals = 0;
-for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  process.on(signal, () => {
-    stop.abort(signal);
-    signals += 1;
-    if (signals > 1) process.exit(130); // a second Ctrl-C exits at once
+const lost = new Set<NodeJS.WriteStream>();
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on("error", ({ code }: NodeJS.ErrnoException) => {
+    lost.add(stream);
+    // a closed pipe (`lattice crds | head`) or terminal is not an error, and no error of a stream interrupts a command that stops
+    if (code === "EPIPE" || code === "EIO") signals.outputLost();
+    else if (!signals.signal.aborted) process.exit(2);
   });
 }
 
-// a closed output pipe (`lattice crds | head`) is not an error
-for (const stream of [process.stdout, process.stderr])
-  stream.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 2));
+const { systemClock, textOfFile } = await import("#base");
+const { runLattice } = await import("#cli");
 
 // otherwise this file is src/bin/lattice.ts in a clone, or dist/lattice.js in a package
 const parent = dirname(import.meta.dirname);
@@ -47,6 +51,7 @@ async function readStandardInput(): Promise<string> {
 
 const written = new Set<NodeJS.WriteStream>();
 function write(stream: NodeJS.WriteStream, text: string): void {
+  if (lost.has(stream)) return;
   written.add(stream);
   stream.write(text);
 }
@@ -64,7 +69,8 @@ process.exitCode = await runLattice(process.argv.slice(2), {
   clock: systemClock,
   random: Math.random,
   hostname: hostname(),
-  signal: stop.signal,
+  signal: signals.signal,
+  handleRepeats: (handler) => signals.handle(handler),
   supervisor,
   userId: process.getuid?.(),
   terminal: process.stdout.isTTY ? { columns: () => process.stdout.columns } : undefined,
@@ -72,4 +78,4 @@ process.exitCode = await runLattice(process.argv.slice(2), {
 
 if (process.connected) process.disconnect();
 // all output is written; exit at once, because freeing the heap takes longer than many commands
-if ([...written].every(({ writableLength }) => writableLength === 0)) process.exit();
+if ([...written].every((stream) => lost.has(stream) || stream.writableLength === 0)) process.exit();

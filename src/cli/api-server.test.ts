@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { systemClock } from "#base";
-import type { CliIo } from "./io.ts";
+import type { CliIo, RepeatHandler } from "./io.ts";
 import { runLattice } from "./program.ts";
 
 let folder = "";
@@ -18,6 +18,10 @@ afterEach(async () => rm(folder, { recursive: true }));
 
 /** Runs the command; `ready` resolves with the first text on standard output. */
 function run(...argv: readonly string[]) {
+  return runWith({}, ...argv);
+}
+
+function runWith(more: Partial<CliIo>, ...argv: readonly string[]) {
   const stop = new AbortController();
   const out: string[] = [];
   const complaints: string[] = [];
@@ -35,6 +39,7 @@ function run(...argv: readonly string[]) {
     clock: systemClock,
     random: Math.random,
     signal: stop.signal,
+    ...more,
   } as unknown as CliIo;
   const ended = runLattice(["api-server", ...argv], io);
   return { stop, ready, ended, complaints, out };
@@ -233,6 +238,35 @@ test("a signal is forwarded to the command, whose exit code is returned", async 
   await vi.waitFor(() => stat(started), { timeout: 20_000, interval: 20 });
   stop.abort("SIGTERM");
   expect(await ended).toBe(9);
+});
+
+test("a second signal is forwarded too, a third kills the command, and the server runs until the command has ended", async () => {
+  const received = join(folder, "received");
+  const program = `
+    const fs = require("fs");
+    for (const name of ["SIGINT", "SIGTERM"])
+      process.on(name, () => {
+        fs.appendFileSync(${JSON.stringify(received)}, name + "\\n");
+        fs.readFileSync(process.env.KUBECONFIG);
+      });
+    fs.writeFileSync(${JSON.stringify(received)}, "started\\n");
+    setInterval(() => {}, 1000);`;
+  let repeat: RepeatHandler | undefined;
+  const handleRepeats = (handler: RepeatHandler) => {
+    repeat = handler;
+    return () => void (repeat = undefined);
+  };
+  const { ended, stop } = runWith({ handleRepeats }, "--no-controllers", ...asCommand(program));
+  const untilReceived = (text: string) =>
+    vi.waitFor(async () => expect(await readFile(received, "utf8")).toBe(text), { timeout: 20_000, interval: 20 });
+  await untilReceived("started\n");
+  stop.abort("SIGTERM");
+  await untilReceived("started\nSIGTERM\n");
+  expect(repeat?.("SIGTERM")).toBe("wait");
+  await untilReceived("started\nSIGTERM\nSIGTERM\n");
+  expect(repeat?.("SIGINT")).toBe("wait");
+  expect(await ended).toBe(137);
+  expect(repeat).toBeUndefined();
 });
 
 test("--bind listens on the given address, with a warning when other machines can reach it", async () => {

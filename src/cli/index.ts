@@ -1,5 +1,5 @@
 export type { SupervisorChannel } from "#fleet";
-export type { CliIo, ExitCode } from "./io.ts";
+export type { CliIo, ExitCode, RepeatHandler, StopSignalName } from "./io.ts";
 export { createProgram, runLattice } from "./program.ts";
 export { plainText } from "./styled-text.ts";
 export { openWatchBoard } from "./up/open-watch-board.ts";

@@ -3,6 +3,11 @@ import type { Clock } from "#base";
 import type { SupervisorChannel } from "#fleet";
 import type { StyledText } from "./styled-text.ts";
 
+export type StopSignalName = "SIGINT" | "SIGTERM" | "SIGHUP";
+
+/** Whether the process exits at once after a repeated signal, or the command still ends by itself. */
+export type RepeatHandler = (signal: StopSignalName) => "exit" | "wait";
+
 export type CliIo = {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly home: string;
@@ -22,8 +27,13 @@ export type CliIo = {
   readonly random: () => number;
   /** Identifies this process in leader election and logs. */
   readonly hostname: string;
-  /** Fires on Ctrl-C and SIGTERM. */
+  /** Fires on Ctrl-C, SIGTERM, and when the terminal is closed. */
   readonly signal: AbortSignal;
+  /**
+   * For a command that must end in order: `handler` gets the signals after the first one, and lost output (a closed pipe or terminal) stops
+   * the command as a signal does, instead of ending the process. The returned function removes the handler.
+   */
+  readonly handleRepeats?: ((handler: RepeatHandler) => () => void) | undefined;
   /** The channel to `lattice up`, which started this process; absent in all other processes. */
   readonly supervisor?: SupervisorChannel | undefined;
   /** Owner of this process; absent where the system has no such number. */
@@ -53,7 +63,7 @@ export function reportFailure(io: CliIo, message: string): ExitCode {
   return 2;
 }
 
-/** Resolves on Ctrl-C or SIGTERM. */
+/** Resolves when the signal fires. */
 export function untilStopped(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();

@@ -9,14 +9,29 @@ import type { CliIo } from "./io.ts";
 
 const [NOT_STARTED, NOT_FOUND, SIGNALLED] = [126, 127, 128];
 
-/** `env`: added to the environment of this program. Signals are forwarded to the command. */
-export function runCommand(io: CliIo, [file = "", ...args]: readonly string[], env: Readonly<Record<string, string>>): Promise<number> {
+/**
+ * `env`: added to the environment of this program. The first signal and a second one are forwarded to the command, and this program waits for
+ * it: the command may need the server while it ends. A third signal kills it.
+ */
+export async function runCommand(
+  io: CliIo,
+  [file = "", ...args]: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<number> {
   const child = spawn(file, args, { cwd: io.cwd, env: { ...io.env, ...env }, stdio: "inherit" });
-  const passOn = () => {
-    const signal = io.signal.reason === "SIGINT" ? "SIGINT" : "SIGTERM";
-    // Ctrl-C in a terminal reaches the command by itself; a second one makes many programs end without cleaning up
-    if (signal !== "SIGINT" || !isatty(0)) child.kill(signal);
+  const forward = (name: unknown) => {
+    const signal = name === "SIGINT" || name === "SIGHUP" ? name : "SIGTERM";
+    // the terminal signals the command itself; the same signal twice makes many programs end without cleaning up
+    if (signal === "SIGTERM" || !isatty(0)) child.kill(signal);
   };
+  const onStop = () => forward(io.signal.reason);
+  let repeats = 0;
+  const release = io.handleRepeats?.((name) => {
+    repeats += 1;
+    if (repeats === 1) forward(name);
+    else child.kill("SIGKILL");
+    return "wait";
+  });
   return new Promise<number>((resolve) => {
     child.once("error", (error: NodeJS.ErrnoException) => {
       const missing = error.code === "ENOENT";
@@ -24,7 +39,10 @@ export function runCommand(io: CliIo, [file = "", ...args]: readonly string[], e
       resolve(missing ? NOT_FOUND : NOT_STARTED);
     });
     child.once("exit", (code, signal) => resolve(code ?? SIGNALLED + (signal === null ? 0 : constants.signals[signal])));
-    if (io.signal.aborted) passOn();
-    else io.signal.addEventListener("abort", passOn, { once: true });
-  }).finally(() => io.signal.removeEventListener("abort", passOn));
+    if (io.signal.aborted) onStop();
+    else io.signal.addEventListener("abort", onStop, { once: true });
+  }).finally(() => {
+    io.signal.removeEventListener("abort", onStop);
+    release?.();
+  });
 }

@@ -37,12 +37,15 @@ export async function up(io: CommandIo, flags: UpFlags): Promise<ExitCode> {
     kubeconfig: folder.kubeconfig,
     logger,
   });
-  if (!cluster.ok) return reportFailure(io, cluster.error);
+  // a signal cancels the calls that are under way
+  if (!cluster.ok) return io.signal.aborted ? 0 : reportFailure(io, cluster.error);
+  const release = io.handleRepeats?.(() => "exit");
   const ended = await runUp(io, { folder, own }, cluster.value);
   io.stdout("\nstopping; state is kept\n");
   await cluster.value.close();
   await removeRecord(folder);
-  return ended.ok ? 0 : reportFailure(io, ended.error);
+  release?.();
+  return ended.ok || io.signal.aborted ? 0 : reportFailure(io, ended.error);
 }
 
 /** undefined: the example shop. A number: the exit code, when the files have errors. */
