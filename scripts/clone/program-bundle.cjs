@@ -21,6 +21,8 @@ const { runStep } = require("./steps.cjs");
 const MAIN = "lattice.js";
 /** Bundles without users that are kept: for a change that is undone, or a branch that is left and entered again. */
 const KEPT_BUNDLES = 2;
+/** Sources that change after a build make a further one necessary. */
+const MOST_BUILDS = 4;
 /** Exit code of the build for an error in the sources, in contrast to a disk that is full or a bundler that does not start. */
 const SOURCE_ERROR = 2;
 
@@ -31,12 +33,13 @@ const SOURCE_ERROR = 2;
 async function programBundle(clone) {
   const bundles = privateFolder(path.join(privateFolder(cacheFolder()), "bundles"));
   const folder = privateFolder(path.join(bundles, crypto.createHash("sha256").update(clone.root).digest("hex").slice(0, 16)));
-  for (;;) {
+  for (let builds = 0; builds <= MOST_BUILDS; builds += 1) {
     const bundle = await findBundle(clone, folder);
     if (bundle !== undefined) return { file: path.join(bundle, MAIN), register: (pid) => register(bundle, pid) };
     const sourceError = await buildBundle(clone, folder);
     if (sourceError !== undefined) return { sourceError };
   }
+  throw new Error("they changed after each of several builds");
 }
 
 async function findBundle(clone, folder) {

@@ -235,13 +235,24 @@ describe("the sources are run, with one sentence,", () => {
       },
       want: /: they cannot be bundled: the sources changed during each of several attempts to build them\n$/,
     },
+    {
+      name: "if they change after every build",
+      given: async ({ root, write }) => {
+        const script = "scripts/build/clone-bundle.ts";
+        const extra = JSON.stringify(join(root, "src/bin/extra.ts"));
+        const change = `(await import("node:fs")).appendFileSync(${extra}, "\\n");\n`;
+        await write(script, (await readFile(join(root, script), "utf8")) + change);
+        return {};
+      },
+      want: /: they changed after each of several builds\n$/,
+    },
   ];
   it.each(rows)("$name", async ({ given, want }) => {
     const clone = await cloneTree();
     const env = await given(clone);
     const { code, stdout, stderr } = await clone.lattice([], env);
     expect({ code, file: printed(stdout).file }).toEqual({ code: 0, file: join(clone.root, "src/bin/lattice.ts") });
-    const sentence = stderr.replace(BUILDING, "");
+    const sentence = stderr.replaceAll(BUILDING, "");
     expect(sentence).toMatch(want);
     expect(sentence).toMatch(/^lattice: Lattice runs from its sources, which start more slowly: [^\n]*\n$/);
   });
