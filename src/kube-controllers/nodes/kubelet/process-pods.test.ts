@@ -225,6 +225,18 @@ describe("a node", () => {
     });
   });
 
+  it("that its object stops ends the processes of its Pods too", async () => {
+    await running();
+    const stopped = (value: string | null) =>
+      cluster.patch(nodes, NODE, { metadata: { annotations: { "simulation.lattice.dev/stopped": value } } });
+    await stopped("true");
+    await cluster.live(100);
+    expect(processes.calls.slice(-1)).toEqual(["stop p 0"]);
+    await stopped(null);
+    await cluster.live(100);
+    expect(await container()).toMatchObject({ restartCount: 1, ready: true });
+  });
+
   it("that is deleted ends the processes of its Pods", async () => {
     await running();
     expectOk(await cluster.client.delete(nodes, { name: NODE }));
