@@ -5,7 +5,8 @@ import type { StoreFiles } from "./store-files.ts";
 const DIGITS = 16; // enough for the largest safe integer
 const NUMBERED = /^(log|snapshot)-(\d{16})$/;
 const PART = ".part";
-const MARK = /^(cut|damaged)-|\.key$/;
+/** Other keys are written long before the first object, so that a first start that was killed has not lost any. */
+const MARK = /^(cut|damaged)-|^service-account\.key$/;
 
 export type NumberedFile = { readonly name: string; readonly path: string; readonly revision: number };
 export type FolderContent = {
