@@ -70,6 +70,6 @@ export { WorkQueue, type WorkQueueOptions } from "./queue/work-queue.ts";
 export type { Rate } from "./queue/token-bucket.ts";
 export { rbacFor, type Need, type RbacRule, type RbacOptions } from "./rbac.ts";
 export { type RunnerLimits } from "./runner.ts";
-export type { ManagerScope } from "./scope.ts";
+export { isDefinedKind, type ManagerScope } from "./scope.ts";
 export { safeText } from "./safe-text.ts";
 export { conditionsOf, type StatusRequest } from "./status-writer.ts";

@@ -23,7 +23,7 @@ export type KubeController = {
 
 export type KubeControllerContext = {
   readonly client: KubeClient;
-  /** One informer per kind for all controllers. Objects in it are shared: never change one. */
+  /** One informer per kind for all controllers; `optional` for a kind that may not be installed. Objects are shared: never change one. */
   readonly informers: SharedInformers;
   /** Every object of every kind, as metadata. The first use starts the watches. */
   readonly everyKind: () => EveryKind;
@@ -35,7 +35,7 @@ export type KubeControllerContext = {
   readonly metrics: Metrics;
   /** Fires on shutdown. */
   readonly signal: AbortSignal;
-  /** Opens a queue with workers. They begin once every informer that was requested in `start` has its first list. */
+  /** Opens a queue with workers. They begin once every informer that this controller requested in `start` has its first list. */
   readonly work: (options: WorkOptions) => WorkQueue;
   /** Records Kubernetes events of this controller. Never waits, never fails. */
   readonly record: (note: EventNote) => void;

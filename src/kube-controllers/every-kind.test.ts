@@ -1,9 +1,10 @@
 /** Kinds that are added and removed. */
-import { afterEach, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { err, expectOk, ok } from "#base";
-import { defineResource, isJsonObject, parseJson, type Json, type KubeObject } from "#kube";
+import { apiServices, customResourceDefinitions, defineResource, isJsonObject, parseJson, type Json, type KubeObject } from "#kube";
 import type { KubeClient } from "#kube-client";
 import { controlledCluster, type ControlledCluster } from "../../test/builders/controlled-cluster.ts";
+import { openCrd } from "../../test/builders/open-crd.ts";
 import type { EveryKind } from "./every-kind.ts";
 
 const clusters: ControlledCluster[] = [];
@@ -14,7 +15,7 @@ afterEach(async () => {
 const leases = defineResource({ group: "coordination.k8s.io", version: "v1", kind: "Lease", plural: "leases", namespaced: true });
 const lease: KubeObject = { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name: "l", namespace: "default" } };
 
-async function start(raw?: (inner: KubeClient) => KubeClient["raw"]) {
+async function start(raw?: (inner: KubeClient) => KubeClient["raw"], between?: (inner: KubeClient) => KubeClient) {
   const seen: string[] = [];
   let kinds: EveryKind | undefined;
   const listen = (everyKind: EveryKind, who: string) =>
@@ -30,6 +31,7 @@ async function start(raw?: (inner: KubeClient) => KubeClient["raw"]) {
       { name: "listener", start: (context) => (listen((kinds = context.everyKind()), "first"), expect(context.everyKind()).toBe(kinds)) },
     ],
     ...(raw === undefined ? {} : { between: (inner: KubeClient) => ({ ...inner, raw: raw(inner) }) }),
+    ...(between === undefined ? {} : { between }),
   });
   clusters.push(cluster);
   await cluster.running.idle();
@@ -112,10 +114,78 @@ test("a definition that is not served yet is rediscovered soon, and not forever"
   await running.idle();
   const before = asked;
   await advance(5_000);
-  expect(asked - before).toBe(5);
+  expect(asked - before).toBe(6);
   await advance(60_000);
   expect(asked - before).toBeLessThan(15);
   hidden.now = false;
   await advance(30_000);
   expect(everyKind.find("example.org/v1", "Widget")?.plural).toBe("widgets");
+});
+
+describe("kinds are noticed at once", () => {
+  const gadgets = defineResource<KubeObject>({ group: "example.org", version: "v1", kind: "Gadget", plural: "gadgets", namespaced: true });
+  const isKnown = (everyKind: EveryKind) =>
+    everyKind.find("example.org/v1", "Gadget") !== undefined && everyKind.syncedInformer(gadgets) !== undefined;
+  const install = async (client: KubeClient) =>
+    void expectOk(await client.create<KubeObject>(customResourceDefinitions, openCrd(gadgets) as KubeObject));
+
+  test("when a definition is established, removed and established again, without a step of the clock", async () => {
+    const { client, running, everyKind } = await start();
+    await install(client);
+    await running.idle();
+    expect(isKnown(everyKind)).toBe(true);
+    await client.delete(customResourceDefinitions, { name: "gadgets.example.org" });
+    await running.idle();
+    expect([isKnown(everyKind), everyKind.find("example.org/v1", "Gadget")]).toEqual([false, undefined]);
+    await install(client);
+    await running.idle();
+    expect(isKnown(everyKind)).toBe(true);
+  });
+
+  test("also while the list of another kind fails", async () => {
+    const { client, clock, everyKind } = await start(undefined, (inner) => ({
+      ...inner,
+      list: (resource, ...call) =>
+        resource.plural === "broken"
+          ? Promise.resolve(err({ kind: "server-error", message: "conversion failed" }))
+          : inner.list(resource, ...call),
+    }));
+    const broken = { ...gadgets, kind: "Broken", plural: "broken" };
+    expectOk(await client.create<KubeObject>(customResourceDefinitions, openCrd(broken) as KubeObject));
+    await clock.advance(1_000);
+    await install(client);
+    await clock.advance(100);
+    expect(isKnown(everyKind)).toBe(true);
+  });
+
+  test("a kind that is still discovered shortly after its definition was removed is asked for again within a second", async () => {
+    let stale: string | undefined;
+    const { client, running, everyKind, clock } = await start((inner) => async (path, options) => {
+      const answer = await inner.raw(path, options);
+      if (path === "/apis" && stale !== undefined) return ok(stale);
+      return answer;
+    });
+    await install(client);
+    await running.idle();
+    stale = expectOk(await client.raw("/apis"));
+    await client.delete(customResourceDefinitions, { name: "gadgets.example.org" });
+    await clock.advance(200);
+    stale = undefined;
+    await clock.advance(1_000);
+    expect(everyKind.find("example.org/v1", "Gadget")).toBeUndefined();
+  });
+
+  test("a changed APIService repeats the discovery", async () => {
+    let asked = 0;
+    const { client, running } = await start((inner) => (path, options) => {
+      if (path === "/apis") asked += 1;
+      return inner.raw(path, options);
+    });
+    const before = asked;
+    const spec = { group: "metrics.example.org", version: "v1", groupPriorityMinimum: 100, versionPriority: 100 };
+    const service = { apiVersion: "apiregistration.k8s.io/v1", kind: "APIService", metadata: { name: "v1.metrics.example.org" }, spec };
+    expectOk(await client.create<KubeObject>(apiServices, service));
+    await running.idle();
+    expect(asked).toBeGreaterThan(before);
+  });
 });

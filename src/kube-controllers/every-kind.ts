@@ -1,12 +1,12 @@
 /**
  * Every object of every kind that can be deleted, as metadata: the input of the garbage collector and of namespace deletion.
  *
- * Kinds are added and removed. Discovery is repeated when a CustomResourceDefinition changes, and every half minute for kinds without
- * a definition (aggregated API servers). Objects of a kind that is not served any more are not deleted, only not visible: `forgotten`.
+ * Kinds are added and removed. Discovery is repeated when a CustomResourceDefinition or an APIService changes, and every half minute for changes
+ * inside an aggregated API server. Objects of a kind that is not served any more are not deleted, only not visible: `forgotten`.
  */
-import { sleep, type Clock, type Logger } from "#base";
+import { backoffDelay, sleep, type BackoffPolicy, type Clock, type Logger } from "#base";
 import type { CacheChange, Informer, WorkQueue } from "#controller-runtime";
-import { customResourceDefinitions, groupResourceOf, keyOf, type KubeObject, type Resource } from "#kube";
+import { apiServices, customResourceDefinitions, groupResourceOf, keyOf, type KubeObject, type Resource } from "#kube";
 import type { KubeClient } from "#kube-client";
 import { discover, kindKey, type Discovered, type ServedResource } from "./discovery.ts";
 import { follow, type SharedInformers } from "./shared-informers.ts";
@@ -34,8 +34,8 @@ const IGNORED = new Set(["events", "events.events.k8s.io"]);
 const WATCHED_VERBS = ["delete", "list", "watch"];
 const NOTHING: Discovered = { preferred: [], byKind: new Map(), failures: new Map() };
 const REFRESH_MS = 30_000;
-/** A definition is served shortly after it is accepted. */
-const SOON_MS = 1_000;
+/** A definition is served shortly after it is established, and its kind is removed shortly after it is deleted. */
+const SOON: BackoffPolicy = { initialMs: 100, maxMs: 1_000, factor: 2 };
 const SOON_TRIES = 10;
 const FIRST_SYNC_MS = 30_000;
 const KEY = "discovery";
@@ -46,19 +46,30 @@ export class EveryKind {
   readonly #monitors = new Map<string, Monitor>();
   readonly #ready: Promise<void>;
   #markReady: () => void = () => {};
+  #isReady = false;
   #discovered = NOTHING;
+  /** Attempts since a definition changed. */
   #soon = 0;
+  /** Definitions that were removed, and may still be discovered. */
+  readonly #removed = new Set<string>();
+  readonly #queue: WorkQueue;
 
   constructor(options: EveryKindOptions) {
     this.#options = options;
     this.#ready = new Promise((resolve) => (this.#markReady = resolve));
     options.signal.addEventListener("abort", () => this.#markReady(), { once: true });
-    const queue = options.work({ name: "discovery", concurrency: 1, pass: () => this.#discover() });
-    queue.add(KEY);
-    follow(options.informers.metadata(customResourceDefinitions), () => {
-      this.#soon = 0;
-      queue.add(KEY);
+    this.#queue = options.work({ name: "discovery", concurrency: 1, pass: () => this.#discover() });
+    this.#queue.add(KEY);
+    follow(options.informers.metadata(customResourceDefinitions), ({ key, after }) => {
+      if (after === undefined) this.#removed.add(key.name);
+      else this.#removed.delete(key.name);
+      this.#discoverSoon();
     });
+  }
+
+  #discoverSoon(): void {
+    this.#soon = 0;
+    this.#queue.add(KEY);
   }
 
   /** Resolves when every kind has its first list, or after a limit: a kind whose list fails must not block the rest. */
@@ -95,9 +106,9 @@ export class EveryKind {
     if (!answer.ok) return failed(answer.error.message);
     this.#discovered = this.#withFailedGroups(answer.value);
     this.#syncMonitors();
-    await this.#firstSync();
+    if (!this.#isReady) await this.#firstSync();
     this.#soon += 1;
-    return again(this.#isComplete() || this.#soon > SOON_TRIES ? REFRESH_MS : SOON_MS);
+    return again(this.#isComplete() || this.#soon > SOON_TRIES ? REFRESH_MS : backoffDelay(SOON, this.#soon, () => 1));
   }
 
   /** A group whose discovery fails has not lost its kinds. */
@@ -135,10 +146,11 @@ export class EveryKind {
   }
 
   #tell(resource: ServedResource, change: CacheChange<KubeObject>): void {
+    if (groupResourceOf(resource) === groupResourceOf(apiServices)) this.#discoverSoon();
     for (const handler of this.#handlers) handler.changed(resource, change);
   }
 
-  /** Waits only once, for the kinds that exist at the start. */
+  /** Once, for the kinds that exist at the start: later, a kind whose list fails must not delay the discovery of others. */
   async #firstSync(): Promise<void> {
     const giveUp = new AbortController();
     const end = () => giveUp.abort();
@@ -147,12 +159,15 @@ export class EveryKind {
     await Promise.race([all, sleep(this.#options.clock, FIRST_SYNC_MS, giveUp.signal)]);
     giveUp.abort();
     this.#options.signal.removeEventListener("abort", end);
+    this.#isReady = true;
     this.#markReady();
   }
 
-  /** Whether every definition is served; its name is "plural.group". */
+  /** Whether every definition is served, and no removed one; its name is "plural.group". */
   #isComplete(): boolean {
     const served = new Set(this.#discovered.preferred.map(groupResourceOf));
+    for (const name of this.#removed) if (!served.has(name)) this.#removed.delete(name);
+    if (this.#removed.size > 0) return false;
     const definitions = this.#options.informers.metadata(customResourceDefinitions).list();
     return definitions.every(({ metadata }) => metadata.deletionTimestamp !== undefined || served.has(metadata.name));
   }

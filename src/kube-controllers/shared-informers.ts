@@ -2,11 +2,12 @@
  * One informer per kind for all controllers, created on first use.
  *
  * A controller that needs only metadata (the garbage collector, of every kind) gets the informer that another one has of the whole
- * objects, if there is one: one watch per kind is enough. So controllers request theirs in `start`, and metadata comes after.
+ * objects, if there is one: one watch per kind is enough. So controllers request theirs in `start`, and metadata comes after. An informer of an
+ * optional kind is not shared in this way: it reports the objects of a kind that is removed as deleted, and the garbage collector must not see that.
  */
 import { sleep, type Clock, type Logger, type Metrics } from "#base";
-import { Informer, type ChangeHandler, type InformerHealth } from "#controller-runtime";
-import { groupResourceOf, keyOf, metadataOf, type KubeObject, type Resource } from "#kube";
+import { Informer, isDefinedKind, type ChangeHandler, type InformerHealth } from "#controller-runtime";
+import { customResourceDefinitions, groupResourceOf, keyOf, metadataOf, type KubeObject, type Resource } from "#kube";
 import type { KubeClient } from "#kube-client";
 
 export type SharedInformersOptions = {
@@ -31,9 +32,20 @@ export class SharedInformers {
   readonly #shared = new Map<string, Shared>();
   readonly #ended: Promise<void>[] = [];
   #running = false;
+  #followsDefinitions = false;
+  #requested = new Set<Informer<KubeObject>>();
 
   constructor(options: SharedInformersOptions) {
     this.#options = options;
+  }
+
+  /** Runs the start of a controller, and returns its result and the informers that it requested. */
+  requestedBy<T>(start: () => T): { readonly value: T; readonly informers: ReadonlySet<Informer<KubeObject>> } {
+    const [outer, informers] = [this.#requested, new Set<Informer<KubeObject>>()];
+    this.#requested = informers;
+    const value = start();
+    this.#requested = outer;
+    return { value, informers };
   }
 
   /** The informer of whole objects. */
@@ -44,8 +56,15 @@ export class SharedInformers {
 
   /** An informer that has at least the metadata of every object. */
   metadata(resource: Resource): Informer<KubeObject> {
-    const whole = this.#shared.get(nameOf(resource));
-    return (whole ?? this.#get(metadataOf(resource))).informer;
+    return this.#get(this.#shared.has(nameOf(resource)) ? resource : metadataOf(resource)).informer;
+  }
+
+  /**
+   * The informer of whole objects of a kind that the cluster may lack. It has no objects then, and nothing waits for it. When the kind is
+   * installed its objects are reported as added, when it is removed as deleted.
+   */
+  optional<T extends KubeObject>(resource: Resource<T>): Informer<T> {
+    return this.#get(resource, true).informer as unknown as Informer<T>;
   }
 
   /** Every change from now on, after existing objects were reported as added. */
@@ -71,9 +90,9 @@ export class SharedInformers {
     await Promise.all(this.#ended);
   }
 
-  /** True once every existing informer has its first list; false when the signal fires first. */
-  async synced(): Promise<boolean> {
-    const all = await Promise.all([...this.#shared.values()].map(({ informer }) => informer.synced(this.#options.signal)));
+  /** True once these informers, or all, have their first list; false when the signal fires first. */
+  async synced(informers: Iterable<Informer<KubeObject>> = [...this.#shared.values()].map(({ informer }) => informer)): Promise<boolean> {
+    const all = await Promise.all([...informers].map((informer) => informer.synced(this.#options.signal)));
     return all.every(Boolean);
   }
 
@@ -83,6 +102,7 @@ export class SharedInformers {
     for (const { resource, informer } of this.#shared.values()) {
       const listed = await this.#options.client.list(metadataOf(resource), {}, { signal });
       if (!listed.ok) {
+        if (listed.error.kind === "not-found" && informer.health().healthy && !informer.served) continue;
         if (listed.error.kind !== "not-found") await sleep(clock, 1_000, signal);
         return false;
       }
@@ -95,16 +115,34 @@ export class SharedInformers {
     return new Map([...this.#shared].map(([name, { informer }]) => [name, informer.health()]));
   }
 
-  #get(resource: Resource): Shared {
-    const name = nameOf(resource);
-    const known = this.#shared.get(name);
-    if (known !== undefined) return known;
-    const informer = new Informer<KubeObject>({ ...this.#options, resource });
+  #get(resource: Resource, optional = false): Shared {
+    const name = optional ? `${nameOf(resource)} optional` : nameOf(resource);
+    const shared = this.#shared.get(name) ?? this.#add(name, resource, optional);
+    this.#requested.add(shared.informer);
+    return shared;
+  }
+
+  #add(name: string, resource: Resource, optional: boolean): Shared {
+    const informer = new Informer<KubeObject>({ ...this.#options, resource, optional });
     informer.subscribe(this.#options.onChange);
+    informer.subscribeServed(this.#options.onChange);
     const shared: Shared = { resource, informer, stopping: new AbortController() };
     this.#shared.set(name, shared);
     if (this.#running) this.#run(shared);
+    if (resource.view === undefined && isDefinedKind(resource, optional)) this.#followDefinitions();
     return shared;
+  }
+
+  /** Kinds of controllers that are installed or removed are noticed at once. Metadata of every kind has discovery for that. */
+  #followDefinitions(): void {
+    if (this.#followsDefinitions) return;
+    this.#followsDefinitions = true;
+    follow(this.metadata(customResourceDefinitions), ({ key, after }) => {
+      const changed = [...this.#shared.values()].filter(
+        ({ resource }) => resource.view === undefined && groupResourceOf(resource) === key.name,
+      );
+      for (const { informer } of changed) informer.definitionChanged(after === undefined ? "removed" : "exists");
+    });
   }
 
   #run({ informer, stopping }: Shared): void {

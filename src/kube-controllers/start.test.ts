@@ -1,9 +1,10 @@
 /** Start, `idle` and `close`; and behaviour when requests to the API server fail. */
 import { afterEach, describe, expect, test } from "vitest";
 import { err, expectOk } from "#base";
-import { configMaps, defineResource, metadataOf, namespaces, type KubeObject, type OwnerReference } from "#kube";
+import { configMaps, customResourceDefinitions, defineResource, metadataOf, namespaces, type KubeObject, type OwnerReference } from "#kube";
 import type { KubeClient } from "#kube-client";
 import { controlledCluster, type ControlledCluster, type ControlledClusterOptions } from "../../test/builders/controlled-cluster.ts";
+import { openCrd } from "../../test/builders/open-crd.ts";
 import type { KubeController } from "./context.ts";
 import { kubeControllers } from "./controllers.ts";
 import { garbageCollector } from "./gc/garbage-collector.ts";
@@ -96,6 +97,93 @@ describe("shared informers", () => {
     await running.idle();
     expect(seen).toEqual(["a new", "late a"]);
     expect([...running.health().informers.keys()]).toEqual(["configmaps/v1", "namespaces/v1 metadata"]);
+  });
+});
+
+describe("kinds that are not installed", () => {
+  const gadgets = defineResource<KubeObject>({ group: "example.org", version: "v1", kind: "Gadget", plural: "gadgets", namespaced: true });
+  const gadget = (name: string): KubeObject => ({ apiVersion: "example.org/v1", kind: "Gadget", metadata: { name, namespace: "default" } });
+  const install = async ({ client }: ControlledCluster) =>
+    void expectOk(await client.create<KubeObject>(customResourceDefinitions, openCrd(gadgets) as KubeObject));
+  const uninstall = ({ client }: ControlledCluster) => client.delete(customResourceDefinitions, { name: "gadgets.example.org" });
+
+  /** Counts the gadgets with every change. */
+  const counter = (seen: string[], optional: boolean): KubeController => ({
+    name: "counter",
+    start: ({ informers, work }) => {
+      const informer = optional ? informers.optional(gadgets) : informers.of(gadgets);
+      const pass = () => (seen.push(`${informer.served ? "served" : "absent"} ${informer.list().length}`), Promise.resolve(done));
+      const queue = work({ name: "counter", pass });
+      queue.add("count");
+      informer.subscribe(() => queue.add("count"));
+      informer.subscribeServed(() => queue.add("count"));
+    },
+  });
+
+  test("as optional block nothing; their objects arrive when they are installed, vanish and return with them, without a step of the clock", async () => {
+    const seen: string[] = [];
+    const cluster = await start({ controllers: [counter(seen, true)] });
+    await cluster.running.idle();
+    expect([seen, cluster.running.health().ready]).toEqual([["absent 0"], true]);
+    await cluster.advance(300_000);
+    await install(cluster);
+    await cluster.running.idle();
+    expectOk(await cluster.client.create(gadgets, gadget("g")));
+    await cluster.running.idle();
+    await uninstall(cluster);
+    await cluster.running.idle();
+    expect(seen).toEqual(["absent 0", "served 0", "served 1", "served 0", "absent 0"]);
+    await cluster.advance(300_000);
+    await install(cluster);
+    expectOk(await cluster.client.create(gadgets, gadget("g")));
+    await cluster.running.idle();
+    expect([seen.at(-1), cluster.running.health().ready]).toEqual(["served 1", true]);
+  });
+
+  test("as required block only the controllers that need them, until they are installed", async () => {
+    const seen: string[] = [];
+    const cluster = await start({ controllers: [counter(seen, false), garbageCollector] });
+    const ghost = { apiVersion: "v1", kind: "ConfigMap", name: "ghost", uid: "9c1f2d6e-0000-4000-8000-000000000005" };
+    expectOk(await cluster.client.create(configMaps, map("child", [ghost])));
+    await cluster.clock.advance(60_000);
+    expect([(await cluster.client.get(configMaps, key("child"))).ok, seen, cluster.running.health().ready]).toEqual([false, [], false]);
+    await install(cluster);
+    await cluster.running.idle();
+    expect([seen, cluster.running.health().ready]).toEqual([["served 0"], true]);
+  });
+
+  test("that only seem to be removed do not make the garbage collector delete dependents of their objects", async () => {
+    let missing = false;
+    const absent = err({ kind: "not-found", message: "the server could not find the requested resource" } as const);
+    const { between, breakWatches } = fragile();
+    const seen: string[] = [];
+    const cluster = await start({
+      controllers: [counter(seen, true), garbageCollector],
+      before: async (client) => void expectOk(await client.create<KubeObject>(customResourceDefinitions, openCrd(gadgets) as KubeObject)),
+      between: (server) => {
+        const inner = between(server);
+        const isHidden = ({ plural }: { readonly plural: string }) => missing && plural === "gadgets";
+        return {
+          ...inner,
+          list: (resource, ...call) => (isHidden(resource) ? Promise.resolve(absent) : inner.list(resource, ...call)),
+          async *watch(resource, query, signal) {
+            if (isHidden(resource)) yield absent;
+            else yield* inner.watch(resource, query, signal);
+          },
+        };
+      },
+    });
+    await cluster.running.idle();
+    const owner = expectOk(await cluster.client.create(gadgets, gadget("g")));
+    expectOk(await cluster.client.create(configMaps, map("child", [ownedBy(owner)])));
+    await cluster.running.idle();
+    missing = true;
+    breakWatches();
+    await cluster.clock.advance(60_000);
+    expect([seen.at(-1), (await cluster.client.get(configMaps, key("child"))).ok]).toEqual(["absent 0", true]);
+    missing = false;
+    await cluster.clock.advance(60_000);
+    expect([seen.at(-1), (await cluster.client.get(configMaps, key("child"))).ok]).toEqual(["served 1", true]);
   });
 });
 

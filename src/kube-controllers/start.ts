@@ -4,7 +4,8 @@
  * It resolves as soon as everything is connected. The informers retry while the server is not up or is down.
  */
 import { err, MetricsRegistry, ok, type Clock, type Logger, type Metrics, type Result } from "#base";
-import { EventRecorder, type InformerHealth } from "#controller-runtime";
+import { EventRecorder, type Informer, type InformerHealth } from "#controller-runtime";
+import type { KubeObject } from "#kube";
 import type { KubeClient } from "#kube-client";
 import type { KubeController, KubeControllerContext } from "./context.ts";
 import { DEFAULT_POD_LIMIT, kubeControllers, type KubeControllersSettings } from "./controllers.ts";
@@ -52,11 +53,16 @@ export function startKubeControllers(options: KubeControllersOptions): Promise<R
   return Promise.resolve(ok({ idle: () => running.idle(), health: () => running.health(), close: () => running.close() }));
 }
 
+type CommonOptions = Omit<KubeControllersOptions, "metrics"> & { readonly metrics: Metrics; readonly signal: AbortSignal };
+
+/** A controller: its queues, which begin when its informers have their first lists. A kind that is not installed blocks no other. */
+type ControllerGroup = { readonly workers: readonly Workers[]; readonly informers: ReadonlySet<Informer<KubeObject>> };
+
 class Running {
   readonly #stopping = new AbortController();
   readonly #informers: SharedInformers;
   #everyKind: EveryKind | undefined;
-  readonly #workers: Workers[] = [];
+  readonly #groups: ControllerGroup[] = [];
   readonly #recorders: EventRecorder[] = [];
   readonly #ended: Promise<unknown>;
   /** Counts events, so that `idle` can detect activity during its checks. */
@@ -70,7 +76,7 @@ class Running {
     const common = { ...options, metrics, signal };
     this.#informers = new SharedInformers({ ...common, onChange });
     signal.addEventListener("abort", onChange, { once: true });
-    for (const controller of controllers) controller.start(this.#contextOf(controller, common));
+    for (const controller of controllers) this.#start(controller, common);
     this.#informers.run();
     this.#ended = this.#run();
   }
@@ -97,10 +103,13 @@ class Running {
     await Promise.all(this.#recorders.map((recorder) => recorder.flush()));
   }
 
-  #contextOf(
-    { name, reportsAs = name }: KubeController,
-    common: Omit<KubeControllersOptions, "metrics"> & { metrics: Metrics; signal: AbortSignal },
-  ) {
+  #start(controller: KubeController, common: CommonOptions): void {
+    const workers: Workers[] = [];
+    const { informers } = this.#informers.requestedBy(() => controller.start(this.#contextOf(controller, common, workers)));
+    this.#groups.push({ workers, informers });
+  }
+
+  #contextOf({ name, reportsAs = name }: KubeController, common: CommonOptions, workers: Workers[]): KubeControllerContext {
     const { client, clock, random, metrics, signal, identity = "kube-controllers", podLimit = DEFAULT_POD_LIMIT } = common;
     const logger = common.logger.with({ controller: name });
     const recorder = new EventRecorder({ client, clock, logger, metrics, signal, reporter: { controller: reportsAs, instance: identity } });
@@ -108,7 +117,7 @@ class Running {
     const context: KubeControllerContext = {
       client,
       informers: this.#informers,
-      everyKind: () => (this.#everyKind ??= new EveryKind({ ...context, logger: common.logger })),
+      everyKind: () => this.#everyKind ?? this.#startEveryKind(common),
       clock,
       random,
       podLimit,
@@ -116,22 +125,38 @@ class Running {
       metrics,
       signal,
       record: (note) => recorder.record(note),
-      work: (work) => {
-        const workers = new Workers(work, { clock, random, metrics, logger, signal, onPass: () => this.#happened() });
-        this.#workers.push(workers);
-        return workers.queue;
-      },
+      work: this.#workIn(workers, { ...common, logger }),
     };
     return context;
   }
 
+  #workIn(workers: Workers[], { clock, random, metrics, logger, signal }: CommonOptions): KubeControllerContext["work"] {
+    return (work) => {
+      const opened = new Workers(work, { clock, random, metrics, logger, signal, onPass: () => this.#happened() });
+      workers.push(opened);
+      return opened.queue;
+    };
+  }
+
+  /** Its own group: it must not wait for the informers of the controller that uses it first. */
+  #startEveryKind(common: CommonOptions): EveryKind {
+    const workers: Workers[] = [];
+    const { value: everyKind, informers } = this.#informers.requestedBy(
+      () => new EveryKind({ ...common, informers: this.#informers, work: this.#workIn(workers, common) }),
+    );
+    this.#groups.push({ workers, informers });
+    return (this.#everyKind = everyKind);
+  }
+
   async #run(): Promise<void> {
-    if (!(await this.#informers.synced())) return;
-    await Promise.all(this.#workers.map((workers) => workers.run()));
+    const start = async ({ workers, informers }: ControllerGroup) => {
+      if (await this.#informers.synced(informers)) await Promise.all(workers.map((one) => one.run()));
+    };
+    await Promise.all(this.#groups.map(start));
   }
 
   #busy(): boolean {
-    return this.#workers.some((workers) => workers.busy);
+    return this.#groups.some(({ workers }) => workers.some((one) => one.busy));
   }
 
   #happened(): void {
