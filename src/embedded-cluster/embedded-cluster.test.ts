@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { expectOk } from "#base";
-import { ClusterError, failWith, resources, startEmbeddedCluster, type AnyObject } from "#embedded-cluster";
+import { ClusterError, failWith, resources, startEmbeddedCluster, type AnyObject, type EmbeddedCluster } from "#embedded-cluster";
 import { fileTree } from "../../test/builders/file-tree.ts";
 import { clientOf } from "../../test/builders/kubeconfig-client.ts";
 
@@ -245,5 +245,29 @@ describe("over HTTP", () => {
     expect((await stat(join(root, "old"))).mode & 0o777).toBe(0o600);
     expect(await readFile(join(root, "old"), "utf8")).toContain("current-context: lattice");
     await expect(cluster.writeKubeconfig(join(root, "none", "x"))).rejects.toThrow("cannot be written");
+  });
+});
+
+describe("peek", () => {
+  it("reads a stored object at once and unlogged, as a copy; undefined for what does not exist", async () => {
+    await using cluster = await startEmbeddedCluster();
+    const key = { name: "default" };
+    cluster.actions.clear();
+    const found = cluster.peek(namespaces, key);
+    expect([found?.metadata.name, cluster.peek(namespaces, { name: "absent" }), cluster.actions.length]).toEqual(["default", undefined, 0]);
+    expect(cluster.peek(namespaces, key)).not.toBe(found);
+    expect(cluster.peek({ ...namespaces, plural: "absent" }, key)).toBeUndefined();
+  });
+});
+
+describe("beforeStart", () => {
+  it("gets the cluster before its controllers write", async () => {
+    const accounts: unknown[] = [];
+    const beforeStart = (opened: EmbeddedCluster) =>
+      accounts.push(opened.peek(resources.serviceaccounts, { namespace: "default", name: "default" }));
+    await using cluster = await startEmbeddedCluster({ controllers: { beforeStart } });
+    await cluster.settled();
+    expect(accounts).toEqual([undefined]);
+    expect(cluster.peek(resources.serviceaccounts, { namespace: "default", name: "default" })).toBeDefined();
   });
 });

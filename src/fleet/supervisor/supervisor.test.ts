@@ -1,4 +1,6 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -177,6 +179,47 @@ describe("a fleet", () => {
     expect(server?.received.at(-1)).toMatchObject({ process: { phase: "ended", last: { exitCode: 0 } } });
     server?.send({ kind: "ensure", process: podRequest("u1") });
     expect(server?.received.at(-1)).toMatchObject({ process: { phase: "running", restarts: 2 } });
+    await fleet.close();
+  });
+
+  it("asks an operator that listens whether it is ready, and writes its output to its log", async () => {
+    const { world, fleet } = await running([{ name: "mgmt" }]);
+    let status = 503;
+    const http = createServer((_, response) => response.writeHead(status).end());
+    await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
+    const health = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+    const request = podRequest("u1");
+    world.started[0]?.send({ kind: "ensure", process: request });
+    const [operator] = world.living("operator");
+    operator?.handlers.onOutput("stderr", new TextEncoder().encode("leading\n"));
+    operator?.send({ kind: "listening", health: "http://192.0.2.1:80" });
+    expect(fleet.clusters()[0]?.operators).toMatchObject([{ ready: false, health: undefined }]);
+    operator?.send({ kind: "listening", health });
+    const shown = async () => {
+      await world.clock.advance(250);
+      return fleet.clusters()[0]?.operators;
+    };
+    expect(await shown()).toMatchObject([{ ready: false, health }]);
+    status = 200;
+    await expect.poll(shown).toMatchObject([{ pod: request.pod, pid: operator?.pid, ready: true, health }]);
+    expect(world.started[0]?.received.at(-1)).toMatchObject({ process: { uid: "u1", ready: true } });
+    expect(readFileSync(join(request.folder, "0.log"), "utf8")).toMatch(/ stderr F leading\n$/);
+    operator?.end(1);
+    expect(fleet.clusters()[0]?.operators).toMatchObject([{ ready: false, health: undefined }]);
+    await fleet.close();
+    await new Promise((resolve) => http.close(resolve));
+    expect(world.clock.pending).toBe(0);
+  });
+
+  it("runs an operator whose log cannot be written, and reports it once", async () => {
+    const { world, fleet } = await running([{ name: "mgmt" }]);
+    const request = podRequest("u1");
+    mkdirSync(dirname(request.folder), { recursive: true });
+    writeFileSync(request.folder, "");
+    world.started[0]?.send({ kind: "ensure", process: request });
+    const [operator] = world.living("operator");
+    for (const text of ["a", "b"]) operator?.handlers.onOutput("stdout", new TextEncoder().encode(`${text}\n`));
+    expect(world.lines).toEqual(["warn the log of a process is lost"]);
     await fleet.close();
   });
 
