@@ -23,6 +23,7 @@ const [configMaps, secrets, pods, services] = [
 const [endpoints, events, accounts] = [core("Endpoints", "endpoints"), core("Event", "events"), core("ServiceAccount", "serviceaccounts")];
 const slices = grouped("discovery.k8s.io", "EndpointSlice", "endpointslices");
 const budgets = grouped("policy", "PodDisruptionBudget", "poddisruptionbudgets");
+const leases = grouped("coordination.k8s.io", "Lease", "leases");
 const roles = grouped("rbac.authorization.k8s.io", "ClusterRole", "clusterroles", false);
 const definitions = grouped("apiextensions.k8s.io", "CustomResourceDefinition", "customresourcedefinitions", false);
 const gears = grouped("kc.story.lattice.dev", "Gear", "gears");
@@ -306,6 +307,99 @@ test("Services have the same EndpointSlices and Endpoints", async () => {
     return state;
   });
 }, 180_000);
+
+describe("nodes", () => {
+  const namespace = "kc-nodes";
+  const CONDITIONS = ["Ready", "MemoryPressure", "DiskPressure", "PIDPressure"];
+  const zone = { "topology.kubernetes.io/zone": "kc-nodes" };
+  beforeAll(() => both((side) => makeNamespace(side, namespace)), 60_000);
+
+  const reported = () => {
+    const now = new Date().toISOString().replace(/\.[0-9]+Z$/, "Z");
+    const truth = (type: string) => (type === "Ready" ? "True" : "False");
+    return CONDITIONS.map((type) => ({ type, status: truth(type), reason: "Story", lastHeartbeatTime: now, lastTransitionTime: now }));
+  };
+  /** A node whose kubelet has reported once. */
+  const makeNode = (client: KubeClient, name: string) =>
+    make(client, nodes, { name, labels: zone }, { status: { conditions: reported() } });
+  const makePod = async (client: KubeClient, name: string, spec: object) => {
+    const metadata = { name, namespace, finalizers: ["story.lattice.dev/look"] };
+    await make(client, pods, metadata, { spec: { containers: [{ name: "c", image: "i" }], ...spec } });
+    const patch = { status: { phase: "Running", conditions: [{ type: "Ready", status: "True" }] } };
+    expectOk(await client.patch(pods, { name, namespace }, { type: "merge", patch }, { subresource: "status" }));
+  };
+  const podStatus = async (client: KubeClient, name: string) => {
+    const { metadata, ...pod } = expectOk(await client.get(pods, { namespace, name }));
+    return { isDeleted: metadata.deletionTimestamp !== undefined, status: normal(pod["status"]) as { readonly phase?: string } };
+  };
+  const release = (client: KubeClient, name: string) =>
+    client.patch(pods, { namespace, name }, { type: "merge", patch: { metadata: { finalizers: null } } });
+
+  test.concurrent("the Lease of a deleted Node is collected, and its Pods become Failed and are deleted", async () => {
+    await both(async ({ client }) => {
+      const node = await makeNode(client, "kc-deleted");
+      const lease = { name: "kc-deleted", namespace: "kube-node-lease" };
+      await make(client, leases, { ...lease, ownerReferences: [ownedBy(node)] }, { spec: { holderIdentity: "kc-deleted" } });
+      await makePod(client, "orphan", { nodeName: "kc-deleted" });
+      expectOk(await client.delete(nodes, { name: "kc-deleted" }));
+      await gone(client, leases, lease);
+      const state = await eventually(
+        "the Pod is collected",
+        async () => {
+          const { isDeleted, status } = await podStatus(client, "orphan");
+          return isDeleted ? status : undefined;
+        },
+        { withinMs: 120_000 },
+      );
+      await release(client, "orphan");
+      await gone(client, pods, { name: "orphan", namespace });
+      return state;
+    });
+  }, 180_000);
+
+  test.concurrent("a Node without heartbeats becomes Unknown and is tainted; its Pods become unready and are evicted by their tolerations", async () => {
+    await both(async ({ client }) => {
+      const renewTime = () => new Date().toISOString().replace(/Z$/, "000Z");
+      // when most nodes of a zone are silent, the real controller suspects itself and evicts nothing
+      const others = ["kc-other-1", "kc-other-2"];
+      for (const name of others) {
+        await makeNode(client, name);
+        await make(client, leases, { name, namespace: "kube-node-lease" }, { spec: { holderIdentity: name, renewTime: renewTime() } });
+      }
+      await makeNode(client, "kc-silent");
+      const forever = { key: "node.kubernetes.io/unreachable", operator: "Exists", effect: "NoExecute" };
+      await makePod(client, "stays", { nodeName: "kc-silent", tolerations: [forever] });
+      await makePod(client, "leaves", { nodeName: "kc-silent", tolerations: [{ ...forever, tolerationSeconds: 2 }] });
+      const evicted = await eventually(
+        "a Pod is evicted",
+        async () => {
+          for (const name of others) {
+            const key = { name, namespace: "kube-node-lease" };
+            expectOk(await client.patch(leases, key, { type: "merge", patch: { spec: { renewTime: renewTime() } } }));
+          }
+          const { isDeleted, status } = await podStatus(client, "leaves");
+          return isDeleted ? status : undefined;
+        },
+        { withinMs: 150_000 },
+      );
+      const node = expectOk(await client.get(nodes, { name: "kc-silent" }));
+      const { taints } = node["spec"] as { readonly taints: readonly { readonly key: string; readonly effect: string }[] };
+      const { conditions } = node["status"] as { readonly conditions: readonly Readonly<Record<string, string>>[] };
+      const state = [
+        evicted,
+        await podStatus(client, "stays"),
+        taints.map(({ key, effect }) => `${key}:${effect}`).toSorted(),
+        conditions.map(({ type, status, reason, message }) => [type, status, reason, message].join(" ")).toSorted(),
+      ];
+      for (const name of ["stays", "leaves"]) {
+        await release(client, name);
+        await client.delete(pods, { name, namespace }, { gracePeriodSeconds: 0 });
+      }
+      for (const name of [...others, "kc-silent"]) await client.delete(nodes, { name });
+      return state;
+    });
+  }, 240_000);
+});
 
 test("disruption budgets and aggregated roles have the same state", async () => {
   await both(async (side) => {

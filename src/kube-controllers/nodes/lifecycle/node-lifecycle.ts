@@ -26,7 +26,10 @@ export const nodeLifecycleController: KubeController = {
     const podsOf = podsOnNode(informers);
     const known: Known = { podsOf, heartbeats: new Heartbeats(context.clock), unmarked: new Set() };
     const queue = context.work({ name: "node-lifecycle", pass: (name) => pass(context, known, name) });
-    informers.subscribe(nodes, ({ key }) => queue.add(key.name));
+    informers.subscribe(nodes, ({ key, before, after }) => {
+      if (before !== undefined && before.metadata.uid !== after?.metadata.uid) forget(known, key.name); // also when one of its name is created
+      queue.add(key.name);
+    });
   },
 };
 

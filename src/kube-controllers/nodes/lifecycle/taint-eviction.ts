@@ -64,13 +64,14 @@ export function tolerationMs(taints: readonly Taint[], tolerations: readonly Tol
 }
 
 async function evict({ client, clock, record }: KubeControllerContext, pod: Pod): Promise<Pass> {
-  const { namespace = "", name, uid = "" } = pod.metadata;
+  const { namespace = "", name, uid = "", generation } = pod.metadata;
   const condition = {
     type: "DisruptionTarget",
     status: "True",
     reason: "DeletionByTaintManager",
     message: "Taint manager: deleting due to NoExecute taint",
     lastTransitionTime: timestamp(clock),
+    ...(generation === undefined ? {} : { observedGeneration: generation }),
   };
   record({ regarding: pod, type: "Normal", reason: "TaintManagerEviction", note: `Marking for deletion Pod ${namespace}/${name}` });
   const patch = { metadata: { uid }, status: { conditions: [condition] } };

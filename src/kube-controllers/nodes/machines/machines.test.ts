@@ -1,9 +1,11 @@
 /** Simulated nodes that are created, changed and deleted through the API. */
 import { afterEach, describe, expect, it, test } from "vitest";
 import { expectOk } from "#base";
-import { leases, nodes, pods, type Node } from "#kube";
+import { daemonSets, leases, nodes, pods, type Node } from "#kube";
 import {
   defined,
+  podTemplate,
+  SELECTOR,
   simulatedCluster,
   type SimulatedCluster,
   type SimulatedClusterOptions,
@@ -200,6 +202,40 @@ test("a deleted Node loses its Lease, and its Pods are collected after 40 second
   expect(world.simulation.nodes.names).toEqual(["lattice-node-2"]);
 });
 
+test("a DaemonSet does not count a deleted Node, and runs on one that is created", async () => {
+  const world = await begin({ simulation: { nodes: 2 } });
+  await world.create(daemonSets, "agent", { spec: { selector: SELECTOR, template: podTemplate("agent:1") } });
+  await world.live(300);
+  expectOk(await world.client.delete(nodes, { name: "lattice-node-1" }));
+  await world.live(100_000, 1_000);
+  const served = async () => (await world.all(pods)).map(({ spec }) => spec.nodeName ?? "").toSorted();
+  expect([await served(), (await world.read(daemonSets, "agent")).status?.desiredNumberScheduled]).toEqual([["lattice-node-2"], 1]);
+  await addNode(world, "own");
+  await world.live(500);
+  expect([await served(), (await world.read(daemonSets, "agent")).status?.numberReady]).toEqual([["lattice-node-2", "own"], 2]);
+});
+
+test("conditions of other clients stay when the kubelet reports", async () => {
+  const world = await begin();
+  const network = { type: "NetworkUnavailable", status: "False", reason: "RouteCreated" };
+  await addNode(world, "own", {}, { status: { conditions: [network], addresses: [{ type: "ExternalIP", address: "192.0.2.9" }] } });
+  await world.live(100);
+  const { status } = await world.read(nodes, "own");
+  expect([status?.conditions?.map(({ type }) => type), status?.addresses?.map(({ type }) => type)]).toEqual([
+    ["NetworkUnavailable", "MemoryPressure", "DiskPressure", "PIDPressure", "Ready"],
+    ["InternalIP", "Hostname", "ExternalIP"],
+  ]);
+});
+
+test("a Node that loses the label is left alone, and its Lease stays", async () => {
+  const world = await begin();
+  await addNode(world, "own");
+  await world.live(100);
+  await world.patch(nodes, "own", { metadata: { labels: { [`${P}node`]: null } } });
+  await world.live(55_000, 1_000);
+  expect([ready(await world.read(nodes, "own")), (await leaseOf(world, "own")) === undefined]).toEqual(["Unknown", false]);
+});
+
 test("without any controller the Lease of a deleted Node is deleted", async () => {
   const world = await begin({ simulation: { nodes: 1 }, controllers: [] });
   await world.live(100);
@@ -252,6 +288,29 @@ test("Nodes of earlier versions get the label, and an existing Node of the optio
     ["earlier", "true", undefined, "True"],
     ["lattice-node-1", "true", undefined, "True"],
   ]);
+});
+
+test("nodes are created and removed although the first requests fail", async () => {
+  let failures = 0;
+  const world = await begin({
+    simulation: { nodes: 2 },
+    between: (client) => {
+      const failOnce = new Set(["create nodes", "patch nodes", "patch namespaces", "create leases", "delete leases"]);
+      const fails = (verb: string, plural: string) => failOnce.delete(`${verb} ${plural}`) && (failures += 1) > 0;
+      const failed = { ok: false, error: { kind: "unavailable", message: "down" } } as const;
+      return {
+        ...client,
+        create: (kind, object, call) => (fails("create", kind.plural) ? Promise.resolve(failed) : client.create(kind, object, call)),
+        patch: (kind, key, body, call) => (fails("patch", kind.plural) ? Promise.resolve(failed) : client.patch(kind, key, body, call)),
+        delete: (kind, key, call) => (fails("delete", kind.plural) ? Promise.resolve(failed) : client.delete(kind, key, call)),
+      };
+    },
+  });
+  await world.live(1_000, 50);
+  expect((await world.all(nodes)).map(ready)).toEqual(["True", "True"]);
+  expectOk(await world.client.delete(nodes, { name: "lattice-node-1" }));
+  await world.live(1_000, 50);
+  expect([await leaseOf(world, "lattice-node-1"), (await world.all(nodes)).length, failures]).toEqual([undefined, 1, 5]);
 });
 
 describe("a machine", () => {
