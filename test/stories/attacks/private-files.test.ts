@@ -48,20 +48,31 @@ test.each([
   expect(existsSync(join(folder, "elsewhere"))).toBe(false);
 });
 
-test("a data folder has no file that others can read, also when existing files had another mode", { timeout: 60_000 }, async () => {
-  const data = join(folder, "data");
-  const serve = async () => {
-    await using server = start("--http", "--data-dir", data);
-    await server.untilPrinted(READY);
-    await server.reset();
-    await server.expectWithinLimits("a data folder with public files");
-  };
-  await serve();
-  for (const name of readdirSync(data)) chmodSync(join(data, name), 0o644);
-  await serve();
-  const open = readdirSync(data).filter((name) => name !== "lock" && (statSync(join(data, name)).mode & 0o077) !== 0);
-  expect(open).toEqual([]);
-});
+test(
+  "a data folder has no file that others can read; objects lose another mode, and a key or token with one is refused",
+  { timeout: 60_000 },
+  async () => {
+    const data = join(folder, "data");
+    const serve = async () => {
+      await using server = start("--http", "--data-dir", data);
+      await server.untilPrinted(READY);
+      await server.reset();
+      await server.expectWithinLimits("a data folder with public files");
+    };
+    await serve();
+    const open = () => readdirSync(data).filter((name) => name !== "lock" && (statSync(join(data, name)).mode & 0o077) !== 0);
+    expect(open()).toEqual([]);
+    const identity = ["ca.crt", "ca.key", "port", "tokens.json"];
+    for (const name of readdirSync(data).filter((one) => !identity.includes(one))) chmodSync(join(data, name), 0o644);
+    await serve();
+    expect(open()).toEqual([]);
+    for (const name of ["ca.key", "tokens.json"]) {
+      chmodSync(join(data, name), 0o644);
+      await expect(serve()).rejects.toThrow(`${join(data, name)} can be read or written by other users (mode 0644)`);
+      chmodSync(join(data, name), 0o600);
+    }
+  },
+);
 
 test("a server with a truncated log reports that it starts without objects", { timeout: 60_000 }, async () => {
   const data = join(folder, "data");
