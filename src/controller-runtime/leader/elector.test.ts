@@ -1,12 +1,13 @@
 import { expect, test } from "vitest";
 import { createLogger, silentLogger } from "#base";
-import { failWith, loseAnswer } from "#embedded-cluster";
+import { delay, failWith, loseAnswer } from "#embedded-cluster";
 import { leases } from "#kube";
 import { configMap, configMaps, ControllerWorld } from "../../../test/builders/controller-world.ts";
 import { aborted } from "../signals.ts";
 import { LeaderElector, type LeaderElectorOptions } from "./elector.ts";
 import type { Fence } from "./fence.ts";
 import { fencedClient } from "./fenced-client.ts";
+import { leaseTimesFor } from "./lease.ts";
 
 const lease = { namespace: "lattice-system", name: "lattice" };
 
@@ -55,6 +56,25 @@ test("a renewal whose response was lost is recognised", async () => {
   await world.clock.advance(1_000);
   world.intercept({ verb: "update", resource: "leases" }, loseAnswer());
   await world.clock.advance(60_000);
+  expect([one.elector.leading, one.fences.length]).toEqual([true, 1]);
+  one.stop();
+  await world.clock.advance(100);
+  await one.ended;
+});
+
+test("a leader of a short lease renews it about every half deadline, and keeps it when one renewal hangs", async () => {
+  await using world = await ControllerWorld.open();
+  const times = leaseTimesFor(5_000);
+  const one = candidate(world, "one", { times });
+  await world.clock.advance(100);
+  const version = async () => (await world.object(leases, lease))?.metadata.resourceVersion;
+  const first = await version();
+  await world.clock.advance(1_200);
+  expect(await version()).toBe(first);
+  await world.clock.advance(200);
+  expect(await version()).not.toBe(first);
+  world.intercept({ verb: "update", resource: "leases" }, delay(times.renewDeadlineMs));
+  await world.clock.advance(30_000);
   expect([one.elector.leading, one.fences.length]).toEqual([true, 1]);
   one.stop();
   await world.clock.advance(100);

@@ -15,6 +15,8 @@ import {
   holderOf,
   mayTakeAt,
   patienceMs,
+  renewalPauseMs,
+  retryPauseMs,
   sight,
   type LeaseTimes,
   type Sighting,
@@ -129,9 +131,13 @@ export class LeaderElector {
   async #renewUntil(held: Held, over: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     const fenceFell = held.fence.signal;
-    while (!fenceFell.aborted && (await sleep(clock, this.#times.retryMs, over))) {
-      if (held.fence.remainingMs() === 0) break;
+    let pause = renewalPauseMs(this.#times);
+    while (!fenceFell.aborted && (await sleep(clock, pause, over))) {
+      const before = held.fence.remainingMs();
+      if (before === 0) break;
       await this.#renew(held);
+      const left = held.fence.remainingMs();
+      pause = left > before ? renewalPauseMs(this.#times) : retryPauseMs(this.#times, left);
     }
     if (fenceFell.aborted) this.#logger.warn("lease lost");
   }

@@ -12,7 +12,7 @@ export type LeaseTimes = {
   readonly leaseDurationMs: number;
   /** How long after its last renewal a leader may still write. The difference to the candidates' wait is for requests under way. */
   readonly renewDeadlineMs: number;
-  /** How often a leader renews, and a candidate reads. */
+  /** How often a candidate reads. A leader repeats a failed renewal at least as soon. */
   readonly retryMs: number;
 };
 
@@ -33,6 +33,19 @@ export function leaseTimesFor(leaseDurationMs: number): LeaseTimes {
     renewDeadlineMs: scaled(DEFAULT_LEASE_TIMES.renewDeadlineMs),
     retryMs: Math.max(retryMs, Math.min(SLOW_RETRY_MS, 1.5 * retryMs)),
   };
+}
+
+/**
+ * How long a leader waits after a renewal: as long as the default, but never so long that there is no time for a second attempt after one that
+ * hangs until its limit, a third of the deadline. Each renewal wakes two processes, and many may share a machine.
+ */
+export function renewalPauseMs({ renewDeadlineMs }: LeaseTimes): number {
+  return Math.min(renewDeadlineMs / 2, DEFAULT_LEASE_TIMES.retryMs);
+}
+
+/** How long it waits after a renewal that failed: shorter with less time left, so that a further attempt fits in. */
+export function retryPauseMs({ retryMs }: LeaseTimes, remainingMs: number): number {
+  return Math.min(retryMs, Math.max(retryMs / 5, remainingMs / 4));
 }
 
 /**
