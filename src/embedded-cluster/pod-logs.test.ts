@@ -103,7 +103,7 @@ test("a follower gets new lines, and ends with the process; the log before stays
 test("a client that leaves ends its follower, and so does the end of the cluster", async () => {
   await running();
   const [first, second] = [await open("follow=true"), await open("follow=true")];
-  await expect.poll(() => logs.open).toBe(2);
+  await expect.poll(() => logs.open, { timeout: 5_000 }).toBe(2);
   first.destroy();
   await expect.poll(() => logs.open, { timeout: 5_000 }).toBe(1);
   second.resume();
@@ -128,5 +128,5 @@ test("a log is not read faster than its client reads", async () => {
   const isStill = () => taken === before || ((before = taken), false);
   await expect.poll(isStill, { interval: 300, timeout: 10_000 }).toBe(true);
   response.destroy();
-  await expect.poll(() => ended).toBe(true);
+  await expect.poll(() => ended, { timeout: 5_000 }).toBe(true);
 });

@@ -182,10 +182,13 @@ describe("following", () => {
     const finished = iterate();
     const until = async (want: string) => {
       await expect
-        .poll(async () => {
-          await clock.advance(250);
-          return text;
-        })
+        .poll(
+          async () => {
+            await clock.advance(250);
+            return text;
+          },
+          { timeout: 10_000 },
+        )
         .toBe(want);
     };
     return {
@@ -195,10 +198,13 @@ describe("following", () => {
       complete: async () => {
         complete = true;
         await expect
-          .poll(async () => {
-            await clock.advance(250);
-            return ended;
-          })
+          .poll(
+            async () => {
+              await clock.advance(250);
+              return ended;
+            },
+            { timeout: 10_000 },
+          )
           .toBe(true);
       },
       timers: () => clock.pending,
