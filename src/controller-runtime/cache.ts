@@ -7,11 +7,13 @@
 import type { Clock, Logger, Metrics } from "#base";
 import { field, groupResourceOf, isJsonObject, type KubeObject, type ObjectKey, type Resource } from "#kube";
 import type { KubeReader, KubeWatcher } from "#kube-client";
+import type { Index } from "./controller.ts";
 import { FIELD_MANAGER, labelOf, OWNER_LABEL } from "./identity.ts";
 import { watchDefinitions } from "./informer/definition-watch.ts";
 import type { ChangeHandler, InformerHealth } from "./informer/informer.ts";
 import { InformerGroup, type ReadAccess } from "./informer/informer-group.ts";
 import { EVERYWHERE, isDefinedKind, type ManagerScope } from "./scope.ts";
+import { aborted } from "./signals.ts";
 
 /** The state of the cluster in the informers; it may be out of date. Reading a kind that was not declared is a bug. */
 export interface CacheReader {
@@ -37,102 +39,211 @@ export type InformerSetOptions = {
   readonly scope?: ManagerScope | undefined;
 };
 
+/** The kinds that a user of the informers reads, and its indexes. A kind in both lists is not optional. */
+export type InformerNeeds = {
+  readonly required: readonly Resource[];
+  readonly optional: readonly Resource[];
+  readonly indexes?: readonly Index[];
+};
+
+/** The informers of one user. */
+export type InformerUse = {
+  /** True once all of them have their first complete list; false when the signal fires first. */
+  readonly synced: (signal: AbortSignal) => Promise<boolean>;
+  /** Ends the informers that no other user has. */
+  readonly end: () => Promise<void>;
+};
+
+/** Until it is started, `running` is resolved. */
+type Loop = { readonly stop: AbortController; running: Promise<void> };
+
+type Followed = Loop & {
+  readonly group: InformerGroup;
+  /** By user: whether it requires the kind. */
+  readonly users: Map<object, boolean>;
+  readonly indexes: Map<string, Index["keysOf"]>;
+  /** The name of its definition, if the kind may be installed and removed. */
+  readonly definition: string | undefined;
+};
+
+/**
+ * Kinds are followed while they have a user. A kind that was declared and has none at present is read as one that the cluster does not have.
+ */
 export class InformerSet implements CacheReader {
   readonly #options: InformerSetOptions;
-  readonly #informers = new Map<string, InformerGroup>();
-  /** Kinds that may be installed and removed, by the name of their definition. */
-  readonly #defined = new Map<string, readonly InformerGroup[]>();
+  readonly #followed = new Map<string, Followed>();
+  readonly #declared = new Set<string>();
+  readonly #accessHandlers = new Set<() => void>();
+  readonly #ending = new Set<Promise<void>>();
+  /** The watch of definitions, while a followed kind may have one. */
+  #definitions: Loop | undefined;
+  #signal: AbortSignal | undefined;
 
-  /** A kind in both lists is not optional. */
-  constructor(options: InformerSetOptions, resources: readonly Resource[], optional: readonly Resource[] = []) {
+  /** The given kinds are followed as long as the set runs. */
+  constructor(options: InformerSetOptions, required: readonly Resource[] = [], optional: readonly Resource[] = []) {
     this.#options = options;
-    for (const resource of resources) this.#add(resource, false);
-    for (const resource of optional) this.#add(resource, true);
+    this.use({ required, optional });
+  }
+
+  /** Allows reading these kinds, also while they have no user. */
+  declare({ required, optional }: InformerNeeds): void {
+    for (const resource of [...required, ...optional]) this.#declared.add(nameOf(resource));
+  }
+
+  /** Follows these kinds, at once if the set runs. */
+  use({ required, optional, indexes = [] }: InformerNeeds): InformerUse {
+    const user = {};
+    const names = new Set([...required, ...optional].map(nameOf));
+    for (const resource of required) this.#add(resource, user, true);
+    for (const resource of optional) this.#add(resource, user, false);
+    for (const { resource, name, keysOf } of indexes) this.addIndex(resource, name, keysOf);
+    const own = [...names].flatMap((name) => this.#followed.get(name) ?? []);
+    return {
+      synced: async (signal) => (await Promise.all(own.map(({ group }) => group.synced(signal)))).every(Boolean),
+      end: async () => void (await Promise.all([...names].map((name) => this.#release(name, user)))),
+    };
   }
 
   get<T extends KubeObject>(resource: Resource<T>, key: ObjectKey): T | undefined {
     // the informer was created for this resource, so its objects are T as far as the API server enforces the schema
-    return this.#of(resource).get(key) as T | undefined;
+    return this.#of(resource)?.get(key) as T | undefined;
   }
 
   list<T extends KubeObject>(resource: Resource<T>, namespace?: string): readonly T[] {
-    return this.#of(resource).list(namespace) as readonly T[];
+    return (this.#of(resource)?.list(namespace) ?? []) as readonly T[];
   }
 
   byIndex<T extends KubeObject>(resource: Resource<T>, index: string, value: string): readonly T[] {
-    return this.#of(resource).byIndex(index, value) as readonly T[];
+    return (this.#of(resource)?.byIndex(index, value) ?? []) as readonly T[];
   }
 
   isServed(resource: Resource): boolean {
-    return this.#of(resource).served;
+    return this.#of(resource)?.served ?? false;
   }
 
   access(resource: Resource, namespace: string): ReadAccess {
-    return this.#of(resource).access(namespace);
+    return this.#of(resource)?.access(namespace) ?? "not-followed";
   }
 
   /** Calls back when an optional kind is served or removed, or when it becomes readable or forbidden in a namespace. */
   subscribeServed(resource: Resource, handler: () => void): () => void {
-    return this.#of(resource).subscribeServed(handler);
+    return this.#used(resource).subscribeServed(handler);
   }
 
   /** Calls back when any kind is served or removed, or becomes readable or forbidden in any namespace. */
   subscribeAccess(handler: () => void): () => void {
-    const ends = [...this.#informers.values()].map((group) => group.subscribeServed(handler));
-    return () => ends.forEach((end) => end());
+    const own = () => handler();
+    this.#accessHandlers.add(own);
+    return () => void this.#accessHandlers.delete(own);
   }
 
+  /** An index that exists with the same function is kept: its user was started again. */
   addIndex(resource: Resource, name: string, keysOf: (object: KubeObject) => readonly string[]): void {
-    this.#of(resource).addIndex(name, keysOf);
+    const group = this.#used(resource);
+    const indexes = this.#followed.get(nameOf(resource))?.indexes;
+    if (indexes?.get(name) === keysOf) return;
+    group.addIndex(name, keysOf);
+    indexes?.set(name, keysOf);
   }
 
   subscribe(resource: Resource, handler: ChangeHandler<KubeObject>): () => void {
-    return this.#of(resource).subscribe(handler);
+    return this.#used(resource).subscribe(handler);
   }
 
   /** Ends when the signal fires and every informer has stopped. */
   async run(signal: AbortSignal): Promise<void> {
-    const informers = [...this.#informers.values()].map((informer) => informer.run(signal));
-    await Promise.all([...informers, ...(this.#defined.size === 0 ? [] : [this.#watchDefinitions(signal)])]);
-  }
-
-  #watchDefinitions(signal: AbortSignal): Promise<void> {
-    const onChange = (name: string, definition: "exists" | "removed") => {
-      for (const informer of this.#defined.get(name) ?? []) informer.definitionChanged(definition);
-    };
-    return watchDefinitions({ ...this.#options, onChange }, signal);
+    if (this.#signal !== undefined) throw new Error("a set of informers runs once");
+    this.#signal = signal;
+    for (const followed of this.#followed.values()) this.#start(followed);
+    await aborted(signal);
+    for (const { stop } of this.#followed.values()) stop.abort();
+    this.#definitions?.stop.abort();
+    await Promise.all([...[...this.#followed.values()].map(({ running }) => running), this.#definitions?.running, ...this.#ending]);
   }
 
   /** True once every informer has its first complete list; false when the signal fires first. */
   async synced(signal: AbortSignal): Promise<boolean> {
-    const all = await Promise.all([...this.#informers.values()].map((informer) => informer.synced(signal)));
+    const all = await Promise.all([...this.#followed.values()].map(({ group }) => group.synced(signal)));
     return all.every(Boolean);
   }
 
   health(): ReadonlyMap<string, InformerHealth> {
     const named = (name: string, place: string) => (place === EVERYWHERE ? name : `${name} in ${place}`);
-    const all = [...this.#informers];
-    return new Map(all.flatMap(([name, group]) => [...group.health()].map(([place, health]) => [named(name, place), health] as const)));
+    const all = [...this.#followed];
+    return new Map(all.flatMap(([name, { group }]) => [...group.health()].map(([place, health]) => [named(name, place), health] as const)));
   }
 
-  #add(resource: Resource, optional: boolean): void {
+  #add(resource: Resource, user: object, required: boolean): void {
     const name = nameOf(resource);
-    if (this.#informers.has(name)) return;
-    const { scope, ...options } = this.#options;
-    const informer = new InformerGroup({ ...options, resource, optional, transform: keepOwnManagedFields }, scope);
-    informer.addIndex(OWNER_INDEX, (object) => [labelOf(object, OWNER_LABEL) ?? []].flat());
-    this.#informers.set(name, informer);
-    const definition = groupResourceOf(resource);
-    // in some namespaces only, the operator has no right to read definitions
-    if (scope === undefined && isDefinedKind(resource, optional))
-      this.#defined.set(definition, [...(this.#defined.get(definition) ?? []), informer]);
+    this.#declared.add(name);
+    const followed = this.#followed.get(name) ?? this.#create(resource, !required);
+    followed.users.set(user, required || followed.users.get(user) === true);
+    followed.group.require(isRequired(followed));
   }
 
-  #of(resource: Resource): InformerGroup {
-    const informer = this.#informers.get(nameOf(resource));
-    if (informer === undefined) throw new Error(`no controller of this manager declares ${nameOf(resource)}`);
-    return informer;
+  #create(resource: Resource, optional: boolean): Followed {
+    const { scope, ...options } = this.#options;
+    const group = new InformerGroup({ ...options, resource, optional, transform: keepOwnManagedFields }, scope);
+    group.addIndex(OWNER_INDEX, (object) => [labelOf(object, OWNER_LABEL) ?? []].flat());
+    group.subscribeServed(() => this.#accessHandlers.forEach((handler) => handler()));
+    // in some namespaces only, the operator has no right to read definitions
+    const definition = scope === undefined && isDefinedKind(resource, optional) ? groupResourceOf(resource) : undefined;
+    const loop = { stop: new AbortController(), running: Promise.resolve() };
+    const followed = { ...loop, group, users: new Map(), indexes: new Map(), definition };
+    this.#followed.set(nameOf(resource), followed);
+    this.#start(followed);
+    return followed;
   }
+
+  #start(followed: Followed): void {
+    if (this.#signal?.aborted !== false) return;
+    followed.running = followed.group.run(followed.stop.signal);
+    if (followed.definition !== undefined) this.#definitions ??= this.#watchDefinitions();
+  }
+
+  #watchDefinitions(): Loop {
+    const onChange = (name: string, definition: "exists" | "removed") => {
+      for (const followed of this.#followed.values()) if (followed.definition === name) followed.group.definitionChanged(definition);
+    };
+    const stop = new AbortController();
+    return { stop, running: watchDefinitions({ ...this.#options, onChange }, stop.signal) };
+  }
+
+  async #release(name: string, user: object): Promise<void> {
+    const followed = this.#followed.get(name);
+    if (followed?.users.delete(user) !== true) return;
+    if (followed.users.size > 0) return followed.group.require(isRequired(followed));
+    this.#followed.delete(name);
+    const isDefined = [...this.#followed.values()].some(({ definition }) => definition !== undefined);
+    const definitions = isDefined ? undefined : this.#definitions;
+    if (!isDefined) this.#definitions = undefined;
+    await Promise.all([followed, definitions].map((loop) => loop && this.#end(loop)));
+  }
+
+  async #end({ stop, running }: Loop): Promise<void> {
+    this.#ending.add(running);
+    stop.abort();
+    await running;
+    this.#ending.delete(running);
+  }
+
+  /** Undefined: declared, and not followed at present. */
+  #of(resource: Resource): InformerGroup | undefined {
+    const name = nameOf(resource);
+    const group = this.#followed.get(name)?.group;
+    if (group === undefined && !this.#declared.has(name)) throw new Error(`no controller of this manager declares ${name}`);
+    return group;
+  }
+
+  #used(resource: Resource): InformerGroup {
+    const group = this.#of(resource);
+    if (group === undefined) throw new Error(`no active role of this manager follows ${nameOf(resource)}`);
+    return group;
+  }
+}
+
+function isRequired({ users }: Followed): boolean {
+  return [...users.values()].includes(true);
 }
 
 function nameOf(resource: Resource): string {

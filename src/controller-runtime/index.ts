@@ -25,7 +25,7 @@ export {
 } from "./identity.ts";
 export { type WantedObject, type WantedOnce } from "./apply/once.ts";
 export { type ApplyOrder, type PlannedObjects } from "./apply/waves.ts";
-export { InformerSet, OWNER_INDEX, type CacheReader } from "./cache.ts";
+export { InformerSet, OWNER_INDEX, type CacheReader, type InformerNeeds, type InformerUse } from "./cache.ts";
 export {
   defineController,
   nothing,
@@ -65,6 +65,15 @@ export {
   type ReconcileOutcome,
   type Requeue,
 } from "./outcome.ts";
+export {
+  bindLeaderService,
+  type BoundLeaderService,
+  type LeaderService,
+  type LeaderServiceContext,
+  type LeaderServiceDeclaration,
+  type RunningLeaderService,
+} from "./roles/leader-service.ts";
+export type { ManagerRole } from "./roles/manager-role.ts";
 export { bindController, type BoundController } from "./pass.ts";
 export { WorkQueue, type WorkQueueOptions } from "./queue/work-queue.ts";
 export type { Rate } from "./queue/token-bucket.ts";

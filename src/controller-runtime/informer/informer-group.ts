@@ -70,6 +70,11 @@ export class InformerGroup {
     for (const informer of this.#all) informer.addIndex(name, keysOf);
   }
 
+  /** Whether the cluster must serve the kind, or may lack it. */
+  require(required: boolean): void {
+    for (const informer of this.#all) informer.require(required);
+  }
+
   async run(signal: AbortSignal): Promise<void> {
     await Promise.all(this.#all.map((informer) => informer.run(signal)));
   }

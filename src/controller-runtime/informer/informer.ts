@@ -77,6 +77,7 @@ export class Informer<T extends KubeObject> {
   #synced = false;
   #healthy = false;
   #absent = false;
+  #optional: boolean;
   /** The last rejection, until reading is allowed again. */
   #forbidden: "list" | "watch" | undefined;
   /** Why it restarted since the watch last worked. */
@@ -88,6 +89,7 @@ export class Informer<T extends KubeObject> {
 
   constructor(options: InformerOptions<T>) {
     this.#options = options;
+    this.#optional = options.optional ?? false;
     const resource = groupResourceOf(options.resource);
     const place = options.place === undefined || options.place === "" ? {} : { namespace: options.place };
     this.#logger = options.logger.with({ resource, ...place });
@@ -130,6 +132,15 @@ export class Informer<T extends KubeObject> {
       this.#waiting.add(done);
       signal.addEventListener("abort", done, { once: true });
     });
+  }
+
+  /** Changes `optional`. An absent kind that is required from now on counts as not listed yet, until the cluster serves it. */
+  require(required: boolean): void {
+    this.#optional = !required;
+    if (!required || !this.#absent) return;
+    this.#absent = false;
+    this.#synced = false;
+    this.#enter(this.#state);
   }
 
   get(key: ObjectKey): T | undefined {
@@ -260,7 +271,7 @@ export class Informer<T extends KubeObject> {
   }
 
   #isAbsence(input: InformerInput): boolean {
-    return this.#options.optional === true && input.kind === "failed" && input.error.kind === "not-found";
+    return this.#optional && input.kind === "failed" && input.error.kind === "not-found";
   }
 
   #know({ absent, forbidden }: { readonly absent: boolean; readonly forbidden: "list" | "watch" | undefined }): void {
