@@ -16,6 +16,8 @@ export interface Counter {
 }
 export interface Gauge {
   set(value: number, labels?: MetricLabels): void;
+  /** Deletes the series: what it measured no longer exists. */
+  remove(labels?: MetricLabels): void;
 }
 export interface Histogram {
   observe(value: number, labels?: MetricLabels): void;
@@ -46,7 +48,10 @@ export class MetricsRegistry implements Metrics {
   gauge(name: string, help: string): Gauge {
     return this.#once(name, "gauge", () => {
       const series = new Map<string, number>();
-      const handle: Gauge = { set: (value, labels = {}) => void series.set(formatLabels(labels), value) };
+      const handle: Gauge = {
+        set: (value, labels = {}) => void series.set(formatLabels(labels), value),
+        remove: (labels = {}) => void series.delete(formatLabels(labels)),
+      };
       return { family: { help, type: "gauge", lines: (n) => plainLines(n, series) }, handle };
     }) as Gauge;
   }

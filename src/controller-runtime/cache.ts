@@ -7,7 +7,6 @@
 import type { Clock, Logger, Metrics } from "#base";
 import { field, groupResourceOf, isJsonObject, type KubeObject, type ObjectKey, type Resource } from "#kube";
 import type { KubeReader, KubeWatcher } from "#kube-client";
-import type { Index } from "./controller.ts";
 import { FIELD_MANAGER, labelOf, OWNER_LABEL } from "./identity.ts";
 import { watchDefinitions } from "./informer/definition-watch.ts";
 import type { ChangeHandler, InformerHealth } from "./informer/informer.ts";
@@ -39,6 +38,14 @@ export type InformerSetOptions = {
   readonly scope?: ManagerScope | undefined;
 };
 
+/** An index of cached objects: `cache.byIndex(resource, name, value)`. Names are shared by all users of a set of informers. */
+export type Index = { readonly resource: Resource; readonly name: string; keysOf(object: KubeObject): readonly string[] };
+
+export function index<T extends KubeObject>(resource: Resource<T>, name: string, keysOf: (object: T) => readonly string[]): Index {
+  const typed: { readonly resource: Resource; readonly name: string; keysOf(object: T): readonly string[] } = { resource, name, keysOf };
+  return typed;
+}
+
 /** The kinds that a user of the informers reads, and its indexes. A kind in both lists is not optional. */
 export type InformerNeeds = {
   readonly required: readonly Resource[];
@@ -61,7 +68,7 @@ type Followed = Loop & {
   readonly group: InformerGroup;
   /** By user: whether it requires the kind. */
   readonly users: Map<object, boolean>;
-  readonly indexes: Map<string, Index["keysOf"]>;
+  readonly indexes: Map<string, Index>;
   /** The name of its definition, if the kind may be installed and removed. */
   readonly definition: string | undefined;
 };
@@ -96,7 +103,7 @@ export class InformerSet implements CacheReader {
     const names = new Set([...required, ...optional].map(nameOf));
     for (const resource of required) this.#add(resource, user, true);
     for (const resource of optional) this.#add(resource, user, false);
-    for (const { resource, name, keysOf } of indexes) this.addIndex(resource, name, keysOf);
+    for (const one of indexes) this.#addIndex(one);
     const own = [...names].flatMap((name) => this.#followed.get(name) ?? []);
     return {
       synced: async (signal) => (await Promise.all(own.map(({ group }) => group.synced(signal)))).every(Boolean),
@@ -137,15 +144,6 @@ export class InformerSet implements CacheReader {
     return () => void this.#accessHandlers.delete(own);
   }
 
-  /** An index that exists with the same function is kept: its user was started again. */
-  addIndex(resource: Resource, name: string, keysOf: (object: KubeObject) => readonly string[]): void {
-    const group = this.#used(resource);
-    const indexes = this.#followed.get(nameOf(resource))?.indexes;
-    if (indexes?.get(name) === keysOf) return;
-    group.addIndex(name, keysOf);
-    indexes?.set(name, keysOf);
-  }
-
   subscribe(resource: Resource, handler: ChangeHandler<KubeObject>): () => void {
     return this.#used(resource).subscribe(handler);
   }
@@ -179,6 +177,15 @@ export class InformerSet implements CacheReader {
     const followed = this.#followed.get(name) ?? this.#create(resource, !required);
     followed.users.set(user, required || followed.users.get(user) === true);
     followed.group.require(isRequired(followed));
+  }
+
+  /** An index that exists is kept: its user was started again. */
+  #addIndex(index: Index): void {
+    const { resource, name } = index;
+    const followed = this.#followed.get(nameOf(resource));
+    if (followed === undefined || followed.indexes.get(name) === index) return;
+    followed.group.addIndex(name, (object) => index.keysOf(object));
+    followed.indexes.set(name, index);
   }
 
   #create(resource: Resource, optional: boolean): Followed {
@@ -215,9 +222,13 @@ export class InformerSet implements CacheReader {
     if (followed.users.size > 0) return followed.group.require(isRequired(followed));
     this.#followed.delete(name);
     const isDefined = [...this.#followed.values()].some(({ definition }) => definition !== undefined);
-    const definitions = isDefined ? undefined : this.#definitions;
-    if (!isDefined) this.#definitions = undefined;
-    await Promise.all([followed, definitions].map((loop) => loop && this.#end(loop)));
+    const ending: Loop[] = [followed];
+    if (this.#definitions !== undefined && !isDefined) {
+      ending.push(this.#definitions);
+      this.#definitions = undefined;
+    }
+    await Promise.all(ending.map((loop) => this.#end(loop)));
+    if (!this.#followed.has(name)) followed.group.removeMetrics();
   }
 
   async #end({ stop, running }: Loop): Promise<void> {

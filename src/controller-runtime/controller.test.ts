@@ -1,7 +1,8 @@
 import { expect, expectTypeOf, test } from "vitest";
 import { err, map, ok, type Result } from "#base";
 import { defineResource, type KubeObject } from "#kube";
-import { defineController, index, nothing, watch, type Plan, type PlanError } from "./controller.ts";
+import { index } from "./cache.ts";
+import { defineController, nothing, watch, type Plan, type PlanError } from "./controller.ts";
 import { settled, type ReconcileOutcome } from "./outcome.ts";
 
 /* A small cluster controller with minimal types. */

@@ -13,10 +13,10 @@ import type { ChangeSet } from "./apply/change-set.ts";
 import type { AccessPlan, Prune } from "./apply/engine.ts";
 import type { DeletionOrder } from "./apply/deletion.ts";
 import type { ApplyOrder, PlannedObjects } from "./apply/waves.ts";
-import type { CacheReader } from "./cache.ts";
+import type { CacheReader, Index } from "./cache.ts";
 import type { EventNote } from "./events/event.ts";
 import type { FailureCause, ReconcileOutcome } from "./outcome.ts";
-import type { Need } from "./rbac.ts";
+import type { Need } from "./need.ts";
 
 /** The runtime of `observe`: reads only. */
 export type ReadRuntime = {
@@ -102,14 +102,6 @@ export function watch<T extends KubeObject, Shared = unknown>(
     resource,
     mapTo,
   };
-  return typed;
-}
-
-/** An index of cached objects: `cache.byIndex(resource, name, value)`. Names are shared by all controllers of a manager. */
-export type Index = { readonly resource: Resource; readonly name: string; keysOf(object: KubeObject): readonly string[] };
-
-export function index<T extends KubeObject>(resource: Resource<T>, name: string, keysOf: (object: T) => readonly string[]): Index {
-  const typed: { readonly resource: Resource; readonly name: string; keysOf(object: T): readonly string[] } = { resource, name, keysOf };
   return typed;
 }
 

@@ -25,7 +25,7 @@ export {
 } from "./identity.ts";
 export { type WantedObject, type WantedOnce } from "./apply/once.ts";
 export { type ApplyOrder, type PlannedObjects } from "./apply/waves.ts";
-export { InformerSet, OWNER_INDEX, type CacheReader, type InformerNeeds, type InformerUse } from "./cache.ts";
+export { InformerSet, OWNER_INDEX, type CacheReader, type Index, type InformerNeeds, type InformerUse } from "./cache.ts";
 export {
   defineController,
   nothing,
@@ -33,7 +33,6 @@ export {
   type Controller,
   type ControllerDeclaration,
   type DesiredStatus,
-  type Index,
   type OrderedTeardown,
   type PassResult,
   type Plan,
@@ -52,6 +51,7 @@ export { type LeaderElectorOptions } from "./leader/elector.ts";
 export { type Fence } from "./leader/fence.ts";
 export { DEFAULT_LEASE_TIMES, leaseTimesFor, type LeaseTimes } from "./leader/lease.ts";
 export { createManager, type ControllerManager, type ManagerHealth, type ManagerOptions } from "./manager.ts";
+export type { Need } from "./need.ts";
 export {
   failed,
   REQUEUE,
@@ -77,7 +77,7 @@ export type { ManagerRole } from "./roles/manager-role.ts";
 export { bindController, type BoundController } from "./pass.ts";
 export { WorkQueue, type WorkQueueOptions } from "./queue/work-queue.ts";
 export type { Rate } from "./queue/token-bucket.ts";
-export { rbacFor, type Need, type RbacRule, type RbacOptions } from "./rbac.ts";
+export { rbacFor, type PartDeclaration, type RbacRule, type RbacOptions } from "./rbac.ts";
 export { type RunnerLimits } from "./runner.ts";
 export { isDefinedKind, type ManagerScope } from "./scope.ts";
 export { safeText } from "./safe-text.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { field } from "#kube";
 import { defineResource, type KubeObject, type Resource } from "#kube";
 import { watch, type ControllerDeclaration } from "./controller.ts";
-import { mergeRules, rbacFor, type RbacRule } from "./rbac.ts";
+import { mergeRules, rbacFor, type PartDeclaration, type RbacRule } from "./rbac.ts";
 
 const resource = (group: string, plural: string): Resource =>
   defineResource<KubeObject>({ group, version: "v1", kind: plural, plural, namespaced: true });
@@ -31,7 +31,7 @@ const OWN = "create,delete,get,list,patch,watch";
 const EVENTS = "events.k8s.io: events: create,patch";
 const DEFINITIONS = "apiextensions.k8s.io: customresourcedefinitions: list,watch";
 
-type Row = { readonly name: string; readonly given: readonly ControllerDeclaration[]; readonly want: readonly string[] };
+type Row = { readonly name: string; readonly given: readonly PartDeclaration[]; readonly want: readonly string[] };
 const rows: readonly Row[] = [
   { name: "without controllers only events are allowed", given: [], want: [EVENTS] },
   {
@@ -44,6 +44,12 @@ const rows: readonly Row[] = [
     given: [{ name: "a", reconciles: widgets, writesStatus: false }],
     want: [DEFINITIONS, EVENTS, `lattice.dev: widgets: ${READS}`],
   },
+  {
+    name: "a service reads its kinds and has the permissions that it declares",
+    given: [{ name: "listener", reads: [widgets, pods], permissions: [{ resource: pods, subresource: "log", verbs: ["get"] }] }],
+    want: [": pods: list,watch", ": pods/log: get", DEFINITIONS, EVENTS, `lattice.dev: widgets: ${WATCHES}`],
+  },
+  { name: "a service without kinds needs nothing", given: [{ name: "listener" }], want: [EVENTS] },
   {
     name: "a finalizer needs patch",
     given: [{ name: "a", reconciles: widgets, finalizer: "x/y" }],

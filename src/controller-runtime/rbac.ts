@@ -1,11 +1,14 @@
 /**
- * RBAC from the declarations of controllers: no role is written by hand, so no rule is missing and no verb is granted that no controller uses.
+ * RBAC from the declarations of controllers and services: no role is written by hand, so no rule is missing and no verb is granted that none of
+ * them uses. Roles of a manager that are not active count too: they may be started at any time.
  *
- * Pure and deterministic: rules are merged and sorted, so that the generated chart changes only when a controller does.
+ * Pure and deterministic: rules are merged and sorted, so that the generated chart changes only when a declaration does.
  */
-import { customResourceDefinitions, type KubeObject, type Resource } from "#kube";
+import { customResourceDefinitions, type KubeObject } from "#kube";
 import { KEPT_KINDS } from "./identity.ts";
 import type { ControllerDeclaration } from "./controller.ts";
+import type { Need } from "./need.ts";
+import type { LeaderServiceDeclaration } from "./roles/leader-service.ts";
 import { isDefinedKind, isNamespaceKind, type ManagerScope } from "./scope.ts";
 
 export type RbacRule = {
@@ -14,9 +17,6 @@ export type RbacRule = {
   readonly verbs: readonly string[];
   readonly resourceNames?: readonly string[];
 };
-
-/** The verbs that a controller needs for a kind or a subresource. */
-export type Need = { readonly resource: Resource; readonly subresource?: string; readonly verbs: readonly string[] };
 
 export type RbacOptions = {
   /** Name of the service account and of the roles. */
@@ -39,11 +39,14 @@ const OWN = [...WATCH, "get", "create", "patch"];
 /** The namespace of events about cluster-scoped objects. */
 const EVENTS_OF_CLUSTER_OBJECTS = "default";
 
-export function rbacFor(controllers: readonly ControllerDeclaration[], options: RbacOptions): readonly KubeObject[] {
+/** What needs permissions: a controller, or a service of the leader. */
+export type PartDeclaration = ControllerDeclaration | LeaderServiceDeclaration;
+
+export function rbacFor(parts: readonly PartDeclaration[], options: RbacOptions): readonly KubeObject[] {
   const { name, namespace, scope } = options;
   const account = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name, namespace } };
-  const needs = controllers.flatMap(needsOf);
-  const definitions = controllers.some(readsDefinedKinds) ? [ruleOf({ resource: customResourceDefinitions, verbs: WATCH })] : [];
+  const needs = parts.flatMap((part) => ("reconciles" in part ? needsOfController(part) : needsOfService(part)));
+  const definitions = parts.some(readsDefinedKinds) ? [ruleOf({ resource: customResourceDefinitions, verbs: WATCH })] : [];
   const cluster = scope === undefined ? [...needs.map(ruleOf), ...definitions, EVENTS] : clusterRules(needs, scope);
   const roles = scope === undefined ? new Map([[namespace, leaseRules(options)]]) : namespaceRules(needs, scope, options);
   return [account, ...grant(cluster, undefined, options), ...[...roles].flatMap(([where, rules]) => grant(rules, where, options))];
@@ -102,12 +105,14 @@ function namespaceRules(needs: readonly Need[], scope: ManagerScope, options: Rb
 }
 
 /** Definitions are watched, so that their kinds are noticed at once. Not within a scope: there, missing kinds are asked for again and again. */
-function readsDefinedKinds({ reconciles, owns = [], watches = [], reads = [], optional = [] }: ControllerDeclaration): boolean {
-  const all = [reconciles, ...owns, ...watches.map(({ resource }) => resource), ...reads];
+function readsDefinedKinds(part: PartDeclaration): boolean {
+  const { reads = [], optional = [] } = part;
+  const { reconciles, owns = [], watches = [] } = "reconciles" in part ? part : { reconciles: [] };
+  const all = [reconciles, owns, watches.map(({ resource }) => resource), reads].flat();
   return all.some((resource) => isDefinedKind(resource, optional.includes(resource)));
 }
 
-function needsOf(controller: ControllerDeclaration): readonly Need[] {
+function needsOfController(controller: ControllerDeclaration): readonly Need[] {
   const { reconciles, owns = [], watches = [], reads = [], permissions = [], finalizer, writesStatus, ownerReferences } = controller;
   const status: readonly Need[] = writesStatus === false ? [] : [{ resource: reconciles, subresource: "status", verbs: ["update"] }];
   // allows blockOwnerDeletion on owned objects, where that is enforced
@@ -122,6 +127,10 @@ function needsOf(controller: ControllerDeclaration): readonly Need[] {
     ...watched.map((resource) => ({ resource, verbs: WATCH })),
     ...permissions,
   ];
+}
+
+function needsOfService({ reads = [], permissions = [] }: LeaderServiceDeclaration): readonly Need[] {
+  return [...reads.map((resource) => ({ resource, verbs: WATCH })), ...permissions];
 }
 
 function ruleOf({ resource, subresource, verbs }: Need): RbacRule {

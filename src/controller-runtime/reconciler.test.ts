@@ -3,7 +3,8 @@ import { err, ok, sleep } from "#base";
 import { failWith } from "#embedded-cluster";
 import { configMap, configMaps, ControllerWorld, secrets, widget, widgets } from "../../test/builders/controller-world.ts";
 import { widgetController, type WidgetController } from "../../test/builders/widget-controller.ts";
-import { index, nothing, watch } from "./controller.ts";
+import { index } from "./cache.ts";
+import { nothing, watch } from "./controller.ts";
 import { failed, settled, stalled, waiting } from "./outcome.ts";
 
 const names = async (world: ControllerWorld) => (await world.objects(configMaps)).map(({ metadata }) => metadata.name);

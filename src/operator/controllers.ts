@@ -1,12 +1,5 @@
 /** The controllers of this release as a static list: the manager runs them, and RBAC is computed from their declarations. */
-import {
-  bindController,
-  rbacFor,
-  type BoundController,
-  type ControllerDeclaration,
-  type ManagerScope,
-  type RbacRule,
-} from "#controller-runtime";
+import { bindController, rbacFor, type BoundController, type ManagerScope, type PartDeclaration, type RbacRule } from "#controller-runtime";
 import {
   acceptanceController,
   CompileRecords,
@@ -50,7 +43,7 @@ function acceptanceControllers(reach: OperatorReach) {
 }
 
 /** The kinds that the controllers read and write, without an instance of any controller. */
-function operatorDeclarations(reach: OperatorReach): readonly ControllerDeclaration[] {
+function operatorDeclarations(reach: OperatorReach): readonly PartDeclaration[] {
   return [namespaceController, environmentController, externalServiceController, serviceController, ...acceptanceControllers(reach)];
 }
 
@@ -77,12 +70,16 @@ const HASH_KEY_RULES: readonly RbacRule[] = [
 
 /**
  * All permissions that an operator needs, and no others; its own namespace first, so that the list can be applied in order. With `namespaces`:
- * Roles in those, which must exist.
+ * Roles in those, which must exist. `more`: the declarations of further parts.
  */
-export function operatorRbac(namespace: string = OPERATOR_NAMESPACE, namespaces?: readonly string[]): readonly KubeObject[] {
+export function operatorRbac(
+  namespace: string = OPERATOR_NAMESPACE,
+  namespaces?: readonly string[],
+  more: readonly PartDeclaration[] = [],
+): readonly KubeObject[] {
   const home = { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } };
   const reach = { home: namespace, namespaces };
   const clusterName = namespace === OPERATOR_NAMESPACE ? OPERATOR_NAME : `${OPERATOR_NAME}-${namespace}`;
   const options = { name: OPERATOR_NAME, namespace, clusterName, scope: operatorScope(reach), homeRules: HASH_KEY_RULES };
-  return [home, ...rbacFor(operatorDeclarations(reach), options)];
+  return [home, ...rbacFor([...operatorDeclarations(reach), ...more], options)];
 }

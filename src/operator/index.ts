@@ -3,4 +3,5 @@ export { operatorDeployment, operatorImage, OPERATOR_CONTAINER, type OperatorDep
 export { openIdentityFile, type IdentityFileOptions, type KeptIdentity } from "./identity-file.ts";
 export { createLogSink, type LogFormat, type LogOptions } from "./logging.ts";
 export { startOperator, type Operator, type OperatorConfig, type OperatorDependencies } from "./operator.ts";
+export type { OperatorPart, ReplicaContext, ReplicaPart, RunningReplicaPart } from "./parts.ts";
 export { createOtlpTracer, type OtlpOptions, type OtlpTracer } from "./tracing.ts";

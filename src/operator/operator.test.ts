@@ -1,8 +1,9 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { expectOk, MetricsRegistry, noTracing, seededRandom, silentLogger } from "#base";
+import { err, expectOk, MetricsRegistry, noTracing, ok, seededRandom, silentLogger } from "#base";
 import { latticeImageRegistries, latticeKinds } from "#crds";
 import { startEmbeddedCluster } from "#embedded-cluster";
-import { field } from "#kube";
+import { field, nodes } from "#kube";
+import { RecordedService } from "../../test/builders/recorded-service.ts";
 import { SettlingClock } from "../../test/builders/settling-clock.ts";
 import { operatorRbac } from "./controllers.ts";
 import { startOperator } from "./operator.ts";
@@ -81,7 +82,71 @@ describe("startOperator", () => {
   });
 });
 
+describe("the parts of an operator", () => {
+  /** Records the order of its starts and closes. */
+  const replicaPart = (name: string, order: string[], error?: string) => ({
+    name,
+    start: () => {
+      order.push(`start ${name}`);
+      const close = () => (order.push(`close ${name}`), Promise.resolve());
+      return Promise.resolve(error === undefined ? ok({ close }) : err(error));
+    },
+  });
+
+  it("run in every replica, in the leader, or as a role that is started and stopped", async () => {
+    const { clock, watches, config, dependencies } = await setUp();
+    const order: string[] = [];
+    const [always, cell] = [new RecordedService("always"), new RecordedService("cell-listener", { reads: [nodes] })];
+    const parts = [
+      { name: "web", everyReplica: [replicaPart("first", order), replicaPart("second", order)], services: [always.service] },
+      { name: "cell", services: [cell.service], role: "stopped" as const },
+      { name: "agent", role: "started" as const },
+    ];
+    const stop = new AbortController();
+    const operator = expectOk(await startOperator(config, { ...dependencies, parts }, stop.signal));
+    expect(order).toEqual(["start first", "start second"]);
+    const running = operator.run(stop.signal);
+    for (let second = 0; second < 5; second += 1) await clock.advance(1_000);
+    expect([always.existing, cell.existing, operator.health().ready]).toEqual([1, 0, true]);
+    const details = await (await fetch(`${operator.healthUrl}/readyz`)).text();
+    expect(details).toMatch(/^role cell: inactive\nrole agent: running\nservice always: running\nservice cell-listener: stopped$/m);
+
+    operator.setActive("cell", true);
+    for (let second = 0; second < 2; second += 1) await clock.advance(1_000);
+    expect([always.instances.length, cell.existing, operator.health().details["informer nodes/v1"]]).toEqual([1, 1, "watching"]);
+
+    stop.abort();
+    for (let second = 0; second < 5; second += 1) await clock.advance(1_000);
+    await running;
+    await clock.advance(0);
+    expect(order.slice(2)).toEqual(["close second", "close first"]);
+    expect([always.existing, cell.existing, clock.pending, watches.open]).toEqual([0, 0, 0, 0]);
+  });
+
+  it("are all closed when one of every replica cannot start", async () => {
+    const { config, dependencies } = await setUp();
+    const order: string[] = [];
+    const everyReplica = [
+      replicaPart("first", order),
+      replicaPart("broken", order, "webhooks: port 9443 is taken"),
+      replicaPart("third", order),
+    ];
+    const started = await startOperator(config, { ...dependencies, parts: [{ name: "web", everyReplica }] }, new AbortController().signal);
+    expect(started).toEqual({ ok: false, error: "webhooks: port 9443 is taken" });
+    expect(order).toEqual(["start first", "start broken", "close first"]);
+  });
+});
+
 describe("operatorRbac", () => {
+  it("contains the permissions of further parts, from their declarations", () => {
+    const withListener = operatorRbac(undefined, undefined, [
+      { name: "listener", reads: [nodes], permissions: [{ resource: nodes, subresource: "proxy", verbs: ["get"] }] },
+    ]);
+    const rules = JSON.stringify(withListener.filter(({ kind }) => kind === "ClusterRole"));
+    expect(rules).toContain('{"apiGroups":[""],"resources":["nodes/proxy"],"verbs":["get"]}');
+    expect(JSON.stringify(operatorRbac())).not.toContain("nodes/proxy");
+  });
+
   it("has the namespace before the other objects", () => {
     expect(operatorRbac().map(({ kind }) => kind)).toEqual([
       "Namespace",

@@ -1,18 +1,19 @@
 /**
- * Starts the operator: a manager with this release's controllers, and a server for health and metrics beside it.
+ * Starts the operator from its parts: in every replica a server for health and metrics, in the leader this release's controllers, and more parts
+ * that are given.
  *
  * It refuses to start on a cluster that does not serve Lattice's kinds: informers would wait forever, and a pod that is
  * only "not ready" does not show the reason.
  */
 import { randomBytes as secureRandomBytes } from "node:crypto";
-import { err, ok, type Clock, type Logger, type MetricsRegistry, type Result, type Tracer } from "#base";
+import { err, map, ok, type Clock, type Logger, type MetricsRegistry, type Result, type Tracer } from "#base";
 import { createManager, type LeaseTimes, type ControllerManager, type RunnerLimits } from "#controller-runtime";
 import { FollowedWorld, type FollowedWorldOptions } from "#controllers";
 import { LATTICE_API_VERSION, latticeKinds } from "#crds";
-import { startHealthServer, type HealthServer } from "#http";
 import { field, isJsonObject, parseJson } from "#kube";
 import type { KubeClient } from "#kube-client";
 import { OPERATOR_NAME, operatorControllers, operatorScope, unhandledKinds } from "./controllers.ts";
+import { healthPart, managedBy, startEverywhere, type OperatorPart, type RunningReplicaPart } from "./parts.ts";
 
 export type OperatorConfig = {
   /** Namespace of the Lease. */
@@ -41,11 +42,15 @@ export type OperatorDependencies = {
   readonly logger: Logger;
   readonly metrics: MetricsRegistry;
   readonly tracer: Tracer;
+  /** Beside the operator's own. */
+  readonly parts?: readonly OperatorPart[] | undefined;
 };
 
 export type Operator = {
   readonly healthUrl: string;
   readonly health: ControllerManager["health"];
+  /** Starts or stops the role of a part, also while the operator runs. */
+  readonly setActive: ControllerManager["setActive"];
   /** Runs until the signal fires and everything has ended. */
   readonly run: (signal: AbortSignal) => Promise<void>;
 };
@@ -57,24 +62,36 @@ export async function startOperator(
 ): Promise<Result<Operator, string>> {
   const served = await servesLattice(dependencies.client, signal);
   if (!served.ok) return served;
-  const { clock, metrics } = dependencies;
+  const { clock, metrics, logger, parts = [] } = dependencies;
   const manager = managerFor(config, dependencies);
-  const server = await startHealthServer({ ...config.health, health: manager.health, metrics, clock });
+  const { health, setActive } = manager;
+  const context = { health, metrics, clock, logger };
+  const server = await healthPart(config.health).start(context);
   if (!server.ok) return server;
-  return ok({ healthUrl: server.value.url, health: manager.health, run: (stop) => runBoth(manager, server.value, stop) });
+  const others = await startEverywhere(
+    parts.flatMap(({ everyReplica = [] }) => everyReplica),
+    context,
+  );
+  if (!others.ok) await server.value.close();
+  return map(others, (running) => ({
+    healthUrl: server.value.url,
+    health,
+    setActive,
+    run: (stop) => runAll(manager, [running, server.value], stop),
+  }));
 }
 
-function managerFor(
-  { namespace, namespaces, allowUnprotected, identity, leaderElection, leaseTimes, limits, services }: OperatorConfig,
-  dependencies: OperatorDependencies,
-): ControllerManager {
-  const { logger, randomBytes = secureRandomBytes } = dependencies;
+function managerFor(config: OperatorConfig, dependencies: OperatorDependencies): ControllerManager {
+  const { namespace, namespaces, allowUnprotected, identity, leaderElection, leaseTimes, limits, services } = config;
+  const { logger, randomBytes = secureRandomBytes, parts = [] } = dependencies;
   const followed = new FollowedWorld({ namespace, namespaces, allowUnprotected, randomBytes, settings: services, logger });
   if (namespaces !== undefined) logger.info("works in some namespaces only", { namespaces, unhandled: unhandledKinds(followed.reach) });
   const lease = { namespace, name: OPERATOR_NAME, ...(leaseTimes === undefined ? {} : { times: leaseTimes }) };
+  const managed = managedBy(parts);
   const manager = createManager({
     ...dependencies,
-    controllers: operatorControllers(followed),
+    ...managed,
+    controllers: [...operatorControllers(followed), ...managed.controllers],
     identity,
     leaderElection: leaderElection ? lease : undefined,
     limits,
@@ -84,11 +101,12 @@ function managerFor(
   return manager;
 }
 
-async function runBoth(manager: ControllerManager, server: HealthServer, signal: AbortSignal): Promise<void> {
+/** Health is closed last: it is served until the process ends. */
+async function runAll(manager: ControllerManager, replica: readonly RunningReplicaPart[], signal: AbortSignal): Promise<void> {
   try {
     await manager.run(signal);
   } finally {
-    await server.close();
+    for (const part of replica) await part.close();
   }
 }
 

@@ -75,6 +75,10 @@ export class InformerGroup {
     for (const informer of this.#all) informer.require(required);
   }
 
+  removeMetrics(): void {
+    for (const informer of this.#all) informer.removeMetrics();
+  }
+
   async run(signal: AbortSignal): Promise<void> {
     await Promise.all(this.#all.map((informer) => informer.run(signal)));
   }

@@ -36,4 +36,10 @@ export class InformerMetrics {
   healthy(healthy: boolean): void {
     this.#healthy.set(healthy ? 1 : 0, this.#labels);
   }
+
+  /** The kind is no longer followed. Counters stay: a counter that restarts looks like a new process. */
+  remove(): void {
+    this.#objects.remove(this.#labels);
+    this.#healthy.remove(this.#labels);
+  }
 }

@@ -143,6 +143,11 @@ export class Informer<T extends KubeObject> {
     this.#enter(this.#state);
   }
 
+  /** Removes its gauges, after it has stopped for good. */
+  removeMetrics(): void {
+    this.#metrics.remove();
+  }
+
   get(key: ObjectKey): T | undefined {
     return this.#cache.get(key);
   }

@@ -7,10 +7,9 @@
 import type { Clock, Logger, Result } from "#base";
 import type { Resource } from "#kube";
 import type { KubeClient } from "#kube-client";
-import type { CacheReader } from "../cache.ts";
-import type { Index } from "../controller.ts";
+import type { CacheReader, Index } from "../cache.ts";
 import type { EventNote } from "../events/event.ts";
-import type { Need } from "../rbac.ts";
+import type { Need } from "../need.ts";
 
 export type LeaderServiceDeclaration = {
   /** Unique in a manager: for logs, metrics and health. */

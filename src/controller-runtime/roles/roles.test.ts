@@ -11,6 +11,8 @@ import { createManager, type ControllerManager } from "../manager.ts";
 import { settled } from "../outcome.ts";
 
 const SECRETS = "informer secrets/v1";
+/** Definitions are watched too. */
+const WITH_DEFINITIONS = 1;
 const leaderElection = { namespace: "lattice-system", name: "lattice", times: leaseTimesFor(5_000) };
 
 const detail = (manager: ControllerManager, name: string) => manager.health().details[name];
@@ -51,11 +53,18 @@ test("a role is started and stopped at run time, and the other controllers go on
   await world.clock.advance(1_000);
   expect([detail(manager, "role cell"), detail(manager, SECRETS), manager.cache.isServed(secrets)]).toEqual(["running", "watching", true]);
   expect(passes).toEqual(["a"]);
-  expect([firstPasses, lists(world, "widgets"), lists(world, "secrets"), world.watches.open]).toEqual([before, 1, 1, 3]);
+  expect([firstPasses, lists(world, "widgets"), lists(world, "secrets"), world.watches.open]).toEqual([before, 1, 1, WITH_DEFINITIONS + 3]);
+
+  expect(world.metrics.render()).toContain('lattice_informer_healthy{resource="secrets"} 1');
 
   manager.setActive("cell", false);
   await world.clock.advance(1_000);
-  expect([detail(manager, "role cell"), detail(manager, SECRETS), world.watches.open]).toEqual(["inactive", undefined, 2]);
+  expect([detail(manager, "role cell"), detail(manager, SECRETS), world.watches.open]).toEqual([
+    "inactive",
+    undefined,
+    WITH_DEFINITIONS + 2,
+  ]);
+  expect(world.metrics.render()).not.toContain('lattice_informer_healthy{resource="secrets"}');
   await world.put(widgets, widget("b", { count: 1 }));
   await world.clock.advance(1_000);
   expect([passes, (await world.ready("b"))?.status]).toEqual([["a"], "True"]);

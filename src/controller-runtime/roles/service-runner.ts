@@ -96,11 +96,7 @@ export class ServiceRunner {
   async #runOnce(term: ServiceTerm, ending: AbortSignal): Promise<void> {
     const { clock, cancelMs } = this.#options;
     const until = linkSignals(ending);
-    const instance = this.#live(term, until).then((cause) => {
-      this.#instance = undefined;
-      if (!ending.aborted) this.#failed(cause);
-      else if (this.#phase === "left behind") this.#settle();
-    });
+    const instance = this.#one(term, until, ending);
     this.#instance = instance;
     await Promise.race([instance, aborted(until.signal)]);
     if (this.#instance !== undefined) this.#enter("stopping");
@@ -109,6 +105,13 @@ export class ServiceRunner {
       this.#logger.error("a service did not end and is left behind; it is not started again before it has ended");
     }
     until.release();
+  }
+
+  async #one(term: ServiceTerm, until: LinkedSignal, ending: AbortSignal): Promise<void> {
+    const cause = await this.#live(term, until);
+    this.#instance = undefined;
+    if (!ending.aborted) this.#failed(cause);
+    else if (this.#phase === "left behind") this.#settle();
   }
 
   /** One instance, from its start to its end. Returns why it ended; never fails. */

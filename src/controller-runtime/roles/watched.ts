@@ -13,7 +13,7 @@ export class Watched<T> {
 
   set(value: T): void {
     this.#value = value;
-    for (const listener of [...this.#listeners]) listener();
+    for (const listener of this.#listeners) listener(); // those that end meanwhile are skipped
   }
 
   /** Calls back after every change; the returned function ends that. */
