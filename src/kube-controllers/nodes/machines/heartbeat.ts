@@ -20,6 +20,7 @@ export type HeartbeatOptions = { readonly machines: Machines; readonly speeds: S
 export function nodeHeartbeat({ machines, speeds }: HeartbeatOptions): KubeController {
   return {
     name: "node-heartbeat",
+    reportsAs: "kubelet",
     start(context) {
       const kubelets = new NodeKubelets(context, machines);
       const beats = context.work({ name: "node-heartbeat", pass: (name) => kubelets.beat(name, speeds.heartbeatMs) });
