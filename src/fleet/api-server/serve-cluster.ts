@@ -70,6 +70,8 @@ async function serve(options: ServeClusterOptions, { begin, supervisor, send }: 
   supervisor.follow(podProcesses);
   const beforeStart = (cluster: EmbeddedCluster) => {
     opened.cluster = cluster;
+    // before the controllers read all objects: clients of a server that restarts do not wait for them. `open` reports an error
+    void fromPromise(cluster.listen(), describeThrown);
   };
   const controllers = { simulation: { nodes: NODES, podProcesses }, beforeStart };
   const started = await fromPromise(
