@@ -1,7 +1,7 @@
 /** `npm run bench`: all of bench/, one after the other; `npm run bench -- NAME` runs one, `--json` prints for programs. */
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { formatResult, type Bench } from "./bench/bench.ts";
+import { formatResult, isTooLarge, type Bench } from "./bench/bench.ts";
 import { chooseBenches, findBenches } from "./bench/find-benches.ts";
 import { projectRoot } from "./process/project.ts";
 
@@ -22,5 +22,8 @@ if (!chosen.ok) {
 
 async function runBench(name: string): Promise<void> {
   const bench = (await import(pathToFileURL(join(projectRoot, "bench", `${name}.ts`)).href)) as Bench;
-  for (const result of await bench.run()) console.log(json ? JSON.stringify({ bench: name, ...result }) : formatResult(name, result));
+  for (const result of await bench.run()) {
+    console.log(json ? JSON.stringify({ bench: name, ...result }) : formatResult(name, result));
+    if (isTooLarge(result)) process.exitCode = 1;
+  }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { fileTree } from "../../test/builders/file-tree.ts";
-import { formatResult, type BenchResult } from "./bench.ts";
+import { formatResult, isTooLarge, type BenchResult } from "./bench.ts";
 import { chooseBenches, findBenches } from "./find-benches.ts";
 
 it("finds the benches of a tree, and none where there is no folder", async () => {
@@ -37,8 +37,23 @@ describe("formatResult", () => {
       given: { ...result, note: "more is better" },
       want: "yaml: 1,000 objects  1,230 objects/s  0.988× plain JSON.parse  (more is better)",
     },
+    {
+      name: "a value at its limit",
+      given: { ...result, limit: result.value },
+      want: "yaml: 1,000 objects  1,230 objects/s  0.988× plain JSON.parse",
+    },
+    {
+      name: "a value above its limit",
+      given: { ...result, limit: 1_234 },
+      want: "TOO MUCH  yaml: 1,000 objects  1,230 objects/s  0.988× plain JSON.parse",
+    },
   ];
   it.each(rows)("prints $name", ({ given, want }) => {
     expect(formatResult("yaml", given)).toBe(want);
   });
+});
+
+it("a value that is no number is above every limit", () => {
+  const result: BenchResult = { name: "a", value: Number.NaN, unit: "s", ratio: 1, against: "a" };
+  expect([isTooLarge(result), isTooLarge({ ...result, limit: 5 })]).toEqual([false, true]);
 });

@@ -12,13 +12,19 @@ export type BenchResult = {
   readonly ratio: number;
   readonly against: string;
   readonly note?: string;
+  /** A larger value makes `npm run bench` fail. */
+  readonly limit?: number;
 };
 
 export type Bench = { readonly run: () => Promise<readonly BenchResult[]> };
 
 export function formatResult(bench: string, result: BenchResult): string {
   const note = result.note === undefined ? "" : `  (${result.note})`;
-  return `${bench}: ${result.name}  ${roundToThree(result.value)} ${result.unit}  ${roundToThree(result.ratio)}× ${result.against}${note}`;
+  return `${isTooLarge(result) ? "TOO MUCH  " : ""}${bench}: ${result.name}  ${roundToThree(result.value)} ${result.unit}  ${roundToThree(result.ratio)}× ${result.against}${note}`;
+}
+
+export function isTooLarge({ value, limit }: BenchResult): boolean {
+  return limit !== undefined && !(value <= limit);
 }
 
 /** Three significant digits: more are not reproducible. */
