@@ -17,6 +17,8 @@ const built = await buildWithKey<BundleError>(
   (message) => ({ kind: "build", message }),
 );
 if (built.ok) {
+  // without it Node parses each file twice, to find out that it is an ES module
+  await writeFile(join(folder, "package.json"), `{ "type": "module" }\n`);
   await writeFile(join(folder, "dependencies"), JSON.stringify(built.value.dependencies));
   console.log(built.value.key);
 } else {
