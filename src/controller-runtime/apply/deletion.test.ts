@@ -126,6 +126,7 @@ test("an object that must not be pruned stays, and is not waited for", async () 
 describe("when requests fail", () => {
   const cases = [
     { name: "conflict", verb: "delete", answer: "conflict" },
+    { name: "404 of a deletion", verb: "delete", answer: "not-found" },
     { name: "server error of a deletion", verb: "delete", answer: "server-error" },
     { name: "server error of a list", verb: "list", answer: "server-error" },
     { name: "forbidden list", verb: "list", answer: "forbidden" },
@@ -204,6 +205,13 @@ test("a plan with objects and their deletion is a bug, and deletes nothing", asy
   await using world = await deployed({ plan: () => ok({ apply: [configMap("x")], deletes: { order: [] }, commands: [] }) });
   expect(await world.ready("a")).toMatchObject({ reason: "InternalError" });
   await world.end();
+});
+
+test("the message names few objects and few finalizers, however many there are", () => {
+  const many = (count: number, name: string) => Array.from({ length: count }, (_, at) => `${name}${at}`);
+  const waitsFor = many(50, "Cluster shop/c").map((object) => ({ object, deletedAt: undefined, finalizers: many(90, "f") }));
+  const outcome = outcomeOfDeletion({ wave: 1, waves: 2, waitsFor }, 0);
+  expect(outcome).toMatchObject({ kind: "waiting", message: expect.stringContaining("f4 and 85 more) and 47 more") as string });
 });
 
 test("a changed owner stops a deletion in this pass", async () => {

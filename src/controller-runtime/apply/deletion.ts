@@ -101,6 +101,7 @@ const STUCK_AFTER_MS = 600_000;
 const RECHECK_MS = 15_000;
 const RECHECK_STUCK_MS = 60_000;
 const SHOWN = 3;
+const SHOWN_FINALIZERS = 5;
 
 /** Waiting while objects are being deleted; stalled when one of them is still there long after its deletion. */
 export function outcomeOfDeletion(progress: DeletionProgress | undefined, now: number, stuckAfterMs = STUCK_AFTER_MS): ReconcileOutcome {
@@ -119,9 +120,14 @@ export function outcomeOfDeletion(progress: DeletionProgress | undefined, now: n
 function named(objects: readonly DeletingObject[]): string {
   const shown = objects.slice(0, SHOWN).map(({ object, deletedAt, finalizers }) => {
     const since = deletedAt === undefined ? "" : `deleted at ${deletedAt}`;
-    const held = finalizers.length === 0 ? "" : `finalizers: ${finalizers.join(", ")}`;
+    const held = finalizers.length === 0 ? "" : `finalizers: ${listed(finalizers.slice(0, SHOWN_FINALIZERS), finalizers.length)}`;
     const notes = [since, held].filter((note) => note !== "");
     return notes.length === 0 ? object : `${object} (${notes.join("; ")})`;
   });
-  return objects.length > SHOWN ? `${shown.join(", ")} and ${objects.length - SHOWN} more` : shown.join(", ");
+  return listed(shown, objects.length);
+}
+
+/** Other clients choose finalizers, and the message of a condition is limited. */
+function listed(shown: readonly string[], count: number): string {
+  return count > shown.length ? `${shown.join(", ")} and ${count - shown.length} more` : shown.join(", ");
 }
