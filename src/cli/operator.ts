@@ -38,12 +38,17 @@ export async function operate(io: CliIo, flags: OperatorFlags): Promise<ExitCode
   const kept = identityFor(io, flags);
   try {
     if (!kept.ok) return reportFailure(io, kept.error);
-    const config = { ...settings.value, identity: kept.value.identity };
+    const config = { ...settings.value, identity: kept.value.identity, pod: podIn(io.env) };
     return await runOperator(io, { config, logger, connection: connection.value });
   } finally {
     await connection.value.client.close();
     if (kept.ok) kept.value.release();
   }
+}
+
+/** The Pod of this process, by the variables that its Deployment sets. */
+function podIn({ POD_NAMESPACE: namespace = "", POD_NAME: name = "" }: CliIo["env"]): OperatorConfig["pod"] {
+  return namespace === "" || name === "" ? undefined : { namespace, name };
 }
 
 /** New for every process, unless a file keeps it. */

@@ -198,3 +198,13 @@ test("the order of the rules does not matter", () => {
   expect(mergeRules(rules)).toEqual(mergeRules(rules.toReversed()));
   expect(mergeRules(rules).map(line)).toEqual(["a: x,y: create,get", "a: x: create,get (m,n)", "b: x,y: create,get"]);
 });
+
+test("permissions in the operator's own namespace are in its Role there, and nowhere else", () => {
+  const service = { name: "label", homePermissions: [{ resource: pods, verbs: ["patch"] }] };
+  for (const scope of [undefined, { namespaces: ["shop"] }]) {
+    const objects = rbacFor([service], { name: "op", namespace: "home", scope });
+    const granting = objects.filter((object) => JSON.stringify(field(object, "rules") ?? null).includes("pods"));
+    expect(granting.map(({ kind, metadata }) => `${kind} ${metadata.namespace}`)).toEqual(["Role home"]);
+    expect(rulesOf(granting, "Role")).toContain(": pods: patch");
+  }
+});

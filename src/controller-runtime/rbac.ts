@@ -48,7 +48,11 @@ export function rbacFor(parts: readonly PartDeclaration[], options: RbacOptions)
   const needs = parts.flatMap((part) => ("reconciles" in part ? needsOfController(part) : needsOfService(part)));
   const definitions = parts.some(readsDefinedKinds) ? [ruleOf({ resource: customResourceDefinitions, verbs: WATCH })] : [];
   const cluster = scope === undefined ? [...needs.map(ruleOf), ...definitions, EVENTS] : clusterRules(needs, scope);
-  const roles = scope === undefined ? new Map([[namespace, leaseRules(options)]]) : namespaceRules(needs, scope, options);
+  const home = [
+    ...leaseRules(options),
+    ...parts.flatMap((part) => ("homePermissions" in part ? (part.homePermissions ?? []) : [])).map(ruleOf),
+  ];
+  const roles = scope === undefined ? new Map([[namespace, home]]) : namespaceRules(needs, scope, { ...options, home });
   return [account, ...grant(cluster, undefined, options), ...[...roles].flatMap(([where, rules]) => grant(rules, where, options))];
 }
 
@@ -90,9 +94,13 @@ function clusterRules(needs: readonly Need[], { namespaces }: ManagerScope): rea
 }
 
 /** By namespace: those of the controllers, the operator's own, and the one of events about cluster-scoped objects. */
-function namespaceRules(needs: readonly Need[], scope: ManagerScope, options: RbacOptions): ReadonlyMap<string, readonly RbacRule[]> {
+function namespaceRules(
+  needs: readonly Need[],
+  scope: ManagerScope,
+  options: RbacOptions & { readonly home: readonly RbacRule[] },
+): ReadonlyMap<string, readonly RbacRule[]> {
   const work = [...needs.filter(({ resource }) => resource.namespaced).map(ruleOf), EVENTS];
-  const home = [...leaseRules(options), ...(options.homeRules ?? [])];
+  const home = [...options.home, ...(options.homeRules ?? [])];
   const all: readonly (readonly [string, readonly RbacRule[]])[] = [
     ...scope.namespaces.map((namespace) => [namespace, work] as const),
     [options.namespace, home],

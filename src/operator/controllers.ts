@@ -13,6 +13,7 @@ import {
 } from "#controllers";
 import { latticeKinds, type LatticeObject } from "#crds";
 import { configMaps, type KubeObject } from "#kube";
+import { leaderLabelService } from "./leader-label.ts";
 
 /** Names that the deployment, RBAC and leader election share. */
 export const OPERATOR_NAME = "lattice-operator";
@@ -42,9 +43,10 @@ function acceptanceControllers(reach: OperatorReach) {
   return ACCEPTED.filter(({ kind }) => !unhandled.has(kind)).map(({ controller }) => controller);
 }
 
-/** The kinds that the controllers read and write, without an instance of any controller. */
+/** The kinds that the controllers and services read and write, without an instance of any. */
 function operatorDeclarations(reach: OperatorReach): readonly PartDeclaration[] {
-  return [namespaceController, environmentController, externalServiceController, serviceController, ...acceptanceControllers(reach)];
+  const controllers = [namespaceController, environmentController, externalServiceController, serviceController];
+  return [...controllers, ...acceptanceControllers(reach), leaderLabelService];
 }
 
 export function operatorControllers(followed: FollowedWorld): readonly BoundController[] {

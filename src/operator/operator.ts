@@ -13,6 +13,7 @@ import { LATTICE_API_VERSION, latticeKinds } from "#crds";
 import { field, isJsonObject, parseJson } from "#kube";
 import type { KubeClient } from "#kube-client";
 import { OPERATOR_NAME, operatorControllers, operatorScope, unhandledKinds } from "./controllers.ts";
+import { leaderLabelPart } from "./leader-label.ts";
 import { healthPart, managedBy, startEverywhere, type OperatorPart, type RunningReplicaPart } from "./parts.ts";
 
 export type OperatorConfig = {
@@ -24,6 +25,8 @@ export type OperatorConfig = {
   readonly namespaces?: readonly string[] | undefined;
   /** Services run on a cluster without the kinds of the default deny; default: they wait for them. */
   readonly allowUnprotected?: boolean | undefined;
+  /** The Pod of this process, which is labelled while it leads; absent: none. */
+  readonly pod?: { readonly namespace: string; readonly name: string } | undefined;
   readonly leaderElection: boolean;
   readonly leaseTimes?: LeaseTimes | undefined;
   /** Address of health and metrics; port 0: any free one. */
@@ -62,8 +65,10 @@ export async function startOperator(
 ): Promise<Result<Operator, string>> {
   const served = await servesLattice(dependencies.client, signal);
   if (!served.ok) return served;
-  const { clock, metrics, logger, parts = [] } = dependencies;
-  const manager = managerFor(config, dependencies);
+  const { clock, metrics, logger } = dependencies;
+  const label = config.pod === undefined ? [] : [leaderLabelPart({ ...dependencies, pod: config.pod })];
+  const parts = [...label, ...(dependencies.parts ?? [])];
+  const manager = managerFor(config, { ...dependencies, parts });
   const { health, setActive } = manager;
   const context = { health, metrics, clock, logger };
   const server = await healthPart(config.health).start(context);

@@ -121,6 +121,8 @@ const NOT_SEEN = [
   /^get lattice[a-z]+\.lattice\.dev$/,
   // kinds of which the story has no object
   /^update lattice(clusters|imageregistries|serviceregistrations)\.lattice\.dev\/status$/,
+  // the label of the leader: the operator of this story does not run in a Pod
+  /^patch pods$/,
   // a second event of the same series
   /^patch events\.events\.k8s\.io$/,
 ];
