@@ -20,6 +20,12 @@ export async function renewedAt(client: KubeClient): Promise<number> {
   return spec?.holderIdentity === undefined || spec.holderIdentity === "" ? 0 : Date.parse(spec.renewTime ?? "");
 }
 
+/** Empty: none. */
+export async function leaseHolder(client: KubeClient): Promise<string> {
+  const lease = await client.get(leases, LEASE, { timeoutMs: 2_000 });
+  return lease.ok ? (lease.value.spec?.holderIdentity ?? "") : "";
+}
+
 /** Resolves when an operator has renewed the lease after `since`: a process that was killed before cannot have done it. */
 export async function untilLeads(client: KubeClient, since: number, withinMs: number): Promise<void> {
   const deadline = performance.now() + withinMs;
