@@ -77,7 +77,7 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
     get: (resource, key, call) => object(resource, getRequest(resource, key), call),
     list: async (resource, query = {}, call = {}) =>
       andThen(await json(listRequest(resource, query), call), (value) => decodeList(resource, value)),
-    watch: (resource, query, signal) => watchEvents(context, resource, query, signal),
+    watch: (resource, query, signal, onOpen) => watchEvents(context, resource, query, { signal, onOpen }),
     create: (resource, value, call = {}) => object(resource, createRequest(resource, value, call), call),
     update: (resource, value, call = {}) => object(resource, updateRequest(resource, value, call), call),
     apply: (resource, value, call) => object(resource, applyRequest(resource, value, call), call),

@@ -48,12 +48,13 @@ export interface KubeReader {
 export interface KubeWatcher {
   /**
    * Events until the server ends the watch (the iteration ends), the signal fires (it ends), or an error occurs (the last item is the
-   * error). Bookmarks are always requested.
+   * error). Bookmarks are always requested. `onOpen` is called when the server has accepted the watch: the first event may come much later.
    */
   watch<T extends KubeObject>(
     resource: Resource<T>,
     query: WatchQuery,
     signal: AbortSignal,
+    onOpen?: () => void,
   ): AsyncIterable<Result<WatchEvent<T>, KubeError>>;
 }
 

@@ -21,13 +21,14 @@ export async function* watchEvents<T extends KubeObject>(
   context: ExchangeContext,
   resource: Resource<T>,
   query: WatchQuery,
-  signal: AbortSignal,
+  { signal, onOpen }: { readonly signal: AbortSignal; readonly onOpen?: (() => void) | undefined },
 ): AsyncGenerator<Item<T>, void> {
   const request = watchRequest(resource, query);
   if (!request.ok) return yield request;
   const scope = openScope(context.clock, context.timeoutMs, [signal, context.closing]);
   try {
     const answer = await sendWithin(context, withText(request.value), scope);
+    if (answer.ok && isSuccess(answer.value)) onOpen?.();
     for await (const item of answer.ok ? itemsOf(context, resource, answer.value, scope) : [answer]) {
       if (signal.aborted) return;
       yield item;

@@ -74,7 +74,7 @@ function countingWrites(client: KubeClient, writes: string[]): KubeClient {
   return {
     get: (resource, key, call) => client.get(resource, key, call),
     list: (resource, query, call) => client.list(resource, query, call),
-    watch: (resource, query, signal) => client.watch(resource, query, signal),
+    watch: (resource, query, signal, onOpen) => client.watch(resource, query, signal, onOpen),
     raw: (path, call) => client.raw(path, call),
     close: () => client.close(),
     create: async (resource, object, call) => note("CREATE", resource, keyed(object), await client.create(resource, object, call)),

@@ -162,8 +162,22 @@ test("after an outage it is healthy again even without changes", async () => {
   api.streams.break();
   await clock.advance(25_000);
   expect(informer.health()).toMatchObject({ healthy: false });
-  await clock.advance(120_000);
+  while (informer.health().phase !== "watching") await clock.advance(100);
+  expect(informer.health()).toMatchObject({ healthy: false });
+  await clock.advance(1_000);
   expect(informer.health()).toMatchObject({ healthy: true, failures: 0, phase: "watching" });
+});
+
+test("a watch that the server has not accepted yet is no sign of health", async () => {
+  const { api, informer, start, clock } = await setUp();
+  await start();
+  api.intercept({ times: 6 }, failWith("network"));
+  api.streams.break();
+  await clock.advance(25_000);
+  api.intercept({ verb: "watch", times: 100 }, delay(600_000));
+  while (informer.health().phase !== "watching") await clock.advance(100);
+  await clock.advance(5_000);
+  expect(informer.health()).toMatchObject({ healthy: false, phase: "watching" });
 });
 
 test("a server that is down is retried with back-off, and health shows it", async () => {

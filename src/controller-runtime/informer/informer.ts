@@ -58,8 +58,8 @@ const PAGE_SIZE = 500;
 const WATCH_SECONDS = { least: 240, spread: 120 };
 /** The server ends a watch in time, or the connection is dead. */
 const WATCH_MARGIN_MS = 10_000;
-/** Longer than a client waits for response headers: a watch that has lasted so long was accepted, even without events. */
-const ACCEPTED_AFTER_MS = 40_000;
+/** A watch that the server accepted and has not ended by then works, even without events. */
+const WORKS_AFTER_MS = 1_000;
 const BY_NAMESPACE = "namespace (built in)";
 
 export class Informer<T extends KubeObject> {
@@ -295,19 +295,21 @@ export class Informer<T extends KubeObject> {
     const end = () => ending.abort();
     this.#interrupt = end;
     const cancelTimer = clock.after(timeoutSeconds * 1_000 + WATCH_MARGIN_MS, end);
-    const accepted = { kind: "progress", resourceVersion: state.resourceVersion } as const;
-    const cancelAccepted = clock.after(ACCEPTED_AFTER_MS, () => this.#take(accepted));
+    let cancelWorks = () => {};
+    const onOpen = () => {
+      cancelWorks = clock.after(WORKS_AFTER_MS, () => this.#take({ kind: "progress", resourceVersion: state.resourceVersion }));
+    };
     signal.addEventListener("abort", end, { once: true });
     try {
       const query = { ...this.#selection(), resourceVersion: state.resourceVersion, timeoutSeconds };
-      for await (const item of client.watch(resource, query, ending.signal)) {
+      for await (const item of client.watch(resource, query, ending.signal, onOpen)) {
         if (!item.ok) return ending.signal.aborted ? { kind: "silent" } : { kind: "failed", error: item.error };
         this.#take({ kind: "progress", resourceVersion: this.#heard(item.value) ?? state.resourceVersion });
       }
       return { kind: ending.signal.aborted ? "silent" : "ended" };
     } finally {
       cancelTimer();
-      cancelAccepted();
+      cancelWorks();
       signal.removeEventListener("abort", end);
     }
   }

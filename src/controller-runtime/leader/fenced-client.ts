@@ -26,7 +26,7 @@ export function fencedClient(client: KubeClient, fence: Fence): KubeClient {
   return {
     get: (resource, key, options) => client.get(resource, key, options),
     list: (resource, query, options) => client.list(resource, query, options),
-    watch: (resource, query, signal) => client.watch(resource, query, signal),
+    watch: (resource, query, signal, onOpen) => client.watch(resource, query, signal, onOpen),
     raw: (path, options) => client.raw(path, options),
     close: () => client.close(),
     create: (resource, object, options) => write(options, (limits) => client.create(resource, object, { ...options, ...limits })),
