@@ -18,6 +18,7 @@ export type OperatorFlags = ClusterFlags &
     readonly leaseDuration?: string;
     readonly identityFile?: string;
     readonly resync?: string;
+    readonly waitForServer?: string;
     readonly logLevel: LogLevel;
     readonly logFormat: LogFormat;
   };
@@ -31,6 +32,12 @@ const RESYNC: DurationFlag = {
   name: "--resync",
   least: { text: "1s", why: "every settled object is reconciled again that often" },
   most: { text: "24h", why: "it is what corrects changes that no watch reports" },
+};
+
+const WAIT_FOR_SERVER: DurationFlag = {
+  name: "--wait-for-server",
+  least: { text: "0s", why: "0s means that it is tried once" },
+  most: { text: "1h", why: "an address that is wrong should be reported" },
 };
 
 /** The flags as a configuration, all but the identity. */
@@ -48,12 +55,15 @@ export function operatorSettings(flags: OperatorFlags): Result<Omit<OperatorConf
     return err("--lease-duration: has no effect with --no-leader-elect; leave one of them out");
   const resync = parseDurationFlag(RESYNC, flags.resync);
   if (!resync.ok) return resync;
+  const wait = parseDurationFlag(WAIT_FOR_SERVER, flags.waitForServer);
+  if (!wait.ok) return wait;
   return ok({
     namespace,
     namespaces: namespaces.value,
     allowUnprotected,
     leaderElection: leaderElect,
     leaseTimes: lease.value === undefined ? undefined : leaseTimesFor(lease.value),
+    waitForServerMs: wait.value,
     limits: resync.value === undefined ? undefined : { settledMs: resync.value },
     health: health.value,
     services: services.value,

@@ -71,7 +71,8 @@ async function runOperator(io: CliIo, { config, logger, connection }: Prepared):
     { client: connection.client, clock, random, logger, metrics, tracer: tracer ?? noTracing },
     io.signal,
   );
-  if (!started.ok) return reportFailure(io, started.error);
+  // a signal cancels the calls that are under way
+  if (!started.ok) return io.signal.aborted ? 0 : reportFailure(io, started.error);
   const { healthUrl } = started.value;
   io.stdout(`operator ${config.identity} on ${connection.config.server}; health and metrics at ${healthUrl}; Ctrl-C stops it\n`);
   io.supervisor?.send({ kind: "listening", health: healthUrl } satisfies FromOperator);

@@ -18,7 +18,7 @@ test("the Deployment is accepted by a server, with the account of the operator's
         serviceAccountName: OPERATOR_NAME,
         containers: [
           {
-            image: "ghcr.io/lattice-fleet/lattice:1.2.3",
+            image: "lattice-fleet/lattice:1.2.3",
             args: ["operator", "--identity-file", "/var/lib/lattice/identity", "--lease-duration", "5s"],
           },
         ],

@@ -9,7 +9,7 @@ export type OperatorDeploymentOptions = {
   readonly args?: readonly string[];
 };
 
-const IMAGE = "ghcr.io/lattice-fleet/lattice";
+const IMAGE = "lattice-fleet/lattice";
 const STATE = "/var/lib/lattice";
 const LABELS = { "app.kubernetes.io/name": OPERATOR_NAME };
 export const OPERATOR_CONTAINER = "operator";

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { err, expectOk, MetricsRegistry, noTracing, ok, seededRandom, silentLogger } from "#base";
+import { createLogger, err, expectOk, MetricsRegistry, noTracing, ok, seededRandom, silentLogger } from "#base";
 import { latticeImageRegistries, latticeKinds } from "#crds";
-import { startEmbeddedCluster } from "#embedded-cluster";
+import { failWith, startEmbeddedCluster } from "#embedded-cluster";
 import { field, nodes } from "#kube";
 import { RecordedService } from "../../test/builders/recorded-service.ts";
 import { SettlingClock } from "../../test/builders/settling-clock.ts";
@@ -70,6 +70,32 @@ describe("startOperator", () => {
       ok: false,
       error: expect.stringContaining(want) as string,
     });
+  });
+
+  it("waits for an API server that restarts, and no longer than its limit", async () => {
+    const { cluster, clock, config, dependencies } = await setUp();
+    cluster.intercept({ when: ({ path }) => path === DISCOVERY, times: 4 }, failWith("unavailable"));
+    const warned: string[] = [];
+    const logger = createLogger((level, message) => void (level === "warn" && warned.push(message)));
+    const { signal } = new AbortController();
+    const starting = startOperator({ ...config, waitForServerMs: 10_000 }, { ...dependencies, logger }, signal);
+    for (let round = 0; round < 10; round += 1) await clock.advance(500);
+    const operator = expectOk(await starting);
+    expect(warned).toEqual(["the API server cannot be reached, and is tried again"]);
+    const ended = new AbortController();
+    ended.abort();
+    await operator.run(ended.signal);
+
+    cluster.intercept({ when: ({ path }) => path === DISCOVERY, times: 1_000 }, failWith("unavailable"));
+    const refused = startOperator({ ...config, waitForServerMs: 2_000 }, dependencies, signal);
+    for (let round = 0; round < 10; round += 1) await clock.advance(500);
+    expect(await refused).toMatchObject({ ok: false, error: expect.stringContaining("the API server cannot be asked") as string });
+  });
+
+  it("does not wait when the server refuses the request", async () => {
+    const { config, dependencies } = await setUp({ code: 403, text: "no" });
+    const { signal } = new AbortController();
+    expect((await startOperator({ ...config, waitForServerMs: 600_000 }, dependencies, signal)).ok).toBe(false);
   });
 
   it("reports an address that it cannot listen on", async () => {

@@ -6,15 +6,14 @@
  * only "not ready" does not show the reason.
  */
 import { randomBytes as secureRandomBytes } from "node:crypto";
-import { err, map, ok, type Clock, type Logger, type MetricsRegistry, type Result, type Tracer } from "#base";
+import { map, type Clock, type Logger, type MetricsRegistry, type Result, type Tracer } from "#base";
 import { createManager, type LeaseTimes, type ControllerManager, type RunnerLimits } from "#controller-runtime";
 import { FollowedWorld, type FollowedWorldOptions } from "#controllers";
-import { LATTICE_API_VERSION, latticeKinds } from "#crds";
-import { field, isJsonObject, parseJson } from "#kube";
 import type { KubeClient } from "#kube-client";
 import { OPERATOR_NAME, operatorControllers, operatorScope, unhandledKinds } from "./controllers.ts";
 import { leaderLabelPart } from "./leader-label.ts";
 import { healthPart, managedBy, startEverywhere, type OperatorPart, type RunningReplicaPart } from "./parts.ts";
+import { untilServed } from "./served-kinds.ts";
 
 export type OperatorConfig = {
   /** Namespace of the Lease. */
@@ -28,6 +27,8 @@ export type OperatorConfig = {
   /** The Pod of this process, which is labelled while it leads; absent: none. */
   readonly pod?: { readonly namespace: string; readonly name: string } | undefined;
   readonly leaderElection: boolean;
+  /** How long an API server that cannot be reached is tried again; absent: once. */
+  readonly waitForServerMs?: number | undefined;
   readonly leaseTimes?: LeaseTimes | undefined;
   /** Address of health and metrics; port 0: any free one. */
   readonly health: { readonly host: string; readonly port: number };
@@ -63,7 +64,7 @@ export async function startOperator(
   dependencies: OperatorDependencies,
   signal: AbortSignal,
 ): Promise<Result<Operator, string>> {
-  const served = await servesLattice(dependencies.client, signal);
+  const served = await untilServed(dependencies, { withinMs: config.waitForServerMs ?? 0, signal });
   if (!served.ok) return served;
   const { clock, metrics, logger } = dependencies;
   const label = config.pod === undefined ? [] : [leaderLabelPart({ ...dependencies, pod: config.pod })];
@@ -113,21 +114,4 @@ async function runAll(manager: ControllerManager, replica: readonly RunningRepli
   } finally {
     for (const part of replica) await part.close();
   }
-}
-
-/** The error lists the missing kinds, with the command that installs them. */
-async function servesLattice(client: KubeClient, signal: AbortSignal): Promise<Result<void, string>> {
-  const answer = await client.raw(`/apis/${LATTICE_API_VERSION}`, { signal });
-  if (!answer.ok && answer.error.kind !== "not-found") return err(`the API server cannot be asked: ${answer.error.message}`);
-  const served = answer.ok ? servedKinds(answer.value) : new Set<string>();
-  const missing = latticeKinds.map(({ kind }) => kind).filter((kind) => !served.has(kind));
-  if (missing.length === 0) return ok(undefined);
-  return err(`the cluster does not serve ${missing.join(", ")}; install the kinds with: lattice crds | kubectl apply --server-side -f -`);
-}
-
-function servedKinds(text: string): ReadonlySet<string> {
-  const parsed = parseJson(text);
-  const resources = parsed.ok ? field(parsed.value, "resources") : undefined;
-  const kinds = Array.isArray(resources) ? resources.map((resource) => (isJsonObject(resource) ? resource["kind"] : undefined)) : [];
-  return new Set(kinds.filter((kind) => typeof kind === "string"));
 }

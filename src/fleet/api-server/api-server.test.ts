@@ -52,7 +52,7 @@ describe("the first objects of a cluster", () => {
   it("keep what users change on the Deployment; a new version sets the image only", async () => {
     await using world = await setUp();
     expectOk(await world.apply("1"));
-    const image = (tag: string) => `ghcr.io/lattice-fleet/lattice:${tag}`;
+    const image = (tag: string) => `lattice-fleet/lattice:${tag}`;
     const patch = {
       spec: { replicas: 3, template: { spec: { containers: [{ name: "operator", image: image("mine"), args: ["operator", "--mine"] }] } } },
     };
