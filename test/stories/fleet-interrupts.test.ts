@@ -2,6 +2,10 @@
 import { expect, test } from "vitest";
 import { interruptRounds } from "../builders/fleet/interrupt-rounds.ts";
 
-test("SIGINT to the process group at any time ends a fleet within ten seconds and leaves nothing behind", { timeout: 180_000 }, async () => {
-  expect(await interruptRounds({ seed: 11, rounds: 6 })).toEqual([]);
-});
+test(
+  "SIGINT to the process group at any time ends a fleet within ten seconds and leaves nothing behind",
+  { timeout: 180_000 },
+  async () => {
+    expect(await interruptRounds({ seed: 11, rounds: 6 })).toEqual([]);
+  },
+);

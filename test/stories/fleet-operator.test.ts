@@ -51,20 +51,24 @@ test("scaling the Deployment to 0 ends the process", { timeout: 120_000 }, async
   expect(expectOk(await client.get(deployments, OPERATOR)).status?.readyReplicas ?? 0).toBe(0);
 });
 
-test("with two replicas two processes run and one of them leads; the other takes over when that Pod is deleted", { timeout: 120_000 }, async () => {
-  const since = Date.now();
-  await scale(2);
-  await untilLeads(client, since, 20_000);
-  const leading = await Promise.all((await operatorPods()).map(async (pod) => [pod.metadata.name, await logOf(pod)] as const));
-  expect(leading.filter(([, log]) => log.includes(" leading ")).length).toBe(1);
-  const [[leader = ""] = []] = leading.filter(([, log]) => log.includes(" leading "));
-  const holder = await leaseHolder(client);
-  expectOk(await client.delete(pods, { namespace: OPERATOR.namespace, name: leader }));
-  await fleet.until("the other one leads", async () => {
-    const now = await leaseHolder(client);
-    return now !== "" && now !== holder;
-  });
-});
+test(
+  "with two replicas two processes run and one of them leads; the other takes over when that Pod is deleted",
+  { timeout: 120_000 },
+  async () => {
+    const since = Date.now();
+    await scale(2);
+    await untilLeads(client, since, 20_000);
+    const leading = await Promise.all((await operatorPods()).map(async (pod) => [pod.metadata.name, await logOf(pod)] as const));
+    expect(leading.filter(([, log]) => log.includes(" leading ")).length).toBe(1);
+    const leader = leading.find(([, log]) => log.includes(" leading "))?.[0] ?? "";
+    const holder = await leaseHolder(client);
+    expectOk(await client.delete(pods, { namespace: OPERATOR.namespace, name: leader }));
+    await fleet.until("the other one leads", async () => {
+      const now = await leaseHolder(client);
+      return now !== "" && now !== holder;
+    });
+  },
+);
 
 async function logOf({ metadata: { name } }: Pod): Promise<string> {
   return expectOk(await client.raw(`/api/v1/namespaces/${OPERATOR.namespace}/pods/${name}/log`));
@@ -84,22 +88,26 @@ test("what a user changed on the Deployment is kept when the API server is kille
   expect((await operatorPods()).map(({ status }) => status?.containerStatuses?.[0]?.restartCount)).toEqual([0]);
 });
 
-test("a node that is powered off ends its processes, also after a restart of the API server; powered on, they run again", { timeout: 180_000 }, async () => {
-  const [pod] = await operatorPods();
-  const [operator = 0] = operatorPids();
-  const node = { name: pod?.spec.nodeName ?? "" };
-  const stopped = (value: string | null) => ({ metadata: { annotations: { "simulation.lattice.dev/stopped": value } } });
-  expectOk(await client.patch(nodes, node, { type: "merge", patch: stopped("true") }));
-  await fleet.until("its process has ended", () => !processesOf(folder.path).includes(operator));
-  process.kill(fleet.clusters()[0]?.pids[0] ?? 0, "SIGKILL");
-  await fleet.until("the API server is back", async () => (await client.get(nodes, node, { timeoutMs: 1_000 })).ok);
-  await wait(2_000);
-  expect(operatorPids()).toEqual([]);
-  expectOk(await client.patch(nodes, node, { type: "merge", patch: stopped(null) }));
-  await fleet.until("its process runs again", async () => operatorPids().length === 1 && (await operatorPods()).every(isReady));
-  const [again] = await operatorPods();
-  expect([again?.metadata.uid, again?.status?.containerStatuses?.[0]?.restartCount]).toEqual([pod?.metadata.uid, 1]);
-});
+test(
+  "a node that is powered off ends its processes, also after a restart of the API server; powered on, they run again",
+  { timeout: 180_000 },
+  async () => {
+    const [pod] = await operatorPods();
+    const [operator = 0] = operatorPids();
+    const node = { name: pod?.spec.nodeName ?? "" };
+    const stopped = (value: string | null) => ({ metadata: { annotations: { "simulation.lattice.dev/stopped": value } } });
+    expectOk(await client.patch(nodes, node, { type: "merge", patch: stopped("true") }));
+    await fleet.until("its process has ended", () => !processesOf(folder.path).includes(operator));
+    process.kill(fleet.clusters()[0]?.pids[0] ?? 0, "SIGKILL");
+    await fleet.until("the API server is back", async () => (await client.get(nodes, node, { timeoutMs: 1_000 })).ok);
+    await wait(2_000);
+    expect(operatorPids()).toEqual([]);
+    expectOk(await client.patch(nodes, node, { type: "merge", patch: stopped(null) }));
+    await fleet.until("its process runs again", async () => operatorPids().length === 1 && (await operatorPods()).every(isReady));
+    const [again] = await operatorPods();
+    expect([again?.metadata.uid, again?.status?.containerStatuses?.[0]?.restartCount]).toEqual([pod?.metadata.uid, 1]);
+  },
+);
 
 test("a Node that is deleted takes its Pod with it, and the operator runs on the other node", { timeout: 180_000 }, async () => {
   const [pod] = await operatorPods();

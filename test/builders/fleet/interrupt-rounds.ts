@@ -52,7 +52,9 @@ async function interruptOnce(folder: string, at: number, twice: boolean): Promis
 function filesLeft(folder: string): readonly string[] {
   try {
     const top = readdirSync(folder).filter((name) => !KEPT.has(name));
-    const locks = readdirSync(join(folder, "clusters"), { recursive: true, encoding: "utf8" }).filter((name) => /(^|\/)(lock|.*\.sock)$/.test(name));
+    const locks = readdirSync(join(folder, "clusters"), { recursive: true, encoding: "utf8" }).filter((name) =>
+      /(^|\/)(lock|.*\.sock)$/.test(name),
+    );
     return [...top, ...locks];
   } catch {
     return []; // the signal came before the folder was made
