@@ -11,7 +11,7 @@ export type { Json, JsonObject, JsonPrimitive } from "./json.ts";
 export { boundedMap, memoize, memoizeByObject, once, type BoundedMap, type MemoLimits } from "./memo.ts";
 export { LATENCY_BUCKETS, MetricsRegistry, type Counter, type Gauge, type Histogram, type MetricLabels, type Metrics } from "./metrics.ts";
 export { acquireProcessLock, type LockError, type LockFiles, type LockRequest, type ProcessLock } from "./process-lock.ts";
-export { nodeProcesses, type ProcessTable } from "./process-table.ts";
+export { nodeProcesses, UNKNOWN_PROCESS, type ProcessControl, type ProcessTable } from "./process-table.ts";
 export { seededRandom } from "./random.ts";
 export { repeats } from "./repeats.ts";
 export {

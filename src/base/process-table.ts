@@ -11,12 +11,18 @@ export interface ProcessTable {
   identify(pid: number): string | undefined;
 }
 
+/** Can also end processes. */
+export interface ProcessControl extends ProcessTable {
+  /** False: there is no such process, or it belongs to another user. */
+  signal(pid: number, name: "SIGTERM" | "SIGKILL"): boolean;
+}
+
 /** Used where /proc cannot be read: all processes with this pid count as the same. */
-const NO_DETAILS = "unknown";
+export const UNKNOWN_PROCESS = "unknown";
 const STATE = 0;
 const START_TIME = 19;
 
-export const nodeProcesses: ProcessTable = {
+export const nodeProcesses: ProcessControl = {
   get pid() {
     return process.pid;
   },
@@ -26,7 +32,13 @@ export const nodeProcesses: ProcessTable = {
       () => ({ boot: readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim(), stat: readFileSync(`/proc/${pid}/stat`, "utf8") }),
       () => undefined,
     );
-    return details.ok ? identityFrom(details.value.boot, details.value.stat) : NO_DETAILS;
+    return details.ok ? identityFrom(details.value.boot, details.value.stat) : UNKNOWN_PROCESS;
+  },
+  signal(pid, name) {
+    return fromThrowing(
+      () => process.kill(pid, name),
+      () => undefined,
+    ).ok;
   },
 };
 

@@ -1,20 +1,16 @@
 /** `.lattice/kubeconfig` is found without a flag, and is used only if `lattice up` of this user wrote it. */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
-import { once } from "node:events";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { systemClock } from "#base";
+import { nodeProcesses, systemClock } from "#base";
 import { latticeKinds } from "#crds";
 import { startEmbeddedCluster, type EmbeddedCluster, type FixtureObject } from "#embedded-cluster";
+import { fleetFolder } from "#fleet";
 import { runCli } from "../../test/builders/cli-io.ts";
 import { latticeService } from "../../test/builders/lattice-objects.ts";
-import { upFolder, writeRecord } from "./up-folder.ts";
 
 let cluster: EmbeddedCluster;
-let health: Server;
 let kubeconfig: string;
 let root: string;
 let cwd: string;
@@ -23,13 +19,10 @@ beforeAll(async () => {
   cluster = await startEmbeddedCluster({ objects: latticeKinds.map(({ crd }) => crd() as unknown as FixtureObject) });
   await cluster.add(latticeService("default/hello"));
   kubeconfig = await cluster.kubeconfig({ http: true });
-  health = createServer((_, response) => response.end("ok")).listen(0, "127.0.0.1");
-  await once(health, "listening");
   root = mkdtempSync(join(tmpdir(), "lattice-local-"));
 });
 afterAll(async () => {
   await cluster.close();
-  health.close();
   rmSync(root, { recursive: true });
 });
 beforeEach(() => {
@@ -37,19 +30,20 @@ beforeEach(() => {
 });
 
 /** The files that `lattice up` writes to a folder, with this process as the running one. */
-async function localCluster({ text = kubeconfig, runs = true, mode = 0o600 } = {}): Promise<void> {
-  const folder = upFolder(join(cwd, ".lattice"));
+function localCluster({ text = kubeconfig, runs = true, mode = 0o600 } = {}): void {
+  const folder = fleetFolder(join(cwd, ".lattice"));
   mkdirSync(folder.path, { mode: 0o700 });
   writeFileSync(folder.kubeconfig, text, { mode });
   chmodSync(folder.kubeconfig, mode);
-  if (runs) await writeRecord(folder, `http://127.0.0.1:${(health.address() as AddressInfo).port}`);
+  const record = { pid: process.pid, process: nodeProcesses.identify(process.pid), processes: [] };
+  if (runs) writeFileSync(folder.record, JSON.stringify(record));
 }
 
 const run = (argv: readonly string[], more: object = {}) => runCli(argv, { cwd, clock: systemClock, userId: statSync(root).uid, ...more });
 
 describe("a .lattice/kubeconfig", () => {
   test("of a lattice up that runs is used without a flag, and stderr names it", async () => {
-    await localCluster();
+    localCluster();
     expect(await run(["status"])).toMatchObject({
       code: 1,
       stdout: expect.stringContaining("default/hello") as string,
@@ -59,14 +53,14 @@ describe("a .lattice/kubeconfig", () => {
   });
 
   test("of a parent folder is found too", async () => {
-    await localCluster();
+    localCluster();
     const below = join(cwd, "services", "api");
     mkdirSync(below, { recursive: true });
     expect(await run(["status"], { cwd: below })).toMatchObject({ code: 1, stderr: `cluster: lattice up in ${join(cwd, ".lattice")}\n` });
   });
 
   test("--kubeconfig, --context and KUBECONFIG override it; it overrides ~/.kube/config", async () => {
-    await localCluster();
+    localCluster();
     const home = join(cwd, "home");
     mkdirSync(join(home, ".kube"), { recursive: true });
     writeFileSync(join(home, ".kube", "config"), "{}");
@@ -83,7 +77,7 @@ describe("a .lattice/kubeconfig", () => {
   });
 
   test("of a lattice up that has ended is not used; without another one the error names it", async () => {
-    await localCluster({ runs: false });
+    localCluster({ runs: false });
     expect(await run(["status"])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("the cluster in .lattice is not running: start it with lattice up") as string,
@@ -91,7 +85,7 @@ describe("a .lattice/kubeconfig", () => {
   });
 
   test("is not used by the operator", async () => {
-    await localCluster();
+    localCluster();
     expect(await run(["operator"])).toMatchObject({ code: 2, stderr: expect.stringContaining("no kubeconfig") as string });
   });
 
@@ -112,7 +106,7 @@ describe("a .lattice/kubeconfig", () => {
     { name: "of another user", given: {}, userId: 4_242, want: "it belongs to another user" },
   ])("$name is not used, and the warning has the reason", async ({ given, userId, want }) => {
     const { change = (text: string) => text, mode = 0o600 } = given as { change?: (text: string) => string; mode?: number };
-    await localCluster({ text: change(kubeconfig), mode });
+    localCluster({ text: change(kubeconfig), mode });
     const { code, stderr } = await run(["status"], userId === undefined ? {} : { userId });
     expect({ code, stderr }).toEqual({
       code: 2,
@@ -121,7 +115,7 @@ describe("a .lattice/kubeconfig", () => {
   });
 
   test("behind a link, or in a folder that others can write to, is not used", async () => {
-    await localCluster();
+    localCluster();
     chmodSync(join(cwd, ".lattice"), 0o770);
     expect((await run(["status"])).stderr).toContain("other users can write to its folder");
     const other = mkdtempSync(join(root, "linked-"));

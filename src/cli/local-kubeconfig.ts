@@ -27,8 +27,8 @@ export async function findLocalKubeconfig(io: CliIo): Promise<LocalKubeconfig> {
   const file = join(folder, "kubeconfig");
   const safe = await checkFile(io, { folder, file });
   if (!safe.ok) return { kind: "unsafe", file, why: safe.error };
-  const { runningUp, upFolder } = await import("./up-folder.ts");
-  return (await runningUp(upFolder(folder))) === undefined ? { kind: "stopped", folder } : { kind: "running", folder, file };
+  const { fleetFolder, runningUp } = await import("#fleet");
+  return (await runningUp(fleetFolder(folder))) === undefined ? { kind: "stopped", folder } : { kind: "running", folder, file };
 }
 
 function nearestFolder(start: string): string | undefined {

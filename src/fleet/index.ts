@@ -17,7 +17,10 @@ export type {
   OperatorProcess,
   StartFleet,
 } from "./fleet-types.ts";
+export { endFolder, type EndedFolder } from "./folder/end-folder.ts";
 export { clusterFolder, clusterFolderAt, fleetFolder } from "./folder/layout.ts";
+export { openFleetFolder, type OpenFolder } from "./folder/open-folder.ts";
+export { runningUp, type UpRecord } from "./folder/up-record.ts";
 export type { SupervisorChannel } from "./messages/channel.ts";
 export type { FromOperator } from "./messages/messages.ts";
 export { startFleet } from "./supervisor/start-fleet.ts";

@@ -56,7 +56,7 @@ test("stops lattice up and keeps the state; --purge deletes it", { timeout: 120_
   expect(await down()).toMatchObject({ code: 0, stdout: `stopped lattice up in ${folder} (process ${first.pid})\n` });
   expect(await first.exited).toBe(0);
   expect(first.output()).toContain("stopping; state is kept");
-  expect(existsSync(join(folder, "data"))).toBe(true);
+  expect(existsSync(join(folder, "clusters", "mgmt", "data"))).toBe(true);
 
   const purged = await down("--purge");
   expect(purged).toMatchObject({ code: 0, stdout: `no lattice up runs in ${folder}\ndeleted ${folder}\n` });

@@ -19,7 +19,8 @@ const ours = [...consoleSteps(readme), ...shellSteps(readme)].filter((step) => n
 
 /** Commands that run until they are stopped, or need a cluster. */
 const isLive = (step: ConsoleStep) =>
-  ["up", "down", "operator", "api-server", "status"].includes(nameOf(step)) || (nameOf(step) === "why" && !step.command.includes(" -f "));
+  ["up", "down", "stop", "start", "operator", "api-server", "status"].includes(nameOf(step)) ||
+  (nameOf(step) === "why" && !step.command.includes(" -f "));
 const offline = ours.filter((step) => !isLive(step));
 
 let cwd: string;

@@ -110,7 +110,7 @@ test("a cluster starts with the shop, explains the closed edge, and shows when i
   for (const command of commands.filter((one) => /^(kubectl|\.\/lattice)/.test(one))) expect(stdout).toContain(command.split(/\n| +#/)[0]);
   expect(stdout).not.toMatch(/not-a-real|sk_test/);
   expect(statSync(join(folder, "kubeconfig")).mode & 0o777).toBe(0o600);
-  expect(readdirSync(folder).toSorted()).toEqual(["data", "kubeconfig", "lattice-local-cluster"]);
+  expect(readdirSync(folder).toSorted()).toEqual(["clusters", "fleet.json", "kubeconfig", "lattice-local-cluster"]);
 });
 
 test("it starts again on the same state, with the edge still open", { timeout: 120_000 }, async () => {

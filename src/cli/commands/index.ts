@@ -3,6 +3,7 @@ import { registerApiServer } from "./api-server.ts";
 import type { RegisterCommand } from "./command.ts";
 import { registerCompile } from "./compile.ts";
 import { registerCompletion } from "./completion.ts";
+import { registerStart, registerStop } from "./control.ts";
 import { registerCrds } from "./crds.ts";
 import { registerDiff } from "./diff.ts";
 import { registerDown } from "./down.ts";
@@ -28,6 +29,8 @@ export const COMMANDS: readonly RegisterCommand[] = [
   registerStatus,
   registerUp,
   registerDown,
+  registerStop,
+  registerStart,
   registerApiServer,
   registerCrds,
   registerRbac,

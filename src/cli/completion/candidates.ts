@@ -5,7 +5,7 @@
  */
 import { Option, type Command } from "commander";
 import type { CliIo, ExitCode } from "../io.ts";
-import { readNames } from "./cluster-names.ts";
+import { readClusters, readNames } from "./cluster-names.ts";
 
 export type Candidate = { readonly text: string; readonly description?: string };
 type Completion = { readonly candidates: readonly Candidate[]; readonly files: boolean };
@@ -64,7 +64,17 @@ function openFlag(command: Command, words: readonly string[]): Option | undefine
 }
 
 /** Flags whose value is not the name of a file or folder. */
-const FREE: ReadonlySet<string> = new Set(["method", "path", "port", "image", "environment", "health-address", "pod-limit", "bind"]);
+const FREE: ReadonlySet<string> = new Set([
+  "method",
+  "path",
+  "port",
+  "image",
+  "environment",
+  "health-address",
+  "pod-limit",
+  "bind",
+  "clusters",
+]);
 
 async function valuesOf(io: CliIo, option: Option, before: readonly string[]): Promise<Completion> {
   if (option.argChoices !== undefined) return { candidates: option.argChoices.map((text) => ({ text })), files: false };
@@ -82,6 +92,7 @@ function isNameCommand(name: string): boolean {
 async function argumentsOf(io: CliIo, command: Command, before: readonly string[]): Promise<Completion> {
   const name = command.name();
   if (isNameCommand(name)) return { candidates: await readNames(io, before, "services"), files: false };
+  if (name === "stop" || name === "start") return { candidates: await readClusters(io, before), files: false };
   if (name === "crds") return { candidates: (await crdNames()).map((text) => ({ text })), files: false };
   const choices = command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []);
   return { candidates: choices.map((text) => ({ text })), files: false };

@@ -1,6 +1,8 @@
 /** Names from the cluster for completion: within a time limit, and none after an error. */
-import { sleep, silentLogger } from "#base";
-import { namespaces } from "#kube";
+import { readdir } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { describeThrown, fromPromise, silentLogger, sleep } from "#base";
+import { namespaces, parseNamespace } from "#kube";
 import type { CliIo } from "../io.ts";
 import type { Candidate } from "./candidates.ts";
 
@@ -14,6 +16,13 @@ export async function readNames(io: CliIo, before: readonly string[], what: "ser
   const found = await Promise.race([read(io, before, { what, signal: stop.signal }), late]);
   stop.abort();
   return found;
+}
+
+/** The clusters of `lattice up` in the folder of --data-dir. */
+export async function readClusters(io: CliIo, before: readonly string[]): Promise<readonly Candidate[]> {
+  const { "data-dir": folder = ".lattice" } = given("data-dir", before);
+  const names = await fromPromise(readdir(join(resolve(io.cwd, folder), "clusters")), describeThrown);
+  return names.ok ? names.value.slice(0, MOST).flatMap((text) => (parseNamespace(text).ok ? [{ text }] : [])) : [];
 }
 
 type NamesQuery = { readonly what: "services" | "namespaces"; readonly signal: AbortSignal };

@@ -12,7 +12,7 @@ import type { KubeClient } from "#kube-client";
 import { secretOfPath, SHAREABLE_LABEL } from "#service-compiler";
 import { allProblems, printProblems } from "../compile.ts";
 import { reportError, reportFailure, type CliIo, type ExitCode } from "../io.ts";
-import { applyAll } from "../local-cluster.ts";
+import { applyAll } from "./apply-all.ts";
 import { readWorld, type SecretFlags, type WorldFlags } from "../world-files.ts";
 
 export type OwnFlags = Pick<WorldFlags, "namespace" | "filename" | "image"> & Pick<SecretFlags, "secrets">;

@@ -9,7 +9,7 @@ import { allEdges, splitId, type Edge } from "#mesh-compiler";
 import { secretOfPath, SHAREABLE_LABEL } from "#service-compiler";
 import type { CliIo } from "../io.ts";
 import { readLatticeResources, readPolicies } from "../live-world.ts";
-import { applyAll } from "../local-cluster.ts";
+import { applyAll } from "./apply-all.ts";
 import { MAX_SMALL_FILE, readRegularText } from "../regular-file.ts";
 import { terminalTable } from "../terminal/terminal-table.ts";
 import { readValid } from "../validate.ts";

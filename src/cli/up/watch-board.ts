@@ -11,7 +11,7 @@ import { allEdges } from "#mesh-compiler";
 import { readLatticeResources } from "../live-world.ts";
 import { STATE_KINDS, stateOf, type StateKind } from "../resource-state.ts";
 import { coloured, colourOfPhase, type StyledText } from "../styled-text.ts";
-import { formatRow, type TableRow } from "../terminal/table.ts";
+import { BoardTable } from "./board-table.ts";
 
 export type BoardOptions = {
   readonly client: KubeClient;
@@ -21,26 +21,28 @@ export type BoardOptions = {
   readonly signal: AbortSignal;
   /** Width of the terminal; undefined: lines are not wrapped. */
   readonly columns?: () => number | undefined;
+  /** For rows of others in the same table. */
+  readonly table?: BoardTable;
   /** Which resources to show; absent: all. */
   readonly shows?: (kind: StateKind, object: KubeObject) => boolean;
 };
 
-const WIDTHS = [7, 11, 18, 9];
-
 export class WatchBoard {
   readonly #options: BoardOptions;
-  readonly #since: number;
+  readonly #table: BoardTable;
   readonly #informers: InformerSet;
   readonly #lines = new Map<string, string>();
   readonly #waiting = new Set<() => void>();
   #flows: ReadonlyMap<string, string> | undefined;
   #settled = false;
+  /** All resources have been read once. */
+  #synced = false;
   #looking: Promise<void> = Promise.resolve();
   #running: Promise<void> = Promise.resolve();
 
   constructor(options: BoardOptions) {
     this.#options = options;
-    this.#since = options.clock.monotonic();
+    this.#table = options.table ?? new BoardTable(options);
     const resources = STATE_KINDS.map(({ resource }) => resource);
     this.#informers = new InformerSet({ ...options, logger: silentLogger, metrics: new MetricsRegistry() }, resources);
     for (const { resource, kind } of STATE_KINDS) {
@@ -50,8 +52,15 @@ export class WatchBoard {
 
   /** Shows the current state, and every change until the signal fires. */
   start(): void {
-    this.#print(["   TIME", "KIND", "NAME", "PHASE", "STATUS"]);
-    this.#running = this.#informers.run(this.#options.signal);
+    this.#table.printHeader();
+    const { signal } = this.#options;
+    this.#running = this.#informers.run(signal);
+    void this.#sync();
+  }
+
+  async #sync(): Promise<void> {
+    this.#synced = await this.#informers.synced(this.#options.signal);
+    this.#wake();
   }
 
   /** Ends when the signal has fired. */
@@ -62,6 +71,7 @@ export class WatchBoard {
 
   /** Whether every resource is Ready with all its pods, or will not become Ready without a change. */
   isUp(): boolean {
+    if (!this.#synced) return false;
     const all = STATE_KINDS.flatMap(({ resource, kind }) => this.#informers.list(resource).map((object) => stateOf(kind, object)));
     return all.length > 0 && all.every(({ ready, rolledOut, stuck }) => (ready && rolledOut) || stuck);
   }
@@ -85,6 +95,10 @@ export class WatchBoard {
     if (this.#options.shows?.(kind, object) !== false) this.#show(kind, keyText(keyOf(object)), after);
     this.#settled ||= this.isUp();
     if (before?.metadata.generation !== after?.metadata.generation) this.#looking = this.#looking.then(() => this.#readFlows());
+    this.#wake();
+  }
+
+  #wake(): void {
     for (const done of this.#waiting) done();
   }
 
@@ -94,7 +108,7 @@ export class WatchBoard {
     // the operator has not reported on this version yet
     if (phase === "" || stale) return;
     const line = `${phase} ${progressing ? "progressing" : sentence}`;
-    if (this.#lines.get(id) !== line) this.#print([this.#time(), kind, name, coloured(phase, colourOfPhase(phase)), sentence]);
+    if (this.#lines.get(id) !== line) this.#table.printRow(kind, name, coloured(phase, colourOfPhase(phase)), sentence);
     if (object === undefined) this.#lines.delete(id);
     else this.#lines.set(id, line);
   }
@@ -113,15 +127,7 @@ export class WatchBoard {
     this.#flows = flows;
     // many flows open during the start; only later changes are shown
     if (known === undefined || !this.#settled) return;
-    for (const [flow, state] of flows) if (known.get(flow) !== state) this.#print([this.#time(), "flow", flow, state]);
-  }
-
-  #print(row: TableRow): void {
-    this.#options.print(formatRow(row, { widths: WIDTHS, columns: this.#options.columns?.() }));
-  }
-
-  #time(): string {
-    return `${((this.#options.clock.monotonic() - this.#since) / 1_000).toFixed(1)}s`.padStart(WIDTHS[0] ?? 0);
+    for (const [flow, state] of flows) if (known.get(flow) !== state) this.#table.printRow("flow", flow, state);
   }
 }
 

@@ -1,0 +1,154 @@
+/** Runs the fleet of `lattice up` until the signal fires: its processes, its control socket, and what is shown of it. */
+import { tmpdir } from "node:os";
+import { err, ok, sleep, type Logger, type Result } from "#base";
+import {
+  controlSocketPath,
+  openControlSocket,
+  startFleet,
+  type ClusterView,
+  type ControlSocket,
+  type Fleet,
+  type OpenFolder,
+} from "#fleet";
+import { createKubeClient, httpTransport, loadKubeconfig, type KubeClient } from "#kube-client";
+import { reportError, untilStopped, type CommandIo } from "../io.ts";
+import { BoardTable } from "./board-table.ts";
+import { followFleet } from "./fleet-board.ts";
+import { applyOwnServices, type OwnServices } from "./own-services.ts";
+import { applyShop, explainFlows } from "./shop.ts";
+import { describeEmpty, describeManagement, describeMoved, describeOwn, nextForEmpty, nextForServices } from "./up-text.ts";
+import { WatchBoard } from "./watch-board.ts";
+
+/** The cluster that has the services, and whose kubeconfig is that of the folder. */
+export const MANAGEMENT = "mgmt";
+const UP_WITHIN_MS = 60_000;
+
+export type FleetContent = "shop" | "empty" | OwnServices;
+
+export type RunFleet = {
+  readonly opened: OpenFolder;
+  readonly content: FleetContent;
+  readonly clusters: number;
+  readonly repair: boolean;
+  readonly logger: Logger;
+};
+
+export async function runFleet(io: CommandIo, run: RunFleet): Promise<Result<void, string>> {
+  const { opened, clusters, repair, logger } = run;
+  const { clock, random, env, signal, program } = io;
+  const { folder } = opened;
+  const socket = controlSocketPath(folder, { temporary: tmpdir(), userId: io.userId });
+  if (!socket.ok) return socket;
+  const recorded = opened.record({ socket: socket.value, processes: [] });
+  if (!recorded.ok) return recorded;
+  const fleet = await startFleet({
+    folder,
+    program,
+    clusters: Array.from({ length: clusters }, (_, index) => ({ name: index === 0 ? MANAGEMENT : `cluster-${index + 1}` })),
+    repair,
+    clock,
+    random,
+    logger,
+    env,
+    signal,
+    onProcesses: (processes) => {
+      const updated = opened.record({ socket: socket.value, processes });
+      if (!updated.ok) logger.error("the list of processes cannot be written", { reason: updated.error });
+    },
+  });
+  if (!fleet.ok) return fleet;
+  const control = await openControlSocket({ path: socket.value, fleet: fleet.value, clock });
+  const ended = control.ok
+    ? await (run.content === "empty" ? showEmpty(io, run, fleet.value) : showServices(io, run, fleet.value))
+    : control;
+  io.stdout("\nstopping; state is kept\n");
+  await closeFleet(fleet.value, control);
+  return ended;
+}
+
+async function closeFleet(fleet: Fleet, control: Result<ControlSocket, string>): Promise<void> {
+  if (control.ok) await control.value.close();
+  await fleet.close();
+}
+
+/** Several clusters without services: their states. */
+async function showEmpty(io: CommandIo, { opened }: RunFleet, fleet: Fleet): Promise<Result<void, string>> {
+  io.stdout(describeEmpty(fleet.clusters()));
+  const table = new BoardTable({ ...io, columns: () => io.terminal?.columns() });
+  table.printHeader();
+  const unfollow = followFleet(fleet, table, { all: true });
+  const started = await Promise.all(
+    fleet.clusters().map(async ({ name, state }) => (state === "Stopped" ? undefined : fleet.untilRunning(name, io.signal))),
+  );
+  for (const one of started) if (one?.ok === false && !io.signal.aborted) reportError(io, one.error);
+  if (!io.signal.aborted) io.stdout(`\n${describeMoved(fleet.clusters())}${nextForEmpty(io, opened.folder, fleet.clusters())}`);
+  await untilStopped(io.signal);
+  unfollow();
+  return ok(undefined);
+}
+
+/** The management cluster with services: their states, and which may call which. */
+async function showServices(io: CommandIo, run: RunFleet, fleet: Fleet): Promise<Result<void, string>> {
+  const management = await untilManagement(io, fleet);
+  if (!management.ok) return management;
+  io.stdout(`${describeManagement(io, run.opened.folder, management.value)}${describeMoved(fleet.clusters())}`);
+  const client = await connectTo(io, management.value);
+  if (!client.ok) return client;
+  const shown = await showBoard(io, run, { fleet, client: client.value });
+  await client.value.close();
+  return shown;
+}
+
+type Shown = { readonly fleet: Fleet; readonly client: KubeClient };
+
+async function showBoard(io: CommandIo, { content, opened }: RunFleet, { fleet, client }: Shown): Promise<Result<void, string>> {
+  const own = typeof content === "string" ? undefined : content;
+  const applied = own === undefined ? await applyShop(io, client) : await applyOwnServices(client, own);
+  if (!applied.ok) return applied;
+  if (own !== undefined) io.stdout(describeOwn(own));
+  else io.stdout(applied.value === true ? FIRST_TIME : "The services, as they were left:\n\n");
+  const columns = () => io.terminal?.columns();
+  const table = new BoardTable({ ...io, columns });
+  const board = new WatchBoard({ ...io, client, columns, table });
+  board.start();
+  const unfollow = followFleet(fleet, table, { all: false });
+  if (!(await untilUp(io, board))) io.stdout("\nNot everything is Ready yet; ./lattice status shows what each waits for.\n");
+  const flows = await explainFlows(io, client);
+  if (!io.signal.aborted && flows.ok) io.stdout(`\n${flows.value.text}${nextForServices(io, opened.folder, flows.value.closed)}`);
+  if (flows.ok) await untilStopped(io.signal);
+  unfollow();
+  await board.ended();
+  return flows.ok || io.signal.aborted ? ok(undefined) : flows;
+}
+
+const FIRST_TIME = "The shop (examples/shop) starts; its Secrets hold made-up values:\n\n";
+
+/** A cluster that a user stopped stays stopped: then this waits until it is started. */
+async function untilManagement(io: CommandIo, fleet: Fleet): Promise<Result<ClusterView, string>> {
+  const isStopped = () => fleet.clusters().find(({ name }) => name === MANAGEMENT)?.state === "Stopped";
+  if (isStopped()) {
+    io.stdout(`Cluster ${MANAGEMENT} is stopped; ./lattice start ${MANAGEMENT} starts it.\n\n`);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const unfollow = fleet.subscribe(() => isStopped() || resolve());
+    await Promise.race([promise, untilStopped(io.signal)]);
+    unfollow();
+  }
+  return fleet.untilRunning(MANAGEMENT, io.signal);
+}
+
+async function connectTo(io: CommandIo, { kubeconfig }: ClusterView): Promise<Result<KubeClient, string>> {
+  const { clock, random, home } = io;
+  const config = await loadKubeconfig({ path: kubeconfig, env: {}, home, clock });
+  if (!config.ok) return err(config.error.message);
+  return ok(createKubeClient({ transport: httpTransport(config.value, { clock }), clock, random }));
+}
+
+/** False: it took too long. True after a signal to stop: there is no failure to report then. */
+async function untilUp({ clock, signal }: CommandIo, board: WatchBoard): Promise<boolean> {
+  const timer = new AbortController();
+  let late = false;
+  const expired = sleep(clock, UP_WITHIN_MS, timer.signal).then((passed) => (late = passed));
+  while (!board.isUp() && !late && !signal.aborted) await Promise.race([board.nextChange(), expired]);
+  timer.abort();
+  return board.isUp() || signal.aborted;
+}

@@ -1,0 +1,39 @@
+/**
+ * The marker file identifies a folder of Lattice, and its layout. A folder without one is neither used nor deleted.
+ *
+ * Versions of Lattice before this layout have a marker without a number. They refuse a folder of this layout because of its other files.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describeThrown, err, fromThrowing, ok, type Result } from "#base";
+import { MARKER } from "./folder-names.ts";
+
+const LAYOUT = 2;
+const OLDER_TEXT = "This folder holds a local cluster of Lattice. `lattice down --purge` deletes it.\n";
+const TEXT = "This folder holds local clusters of Lattice. `lattice down --purge` deletes it.\n";
+const EMPTY = "content: empty\n";
+const MAX_LENGTH = 1_000;
+
+export type Marker = {
+  readonly kind: "absent" | "older" | "current";
+  /** The fleet was started without an example, and stays so. */
+  readonly empty: boolean;
+};
+
+/** An error for a folder that a newer version of Lattice wrote, and for a file that Lattice did not write. */
+export function readMarker(path: string): Result<Marker, string> {
+  const text = fromThrowing(() => readFileSync(join(path, MARKER), "utf8"), describeThrown);
+  if (!text.ok) return ok({ kind: "absent", empty: false });
+  if (text.value === OLDER_TEXT) return ok({ kind: "older", empty: false });
+  const layout = text.value.length <= MAX_LENGTH ? /^layout: ([1-9][0-9]{0,3})$/m.exec(text.value)?.[1] : undefined;
+  if (layout === undefined) return err(`${join(path, MARKER)} is not a marker file of Lattice; choose another folder`);
+  if (Number(layout) > LAYOUT)
+    return err(`${path} was written by a newer version of Lattice (layout ${layout}, this one has ${LAYOUT}); use that version`);
+  return ok({ kind: "current", empty: text.value.includes(EMPTY) });
+}
+
+export function writeMarker(path: string, { empty }: Pick<Marker, "empty">): Result<void, string> {
+  const text = `${TEXT}layout: ${LAYOUT}\n${empty ? EMPTY : ""}`;
+  const written = fromThrowing(() => writeFileSync(join(path, MARKER), text, { mode: 0o600 }), describeThrown);
+  return written.ok ? written : err(`the folder ${path} cannot be written: ${written.error}`);
+}
