@@ -70,7 +70,7 @@ export class ObjectWriter {
     const { wanted, once, before } = item;
     const resource = wholeOf(item.resource);
     const holds = before !== undefined && once !== undefined && holdsOnce(before, once);
-    const isDone = before !== undefined && !holds && this.#isAsWanted(wanted, before);
+    const isDone = before !== undefined && !holds && this.#isAsWanted(wanted, before, owner);
     const live = isDone ? ok(before) : await this.#apply({ ...item, resource }, signal);
     return live.ok ? removeOwnerReference({ client: this.#options.client, resource, live: live.value, owner, signal }) : live;
   }
@@ -129,9 +129,13 @@ export class ObjectWriter {
     return client.apply<KubeObject>(resource, wanted, { ...options, force });
   }
 
-  /** A label that another client set (a move, a restore) is applied again: only our own proves that the object may be deleted. */
-  #isAsWanted(wanted: KubeObject, live: KubeObject): boolean {
-    return (isLabelledByUs(live) && !hasDrifted(wanted, live)) || this.#options.memory.isAsApplied(idOf(wanted), wanted, live);
+  /**
+   * Without owner references, a label that another client set (a move, a restore) is applied again: only our own proves that the object may be
+   * deleted, and no garbage collector deletes it.
+   */
+  #isAsWanted(wanted: KubeObject, live: KubeObject, owner: ApplyOwner): boolean {
+    const isClaimed = owner.ownerReferences !== "none" || isLabelledByUs(live);
+    return (isClaimed && !hasDrifted(wanted, live)) || this.#options.memory.isAsApplied(idOf(wanted), wanted, live);
   }
 }
 
