@@ -42,7 +42,7 @@ describe("the channel to the supervisor", () => {
       const { calls } = open(process);
       if (connected) process.emit("disconnect");
       expect(calls).toEqual(["stop"]);
-      vi.advanceTimersByTime(2_000);
+      vi.advanceTimersByTime(1_000);
       expect(calls).toEqual(["stop", "exit 143"]);
     } finally {
       vi.useRealTimers();

@@ -12,7 +12,7 @@ export type ChannelPorts = {
 };
 
 /** Nothing of the fleet runs 5 seconds after its supervisor; a busy process notices the closed channel late. */
-const END_WITHIN_MS = 2_000;
+const END_WITHIN_MS = 1_000;
 const TERMINATED = 143;
 
 /** Undefined: this process has no supervisor. Called before anything else is loaded, so that no message is missed. */
