@@ -53,7 +53,7 @@ export class ClusterKeeper {
     const args = [...program.args, "__fleet-api-server", "--folder", folder.path, "--name", cluster.name];
     this.#server = new ManagedProcess({
       spec: { command: program.node, args, env, cwd: folder.path },
-      openOutput: () => ({ write: (_, chunk) => this.#log.write(chunk), close: () => {} }),
+      openOutput: () => ({ write: (_, chunk) => this.#log.write(chunk), close: () => this.#log.close() }),
       spawn,
       clock,
       onChange: () => this.#serverChanged(),
@@ -89,6 +89,7 @@ export class ClusterKeeper {
 
   start(): void {
     this.#state = "Starting";
+    this.#message = undefined;
     this.#server.start();
   }
 
@@ -120,7 +121,6 @@ export class ClusterKeeper {
     await Promise.all([...this.#pods.values()].map((pod) => pod.stop(PODS_GRACE_MS)));
     this.#pods.clear();
     await this.#server.stop(SERVER_GRACE_MS);
-    this.#log.close();
     this.#state = "Stopped";
     this.#url = undefined;
     this.#changed();
