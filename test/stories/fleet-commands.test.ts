@@ -10,6 +10,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { expectOk, nodeProcesses, systemClock } from "#base";
 import { configMaps } from "#kube";
 import { createKubeClient, httpTransport, loadKubeconfig, type KubeClient } from "#kube-client";
+import { projectRoot } from "../../scripts/process/project.ts";
 import { runCli, type CliRun } from "../builders/cli-io.ts";
 import { startGroup, type ProcessGroup } from "../builders/process-group.ts";
 import { PROGRAM } from "../builders/program.ts";
@@ -243,6 +244,20 @@ test("lattice down does not touch a folder that is not one of Lattice", async ()
   expect(await run(folder, "down")).toMatchObject({ code: 0, stdout: `no lattice up runs in ${folder}\n` });
   expect(await run(folder, "down", "--purge")).toMatchObject({ code: 2, stderr: expect.stringContaining("is not deleted") as string });
   expect(readdirSync(folder)).toEqual(["up.json"]);
+});
+
+test("an unwritable cache folder: lattice up says so in one sentence, and runs from its sources", { timeout: 120_000 }, async () => {
+  const [folder, cache] = [fresh(), fresh()];
+  writeFileSync(cache, "a file, not a folder");
+  const args = ["up", "--empty", "--data-dir", folder];
+  const up = startGroup(join(projectRoot, "lattice"), args, { cwd: projectRoot, env: { ...process.env, LATTICE_CACHE: cache } });
+  groups.push(up);
+  await up.untilPrinted(READY);
+  const sentences = up.output().match(/^lattice: .*$/gm);
+  expect(sentences).toHaveLength(1);
+  expect(sentences?.[0]).toMatch(/runs from its sources, .*: cannot use the folder .*; set LATTICE_CACHE to a folder of your own$/);
+  process.kill(-up.pid, "SIGTERM");
+  expect(await up.exited).toBe(0);
 });
 
 /** A file system of 256 KiB, where it can be mounted. */

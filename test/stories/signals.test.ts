@@ -2,7 +2,7 @@
  * Every way to stop `npm start`: Ctrl-C, SIGTERM, a closed terminal, `timeout`. Each ends within 10 s with exit code 0 or 130, leaves no process
  * and no record, and the next start works, under Node 24 and under an older one that starts a private Node 24.
  */
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -103,6 +103,19 @@ describe("lattice up", { timeout: 120_000 }, () => {
     const group = start(["sh", "-c", `"$@" | head -1`, "sh", ...LAUNCHERS.node()]);
     await group.untilPrinted("Lattice");
     await expectEnded(group);
+  });
+
+  test("a second Ctrl-C a second later ends it at once, and leaves no process, lock or record", async () => {
+    const group = start([...LAUNCHERS.node(), "--empty"]);
+    await group.untilPrinted("Ctrl-C stops it");
+    const { processes } = JSON.parse(readFileSync(join(folder, "up.json"), "utf8")) as { processes: readonly { pid: number }[] };
+    for (const { pid } of processes) process.kill(pid, "SIGSTOP"); // processes that do not end
+    process.kill(-group.pid, "SIGINT");
+    await group.untilPrinted("stopping; state is kept");
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    process.kill(-group.pid, "SIGINT");
+    await expectEnded(group, [130]);
+    expect(readdirSync(folder).filter((name) => /^up\.|sock$/.test(name))).toEqual([]);
   });
 
   test.each([0, 200, 500, 900])("a signal %i ms after the start leaves nothing behind", async (delayMs) => {

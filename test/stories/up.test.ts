@@ -134,6 +134,26 @@ test("a service with an error is shown, and start-up does not wait for it", { ti
   expect(stdout).not.toContain("Not everything is up yet");
 });
 
+test("a cluster that was stopped stays stopped in the next lattice up, until it is started", { timeout: 120_000 }, async () => {
+  const control = (command: string) => runCli([command, "mgmt", "--data-dir", folder], { clock: systemClock });
+  await whileUp(async () => expect(await control("stop")).toMatchObject({ code: 0 }));
+  const stop = new AbortController();
+  let started: Promise<CliRun> | undefined;
+  const { code, stdout } = await runCli(["up"], {
+    cwd,
+    clock: systemClock,
+    random: Math.random,
+    signal: stop.signal,
+    onOutput: (text) => {
+      if (text.includes("Cluster mgmt is stopped; ./lattice start mgmt starts it.")) started ??= control("start");
+      if (text.includes("Ctrl-C stops it")) stop.abort();
+    },
+  });
+  expect(await started).toMatchObject({ code: 0, stdout: "started cluster mgmt\n" });
+  expect(code).toBe(0);
+  expect(stdout).toContain("The services, as they were left:");
+});
+
 const OWN = `
 apiVersion: lattice.dev/v1alpha1
 kind: LatticeService

@@ -38,7 +38,7 @@ function describeCluster({ name, state, url, message, operators }: ClusterView):
   if (message !== undefined) return message;
   switch (state) {
     case "Running":
-      return [url ?? "", ...(operators.length === 0 ? [] : [operatorsReady(operators)])].join("; ");
+      return `${url ?? ""}; ${operatorsReady(operators)}`;
     case "Restarting":
       return "its API server ended and is started again";
     case "Stopped":
@@ -51,6 +51,6 @@ function describeCluster({ name, state, url, message, operators }: ClusterView):
 
 function operatorsReady(operators: ClusterView["operators"]): string {
   const ready = operators.filter((operator) => operator.ready).length;
-  if (operators.length === 1) return ready === 1 ? "operator is ready" : "operator is not ready";
-  return `${ready} of ${operators.length} operators are ready`;
+  if (ready === 0) return "no operator is ready";
+  return operators.length === 1 ? "its operator is ready" : `${ready} of ${operators.length} operators are ready`;
 }

@@ -29,8 +29,8 @@ export function describeManagement(io: CliIo, folder: FleetFolder, { name, url =
 }
 
 export function describeEmpty(clusters: readonly ClusterView[]): string {
-  const what = clusters.length === 1 ? "A cluster starts" : `${clusters.length} clusters start`;
-  return `${what}, each with an API server and an operator as processes:\n\n`;
+  const what = clusters.length === 1 ? "A cluster starts, with" : `${clusters.length} clusters start, each with`;
+  return `${what} an API server and an operator as processes:\n\n`;
 }
 
 /** Other kubeconfigs than those of the folder have the old port. */
@@ -66,7 +66,8 @@ export function nextForServices(io: CliIo, folder: FleetFolder, closed: ClosedFl
     described("kubectl get ls -A", "the same services as resources"),
     described("kubectl logs -n lattice-system deploy/lattice-operator", "what the operator does"),
     ...(closed === undefined ? [] : toOpen(closed)),
-    described(`./lattice stop mgmt${dataDirFlag(io, folder)}`, "ends its processes; start continues"),
+    described(`./lattice stop mgmt${dataDirFlag(io, folder)}`, "stops the cluster and keeps its state"),
+    described(`./lattice start mgmt${dataDirFlag(io, folder)}`, "starts it, with the same kubeconfig"),
     "",
     ...ending(io, folder),
   ].join("\n");
@@ -81,8 +82,8 @@ export function nextForEmpty(io: CliIo, folder: FleetFolder, clusters: readonly 
     "",
     `  export KUBECONFIG=${absolute(shortPath(io.cwd, last.kubeconfig))}`,
     described("kubectl get nodes,pods -A", `what cluster ${last.name} has`),
-    described(`./lattice stop ${last.name}${flag}`, "ends its processes, and keeps its state"),
-    described(`./lattice start ${last.name}${flag}`, "starts it again, with the same kubeconfig"),
+    described(`./lattice stop ${last.name}${flag}`, "stops the cluster and keeps its state"),
+    described(`./lattice start ${last.name}${flag}`, "starts it, with the same kubeconfig"),
     "",
     `${shortPath(io.cwd, folder.state)} lists all clusters with their kubeconfigs and processes;`,
     `logs are in ${shortPath(io.cwd, folder.clusters)}/NAME/logs.`,
@@ -99,7 +100,7 @@ function ending(io: CliIo, folder: FleetFolder): readonly string[] {
   ];
 }
 
-const COMMAND_WIDTH = 36;
+const COMMAND_WIDTH = 35;
 
 /** A long command has its description in a line of its own. */
 function described(command: string, effect: string): string {
@@ -127,6 +128,6 @@ function toOpen({ caller, callee, declaredIn }: ClosedFlow): readonly string[] {
   return [
     `  kubectl patch ls ${splitId(callee).name}${namespace} --type merge -p \\`,
     `    '${patch}'`,
-    `${" ".repeat(COMMAND_WIDTH + 4)}declares the missing side: the flow opens`,
+    `${" ".repeat(COMMAND_WIDTH + 4)}declares the missing side; the flow opens`,
   ];
 }
