@@ -203,6 +203,30 @@ test("a folder in an older layout is migrated with one sentence, and its state i
   expect(await second.exited).toBe(0);
 });
 
+test("a cluster with damaged state ends lattice up with one sentence, and --repair starts it", { timeout: 180_000 }, async () => {
+  const folder = fresh();
+  const data = join(folder, "clusters", "mgmt", "data");
+  const first = startUp(folder, "--empty");
+  await first.untilPrinted(READY);
+  first.child.kill("SIGTERM");
+  expect(await first.exited).toBe(0);
+  const log = join(data, readdirSync(data).find((name) => name.startsWith("log-")) ?? "");
+  const bytes = readFileSync(log);
+  bytes.fill(0x5a, 2_000, 2_100);
+  writeFileSync(log, bytes);
+
+  const damaged = startUp(folder);
+  expect(await damaged.exited).toBe(2);
+  expect(damaged.output()).toMatch(/^lattice: cluster mgmt cannot start: \S+ is damaged at byte .*--repair.*$/m);
+  expect(readFileSync(log).equals(bytes)).toBe(true);
+  expect(readdirSync(folder).toSorted()).toEqual(["clusters", "fleet.json", "kubeconfig", "lattice-local-cluster"]);
+
+  const repaired = startUp(folder, "--repair");
+  await repaired.untilPrinted(READY);
+  repaired.child.kill("SIGTERM");
+  expect(await repaired.exited).toBe(0);
+});
+
 test("of several lattice up that start at the same time exactly one wins", { timeout: 120_000 }, async () => {
   const folder = fresh();
   const all = [1, 2, 3].map(() => startUp(folder, "--empty"));

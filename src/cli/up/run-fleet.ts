@@ -77,14 +77,23 @@ async function showEmpty(io: CommandIo, { opened }: RunFleet, fleet: Fleet): Pro
   const table = new BoardTable({ ...io, columns: () => io.terminal?.columns() });
   table.printHeader();
   const unfollow = followFleet(fleet, table, { all: true });
-  const started = await Promise.all(
-    fleet.clusters().map(async ({ name, state }) => (state === "Stopped" ? undefined : fleet.untilRunning(name, io.signal))),
-  );
-  for (const one of started) if (one?.ok === false && !io.signal.aborted) reportError(io, one.error);
-  if (!io.signal.aborted) io.stdout(`\n${describeMoved(fleet.clusters())}${nextForEmpty(io, opened.folder, fleet.clusters())}`);
-  await untilStopped(io.signal);
+  const failed = await failedStarts(io, fleet);
+  const [first] = failed;
+  const noneRuns = first !== undefined && failed.length === fleet.clusters().length;
+  if (!noneRuns) {
+    for (const error of failed) reportError(io, error);
+    if (!io.signal.aborted) io.stdout(`\n${describeMoved(fleet.clusters())}${nextForEmpty(io, opened.folder, fleet.clusters())}`);
+    await untilStopped(io.signal);
+  }
   unfollow();
-  return ok(undefined);
+  return noneRuns ? err(first) : ok(undefined);
+}
+
+/** Why clusters cannot start. Those that a user stopped are not waited for. */
+async function failedStarts({ signal }: CommandIo, fleet: Fleet): Promise<readonly string[]> {
+  const waited = fleet.clusters().filter(({ state }) => state !== "Stopped");
+  const started = await Promise.all(waited.map(({ name }) => fleet.untilRunning(name, signal)));
+  return signal.aborted ? [] : started.flatMap((one) => (one.ok ? [] : [one.error]));
 }
 
 /** The management cluster with services: their states, and which may call which. */
