@@ -14,7 +14,7 @@ const IN_CLUSTER = ["cluster.json", "data", "kubeconfig", "logs", "machines"];
 /** Of the lock of a process that was killed while it took it. */
 const LOCK_DRAFT = /^up\.lock(-[0-9]+(-dead)?)?$/;
 /** Folders of a process that was killed while it replaced a file. */
-const FILE_DRAFT = /^\.(up\.json|fleet\.json|kubeconfig|cluster\.json)-[A-Za-z0-9]{6}$/;
+const FILE_DRAFT = /^\.(lattice-local-cluster|up\.json|fleet\.json|kubeconfig|cluster\.json)-[A-Za-z0-9]{6}$/;
 
 export function isDraft(name: string): boolean {
   return FILE_DRAFT.test(name) || (name !== LOCK && LOCK_DRAFT.test(name));

@@ -3,9 +3,10 @@
  *
  * Versions of Lattice before this layout have a marker without a number. They refuse a folder of this layout because of its other files.
  */
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describeThrown, err, fromThrowing, ok, type Result } from "#base";
+import { writePrivateFile } from "#pki";
 import { MARKER } from "./folder-names.ts";
 
 const LAYOUT = 2;
@@ -23,7 +24,8 @@ export type Marker = {
 /** An error for a folder that a newer version of Lattice wrote, and for a file that Lattice did not write. */
 export function readMarker(path: string): Result<Marker, string> {
   const text = fromThrowing(() => readFileSync(join(path, MARKER), "utf8"), describeThrown);
-  if (!text.ok) return ok({ kind: "absent", empty: false });
+  // an empty file: a power cut before its text was stored
+  if (!text.ok || text.value === "") return ok({ kind: "absent", empty: false });
   if (text.value === OLDER_TEXT) return ok({ kind: "older", empty: false });
   const layout = text.value.length <= MAX_LENGTH ? /^layout: ([1-9][0-9]{0,3})$/m.exec(text.value)?.[1] : undefined;
   if (layout === undefined) return err(`${join(path, MARKER)} is not a marker file of Lattice; choose another folder`);
@@ -32,8 +34,10 @@ export function readMarker(path: string): Result<Marker, string> {
   return ok({ kind: "current", empty: text.value.includes(EMPTY) });
 }
 
+/** Replaced at once, and only if it changes: other processes may read it. */
 export function writeMarker(path: string, { empty }: Pick<Marker, "empty">): Result<void, string> {
+  const file = join(path, MARKER);
   const text = `${TEXT}layout: ${LAYOUT}\n${empty ? EMPTY : ""}`;
-  const written = fromThrowing(() => writeFileSync(join(path, MARKER), text, { mode: 0o600 }), describeThrown);
-  return written.ok ? written : err(`the folder ${path} cannot be written: ${written.error}`);
+  const known = fromThrowing(() => readFileSync(file, "utf8"), describeThrown);
+  return known.ok && known.value === text ? ok(undefined) : writePrivateFile(file, text);
 }

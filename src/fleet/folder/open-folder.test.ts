@@ -103,6 +103,8 @@ describe("the folder of a fleet", () => {
     expectOk(await open(path)).close();
     mkdirSync(join(path, ".up.json-aB3xYz"));
     mkdirSync(join(path, ".kubeconfig-abcdef"));
+    mkdirSync(join(path, ".lattice-local-cluster-abcdef"));
+    writeFileSync(join(path, "lattice-local-cluster"), "");
     writeFileSync(join(path, "up.lock-123"), "");
     writeFileSync(join(path, "up.lock-123-dead"), "");
     expectOk(await open(path)).close();

@@ -70,7 +70,10 @@ async function prepareFolder({ path }: FleetFolder): Promise<Result<Marker, stri
     return err(`${path} contains other files (${listed(others.value)}); choose an empty folder, or one that does not exist`);
   const marker = readMarker(path);
   if (!marker.ok || marker.value.kind !== "absent") return marker;
-  return map(writeMarker(path, marker.value), () => marker.value);
+  const written = writeMarker(path, marker.value);
+  // another process that starts at the same time may have written it, and removed the draft of this one
+  const again = written.ok ? marker : readMarker(path);
+  return again.ok && (written.ok || again.value.kind === "current") ? again : map(written, () => marker.value);
 }
 
 /** The lock and the record of a folder that exists. Ends the processes of the record before. */
