@@ -10,7 +10,7 @@ export { createLogger, silentLogger, type LogFields, type Logger, type LogLevel,
 export type { Json, JsonObject, JsonPrimitive } from "./json.ts";
 export { boundedMap, memoize, memoizeByObject, once, type BoundedMap, type MemoLimits } from "./memo.ts";
 export { LATENCY_BUCKETS, MetricsRegistry, type Counter, type Gauge, type Histogram, type MetricLabels, type Metrics } from "./metrics.ts";
-export { acquireProcessLock, type LockError, type LockFiles, type LockRequest, type ProcessLock } from "./process-lock.ts";
+export { acquireProcessLock, folderLockPath, type LockError, type LockFiles, type LockRequest, type ProcessLock } from "./process-lock.ts";
 export { nodeProcesses, UNKNOWN_PROCESS, type ProcessControl, type ProcessTable } from "./process-table.ts";
 export { seededRandom } from "./random.ts";
 export { repeats } from "./repeats.ts";

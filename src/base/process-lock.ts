@@ -36,6 +36,11 @@ type Holder = { readonly pid: number; readonly process: string; readonly since: 
 
 const FILE_MODE = 0o600;
 
+/** The lock of a folder that one process at a time may use. */
+export function folderLockPath(folder: string): string {
+  return `${folder}/lock`;
+}
+
 export function acquireProcessLock(request: LockRequest): Result<ProcessLock, LockError> {
   const { path, clock, processes, files = fs } = request;
   const own: Holder = { pid: processes.pid, process: processes.identify(processes.pid) ?? "", since: timestamp(clock) };

@@ -12,6 +12,7 @@ import { ManagedProcess } from "../processes/managed-process.ts";
 import { RotatingLog } from "../processes/rotating-log.ts";
 import type { SpawnProcess } from "../processes/spawn.ts";
 import { PodProcessKeeper } from "./pod-process-keeper.ts";
+import { removeStaleLock } from "./stale-lock.ts";
 
 export type ClusterKeeperOptions = {
   readonly cluster: FleetCluster;
@@ -121,6 +122,7 @@ export class ClusterKeeper {
     await Promise.all([...this.#pods.values()].map((pod) => pod.stop(PODS_GRACE_MS)));
     this.#pods.clear();
     await this.#server.stop(SERVER_GRACE_MS);
+    removeStaleLock(this.#options.folder.data, this.#options.clock);
     this.#state = "Stopped";
     this.#url = undefined;
     this.#changed();

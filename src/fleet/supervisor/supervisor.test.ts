@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createLogger, err, expectOk, FakeClock, ok, type Result } from "#base";
+import { createLogger, err, expectOk, FakeClock, nodeProcesses, ok, type Result } from "#base";
 import type { ClusterView, FleetCluster, FleetProcess } from "../fleet-types.ts";
 import { fleetFolder } from "../folder/layout.ts";
 import type { FromApiServer, PodProcessRequest } from "../messages/messages.ts";
@@ -335,6 +335,17 @@ describe("stop and start of a cluster", () => {
     expect(await fleet.stop("cluster-1")).toEqual(err('there is no cluster "cluster-1"; did you mean "cluster-2"?'));
     expect(await fleet.start("production")).toEqual(err('there is no cluster "production"; there are mgmt, cluster-2'));
     await fleet.close();
+  });
+
+  it("removes the lock of an API server that had to be killed, and no other", async () => {
+    const { world, fleet } = await running();
+    const data = (name: string) => join(path, "clusters", name, "data", "lock");
+    const holder = (pid: number, process: string) => `${JSON.stringify({ pid, process, since: "2026-01-01T00:00:00Z" })}\n`;
+    writeFileSync(data("mgmt"), holder(1_000_000, "a process that has ended"));
+    writeFileSync(data("cluster-2"), holder(process.pid, nodeProcesses.identify(process.pid) ?? ""));
+    await Promise.all([fleet.stop("mgmt"), fleet.stop("cluster-2")]);
+    expect([existsSync(data("mgmt")), existsSync(data("cluster-2"))]).toEqual([false, true]);
+    expect(world.living("__fleet-api-server")).toEqual([]);
   });
 
   it("a start during a stop waits for its end", async () => {

@@ -23,7 +23,6 @@ export const logPath = (folder: string, base: number): string => join(folder, `l
 export const snapshotPath = (folder: string, revision: number): string => join(folder, `snapshot-${padded(revision)}`);
 /** The name of an incomplete file. */
 export const partPath = (path: string): string => `${path}${PART}`;
-export const lockPath = (folder: string): string => join(folder, "lock");
 
 export function readFolder(files: StoreFiles, folder: string): FolderContent {
   const names = files.readdirSync(folder).toSorted();

@@ -1,6 +1,5 @@
 /** One process per data folder. */
-import { acquireProcessLock, err, type Clock, type ProcessLock, type ProcessTable, type Result } from "#base";
-import { lockPath } from "./data-folder.ts";
+import { acquireProcessLock, err, folderLockPath, type Clock, type ProcessLock, type ProcessTable, type Result } from "#base";
 import type { StoreOpenError } from "./open-error.ts";
 import type { StoreFiles } from "./store-files.ts";
 
@@ -12,7 +11,7 @@ export type FolderLockRequest = {
 };
 
 export function acquireLock({ files, folder, clock, processes }: FolderLockRequest): Result<ProcessLock, StoreOpenError> {
-  const path = lockPath(folder);
+  const path = folderLockPath(folder);
   const lock = acquireProcessLock({ path, files, clock, processes });
   if (lock.ok) return lock;
   if (lock.error.kind === "locked") return err({ ...lock.error, file: path });
