@@ -18,6 +18,9 @@ export type CallScope = {
   release(): void;
 };
 
+/** A reason of its own: without one, `abort` makes an exception with a stack trace at the end of each call. */
+const RELEASED = "released";
+
 export function openScope(clock: Clock, timeoutMs: number, signals: readonly (AbortSignal | undefined)[]): CallScope {
   const controller = new AbortController();
   const deadline = clock.monotonic() + timeoutMs;
@@ -43,7 +46,7 @@ export function openScope(clock: Clock, timeoutMs: number, signals: readonly (Ab
     release() {
       cancelTimer();
       for (const signal of watched) signal.removeEventListener("abort", onAbort);
-      controller.abort();
+      controller.abort(RELEASED);
     },
   };
 }

@@ -29,7 +29,7 @@ test("a client that reads slowly is not disconnected, one that stops reading is"
   await clock.advance(2 * LISTENER_LIMITS.stallMs);
   expect(disconnects).toBeGreaterThan(0);
   reader.emit("close");
-  await clock.advance(LISTENER_LIMITS.checkMs);
+  await clock.advance(LISTENER_LIMITS.stallMs);
   expect(clock.pending).toBe(0);
 });
 

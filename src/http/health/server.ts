@@ -32,7 +32,7 @@ export type HealthServerOptions = {
 export type HealthServer = { readonly url: string; close(): Promise<void> };
 
 /** For requests without a body and answers from memory. */
-const LIMITS: Partial<ListenerLimits> = { requestMs: 3_000, headersMs: 2_000, checkMs: 500, stallMs: 5_000, headerBytes: 8 * 1024 };
+const LIMITS: Partial<ListenerLimits> = { requestMs: 3_000, headersMs: 2_000, checkMs: 1_000, stallMs: 5_000, headerBytes: 8 * 1024 };
 const MAX_CONNECTIONS = 512;
 
 export async function startHealthServer(options: HealthServerOptions): Promise<Result<HealthServer, string>> {
