@@ -9,6 +9,7 @@ import { leases, type Lease, type ObjectKey } from "#kube";
 import type { ClientResult, KubeError, KubeReader, KubeWriter } from "#kube-client";
 import { LeaseFence, readClocks, type Fence } from "./fence.ts";
 import {
+  callLimitMs,
   DEFAULT_LEASE_TIMES,
   freedSpec,
   heldSpec,
@@ -105,7 +106,7 @@ export class LeaderElector {
     if (now < this.#takeAt) return undefined;
     const sentAt = readClocks(clock);
     const wanted = this.#claim(found.value);
-    const limits = { timeoutMs: this.#callLimit(), signal };
+    const limits = { timeoutMs: callLimitMs(this.#times), signal };
     const answer = await (found.value === undefined ? client.create(leases, wanted, limits) : client.update(leases, wanted, limits));
     if (!answer.ok) {
       if (answer.error.kind === "forbidden") this.#reportFailure("lease may not be written", answer.error);
@@ -124,7 +125,7 @@ export class LeaderElector {
   }
 
   async #read(signal?: AbortSignal): ClientResult<Lease | undefined> {
-    const answer = await this.#options.client.get(leases, this.#key(), { timeoutMs: this.#callLimit(), signal });
+    const answer = await this.#options.client.get(leases, this.#key(), { timeoutMs: callLimitMs(this.#times), signal });
     return !answer.ok && answer.error.kind === "not-found" ? ok(undefined) : answer;
   }
 
@@ -146,7 +147,7 @@ export class LeaderElector {
   async #renew(held: Held): Promise<void> {
     const { client, clock, identity } = this.#options;
     const sentAt = readClocks(clock);
-    const timeoutMs = Math.min(this.#callLimit(), held.fence.remainingMs());
+    const timeoutMs = Math.min(callLimitMs(this.#times), held.fence.remainingMs());
     const answer = await client.update(leases, this.#claim(held.lease), { timeoutMs });
     if (answer.ok) {
       held.lease = answer.value;
@@ -194,10 +195,5 @@ export class LeaderElector {
 
   #key(): ObjectKey {
     return this.#options.lease;
-  }
-
-  /** Several attempts fit into a deadline: one request that hangs must not lose the lease. */
-  #callLimit(): number {
-    return this.#times.renewDeadlineMs / 3;
   }
 }

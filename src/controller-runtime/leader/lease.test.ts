@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Lease, LeaseSpec } from "#kube";
 import {
+  callLimitMs,
   DEFAULT_LEASE_TIMES,
   freedSpec,
   heldSpec,
@@ -58,12 +59,14 @@ test("time counts from when the candidate observed the last change, not from the
 
 test.each([
   { leaseDurationMs: 15_000, want: DEFAULT_LEASE_TIMES },
-  { leaseDurationMs: 5_000, want: { leaseDurationMs: 5_000, renewDeadlineMs: 8_000 / 3, retryMs: 750 } },
-  { leaseDurationMs: 6_000, want: { leaseDurationMs: 6_000, renewDeadlineMs: 3_200, retryMs: 750 } },
+  { leaseDurationMs: 5_000, want: { leaseDurationMs: 5_000, renewDeadlineMs: 3_333, retryMs: 500 } },
+  { leaseDurationMs: 10_000, want: { leaseDurationMs: 10_000, renewDeadlineMs: 6_667, retryMs: 1_000 } },
+  { leaseDurationMs: 12_000, want: { leaseDurationMs: 12_000, renewDeadlineMs: 6_667, retryMs: 1_200 } },
   { leaseDurationMs: 60_000, want: { leaseDurationMs: 60_000, renewDeadlineMs: 32_000, retryMs: 1_500 } },
-  { leaseDurationMs: 1_000, want: { leaseDurationMs: 1_000, renewDeadlineMs: 8_000 / 15, retryMs: 150 } },
+  { leaseDurationMs: 1_000, want: { leaseDurationMs: 1_000, renewDeadlineMs: 667, retryMs: 100 } },
 ])("the times of a lease of $leaseDurationMs ms follow from its duration", ({ leaseDurationMs, want }) => {
-  expect(leaseTimesFor(leaseDurationMs)).toEqual(want);
+  const times = leaseTimesFor(leaseDurationMs);
+  expect({ ...times, renewDeadlineMs: Math.round(times.renewDeadlineMs) }).toEqual(want);
 });
 
 test("of every lease a leader stops writing well before a candidate may take it, and has time for a second renewal", () => {
@@ -74,8 +77,8 @@ test("of every lease a leader stops writing well before a candidate may take it,
       expect(patience - times.renewDeadlineMs).toBeGreaterThanOrEqual(leaseDurationMs / 10);
       // the last renewal is observed up to one retry later, and the candidate reads again when its wait is over
       expect(patience + times.retryMs).toBeLessThanOrEqual(leaseDurationMs);
-      // a renewal that hangs for its whole limit, a third of the deadline, is followed by another
-      const hung = renewalPauseMs(times) + times.renewDeadlineMs / 3;
+      // a renewal that hangs for its whole limit is followed by another
+      const hung = renewalPauseMs(times) + callLimitMs(times);
       const left = times.renewDeadlineMs - hung;
       expect(hung + retryPauseMs(times, left)).toBeLessThan(0.95 * times.renewDeadlineMs);
     }),

@@ -18,29 +18,35 @@ export type LeaseTimes = {
 
 export const DEFAULT_LEASE_TIMES: LeaseTimes = { leaseDurationMs: 15_000, renewDeadlineMs: 8_000, retryMs: 1_500 };
 
-/** Each renewal is a write on the API server; where many operators share a machine they must not keep it busy. */
-const SLOW_RETRY_MS = 750;
+/** Of the lease, for a short one. A renewal wakes two processes, of which many may share a machine, so it should not be frequent. */
+const SHORT_DEADLINE = 2 / 3;
+const LONGEST_SHORT_MS = 10_000;
+/** Of the deadline. */
+const RENEWAL_PAUSE = 0.6;
+const LONGEST_PAUSE_MS = 2_000;
 
 /**
- * The times of a lease of this duration: those of the default in proportion, with two exceptions. A short lease is renewed less often, but
- * often enough that a leader has time for a second attempt. A long one is read as often as the default, because it may be released at any time.
+ * The times of a lease of this duration: those of the default in proportion, with two exceptions. A leader with a short lease may write for a
+ * larger part of it, so that it need not renew it all the time. A long one is read as often as the default, because it may be released at any
+ * time.
  */
 export function leaseTimesFor(leaseDurationMs: number): LeaseTimes {
   const scaled = (ms: number) => (ms * leaseDurationMs) / DEFAULT_LEASE_TIMES.leaseDurationMs;
-  const retryMs = Math.min(scaled(DEFAULT_LEASE_TIMES.retryMs), DEFAULT_LEASE_TIMES.retryMs);
   return {
     leaseDurationMs,
-    renewDeadlineMs: scaled(DEFAULT_LEASE_TIMES.renewDeadlineMs),
-    retryMs: Math.max(retryMs, Math.min(SLOW_RETRY_MS, 1.5 * retryMs)),
+    renewDeadlineMs: Math.max(scaled(DEFAULT_LEASE_TIMES.renewDeadlineMs), SHORT_DEADLINE * Math.min(leaseDurationMs, LONGEST_SHORT_MS)),
+    retryMs: Math.min(scaled(DEFAULT_LEASE_TIMES.retryMs), DEFAULT_LEASE_TIMES.retryMs),
   };
 }
 
-/**
- * How long a leader waits after a renewal: as long as the default, but never so long that there is no time for a second attempt after one that
- * hangs until its limit, a third of the deadline. Each renewal wakes two processes, and many may share a machine.
- */
+/** Several attempts fit into a deadline: one request that hangs must not lose the lease. */
+export function callLimitMs({ renewDeadlineMs }: LeaseTimes): number {
+  return renewDeadlineMs / 4;
+}
+
+/** How long a leader waits after a renewal: never so long that there is no time for a second attempt after one that hangs until its limit. */
 export function renewalPauseMs({ renewDeadlineMs }: LeaseTimes): number {
-  return Math.min(renewDeadlineMs / 2, DEFAULT_LEASE_TIMES.retryMs);
+  return Math.min(RENEWAL_PAUSE * renewDeadlineMs, LONGEST_PAUSE_MS);
 }
 
 /** How long it waits after a renewal that failed: shorter with less time left, so that a further attempt fits in. */

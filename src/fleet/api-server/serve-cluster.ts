@@ -37,6 +37,8 @@ export type ServeClusterOptions = {
 type Begin = Extract<ToApiServer, { kind: "begin" }>;
 
 const NODES = 2;
+/** A node counts as lost after 50 s. In an idle cluster, heartbeats are most of the work beside the Lease of the operator. */
+const HEARTBEAT_MS = 20_000;
 const TOKEN_SECONDS = 3_600;
 
 /** Runs until the signal fires. An error is also sent to the supervisor. */
@@ -73,7 +75,7 @@ async function serve(options: ServeClusterOptions, { begin, supervisor, send }: 
     // before the controllers read all objects: clients of a server that restarts do not wait for them. `open` reports an error
     void fromPromise(cluster.listen(), describeThrown);
   };
-  const controllers = { simulation: { nodes: NODES, podProcesses }, beforeStart };
+  const controllers = { simulation: { nodes: NODES, speeds: { heartbeatMs: HEARTBEAT_MS }, podProcesses }, beforeStart };
   const started = await fromPromise(
     startEmbeddedCluster({ dataDir: folder.data, repair: begin.repair, clock, random, logger, controllers, logActions: false }),
     describeThrown,

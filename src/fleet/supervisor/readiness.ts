@@ -13,7 +13,8 @@ export type ReadinessProbeOptions = {
 };
 
 const UNTIL_READY_MS = 250;
-const WHILE_READY_MS = 5_000;
+/** As long as a kubelet waits by default. */
+const WHILE_READY_MS = 10_000;
 const ANSWER_WITHIN_MS = 3_000;
 
 export class ReadinessProbe {
