@@ -16,7 +16,15 @@ import { BoardTable } from "./board-table.ts";
 import { followFleet } from "./fleet-board.ts";
 import { applyOwnServices, type OwnServices } from "./own-services.ts";
 import { applyShop, explainFlows } from "./shop.ts";
-import { describeEmpty, describeManagement, describeMoved, describeOwn, nextForEmpty, nextForServices } from "./up-text.ts";
+import {
+  describeEmpty,
+  describeManagement,
+  describeMoved,
+  describeOwn,
+  describeStopped,
+  nextForEmpty,
+  nextForServices,
+} from "./up-text.ts";
 import { WatchBoard } from "./watch-board.ts";
 
 /** The cluster that has the services, and whose kubeconfig is that of the folder. */
@@ -98,7 +106,7 @@ async function failedStarts({ signal }: CommandIo, fleet: Fleet): Promise<readon
 
 /** The management cluster with services: their states, and which may call which. */
 async function showServices(io: CommandIo, run: RunFleet, fleet: Fleet): Promise<Result<void, string>> {
-  const management = await untilManagement(io, fleet);
+  const management = await untilManagement(io, run, fleet);
   if (!management.ok) return management;
   io.stdout(`${describeManagement(io, run.opened.folder, management.value)}${describeMoved(fleet.clusters())}`);
   const client = await connectTo(io, management.value);
@@ -133,10 +141,10 @@ async function showBoard(io: CommandIo, { content, opened }: RunFleet, { fleet, 
 const FIRST_TIME = "The shop (examples/shop) starts; its Secrets hold made-up values:\n\n";
 
 /** A cluster that a user stopped stays stopped: then this waits until it is started. */
-async function untilManagement(io: CommandIo, fleet: Fleet): Promise<Result<ClusterView, string>> {
+async function untilManagement(io: CommandIo, { opened }: RunFleet, fleet: Fleet): Promise<Result<ClusterView, string>> {
   const isStopped = () => fleet.clusters().find(({ name }) => name === MANAGEMENT)?.state === "Stopped";
   if (isStopped()) {
-    io.stdout(`Cluster ${MANAGEMENT} is stopped; ./lattice start ${MANAGEMENT} starts it.\n\n`);
+    io.stdout(describeStopped(io, opened.folder, MANAGEMENT));
     const { promise, resolve } = Promise.withResolvers<void>();
     const unfollow = fleet.subscribe(() => isStopped() || resolve());
     await Promise.race([promise, untilStopped(io.signal)]);

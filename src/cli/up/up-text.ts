@@ -56,6 +56,10 @@ export function describeOwn({ objects, madeUp, leftOut }: OwnServices): string {
   return `${lines.join("\n")}\n\n`;
 }
 
+export function describeStopped(io: CliIo, folder: FleetFolder, name: string): string {
+  return `Cluster ${name} is stopped; ./lattice start ${name}${dataDirFlag(io, folder)} starts it.\n\n`;
+}
+
 export function nextForServices(io: CliIo, folder: FleetFolder, closed: ClosedFlow | undefined): string {
   return [
     "Try, in another terminal:",
