@@ -121,7 +121,16 @@ describe("a fleet", () => {
     expect(world.started.map(({ spec }) => spec)).toEqual(
       ["mgmt", "cluster-2"].map((name) => ({
         command: "/node",
-        args: ["--max-semi-space-size=4", "/lattice.js", "__fleet-api-server", "--folder", join(path, "clusters", name), "--name", name],
+        args: [
+          "--max-semi-space-size=4",
+          "--no-memory-reducer",
+          "/lattice.js",
+          "__fleet-api-server",
+          "--folder",
+          join(path, "clusters", name),
+          "--name",
+          name,
+        ],
         env: { HOME: "/home/a", PATH: "/bin", LATTICE_CACHE: "/home/a/.cache/lattice" },
         cwd: join(path, "clusters", name),
       })),
@@ -146,7 +155,7 @@ describe("a fleet", () => {
     world.started[0]?.send({ kind: "ensure", process: podRequest("u1") });
     const [operator] = world.living("operator");
     expect(operator?.spec).toMatchObject({
-      args: ["--max-semi-space-size=4", "/lattice.js", "operator"],
+      args: ["--max-semi-space-size=4", "--no-memory-reducer", "/lattice.js", "operator"],
       env: { PATH: "/bin", LATTICE_CACHE: "/home/a/.cache/lattice", HOME: operator?.spec.cwd },
     });
     world.started[0]?.end(137);
