@@ -4,13 +4,11 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createLogger, err, expectOk, FakeClock, nodeProcesses, ok, type Result } from "#base";
+import { createLogger, err, expectOk, FakeClock, nodeProcesses, ok } from "#base";
 import type { ClusterView, FleetCluster, FleetProcess } from "../fleet-types.ts";
 import { fleetFolder } from "../folder/layout.ts";
 import type { FromApiServer, PodProcessRequest } from "../messages/messages.ts";
 import type { ProcessHandlers, ProcessSpec, SpawnProcess } from "../processes/spawn.ts";
-import { FleetFile } from "./fleet-file.ts";
-import { ReadinessProbe } from "./readiness.ts";
 import { openFleet } from "./start-fleet.ts";
 
 let path = "";
@@ -383,6 +381,18 @@ describe("a cluster that cannot start", () => {
     await fleet.close();
   });
 
+  it("can be stopped and started again when the reason is gone", async () => {
+    const world = new World();
+    const fleet = expectOk(world.open());
+    world.started[0]?.send({ kind: "failed", message: "no space left on device" });
+    expect((await fleet.untilRunning("mgmt", never)).ok).toBe(false);
+    await fleet.stop("mgmt");
+    const starting = fleet.start("mgmt");
+    world.ready();
+    expect(await starting).toEqual(ok("started cluster mgmt"));
+    await fleet.close();
+  });
+
   it("is reported after some attempts that end without a reason", async () => {
     const world = new World();
     const fleet = expectOk(world.open([{ name: "mgmt" }]));
@@ -414,76 +424,5 @@ describe("a cluster that cannot start", () => {
     world.started[0]?.handlers.onMessage({ kind: "unknown" });
     expect(world.lines).toEqual(["warn a message of an API server cannot be read"]);
     await fleet.close();
-  });
-});
-
-describe("fleet.json", () => {
-  it("on a full disk is reported once, and written when there is room", async () => {
-    const clock = new FakeClock();
-    const lines: string[] = [];
-    const texts: string[] = [];
-    let full = true;
-    const write = (_: string, text: string): Result<void, string> => {
-      if (full) return err("ENOSPC: no space left on device");
-      texts.push(text);
-      return ok(undefined);
-    };
-    const file = new FleetFile({ path: "/f", clusters: () => [], clock, logger: createLogger((level) => lines.push(level)), write });
-    file.changed();
-    await clock.advance(20_000);
-    expect([lines, texts]).toEqual([["error"], []]);
-    full = false;
-    await clock.advance(5_000);
-    expect(texts).toEqual(['{\n  "clusters": []\n}\n']);
-    file.close();
-    expect(clock.pending).toBe(0);
-  });
-
-  it("is written once for changes that come together", async () => {
-    const clock = new FakeClock();
-    let count = 0;
-    const write = () => {
-      count += 1;
-      return ok(undefined);
-    };
-    const clusters = (): readonly ClusterView[] => [];
-    const file = new FleetFile({ path: "/f", clusters, clock, logger: createLogger(() => {}), write });
-    for (let change = 0; change < 5; change += 1) file.changed();
-    await clock.advance(100);
-    file.changed();
-    await clock.advance(100);
-    expect(count).toBe(1);
-    file.close();
-  });
-});
-
-describe("the readiness of an operator", () => {
-  it("is asked often until it is ready, and then seldom", async () => {
-    const clock = new FakeClock();
-    const changes: boolean[] = [];
-    let [ready, asked] = [false, 0];
-    const probe = () => {
-      asked += 1;
-      return Promise.resolve(ready);
-    };
-    const readiness = new ReadinessProbe({ health: "http://127.0.0.1:1", clock, onChange: (now) => changes.push(now), probe });
-    await clock.advance(1_000);
-    expect(asked).toBe(5);
-    ready = true;
-    await clock.advance(10_000);
-    expect([changes, asked < 10, readiness.ready]).toEqual([[true], true, true]);
-    ready = false;
-    await clock.advance(5_000);
-    expect(changes).toEqual([true, false]);
-    readiness.close();
-    expect(clock.pending).toBe(0);
-  });
-
-  it("of an address where nothing listens is false", async () => {
-    const clock = new FakeClock();
-    const readiness = new ReadinessProbe({ health: "http://127.0.0.1:1", clock, onChange() {} });
-    while (clock.pending === 0) await new Promise((resolve) => setTimeout(resolve, 2));
-    expect(readiness.ready).toBe(false);
-    readiness.close();
   });
 });
