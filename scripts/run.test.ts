@@ -178,6 +178,16 @@ describe("run.cjs that gets a signal during the set-up", () => {
     expect(await made.run("check")).toMatchObject({ code: 0, stdout: "[]\n" });
   });
 
+  it("a signal to the group that ends npm before this process receives it", async () => {
+    const bin = await fileTree({ npm: "#!/bin/sh\nkill -TERM $$\n" });
+    await chmod(join(bin, "npm"), 0o755);
+    const made = await project();
+    const env = { ...made.env, PATH: `${bin}:${process.env["PATH"]}` };
+    const child = spawn(process.execPath, [join(made.root, "scripts/run.cjs"), "check"], { cwd: made.root, env });
+    expect(await new Promise((resolve) => child.once("close", resolve))).toBe(130);
+    expect(await readdir(dirname(lockOf(made)))).toEqual([]);
+  });
+
   it("a run that waits for another one's installation ends at once", async () => {
     const made = await project();
     await mkdir(dirname(lockOf(made)), { recursive: true, mode: 0o700 });

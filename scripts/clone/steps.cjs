@@ -14,7 +14,8 @@ const KILL_AFTER_MS = 5000;
 /** The process that this one waits for, whether the set-up is done, and the first signal that arrived. */
 const state = { child: undefined, ready: false, signal: undefined };
 
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => onSignal(signal));
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"];
+for (const signal of SIGNALS) process.on(signal, () => onSignal(signal));
 process.stderr.on("error", () => {}); // the terminal may be closed while a program is stopped
 
 /** A signal that this process alone got must end its child too. A child that has the signal already (Ctrl-C in a terminal) gets it again. */
@@ -49,9 +50,11 @@ async function runStep(command, args, options) {
   if (child.stderr) child.stderr.on("data", (chunk) => stderr.push(chunk));
   const ended = await new Promise((resolve) => {
     child.once("error", (error) => resolve({ error }));
-    child.once("close", (status) => resolve({ status }));
+    child.once("close", (status, signal) => resolve({ status, signal }));
   });
   state.child = undefined;
+  // A signal to the whole group can end the program before this process receives it.
+  if (SIGNALS.includes(ended.signal)) state.signal = state.signal || ended.signal;
   throwIfStopped();
   return Object.assign(ended, { stdout: textOfChunks(stdout), stderr: textOfChunks(stderr) });
 }
