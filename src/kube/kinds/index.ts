@@ -48,6 +48,25 @@ export {
   type PodFailureRule,
   type SuccessRule,
 } from "./batch.ts";
+export {
+  capiClusters,
+  capiMachineDeployments,
+  capiMachineHealthChecks,
+  capiMachineSets,
+  capiMachines,
+  capiProviders,
+  clusterResourceSetBindings,
+  clusterResourceSets,
+  devClusters,
+  devMachineTemplates,
+  devMachines,
+  kubeadmConfigTemplates,
+  kubeadmConfigs,
+  kubeadmControlPlanes,
+  localClusters,
+  localMachineTemplates,
+  localMachines,
+} from "./cluster-api.ts";
 export { events, leases, type KubeEvent, type Lease, type LeaseSpec } from "./coordination.ts";
 export {
   bindings,
