@@ -109,6 +109,8 @@ export {
   authorizationPolicies,
   canaries,
   ciliumClusterwideNetworkPolicies,
+  ciliumL2AnnouncementPolicies,
+  ciliumLoadBalancerIpPools,
   ciliumNetworkPolicies,
   externalSecrets,
   gateways,
