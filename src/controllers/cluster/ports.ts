@@ -65,7 +65,6 @@ export type AccessReadContext = { readonly client: Pick<Runtime["client"], "get"
 /** A running cell. */
 export type RunningCell = {
   readonly link: ChildLink;
-  readonly access: ChildAccessRecords;
   /** Certificates of the cell's authorities in PEM: the trust of children. */
   readonly trustBundle: () => string;
   /** When the link began to listen: agents need a while to come back. */
