@@ -29,10 +29,12 @@ const key = createPrivateKeyPem();
 const csr = expectOk(readCsr(expectOk(createCsr(key, { commonName: "east" }))));
 const rotate = (authorities: CellAuthorities, now: number) => expectOk(rotateIfDue(authorities, now)).authorities;
 const signAgent = (authority: CertificateAuthority, now: number) =>
-  expectOk(signCsr(authority, csr, { ...agentNames("hq", "east"), ...certificateValidity(authority, now), usages: ["client"] })).certificate;
+  expectOk(signCsr(authority, csr, { ...agentNames("hq", "east"), ...certificateValidity(authority, now), usages: ["client"] }))
+    .certificate;
 const signServing = (authority: CertificateAuthority, now: number) => {
   const dates = certificateValidity(authority, now, SERVING_CERTIFICATE_LIFE);
-  return expectOk(issueCertificate(authority, { commonName: "hq", dnsNames: ["hq.cell.lattice"], usages: ["server"], key, ...dates })).certificate;
+  return expectOk(issueCertificate(authority, { commonName: "hq", dnsNames: ["hq.cell.lattice"], usages: ["server"], key, ...dates }))
+    .certificate;
 };
 
 /** Whether a verifier with this bundle accepts the certificate at `now`. */
@@ -200,8 +202,16 @@ describe("the Secret of the authorities", () => {
     { name: "no key", given: without("current.key"), want: "current.key: is missing" },
     { name: "a key alone", given: without("previous.crt"), want: "previous.crt: is missing" },
     { name: "no base64", given: { ...data, "current.crt": "?" }, want: "current.crt: is not text in base64" },
-    { name: "another key", given: { ...data, "current.key": data["previous.key"] ?? "" }, want: "current: the key is not the certificate's" },
-    { name: "a broken successor", given: { ...data, "successor.crt": "AAAA", "successor.key": "AAAA" }, want: "successor: the certificate" },
+    {
+      name: "another key",
+      given: { ...data, "current.key": data["previous.key"] ?? "" },
+      want: "current: the key is not the certificate's",
+    },
+    {
+      name: "a broken successor",
+      given: { ...data, "successor.crt": "AAAA", "successor.key": "AAAA" },
+      want: "successor: the certificate",
+    },
     { name: "no time of retirement", given: without("previous.retired"), want: "previous.retired: must be milliseconds" },
   ];
   test.each(rows)("is rejected with $name, and the error has no value of it", ({ given, want }) => {
@@ -230,7 +240,9 @@ test.skipIf(!hasOpenssl)("openssl verifies agents and servers of a P-384 authori
       writeFileSync(join(folder, "ca.pem"), trustBundle(authorities));
       writeFileSync(join(folder, "leaf.pem"), pem);
       const options = ["-x509_strict", "-check_ss_sig", "-purpose", purpose];
-      return execFileSync("openssl", ["verify", ...options, "-CAfile", join(folder, "ca.pem"), join(folder, "leaf.pem")], { encoding: "utf8" });
+      return execFileSync("openssl", ["verify", ...options, "-CAfile", join(folder, "ca.pem"), join(folder, "leaf.pem")], {
+        encoding: "utf8",
+      });
     };
     expect(verify("any", authorities.current.certificate)).toMatch(/leaf\.pem: OK/);
     expect(verify("sslclient", signAgent(authorities.current, now))).toMatch(/leaf\.pem: OK/);
@@ -240,7 +252,19 @@ test.skipIf(!hasOpenssl)("openssl verifies agents and servers of a P-384 authori
     expect(text).toContain("URI:spiffe://hq.lattice/cluster/east");
     const request = expectOk(createCsr(key, { commonName: "east" }));
     expect(spawnSync("openssl", ["req", "-verify", "-noout"], { input: request, encoding: "utf8" }).status).toBe(0);
-    const made = ["req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-384", "-nodes", "-keyout", join(folder, "k"), "-subj", "/CN=x"];
+    const made = [
+      "req",
+      "-new",
+      "-newkey",
+      "ec",
+      "-pkeyopt",
+      "ec_paramgen_curve:P-384",
+      "-nodes",
+      "-keyout",
+      join(folder, "k"),
+      "-subj",
+      "/CN=x",
+    ];
     expect(expectOk(readCsr(execFileSync("openssl", made, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }))).curve).toBe("P-384");
   } finally {
     rmSync(folder, { recursive: true });

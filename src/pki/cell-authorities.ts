@@ -13,10 +13,10 @@ import { createCertificateAuthority, type CertificateAuthority } from "./certifi
 import type { PkiError } from "./key-pair.ts";
 
 const DAY = 86_400_000;
-export const CELL_AUTHORITY_LIFE = 3_652 * DAY;
+const CELL_AUTHORITY_LIFE = 3_652 * DAY;
 const SUCCESSOR_AT = 0.8;
 /** Agents renew every 20 days and receive the bundle with each renewal. */
-export const SUCCESSOR_TRUST_PERIOD = 30 * DAY;
+const SUCCESSOR_TRUST_PERIOD = 30 * DAY;
 /** How long after its expiry an agent's certificate can be renewed with its key. */
 export const RENEWAL_AFTER_EXPIRY = 90 * DAY;
 export const SERVING_CERTIFICATE_LIFE = 30 * DAY;

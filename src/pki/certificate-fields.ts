@@ -35,7 +35,5 @@ function isAltName(parts: readonly DerElement[]): boolean {
 }
 
 function tbsFields(raw: Uint8Array): Result<readonly DerElement[], string> {
-  return andThen(readElement(raw), (certificate) =>
-    andThen(readElement(certificate.content), (signed) => readChildren(signed.content)),
-  );
+  return andThen(readElement(raw), (certificate) => andThen(readElement(certificate.content), (signed) => readChildren(signed.content)));
 }

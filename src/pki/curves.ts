@@ -7,7 +7,7 @@ import type { KeyObject } from "node:crypto";
 
 export type CurveName = "P-256" | "P-384";
 
-export type Curve = {
+export type KeyCurve = {
   readonly name: CurveName;
   /** Digest of signatures by keys of this curve. */
   readonly digest: "sha256" | "sha384";
@@ -18,7 +18,7 @@ export type Curve = {
   readonly keyInfoPrefix: Buffer;
 };
 
-const P256: Curve = {
+const P256: KeyCurve = {
   name: "P-256",
   digest: "sha256",
   signatureOid: "1.2.840.10045.4.3.2",
@@ -26,7 +26,7 @@ const P256: Curve = {
   keyInfoPrefix: Buffer.from("3059301306072a8648ce3d020106082a8648ce3d030107034200", "hex"),
 };
 
-const P384: Curve = {
+const P384: KeyCurve = {
   name: "P-384",
   digest: "sha384",
   signatureOid: "1.2.840.10045.4.3.3",
@@ -34,10 +34,10 @@ const P384: Curve = {
   keyInfoPrefix: Buffer.from("3076301006072a8648ce3d020106052b81040022036200", "hex"),
 };
 
-export const CURVES: readonly Curve[] = [P256, P384];
+export const CURVES: readonly KeyCurve[] = [P256, P384];
 
 /** Undefined: not a key of one of the two curves. */
-export function curveOf(key: KeyObject): Curve | undefined {
+export function curveOf(key: KeyObject): KeyCurve | undefined {
   switch (key.asymmetricKeyDetails?.namedCurve) {
     case "prime256v1":
       return P256;
@@ -49,7 +49,7 @@ export function curveOf(key: KeyObject): Curve | undefined {
 }
 
 /** For keys that were created or parsed by this folder. */
-export function requireCurve(key: KeyObject): Curve {
+export function requireCurve(key: KeyObject): KeyCurve {
   const curve = curveOf(key);
   if (curve === undefined) throw new Error("a key of another curve was passed to a function of pki");
   return curve;

@@ -1,7 +1,5 @@
 export {
   agentNames,
-  AGENT_CERTIFICATE_LIFE,
-  CERTIFICATE_BACKDATE,
   certificateValidity,
   readAgentIdentity,
   renewalTime,
@@ -10,14 +8,11 @@ export {
   type CertificateValidity,
 } from "./agent-identity.ts";
 export {
-  CELL_AUTHORITY_LIFE,
   createCellAuthorities,
   nextRotation,
-  RENEWAL_AFTER_EXPIRY,
   rotateIfDue,
   SERVING_CERTIFICATE_LIFE,
   servingAuthority,
-  SUCCESSOR_TRUST_PERIOD,
   trustBundle,
   type AuthorityRotation,
   type CellAuthorities,
@@ -41,17 +36,9 @@ export type { CurveName } from "./curves.ts";
 export { readChildren, readElement, type DerElement } from "./der-reader.ts";
 export { createPrivateKeyPem, type KeyPairPem, type PkiError } from "./key-pair.ts";
 export { writePrivateFile } from "./private-file.ts";
-export { CSR_LIMITS, readCsr, type CsrContent, type CsrLimits } from "./read-csr.ts";
+export { readCsr, type CsrContent, type CsrLimits } from "./read-csr.ts";
 export { readPrivateFile, type PrivateFileOptions } from "./read-private-file.ts";
-export {
-  RENEWAL_CLOCK_DIFFERENCE,
-  RENEWAL_WINDOW,
-  signRenewal,
-  verifyRenewal,
-  type RenewalCheck,
-  type RenewalError,
-  type VerifiedRenewal,
-} from "./renewal.ts";
-export { parseRenewalRequest, type RenewalRequest } from "./renewal-request.ts";
+export { signRenewal, verifyRenewal, type RenewalCheck, type RenewalError, type VerifiedRenewal } from "./renewal.ts";
+export { parseRenewalRequest, type AgentRenewalRequest } from "./renewal-request.ts";
 export { createSigningKey, loadSigningKey, type PublicJwk, type SigningKey } from "./signing-key.ts";
 export type { Usage } from "./x509.ts";

@@ -17,10 +17,21 @@ const pemOf = (bytes: Uint8Array) => x509.pem("CERTIFICATE REQUEST", bytes);
 const valid = bytesOf(pem);
 const dates = { notBefore: new Date("2030-01-01T00:00:00Z"), notAfter: new Date("2030-02-01T00:00:00Z") };
 const authority = expectOk(
-  createCertificateAuthority({ commonName: "cell", notBefore: dates.notBefore, notAfter: new Date("2040-01-01T00:00:00Z"), curve: "P-384" }),
+  createCertificateAuthority({
+    commonName: "cell",
+    notBefore: dates.notBefore,
+    notAfter: new Date("2040-01-01T00:00:00Z"),
+    curve: "P-384",
+  }),
 );
 
-type Parts = { keys?: { publicKey: KeyObject; privateKey: KeyObject }; version?: Buffer; attributes?: Buffer; keyInfo?: Buffer; subject?: Buffer };
+type Parts = {
+  keys?: { publicKey: KeyObject; privateKey: KeyObject };
+  version?: Buffer;
+  attributes?: Buffer;
+  keyInfo?: Buffer;
+  subject?: Buffer;
+};
 
 /** A request with a correct signature whose other parts can be replaced. */
 function requestWith(parts: Parts): string {
@@ -104,7 +115,11 @@ describe("a request is rejected", () => {
     { name: "with a point beside its curve", given: requestWith({ keys: p256, keyInfo: beside }), want: "is not a point of its curve" },
     { name: "with the key of another", given: requestWith({ keyInfo }), want: "the request is not signed by its own key" },
     { name: "with deep nesting", given: requestWith({ attributes: deep }), want: "the request is nested too deeply" },
-    { name: "with attributes that are not DER", given: requestWith({ attributes: Buffer.from("3080", "hex") }), want: "not written in DER" },
+    {
+      name: "with attributes that are not DER",
+      given: requestWith({ attributes: Buffer.from("3080", "hex") }),
+      want: "not written in DER",
+    },
     {
       name: "with nested attributes that are not DER",
       given: requestWith({ attributes: der.sequence(Buffer.from("3081", "hex")) }),

@@ -6,7 +6,7 @@
  */
 import { createPublicKey, verify, type KeyObject } from "node:crypto";
 import { andThen, err, fromThrowing, ok, sha256Hex, type Result } from "#base";
-import { CURVES, type Curve, type CurveName } from "./curves.ts";
+import { CURVES, type KeyCurve, type CurveName } from "./curves.ts";
 import * as der from "./der.ts";
 import { readChildren, readElement, type DerElement } from "./der-reader.ts";
 import type { PkiError } from "./key-pair.ts";
@@ -60,7 +60,7 @@ type CsrParts = {
   /** CertificationRequestInfo: the signed bytes. */
   readonly info: Uint8Array;
   readonly keyInfo: Uint8Array;
-  readonly digest: Curve["digest"];
+  readonly digest: KeyCurve["digest"];
   readonly signature: Uint8Array;
 };
 
@@ -110,7 +110,7 @@ function nestingFault(content: Uint8Array, depth: number): string | undefined {
   return undefined;
 }
 
-function publicKeyOf(keyInfo: Uint8Array): Result<{ publicKey: KeyObject; curve: Curve }, PkiError> {
+function publicKeyOf(keyInfo: Uint8Array): Result<{ publicKey: KeyObject; curve: KeyCurve }, PkiError> {
   const bytes = Buffer.from(keyInfo);
   const curve = CURVES.find(
     ({ keyInfoPrefix, pointBytes }) =>

@@ -2,7 +2,7 @@
 import { err, ok, type Result } from "#base";
 import { CSR_LIMITS } from "./read-csr.ts";
 
-export type RenewalRequest = {
+export type AgentRenewalRequest = {
   /** The old certificate as PEM. */
   readonly certificate: string;
   /** The new CSR as PEM. */
@@ -16,7 +16,7 @@ export type RenewalRequest = {
 const MAX_SIGNATURE = 256;
 
 /** @param value parsed JSON */
-export function parseRenewalRequest(value: unknown): Result<RenewalRequest, string> {
+export function parseRenewalRequest(value: unknown): Result<AgentRenewalRequest, string> {
   if (typeof value !== "object" || value === null) return err("the renewal request must be a JSON object");
   const { certificate, csr, time, signature } = value as Readonly<Record<string, unknown>>;
   if (!isText(certificate, CSR_LIMITS.maxBytes)) return err(`certificate: must be text of at most ${CSR_LIMITS.maxBytes} characters`);

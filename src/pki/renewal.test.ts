@@ -7,7 +7,7 @@ import { issueCertificate } from "./certificate.ts";
 import { createCsr, signCsr } from "./csr.ts";
 import { createPrivateKeyPem, type KeyPairPem } from "./key-pair.ts";
 import { readCsr } from "./read-csr.ts";
-import { parseRenewalRequest, type RenewalRequest } from "./renewal-request.ts";
+import { parseRenewalRequest, type AgentRenewalRequest } from "./renewal-request.ts";
 import { signRenewal, verifyRenewal, type RenewalError } from "./renewal.ts";
 
 const START = Date.UTC(2030, 0, 1);
@@ -69,7 +69,7 @@ describe("a renewal is rejected", () => {
   );
   const otherCsr = expectOk(createCsr(createPrivateKeyPem(), { commonName: "east" }));
   const signedByOther = { ...request(later, west, "west"), certificate: east.certificate };
-  const rows: { name: string; given: RenewalRequest; now?: number; want: RenewalError["kind"] }[] = [
+  const rows: { name: string; given: AgentRenewalRequest; now?: number; want: RenewalError["kind"] }[] = [
     { name: "91 days after expiry", given: request(expiry + 91 * DAY), now: expiry + 91 * DAY, want: "expired" },
     { name: "when it is replayed two hours later", given: good, now: later + 2 * HOUR, want: "clock" },
     { name: "when it is of the future", given: request(later + 2 * HOUR), want: "clock" },
@@ -81,7 +81,11 @@ describe("a renewal is rejected", () => {
     { name: "for another cluster", given: request(later, west, "west"), want: "wrong-cluster" },
     { name: "of another cell with the same name", given: request(later, agent("east", other)), want: "foreign" },
     { name: "with the certificate of the cell itself", given: { ...good, certificate: server.certificate }, want: "invalid-certificate" },
-    { name: "with the certificate of the authority", given: { ...good, certificate: authorities.current.certificate }, want: "invalid-certificate" },
+    {
+      name: "with the certificate of the authority",
+      given: { ...good, certificate: authorities.current.certificate },
+      want: "invalid-certificate",
+    },
     { name: "without a certificate", given: { ...good, certificate: "?" }, want: "invalid-certificate" },
     { name: "with a broken CSR", given: { ...good, csr: "?" }, want: "invalid-csr" },
   ];
@@ -111,7 +115,9 @@ describe("an agent does not sign a renewal", () => {
     expect(signRenewal({ cluster: "east", csr, now: later }, key, certificate)).toMatchObject({ error: { kind: "invalid-certificate" } });
   });
   test("for a broken CSR", () => {
-    expect(signRenewal({ cluster: "east", csr: "?", now: later }, east.key, east.certificate)).toMatchObject({ error: { kind: "invalid-csr" } });
+    expect(signRenewal({ cluster: "east", csr: "?", now: later }, east.key, east.certificate)).toMatchObject({
+      error: { kind: "invalid-csr" },
+    });
   });
 });
 
@@ -122,7 +128,11 @@ describe("a body is rejected", () => {
     { name: "without a certificate", given: { ...good, certificate: 1 }, want: "certificate: must be text of at most 16384 characters" },
     { name: "with a large CSR", given: { ...good, csr: "x".repeat(16_385) }, want: "csr: must be text of at most 16384 characters" },
     { name: "with a fraction as time", given: { ...good, time: 1.5 }, want: "time: must be milliseconds since 1970" },
-    { name: "with a long signature", given: { ...good, signature: "s".repeat(257) }, want: "signature: must be text of at most 256 characters" },
+    {
+      name: "with a long signature",
+      given: { ...good, signature: "s".repeat(257) },
+      want: "signature: must be text of at most 256 characters",
+    },
   ];
   test.each(rows)("$name", ({ given, want }) => {
     expect(parseRenewalRequest(given)).toEqual({ ok: false, error: want });

@@ -11,12 +11,12 @@ import { RENEWAL_AFTER_EXPIRY, trustedAuthorities, type CellAuthorities } from "
 import { requireCurve, curveOf } from "./curves.ts";
 import { BOTH_CURVES, readCertificate, readKeyPair, readPrivateKey, type PkiError } from "./key-pair.ts";
 import { readCsr, type CsrContent } from "./read-csr.ts";
-import type { RenewalRequest } from "./renewal-request.ts";
+import type { AgentRenewalRequest } from "./renewal-request.ts";
 
 /** Clocks of an agent and its cell differ by at most one hour ... */
-export const RENEWAL_CLOCK_DIFFERENCE = 3_600_000;
+const RENEWAL_CLOCK_DIFFERENCE = 3_600_000;
 /** ... and a request is used within this time after it was signed. */
-export const RENEWAL_WINDOW = 300_000;
+const RENEWAL_WINDOW = 300_000;
 
 export type RenewalError = {
   /**
@@ -39,7 +39,7 @@ export function signRenewal(
   { cluster, csr, now }: { readonly cluster: string; readonly csr: string; readonly now: number },
   oldKey: Sensitive<string>,
   oldCertificate: string,
-): Result<RenewalRequest, PkiError> {
+): Result<AgentRenewalRequest, PkiError> {
   const request = readCsr(csr);
   if (!request.ok) return request;
   const certificate = readKeyPair({ certificate: oldCertificate, key: oldKey }, BOTH_CURVES);
@@ -72,7 +72,10 @@ export type VerifiedRenewal = {
 };
 
 /** The cell's half. */
-export function verifyRenewal(request: RenewalRequest, { cluster, authorities, now }: RenewalCheck): Result<VerifiedRenewal, RenewalError> {
+export function verifyRenewal(
+  request: AgentRenewalRequest,
+  { cluster, authorities, now }: RenewalCheck,
+): Result<VerifiedRenewal, RenewalError> {
   const csr = mapErr(readCsr(request.csr), ({ message }) => ({ kind: "invalid-csr" as const, message }));
   if (!csr.ok) return csr;
   const certificate = issuedCertificate(request.certificate, authorities);
