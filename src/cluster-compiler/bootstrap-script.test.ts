@@ -21,12 +21,12 @@ type Programs = {
 };
 
 /** What was called, with arguments, one per line; what was sent to /report; what the script printed. */
-function run({ kubectl, curl }: Programs, token: string | undefined = TOKEN) {
+function run({ kubectl, curl }: Programs, { token = true } = {}) {
   const root = mkdtempSync(join(tmpdir(), "lattice-bootstrap-"));
   folders.push(root);
   const bin = join(root, "bin");
   for (const folder of [bin, join(root, "etc/lattice"), join(root, "etc/kubernetes")]) mkdirSync(folder, { recursive: true });
-  if (token !== undefined) writeFileSync(join(root, "etc/lattice/token"), token);
+  if (token) writeFileSync(join(root, "etc/lattice/token"), TOKEN);
   writeFileSync(join(root, "etc/lattice/bootstrap.sh"), script);
   const record = `root='${root}'; echo "$(basename "$0") $*" >> '${root}/calls'; for a in "$@"; do last="$a"; done`;
   const programs = { kubectl, curl, sleep: "exit 0" };
@@ -57,7 +57,11 @@ const ABSENT = `case "$*" in *"get deployment"*) exit 1;; esac`;
 describe("the bootstrap script", () => {
   test("does nothing where the operator is installed", () => {
     const { status, calls, output } = run({ kubectl: "exit 0", curl: "exit 7" });
-    expect({ status, curl: called(calls, "curl"), output }).toEqual({ status: 0, curl: [], output: "lattice: the operator is installed\n" });
+    expect({ status, curl: called(calls, "curl"), output }).toEqual({
+      status: 0,
+      curl: [],
+      output: "lattice: the operator is installed\n",
+    });
     expect(called(calls, "kubectl")).toHaveLength(1);
   });
 
@@ -103,7 +107,7 @@ describe("the bootstrap script", () => {
   });
 
   test("exits with 0 without a token", () => {
-    const { status, calls, output } = run({ kubectl: "exit 1", curl: "exit 0" }, undefined);
+    const { status, calls, output } = run({ kubectl: "exit 1", curl: "exit 0" }, { token: false });
     expect({ status, curl: called(calls, "curl") }).toEqual({ status: 0, curl: [] });
     expect(output).toContain("the token cannot be read");
   });

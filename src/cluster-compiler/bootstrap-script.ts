@@ -121,7 +121,7 @@ if installed; then
   exit 0
 fi
 trap clean EXIT
-if mkdir -p "$work" && { printf 'Authorization: Bearer '; cat "$home/token"; echo; } >"$work/header"; then
+if mkdir -p "$work" && { printf 'Authorization: Bearer ' && cat "$home/token" && echo; } >"$work/header"; then
   bootstrap
 else
   log "the token cannot be read"

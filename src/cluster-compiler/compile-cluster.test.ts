@@ -38,7 +38,11 @@ describe("bootstrap-only fields", () => {
   });
 
   test("are not added to an existing control plane that has none", () => {
-    const controlPlane: KubeObject = { apiVersion: "controlplane.cluster.x-k8s.io/v1beta2", kind: "KubeadmControlPlane", metadata: { name: "x" } };
+    const controlPlane: KubeObject = {
+      apiVersion: "controlplane.cluster.x-k8s.io/v1beta2",
+      kind: "KubeadmControlPlane",
+      metadata: { name: "x" },
+    };
     expect(kubeadm(compiled(rawCluster(), { cell, existing: { controlPlane } }))).not.toHaveProperty("files");
   });
 });
@@ -78,7 +82,9 @@ describe("pools", () => {
 });
 
 describe("an upgrade", () => {
-  const running = (version: string) => ({ existing: { controlPlane: { apiVersion: "v", kind: "K", metadata: { name: "x" }, spec: { version } } as KubeObject } });
+  const running = (version: string) => ({
+    existing: { controlPlane: { apiVersion: "v", kind: "K", metadata: { name: "x" }, spec: { version } } as KubeObject },
+  });
 
   test("to the next minor version compiles", () => {
     const cluster = compiled(rawClusterOn({ kubernetes: { version: "1.36.0" } }), running("v1.35.9"));
@@ -95,7 +101,11 @@ describe("an upgrade", () => {
 });
 
 describe("templatesToPrune", () => {
-  const template = (kind: string, name: string, namespace = "capi-a"): KubeObject => ({ apiVersion: "v", kind, metadata: { name, namespace } });
+  const template = (kind: string, name: string, namespace = "capi-a"): KubeObject => ({
+    apiVersion: "v",
+    kind,
+    metadata: { name, namespace },
+  });
 
   test("templates of the compiled cluster stay", () => {
     const cluster = compiled(rawCluster());
@@ -108,14 +118,24 @@ describe("templatesToPrune", () => {
     const [old, unused] = [template("DevMachineTemplate", "old"), template("DevMachineTemplate", "unused")];
     const set = {
       ...template("MachineSet", "a-default-x"),
-      spec: { template: { spec: { infrastructureRef: { kind: "DevMachineTemplate", name: "old" }, bootstrap: { configRef: { kind: "KubeadmConfigTemplate", name: "c" } } } } },
+      spec: {
+        template: {
+          spec: {
+            infrastructureRef: { kind: "DevMachineTemplate", name: "old" },
+            bootstrap: { configRef: { kind: "KubeadmConfigTemplate", name: "c" } },
+          },
+        },
+      },
     };
     expect(templatesToPrune([old, unused, template("KubeadmConfigTemplate", "c")], [set])).toEqual([unused]);
   });
 
   test("a referrer of another namespace or kind of template does not count", () => {
     const given = [template("DevMachineTemplate", "a"), template("KubeadmConfigTemplate", "a")];
-    const plane = { ...template("KubeadmControlPlane", "p", "capi-b"), spec: { machineTemplate: { spec: { infrastructureRef: { kind: "DevMachineTemplate", name: "a" } } } } };
+    const plane = {
+      ...template("KubeadmControlPlane", "p", "capi-b"),
+      spec: { machineTemplate: { spec: { infrastructureRef: { kind: "DevMachineTemplate", name: "a" } } } },
+    };
     expect(templatesToPrune(given, [plane])).toEqual(given);
   });
 });
@@ -171,7 +191,9 @@ describe("any valid cluster", () => {
 function referencesIn(value: unknown): readonly string[] {
   if (typeof value !== "object" || value === null) return [];
   const nested = Object.entries(value).flatMap(([key, item]) =>
-    /^(infrastructureRef|controlPlaneRef|configRef)$/.test(key) ? [`${fieldAt(item, "kind") as string}/${fieldAt(item, "name") as string}`] : referencesIn(item),
+    /^(infrastructureRef|controlPlaneRef|configRef)$/.test(key)
+      ? [`${fieldAt(item, "kind") as string}/${fieldAt(item, "name") as string}`]
+      : referencesIn(item),
   );
   return nested;
 }

@@ -42,12 +42,7 @@ function contextOf({ metadata: { name }, spec }: LatticeCluster, version: string
   };
 }
 
-function assemble(
-  cluster: LatticeCluster,
-  context: ClusterContext,
-  parts: ProviderParts,
-  settings: ClusterSettingsInput,
-): CompiledCluster {
+function assemble(cluster: LatticeCluster, context: ClusterContext, parts: ProviderParts, settings: ClusterSettingsInput): CompiledCluster {
   const machine = machineTemplate(context, parts, controlPlaneName(context.name), { role: "control-plane" });
   const pools = context.pools.map((pool) => ({
     pool,

@@ -52,7 +52,12 @@ test("objects are in the order in which Cluster API needs them", () => {
 
 test("the token is in a Secret that the node's files refer to, never in an object", () => {
   const { objects } = expectOk(compileCluster(example("docker"), { cell: CELL, tokenSecret: "lattice-bootstrap-mgmt" }));
-  const files = fieldAt(objects.find(({ kind }) => kind === "KubeadmControlPlane"), "spec", "kubeadmConfigSpec", "files");
+  const files = fieldAt(
+    objects.find(({ kind }) => kind === "KubeadmControlPlane"),
+    "spec",
+    "kubeadmConfigSpec",
+    "files",
+  );
   expect(files).toContainEqual({
     path: "/etc/lattice/token",
     owner: "root:root",

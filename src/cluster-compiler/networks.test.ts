@@ -36,7 +36,9 @@ describe("networks", () => {
   });
 
   test("two networks overlap if and only if one contains the first address of the other", () => {
-    const cidr = fc.tuple(fc.nat(255), fc.nat(255), fc.integer({ min: 0, max: 32 })).map(([b, c, bits]) => network(`10.${b}.${c}.0/${bits}`));
+    const cidr = fc
+      .tuple(fc.nat(255), fc.nat(255), fc.integer({ min: 0, max: 32 }))
+      .map(([b, c, bits]) => network(`10.${b}.${c}.0/${bits}`));
     fc.assert(
       fc.property(cidr, cidr, (a, b) => {
         const first = ({ family, first: value }: Network) => ({ family, value });

@@ -28,7 +28,9 @@ describe("checkVersionChange", () => {
   });
 
   test("a change is never allowed in both directions, except between equal versions", () => {
-    const version = fc.tuple(fc.integer({ min: 30, max: 33 }), fc.integer({ min: 0, max: 3 })).map(([minor, patch]) => `v1.${minor}.${patch}`);
+    const version = fc
+      .tuple(fc.integer({ min: 30, max: 33 }), fc.integer({ min: 0, max: 3 }))
+      .map(([minor, patch]) => `v1.${minor}.${patch}`);
     fc.assert(
       fc.property(version, version, (a, b) => {
         const both = checkVersionChange(a, b).ok && checkVersionChange(b, a).ok;

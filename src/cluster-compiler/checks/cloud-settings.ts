@@ -17,8 +17,9 @@ const VM_SIZE = /^[A-Za-z][A-Za-z0-9_-]*$/;
 const MOST_AZURE_DISK = 4_095;
 
 export function checkCloudSettings(cluster: LatticeCluster): readonly ClusterError[] {
-  const errors = settingsOf(cluster).flatMap(({ path, value, pattern, message, reason = "ProviderSettingInvalid" }): readonly ClusterError[] =>
-    value === undefined || pattern.test(value) ? [] : [{ reason, path, message: `${JSON.stringify(value)} ${message}` }],
+  const errors = settingsOf(cluster).flatMap(
+    ({ path, value, pattern, message, reason = "ProviderSettingInvalid" }): readonly ClusterError[] =>
+      value === undefined || pattern.test(value) ? [] : [{ reason, path, message: `${JSON.stringify(value)} ${message}` }],
   );
   return [...errors, ...subnetsWithoutVpc(cluster), ...azureDisks(cluster)];
 }
@@ -26,7 +27,13 @@ export function checkCloudSettings(cluster: LatticeCluster): readonly ClusterErr
 function settingsOf(cluster: LatticeCluster): readonly Setting[] {
   const { provider, nodes } = cluster.spec;
   const pools = Object.entries(nodes.workerPools ?? {});
-  const machines = (block: string, field: "instanceType" | "machineType" | "vmSize", pattern: RegExp, such: string, given: readonly (string | undefined)[]) => {
+  const machines = (
+    block: string,
+    field: "instanceType" | "machineType" | "vmSize",
+    pattern: RegExp,
+    such: string,
+    given: readonly (string | undefined)[],
+  ) => {
     const message = `is not a machine type of ${block}; use one such as ${such}`;
     const [controlPlane, workers] = given;
     return [
@@ -106,6 +113,12 @@ function azureDisks({ spec: { provider, nodes } }: LatticeCluster): readonly Clu
   return disks.flatMap(([path, size]): readonly ClusterError[] =>
     size === undefined || size <= MOST_AZURE_DISK
       ? []
-      : [{ reason: "ProviderSettingInvalid", path, message: `is ${size}, and a system disk of Azure has at most ${MOST_AZURE_DISK} GiB; lower it` }],
+      : [
+          {
+            reason: "ProviderSettingInvalid",
+            path,
+            message: `is ${size}, and a system disk of Azure has at most ${MOST_AZURE_DISK} GiB; lower it`,
+          },
+        ],
   );
 }

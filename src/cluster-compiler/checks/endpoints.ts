@@ -14,7 +14,11 @@ export function checkEndpoints(cluster: LatticeCluster, context: ClusterContext)
   const address = parseAddress(host);
   if (address === undefined && !isHostName(host)) return [invalid(host)];
   const problem =
-    unspecified(host, address) ?? loopback(cluster, host, address) ?? linkLocal(address) ?? insideOf(context, address) ?? noPool(cluster, address);
+    unspecified(host, address) ??
+    loopback(cluster, host, address) ??
+    linkLocal(address) ??
+    insideOf(context, address) ??
+    noPool(cluster, address);
   return problem === undefined ? [] : [problem];
 }
 
@@ -39,9 +43,12 @@ function unspecified(host: string, address: Address | undefined): ClusterError |
 function loopback(cluster: LatticeCluster, host: string, address: Address | undefined): ClusterError | undefined {
   const { type } = cluster.spec.provider;
   if (type === "local" || (type === "docker" && dockerBackend(cluster) === "inMemory")) return undefined;
-  const isLoopback = address === undefined ? /(^|\.)localhost$/i.test(host) : isWithin("127.0.0.0/8", address) || isWithin("::1/128", address);
+  const isLoopback =
+    address === undefined ? /(^|\.)localhost$/i.test(host) : isWithin("127.0.0.0/8", address) || isWithin("::1/128", address);
   if (!isLoopback) return undefined;
-  return unreachable(`${host} is the machine itself on every machine, so children cannot reach the cell there; give an address that they can route to`);
+  return unreachable(
+    `${host} is the machine itself on every machine, so children cannot reach the cell there; give an address that they can route to`,
+  );
 }
 
 function linkLocal(address: Address | undefined): ClusterError | undefined {
@@ -67,7 +74,8 @@ function noPool(cluster: LatticeCluster, address: Address | undefined): ClusterE
   if (provider.type !== "docker" || dockerBackend(cluster) === "inMemory" || endpoints?.service.type !== "LoadBalancer") return undefined;
   const pool = networking?.default === undefined ? undefined : parseNetwork(networking.default.cidr);
   if (pool === undefined) {
-    const message = "is LoadBalancer, and docker assigns no addresses: the Service would wait for ever; add networking.default.cidr, or use NodePort";
+    const message =
+      "is LoadBalancer, and docker assigns no addresses: the Service would wait for ever; add networking.default.cidr, or use NodePort";
     return { reason: "LoadBalancerWithoutPool", path: "spec.endpoints.service.type", message };
   }
   if (address === undefined || contains(pool, address)) return undefined;

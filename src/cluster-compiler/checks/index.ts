@@ -10,11 +10,7 @@ import { checkPools } from "./pools.ts";
 import { checkProvider } from "./provider.ts";
 import { checkVersion } from "./version.ts";
 
-export function checkCluster(
-  cluster: LatticeCluster,
-  context: ClusterContext,
-  settings: ClusterSettingsInput,
-): readonly ClusterError[] {
+export function checkCluster(cluster: LatticeCluster, context: ClusterContext, settings: ClusterSettingsInput): readonly ClusterError[] {
   return [
     ...checkProvider(cluster),
     ...checkVersion(cluster, settings),

@@ -6,7 +6,8 @@ import { DEFAULT_PODS, DEFAULT_SERVICES, overlaps, parseNetwork, reservedFor, WI
 import { mostNodes } from "../pools.ts";
 import { GCP_DEFAULT_NETWORK } from "../providers/gcp.ts";
 
-type NamedNetwork = { readonly path: string; readonly what: string; readonly network: Network };
+/** `given`: the spec has it. */
+type NamedNetwork = { readonly path: string; readonly what: string; readonly network: Network; readonly given: boolean };
 
 /** Each node gets a network of this size: the default of the controller manager. */
 const NODE_BITS = { 4: 24, 6: 64 } as const;
@@ -29,19 +30,16 @@ export function checkNetworks(cluster: LatticeCluster, context: ClusterContext):
 }
 
 function networksOf({ spec: { networking } }: LatticeCluster, { pods, services }: ClusterContext): readonly NamedNetwork[] {
-  const rows: readonly (readonly [string, string, string | undefined])[] = [
-    ["spec.networking.pods.cidr", describe("the pod network", pods, networking?.pods === undefined), pods],
-    ["spec.networking.services.cidr", describe("the service network", services, networking?.services === undefined), services],
-    ["spec.networking.default.cidr", `the load balancer pool ${networking?.default?.cidr ?? ""}`, networking?.default?.cidr],
-  ];
-  return rows.flatMap(([path, what, cidr]) => {
+  const rows = [
+    { field: "pods", name: "pod network", cidr: pods, given: networking?.pods !== undefined },
+    { field: "services", name: "service network", cidr: services, given: networking?.services !== undefined },
+    { field: "default", name: "load balancer pool", cidr: networking?.default?.cidr, given: true },
+  ] as const;
+  return rows.flatMap(({ field, name, cidr, given }) => {
     const network = cidr === undefined ? undefined : parseNetwork(cidr);
-    return network === undefined ? [] : [{ path, what, network }];
+    if (network === undefined) return [];
+    return [{ path: `spec.networking.${field}.cidr`, what: `the ${name} ${network.text}${given ? "" : " (the default)"}`, network, given }];
   });
-}
-
-function describe(what: string, cidr: string, byDefault: boolean): string {
-  return byDefault ? `${what} ${cidr} (the default)` : `${what} ${cidr}`;
 }
 
 /** Networks that the providers make for machines when the spec names none. */
@@ -56,7 +54,7 @@ function machineNetworks({ spec: { provider } }: LatticeCluster): readonly Named
           : [];
   return made.flatMap((cidr) => {
     const network = parseNetwork(cidr);
-    return network === undefined ? [] : [{ path: "", what: `the network ${cidr} of the machines`, network }];
+    return network === undefined ? [] : [{ path: "", what: `the network ${cidr} of the machines`, network, given: false }];
   });
 }
 
@@ -64,9 +62,8 @@ function checkOverlaps(own: readonly NamedNetwork[], machines: readonly NamedNet
   return own.flatMap((network, at) =>
     [...own.slice(at + 1), ...machines].flatMap((other): readonly ClusterError[] => {
       if (!overlaps(network.network, other.network)) return [];
-      // a default is changed by setting the field
       const message = `overlaps: ${network.what} and ${other.what} share addresses; give one of them another network`;
-      return [{ reason: "NetworksOverlap", path: network.path, message }];
+      return [{ reason: "NetworksOverlap", path: !network.given && other.given ? other.path : network.path, message }];
     }),
   );
 }
@@ -99,7 +96,9 @@ function checkServices({ text, family, bits }: Network): readonly ClusterError[]
     return [{ reason: "NetworkTooLarge", path, message: `${text} is too large: the API server allows at most /${least}` }];
   }
   if (bits <= most) return [];
-  return [{ reason: "NetworkTooSmall", path, message: `${text} is too small: the API server needs at least 8 addresses; use /${most} or larger` }];
+  return [
+    { reason: "NetworkTooSmall", path, message: `${text} is too small: the API server needs at least 8 addresses; use /${most} or larger` },
+  ];
 }
 
 function checkFamilies(pods: Network, services: Network): readonly ClusterError[] {

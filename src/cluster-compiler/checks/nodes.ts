@@ -38,7 +38,11 @@ function checkUpgrade({ spec: { upgrade } }: LatticeCluster): readonly ClusterEr
     errors.push({ reason: "UpgradeInvalid", path, message });
   }
   if (seconds !== undefined && seconds > MOST_SECONDS) {
-    errors.push({ reason: "UpgradeInvalid", path, message: `is longer than Cluster API can store (${MOST_SECONDS}s); give less, such as 1h` });
+    errors.push({
+      reason: "UpgradeInvalid",
+      path,
+      message: `is longer than Cluster API can store (${MOST_SECONDS}s); give less, such as 1h`,
+    });
   }
   const unavailable = upgrade?.maxUnavailable;
   if (typeof unavailable === "string" && Number.parseInt(unavailable, 10) > 100) {

@@ -24,6 +24,6 @@ function checkImage(image: string | undefined, version: string): readonly Cluste
   const carried = tag === undefined ? undefined : parseKubernetesVersion(tag);
   const plain = version.replace(/\+.*$/, "");
   if (carried?.ok !== true || carried.value.text === plain) return [];
-  const message = `carries ${carried.value.text}, and kubernetes.version is ${version}; change one of the two, together in one update`;
+  const message = `carries ${carried.value.text}, and kubernetes.version is ${version}; name an image of that version`;
   return [{ reason: "ImageVersionDiffers", path: "spec.provider.docker.image", message }];
 }

@@ -8,11 +8,7 @@ import { gcpParts } from "./gcp.ts";
 import { localParts } from "./local.ts";
 import type { ProviderParts } from "./provider.ts";
 
-export function providerParts(
-  cluster: LatticeCluster,
-  context: ClusterContext,
-  settings: ClusterSettingsInput,
-): ProviderParts | undefined {
+export function providerParts(cluster: LatticeCluster, context: ClusterContext, settings: ClusterSettingsInput): ProviderParts | undefined {
   const { type, aws, gcp, azure } = cluster.spec.provider;
   switch (type) {
     case "docker":
