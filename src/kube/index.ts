@@ -42,6 +42,11 @@ export {
   qualifiedNameProblems,
 } from "./name-problems.ts";
 export {
+  awsClusterStaticIdentities,
+  awsClusters,
+  awsMachineTemplates,
+  azureClusters,
+  azureMachineTemplates,
   capiClusters,
   capiMachineDeployments,
   capiMachineHealthChecks,
@@ -53,6 +58,8 @@ export {
   devClusters,
   devMachineTemplates,
   devMachines,
+  gcpClusters,
+  gcpMachineTemplates,
   kubeadmConfigTemplates,
   kubeadmConfigs,
   kubeadmControlPlanes,

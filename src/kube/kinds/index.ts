@@ -49,6 +49,11 @@ export {
   type SuccessRule,
 } from "./batch.ts";
 export {
+  awsClusterStaticIdentities,
+  awsClusters,
+  awsMachineTemplates,
+  azureClusters,
+  azureMachineTemplates,
   capiClusters,
   capiMachineDeployments,
   capiMachineHealthChecks,
@@ -60,6 +65,8 @@ export {
   devClusters,
   devMachineTemplates,
   devMachines,
+  gcpClusters,
+  gcpMachineTemplates,
   kubeadmConfigTemplates,
   kubeadmConfigs,
   kubeadmControlPlanes,

@@ -1,0 +1,29 @@
+/** The version, the node image that carries it, and the version that runs now. */
+import type { LatticeCluster } from "#crds";
+import { fieldAt } from "#kube";
+import type { ClusterError } from "../errors.ts";
+import type { ClusterSettingsInput } from "../input.ts";
+import { checkSupported, checkVersionChange, parseKubernetesVersion } from "../versions.ts";
+
+export function checkVersion({ spec: { provider } }: LatticeCluster, { existing }: ClusterSettingsInput): readonly ClusterError[] {
+  const wanted = parseKubernetesVersion(provider.kubernetes.version);
+  // the caller reports a version that cannot be parsed
+  if (!wanted.ok) return [];
+  const running = fieldAt(existing?.controlPlane, "spec", "version");
+  const change = typeof running === "string" && running !== wanted.value.text ? checkVersionChange(running, wanted.value.text) : undefined;
+  return [
+    ...checkSupported(wanted.value),
+    ...(change?.ok === false ? [change.error] : []),
+    ...checkImage(provider.docker?.image, wanted.value.text),
+  ];
+}
+
+/** `registry:5000/kindest/node:v1.36.3@sha256:…` has the tag `v1.36.3`. A tag that is no version is not compared. */
+function checkImage(image: string | undefined, version: string): readonly ClusterError[] {
+  const tag = /:([^/:@]+)(?:@|$)/.exec(image?.replace(/@.*$/, "") ?? "")?.[1];
+  const carried = tag === undefined ? undefined : parseKubernetesVersion(tag);
+  const plain = version.replace(/\+.*$/, "");
+  if (carried?.ok !== true || carried.value.text === plain) return [];
+  const message = `carries ${carried.value.text}, and kubernetes.version is ${version}; name an image of that version`;
+  return [{ reason: "ImageVersionDiffers", path: "spec.provider.docker.image", message }];
+}
