@@ -7,6 +7,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { Server } from "node:net";
 import { reveal, type Clock, type Sensitive } from "#base";
+import { handleUpgrades, type UpgradeHandler } from "./http-upgrade.ts";
 import type { ListenerLimits } from "./limits.ts";
 import { guardSession } from "./session-guard.ts";
 import type { StalledWrites } from "./stalled-writes.ts";
@@ -25,14 +26,17 @@ export type ListenerTls = {
 export type HttpServerOptions = {
   readonly certificate?: ListenerTls | undefined;
   readonly clientAuthority?: string | undefined;
+  readonly upgrade?: UpgradeHandler | undefined;
   readonly clock: Clock;
   readonly limits: ListenerLimits;
   readonly stalled: StalledWrites;
 };
 
-export function createHttpServer(options: HttpServerOptions, handler: HttpHandler): Promise<Server> {
+export async function createHttpServer(options: HttpServerOptions, handler: HttpHandler): Promise<Server> {
   const { certificate } = options;
-  return certificate === undefined ? createPlainServer(options, handler) : createTlsServer(options, certificate, handler);
+  const server = await (certificate === undefined ? createPlainServer(options, handler) : createTlsServer(options, certificate, handler));
+  await handleUpgrades(server, options.upgrade);
+  return server;
 }
 
 async function createPlainServer({ limits, stalled }: HttpServerOptions, handler: HttpHandler): Promise<Server> {

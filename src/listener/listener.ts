@@ -2,6 +2,7 @@
 import type { Server, Socket } from "node:net";
 import { describeThrown, err, fromPromise, ok, type Clock, type Result } from "#base";
 import { createHttpServer, type HttpHandler, type ListenerTls } from "./http-server.ts";
+import type { UpgradeHandler } from "./http-upgrade.ts";
 import { LISTENER_LIMITS, type ListenerLimits } from "./limits.ts";
 import { StalledWrites } from "./stalled-writes.ts";
 
@@ -15,6 +16,8 @@ export type ListenerOptions = {
   readonly certificate?: ListenerTls | undefined;
   /** PEM of the authority whose certificates identify clients. Client certificates are optional. */
   readonly clientAuthority?: string | undefined;
+  /** For HTTP/1.1 requests with the header `Upgrade`. Absent: the header is ignored. */
+  readonly upgrade?: UpgradeHandler | undefined;
   /** Instead of the defaults in `LISTENER_LIMITS`. */
   readonly limits?: Partial<ListenerLimits> | undefined;
   /** Which connection is closed when there are too many. Default: the newest. */
