@@ -39,9 +39,7 @@ describe.each([
     const { port } = await open(echo, options);
     const socket = dial(port);
     socket.write(`${UPGRADE}early `);
-    expect(await receive(socket, "early ")).toBe(
-      "HTTP/1.1 101 Switching Protocols\r\nupgrade: echo\r\nconnection: Upgrade\r\n\r\nearly ",
-    );
+    expect(await receive(socket, "early ")).toBe("HTTP/1.1 101 Switching Protocols\r\nupgrade: echo\r\nconnection: Upgrade\r\n\r\nearly ");
     socket.write("later");
     expect(await receive(socket, "later")).toBe("later");
     socket.end();
