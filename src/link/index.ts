@@ -1,1 +1,17 @@
-export {};
+export {
+  headersOfRaw,
+  openTunnelConnections,
+  parseTunnelPath,
+  requestThroughTunnel,
+  serveTunnel,
+  type OpenTunnel,
+  type TunnelAnswer,
+  type TunnelConnections,
+  type TunnelFrames,
+  type TunnelHeader,
+  type TunnelOpenError,
+  type TunnelRequestError,
+  type TunnelRequestInput,
+  type TunnelServerOptions,
+  type TunnelTarget,
+} from "./tunnel/index.ts";

@@ -6,7 +6,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { Server } from "node:net";
-import { reveal, type Clock, type Sensitive } from "#base";
+import { describeThrown, err, fromThrowing, reveal, type Clock, type Result, type Sensitive } from "#base";
+import { handleUpgrades, type UpgradeHandler } from "./http-upgrade.ts";
 import type { ListenerLimits } from "./limits.ts";
 import { guardSession } from "./session-guard.ts";
 import type { StalledWrites } from "./stalled-writes.ts";
@@ -25,14 +26,17 @@ export type ListenerTls = {
 export type HttpServerOptions = {
   readonly certificate?: ListenerTls | undefined;
   readonly clientAuthority?: string | undefined;
+  readonly upgrade?: UpgradeHandler | undefined;
   readonly clock: Clock;
   readonly limits: ListenerLimits;
   readonly stalled: StalledWrites;
 };
 
-export function createHttpServer(options: HttpServerOptions, handler: HttpHandler): Promise<Server> {
+export async function createHttpServer(options: HttpServerOptions, handler: HttpHandler): Promise<Server> {
   const { certificate } = options;
-  return certificate === undefined ? createPlainServer(options, handler) : createTlsServer(options, certificate, handler);
+  const server = await (certificate === undefined ? createPlainServer(options, handler) : createTlsServer(options, certificate, handler));
+  await handleUpgrades(server, options.upgrade);
+  return server;
 }
 
 async function createPlainServer({ limits, stalled }: HttpServerOptions, handler: HttpHandler): Promise<Server> {
@@ -66,6 +70,21 @@ async function createTlsServer(
     session.on("stream", (stream) => stalled.add(stream, () => stream.close(constants.NGHTTP2_CANCEL)));
   });
   return server;
+}
+
+/** The rest of the settings is as it was. */
+export function reloadCertificate(
+  server: Server,
+  tls: ListenerTls,
+  { clientAuthority }: Pick<HttpServerOptions, "clientAuthority">,
+): Result<void, string> {
+  if (!("setSecureContext" in server) || typeof server.setSecureContext !== "function") return err("the listener has no TLS");
+  const authority = clientAuthority === undefined ? {} : { ca: clientAuthority };
+  const replace = server.setSecureContext.bind(server);
+  return fromThrowing(
+    () => void replace({ cert: tls.certificate, key: reveal(tls.key), minVersion: "TLSv1.2", ...authority }),
+    (thrown) => describeThrown(thrown),
+  );
 }
 
 function nodeLimits(limits: ListenerLimits) {

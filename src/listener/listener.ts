@@ -1,7 +1,8 @@
 /** Binds an address and passes every request to a handler. `close` ends everything: no request or connection outlives it. */
 import type { Server, Socket } from "node:net";
 import { describeThrown, err, fromPromise, ok, type Clock, type Result } from "#base";
-import { createHttpServer, type HttpHandler, type ListenerTls } from "./http-server.ts";
+import { createHttpServer, reloadCertificate, type HttpHandler, type ListenerTls } from "./http-server.ts";
+import type { UpgradeHandler } from "./http-upgrade.ts";
 import { LISTENER_LIMITS, type ListenerLimits } from "./limits.ts";
 import { StalledWrites } from "./stalled-writes.ts";
 
@@ -15,6 +16,8 @@ export type ListenerOptions = {
   readonly certificate?: ListenerTls | undefined;
   /** PEM of the authority whose certificates identify clients. Client certificates are optional. */
   readonly clientAuthority?: string | undefined;
+  /** For HTTP/1.1 requests with the header `Upgrade`. Absent: the header is ignored. */
+  readonly upgrade?: UpgradeHandler | undefined;
   /** Instead of the defaults in `LISTENER_LIMITS`. */
   readonly limits?: Partial<ListenerLimits> | undefined;
   /** Which connection is closed when there are too many. Default: the newest. */
@@ -23,7 +26,13 @@ export type ListenerOptions = {
 };
 
 /** `address`: the IP address that is bound. */
-export type Listener = { readonly address: string; readonly port: number; readonly close: () => Promise<void> };
+export type Listener = {
+  readonly address: string;
+  readonly port: number;
+  /** Replaces the certificate for new connections. The error is the reason. */
+  readonly reloadTls: (certificate: ListenerTls) => Result<void, string>;
+  readonly close: () => Promise<void>;
+};
 
 /** The error is the reason; the caller knows the address and what it listens for. */
 export async function listen(options: ListenerOptions, handler: HttpHandler): Promise<Result<Listener, string>> {
@@ -37,7 +46,8 @@ export async function listen(options: ListenerOptions, handler: HttpHandler): Pr
   if (!bound.ok) return err(describeThrown(bound.error));
   const address = server.address();
   if (address === null || typeof address === "string") return err("the address is not an IP address");
-  return ok({ address: address.address, port: address.port, close: () => closeAll(server, sockets, stalled) });
+  const reloadTls = (certificate: ListenerTls) => reloadCertificate(server, certificate, options);
+  return ok({ address: address.address, port: address.port, reloadTls, close: () => closeAll(server, sockets, stalled) });
 }
 
 async function bindOneOf(server: Server, { host, port, otherPorts = [] }: ListenerOptions): Promise<Result<void, unknown>> {
