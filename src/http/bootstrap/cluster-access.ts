@@ -41,6 +41,8 @@ export type ClusterAccess = {
   readonly lastReport?: BootstrapReport;
 };
 
+type AccessSecret = KubeObject & { readonly type: "Opaque"; readonly data: JsonObject };
+
 const PREFIX = "lattice-access-";
 const RECORD_KEY = "record";
 /** The record, without its Secret, is at most this long. */
@@ -52,13 +54,18 @@ export function accessSecretName(cluster: string): string {
   return `${PREFIX}${cluster}`;
 }
 
+/** Only for names that `accessSecretName` made. */
+export function clusterOfSecretName(name: string): string {
+  return name.slice(PREFIX.length);
+}
+
 /** `previous`: keeps labels, annotations and the resourceVersion for optimistic locking. */
-export function accessSecret(access: ClusterAccess, namespace: string, previous?: KubeObject): KubeObject & { data: JsonObject } {
+export function accessSecret(access: ClusterAccess, namespace: string, previous?: KubeObject): AccessSecret {
   const metadata = previous?.metadata ?? { name: accessSecretName(access.cluster), namespace };
   return {
     apiVersion: "v1",
     kind: "Secret",
-    ...{ type: "Opaque" },
+    type: "Opaque",
     metadata: { ...metadata, labels: { ...metadata.labels, [ACCESS_LABEL]: "true" } },
     data: { [RECORD_KEY]: base64OfText(JSON.stringify(access)) },
   };
