@@ -4,7 +4,7 @@
  * The token is checked before the body is read and before any request to the API server, so that clients without one cost little.
  */
 import { err, ok, sensitive, textOfBytes, type Clock, type Result, type Sensitive } from "#base";
-import { discardBody, readBody, type HttpRequest } from "#listener";
+import { readBody, type HttpRequest } from "#listener";
 import {
   answerOfError,
   busy,
@@ -67,9 +67,6 @@ export class BootstrapHandler {
     const token = bearerToken(request.rawHeaders);
     const cluster = route !== undefined && "cluster" in route ? route.cluster : token === undefined ? undefined : clusterOfToken(token);
     const answer = await this.#answer(request, route, { address, token: token ?? NO_TOKEN });
-    // the rest of a body that was not read. A client that gets its manifests slowly must not be cut off with it
-    if (answer.outcome === "ok" || request.complete) request.resume();
-    else discardBody(request, { limits: this.#options.limits.listener, clock: this.#options.clock });
     return { endpoint: route?.endpoint ?? "none", cluster, address, answer: this.#limitFailure(answer, address) };
   }
 

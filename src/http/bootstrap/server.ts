@@ -4,7 +4,7 @@
  * It is the one port of a cell that clients without any certificate reach, so the oldest connection is closed for the newest when there are too many.
  */
 import { describeThrown, fromPromise, map, mapErr, type Clock, type Logger, type Metrics, type Result } from "#base";
-import { listen, type HttpRequest, type HttpResponse, type ListenerTls } from "#listener";
+import { discardBody, listen, type HttpRequest, type HttpResponse, type ListenerLimits, type ListenerTls } from "#listener";
 import { internalError, sendAnswer } from "./answers.ts";
 import { BootstrapAudit } from "./audit.ts";
 import { BootstrapHandler } from "./handler.ts";
@@ -42,6 +42,8 @@ export async function startBootstrapServer(options: BootstrapServerOptions): Pro
     handler: new BootstrapHandler({ registrations: options.registrations, onReport, clock, limits }),
     audit: new BootstrapAudit(options),
     logger: options.logger,
+    limits: limits.listener,
+    clock,
   };
   const listening = await listen(
     { host, port, clock, certificate: tls, minTlsVersion: "TLSv1.3", limits: limits.listener, overflow: "close-oldest" },
@@ -51,9 +53,16 @@ export async function startBootstrapServer(options: BootstrapServerOptions): Pro
   return map(described, (listener) => ({ port: listener.port, reloadTls: listener.reloadCertificate, close: listener.close }));
 }
 
-type Serving = { readonly handler: BootstrapHandler; readonly audit: BootstrapAudit; readonly logger: Logger };
+type Serving = {
+  readonly handler: BootstrapHandler;
+  readonly audit: BootstrapAudit;
+  readonly logger: Logger;
+  readonly limits: ListenerLimits;
+  readonly clock: Clock;
+};
 
-async function serve(request: HttpRequest, response: HttpResponse, { handler, audit, logger }: Serving): Promise<void> {
+async function serve(request: HttpRequest, response: HttpResponse, serving: Serving): Promise<void> {
+  const { handler, audit, logger } = serving;
   const address = clientAddress(request.socket.remoteAddress);
   const handled = await fromPromise(handler.handle(request), describeThrown);
   if (!handled.ok) logger.error("bootstrap request met a bug", { error: handled.error });
@@ -61,5 +70,11 @@ async function serve(request: HttpRequest, response: HttpResponse, { handler, au
     ? handled.value
     : { endpoint: "none", cluster: undefined, address, answer: internalError() };
   audit.record(about, answer);
-  if (answer.outcome !== "disconnected") sendAnswer(response, answer);
+  if (answer.outcome === "disconnected") return;
+  // a body that was not read ends a short time after the answer: not before, because a client may read its manifests slowly
+  request.resume();
+  // on HTTP/2 the response itself finishes only with its request
+  const written = "stream" in response ? response.stream : response;
+  written.once("finish", () => request.complete || discardBody(request, serving));
+  sendAnswer(response, answer);
 }
