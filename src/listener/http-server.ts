@@ -23,8 +23,11 @@ export type ListenerTls = {
   readonly key: Sensitive<string>;
 };
 
+export type TlsVersion = "TLSv1.2" | "TLSv1.3";
+
 export type HttpServerOptions = {
   readonly certificate?: ListenerTls | undefined;
+  readonly minTlsVersion?: TlsVersion | undefined;
   readonly clientAuthority?: string | undefined;
   readonly upgrade?: UpgradeHandler | undefined;
   readonly clock: Clock;
@@ -47,20 +50,19 @@ async function createPlainServer({ limits, stalled }: HttpServerOptions, handler
 }
 
 async function createTlsServer(
-  { clientAuthority, clock, limits, stalled }: HttpServerOptions,
-  { certificate, key }: ListenerTls,
+  options: HttpServerOptions,
+  certificate: ListenerTls,
   handler: HttpHandler,
 ): Promise<Server> {
+  const { clientAuthority, clock, limits, stalled } = options;
   const { constants, createSecureServer } = await import("node:http2");
   const settings = {
     ...nodeLimits(limits),
     allowHTTP1: true,
     handshakeTimeout: limits.headersMs,
-    cert: certificate,
-    key: reveal(key),
-    minVersion: "TLSv1.2" as const,
+    ...secureContextOf(options, certificate),
     // a client without a valid certificate is not disconnected: it may have a token, or it gets a 401
-    ...(clientAuthority === undefined ? {} : { requestCert: true, rejectUnauthorized: false, ca: clientAuthority }),
+    ...(clientAuthority === undefined ? {} : { requestCert: true, rejectUnauthorized: false }),
     settings: { maxConcurrentStreams: limits.streamsPerConnection, maxHeaderListSize: limits.headerBytes },
   };
   const server = createSecureServer(settings, handler);
@@ -72,19 +74,17 @@ async function createTlsServer(
   return server;
 }
 
-/** The rest of the settings is as it was. */
-export function reloadCertificate(
-  server: Server,
-  tls: ListenerTls,
-  { clientAuthority }: Pick<HttpServerOptions, "clientAuthority">,
-): Result<void, string> {
-  if (!("setSecureContext" in server) || typeof server.setSecureContext !== "function") return err("the listener has no TLS");
-  const authority = clientAuthority === undefined ? {} : { ca: clientAuthority };
-  const replace = server.setSecureContext.bind(server);
-  return fromThrowing(
-    () => void replace({ cert: tls.certificate, key: reveal(tls.key), minVersion: "TLSv1.2", ...authority }),
-    (thrown) => describeThrown(thrown),
-  );
+/** For the start of a server and for a later change of its certificate: `setSecureContext` replaces all of it, the lowest version included. */
+export function secureContextOf(
+  { clientAuthority, minTlsVersion = "TLSv1.2" }: Pick<HttpServerOptions, "clientAuthority" | "minTlsVersion">,
+  { certificate, key }: ListenerTls,
+) {
+  return {
+    cert: certificate,
+    key: reveal(key),
+    minVersion: minTlsVersion,
+    ...(clientAuthority === undefined ? {} : { ca: clientAuthority }),
+  };
 }
 
 function nodeLimits(limits: ListenerLimits) {

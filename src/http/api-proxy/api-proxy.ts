@@ -71,6 +71,6 @@ export async function startApiProxy(options: ApiProxyOptions): Promise<Result<Ap
   );
   return map(
     mapErr(listening, (reason) => `cannot listen on ${host}:${port} for the API proxy: ${reason}`),
-    (listener) => listener,
+    (listener) => ({ ...listener, reloadTls: listener.reloadCertificate }),
   );
 }
