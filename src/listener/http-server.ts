@@ -6,7 +6,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { Server } from "node:net";
-import { describeThrown, err, fromThrowing, reveal, type Clock, type Result, type Sensitive } from "#base";
+import { reveal, type Clock, type Sensitive } from "#base";
 import { handleUpgrades, type UpgradeHandler } from "./http-upgrade.ts";
 import type { ListenerLimits } from "./limits.ts";
 import { guardSession } from "./session-guard.ts";

@@ -1,6 +1,5 @@
 /**
- * A cluster with the cluster controller, whose cell is replaced: agents connect and tokens are issued when a test does it. Its compiler makes one
- * object of each kind.
+ * A cluster with the cluster controller, whose cell is replaced: agents connect and tokens are issued when a test does it.
  */
 import { ok, sensitive } from "#base";
 import { bindController, type BoundController } from "#controller-runtime";
@@ -13,7 +12,6 @@ import {
   type ChildAccessRecords,
   type ChildAgent,
   type ClusterShared,
-  type CompileChild,
 } from "#controllers";
 import { latticeClusterKind, latticeClusters, type LatticeCluster } from "#crds";
 import { startEmbeddedCluster, type FixtureObject } from "#embedded-cluster";
@@ -27,7 +25,6 @@ import {
   kubeadmControlPlanes,
   localClusters,
   localMachineTemplates,
-  type KubeObject,
   type Resource,
 } from "#kube";
 import { ControllerWorld } from "./controller-world.ts";
@@ -53,7 +50,7 @@ export class FakeAccess implements ChildAccessRecords {
   readonly records = new Map<string, ChildAccess>();
   issued = 0;
 
-  read = (cluster: string) => Promise.resolve(ok(this.records.get(cluster)));
+  read = (cluster: string) => this.records.get(cluster);
 
   issueTokens = (cluster: string, expiresAt: number) => {
     this.issued += 1;
@@ -75,7 +72,7 @@ export class FakeAccess implements ChildAccessRecords {
 
 export class FakeLink {
   readonly views = new Map<string, ChildAgent>();
-  readonly disconnected: string[] = [];
+  readonly forgotten: string[] = [];
   readonly #listeners = new Set<(cluster: string) => void>();
 
   agents = (): ReadonlyMap<string, ChildAgent> => this.views;
@@ -85,48 +82,13 @@ export class FakeLink {
     return () => void this.#listeners.delete(listener);
   };
 
-  disconnect = (cluster: string, reason: string) => void this.disconnected.push(`${cluster}: ${reason}`);
+  forget = (cluster: string, reason: string) => void this.forgotten.push(`${cluster}: ${reason}`);
 
   set(cluster: string, agent: ChildAgent): void {
     this.views.set(cluster, agent);
     for (const listener of this.#listeners) listener(cluster);
   }
 }
-
-const LABEL = "cluster.x-k8s.io/cluster-name";
-
-/** As the compiler does it, one object per kind. The template's name changes with the version. */
-export const compileSmall: CompileChild = (cluster, { controlPlane }) => {
-  const { name } = cluster.metadata;
-  const { version } = cluster.spec.provider.kubernetes;
-  const object = ({ group, version: api, kind }: Resource, objectName: string, spec: object): KubeObject => {
-    const made = {
-      apiVersion: `${group}/${api}`,
-      kind,
-      metadata: { name: objectName, namespace: `capi-${name}`, labels: { [LABEL]: name } },
-      spec,
-    };
-    return made;
-  };
-  const template = { infrastructureRef: { kind: "LocalMachineTemplate", name: `${name}-${version}` } };
-  const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: `capi-${name}` } };
-  return ok({
-    first: [
-      namespace,
-      object(localClusters, name, {}),
-      object(capiClusters, name, { controlPlaneEndpoint: { host: "127.0.0.9", port: 6443 } }),
-      object(localMachineTemplates, `${name}-${version}`, {}),
-    ],
-    rest: [
-      object(kubeadmControlPlanes, `${name}-control-plane`, {
-        version,
-        machineTemplate: { spec: template },
-        ...(controlPlane === undefined ? { kubeadmConfigSpec: { files: ["first"] } } : {}),
-      }),
-      { object: object(capiMachineDeployments, `${name}-default`, { template: { spec: template } }), once: { spec: { replicas: 2 } } },
-    ],
-  });
-};
 
 export class CellWorld extends ControllerWorld {
   readonly slot = new CellSlot();
@@ -142,7 +104,7 @@ export class CellWorld extends ControllerWorld {
   }
 
   get shared(): ClusterShared {
-    return { home: HOME, cell: this.slot, access: this.access, uplink: this.uplink, compile: compileSmall };
+    return { home: HOME, cell: this.slot, uplink: this.uplink };
   }
 
   controllers(): readonly BoundController[] {
@@ -151,7 +113,7 @@ export class CellWorld extends ControllerWorld {
 
   /** Starts the link, as the cell's service does. */
   startCell(): void {
-    this.slot.set({ link: this.link, trustBundle: () => this.trustBundle, since: this.clock.now() });
+    this.slot.set({ link: this.link, access: this.access, trustBundle: () => this.trustBundle, since: this.clock.now() });
   }
 
   async becomeCell(name = "mgmt", endpoints: object | null = { host: "127.0.0.1" }): Promise<void> {

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { capiViewOf } from "./capi-view.ts";
-import { usedTemplates } from "./used-templates.ts";
 
 const object = (name: string, fields: object) => ({ apiVersion: "v1", kind: "Any", metadata: { name, namespace: "capi-prod" }, ...fields });
 const condition = (type: string, status: string, message = "") => ({ type, status, message, reason: "R", lastTransitionTime: "2026-01-01T00:00:00Z" });
@@ -46,14 +45,4 @@ test("phases, replicas, conditions and times are read from the objects of Cluste
     failedMachines: ["b"],
     progressAt: Date.UTC(2026, 0, 1, 10, 5),
   });
-});
-
-test("templates are in use by control planes, machine deployments and machine sets", () => {
-  const infrastructureRef = { kind: "LocalMachineTemplate", name: "a" };
-  const controlPlane = object("cp", { spec: { machineTemplate: { spec: { infrastructureRef } } } });
-  const bootstrap = { configRef: { kind: "KubeadmConfigTemplate", name: "c" } };
-  const machineSet = object("ms", { spec: { template: { spec: { infrastructureRef: { kind: "LocalMachineTemplate", name: "b" }, bootstrap } } } });
-  expect(usedTemplates([controlPlane, machineSet, object("empty", {})])).toEqual(
-    new Set(["LocalMachineTemplate capi-prod/a", "LocalMachineTemplate capi-prod/b", "KubeadmConfigTemplate capi-prod/c"]),
-  );
 });

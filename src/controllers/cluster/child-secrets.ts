@@ -7,8 +7,9 @@
  * otherwise create one that dials the child.
  */
 import { base64OfText, reveal, sha256Hex, type Sensitive } from "#base";
+import { CLUSTER_NAME_LABEL, tokenSecretName } from "#cluster-compiler";
 import { formatYaml, type KubeObject } from "#kube";
-import { bootstrapSecretOf, CLUSTER_NAME_LABEL, kubeconfigSecretOf } from "./names.ts";
+import { kubeconfigSecretOf } from "./names.ts";
 import type { CellView } from "./observed.ts";
 
 /** A digest of server and authority in the kubeconfig: it is written again when one of them changes. */
@@ -20,7 +21,7 @@ export type ChildSecret = KubeObject & { readonly type: "Opaque"; readonly data:
 export type ChildPlace = { readonly name: string; readonly namespace: string; readonly cell: CellView };
 
 export function bootstrapSecret({ name, namespace }: ChildPlace, token: Sensitive<string>): ChildSecret {
-  return secretOf({ name: bootstrapSecretOf(name), namespace, labels: { [CLUSTER_NAME_LABEL]: name } }, { token: reveal(token) });
+  return secretOf({ name: tokenSecretName(name), namespace, labels: { [CLUSTER_NAME_LABEL]: name } }, { token: reveal(token) });
 }
 
 export function kubeconfigSecret(place: ChildPlace, token: Sensitive<string>): ChildSecret {

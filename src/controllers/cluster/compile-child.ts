@@ -1,8 +1,9 @@
 /** A child's objects by the compiler, split where the kubeconfig Secret is written: before the KubeadmControlPlane. Pure. */
-import type { Result } from "#base";
+import { map, mapErr, type Result } from "#base";
+import { compileCluster, describeClusterError } from "#cluster-compiler";
 import type { WantedObject } from "#controller-runtime";
 import type { LatticeCluster } from "#crds";
-import type { KubeObject } from "#kube";
+import { kubeadmControlPlanes, type KubeObject } from "#kube";
 import type { CellView, ChildObjects } from "./observed.ts";
 
 export type CompileChildInput = {
@@ -11,13 +12,20 @@ export type CompileChildInput = {
   readonly controlPlane: KubeObject | undefined;
 };
 
-export type CompileChild = (
-  cluster: LatticeCluster,
-  input: CompileChildInput,
-) => Result<Pick<ChildObjects, "first" | "rest">, string>;
+const MAX_ERRORS_SHOWN = 10;
 
-/** Up to the KubeadmControlPlane, and from there on. */
-export function splitAtControlPlane(objects: readonly WantedObject[]): Pick<ChildObjects, "first" | "rest"> {
-  const at = objects.findIndex((wanted) => ("once" in wanted ? wanted.object : wanted).kind === "KubeadmControlPlane");
-  return at < 0 ? { first: objects, rest: [] } : { first: objects.slice(0, at), rest: objects.slice(at) };
+/** The error is one sentence for the user. */
+export function compileChild(
+  cluster: LatticeCluster,
+  { cell, controlPlane }: CompileChildInput,
+): Result<Pick<ChildObjects, "first" | "rest">, string> {
+  const { name, host, bootstrapPort, proxyPort, trustBundle: caBundle } = cell;
+  const existing = controlPlane === undefined ? {} : { existing: { controlPlane } };
+  const compiled = compileCluster(cluster, { cell: { name, host, bootstrapPort, proxyPort, caBundle }, ...existing });
+  const described = mapErr(compiled, (errors) => errors.slice(0, MAX_ERRORS_SHOWN).map(describeClusterError).join("; "));
+  return map(described, ({ wanted }) => {
+    const objects = wanted.map(({ object, once }): WantedObject => (once === undefined ? object : { object, once }));
+    const at = wanted.findIndex(({ object }) => object.kind === kubeadmControlPlanes.kind);
+    return { first: objects.slice(0, at), rest: objects.slice(at) };
+  });
 }

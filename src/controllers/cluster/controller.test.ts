@@ -7,8 +7,8 @@ import {
   capiMachineSets,
   fieldAt,
   findCondition,
+  kubeadmConfigTemplates,
   kubeadmControlPlanes,
-  localMachineTemplates,
   namespaces,
   secrets,
   services,
@@ -56,7 +56,7 @@ describe("a child", () => {
     const cluster = await world.latticeCluster("prod");
     expect([cluster?.spec.cellRef, cluster?.status?.phase, cluster?.status?.ownedBy]).toEqual(["mgmt", "Provisioning", "mgmt"]);
     const writes = world.writes().filter((write) => write.includes("capi-prod") || write.includes("latticeclusters/prod"));
-    const order = ["namespaces/capi-prod", "clusters/prod", "lattice-bootstrap-prod", "prod-kubeconfig", "prod-control-plane", "machinedeployments"];
+    const order = ["namespaces/capi-prod", "clusters/prod", "lattice-bootstrap-prod", "prod-kubeconfig", "kubeadmcontrolplanes", "machinedeployments"];
     const at = order.map((name) => writes.findIndex((write) => write.startsWith("PATCH") && write.includes(name) && !write.includes("latticeclusters")));
     expect(at).toEqual(at.toSorted((a, b) => a - b));
     expect(at).not.toContain(-1);
@@ -109,7 +109,8 @@ describe("a child", () => {
     expect(text.toString()).toContain(Buffer.from(world.trustBundle).toString("base64"));
     expect(text.toString()).toContain("token: proxy-1");
     const controlPlane = await world.object<KubeObject>(kubeadmControlPlanes, inProd("prod-control-plane"));
-    expect(fieldAt(controlPlane, "spec", "version")).toBe("1.36.3");
+    expect(JSON.stringify(controlPlane)).toContain("/etc/lattice/cell-ca.crt");
+    expect(JSON.stringify(controlPlane)).not.toContain(world.trustBundle);
   });
 
   test("gets new tokens when a Secret was deleted", async () => {
@@ -120,25 +121,32 @@ describe("a child", () => {
     expect(await world.object(secrets, inProd("prod-kubeconfig"))).toBeDefined();
   });
 
-  test("loses an old machine template when no machine set refers to it any more", async () => {
+  test("loses an old template when no machine set refers to it any more", async () => {
     const world = await openCell();
-    const names = async () => (await world.objects<KubeObject>(localMachineTemplates)).map(({ metadata }) => metadata.name).toSorted();
+    const batch = async () =>
+      (await world.objects<KubeObject>(kubeadmConfigTemplates)).map(({ metadata }) => metadata.name).filter((name) => name.startsWith("prod-batch-"));
+    const setPool = async (labels: Readonly<Record<string, string>>) => {
+      const patch = { spec: { nodes: { workerPools: { batch: { replicas: 1, labels } } } } };
+      expectOk(await world.cluster.client.patch(latticeClusters, { name: "prod" }, { type: "merge", patch }));
+      await world.pass();
+      await world.pass();
+    };
+    await setPool({ disk: "fast" });
+    const [old = ""] = await batch();
     const machineSet = {
       apiVersion: "cluster.x-k8s.io/v1beta2",
       kind: "MachineSet",
-      metadata: { name: "prod-default-1", namespace: "capi-prod", labels: { "cluster.x-k8s.io/cluster-name": "prod" } },
-      spec: { template: { spec: { infrastructureRef: { kind: "LocalMachineTemplate", name: "prod-1.36.3" } } } },
+      metadata: { name: "prod-batch-1", namespace: "capi-prod", labels: { "cluster.x-k8s.io/cluster-name": "prod" } },
+      spec: { template: { spec: { bootstrap: { configRef: { kind: "KubeadmConfigTemplate", name: old } } } } },
     };
     await world.cluster.add(machineSet);
-    const patch = { spec: { provider: { kubernetes: { version: "1.36.4" } } } };
-    expectOk(await world.cluster.client.patch(latticeClusters, { name: "prod" }, { type: "merge", patch }));
+    await setPool({ disk: "slow" });
+    expect(await batch()).toHaveLength(2);
+    await world.remove(capiMachineSets, inProd("prod-batch-1"));
     await world.pass();
     await world.pass();
-    expect(await names()).toEqual(["prod-1.36.3", "prod-1.36.4"]);
-    await world.remove(capiMachineSets, inProd("prod-default-1"));
-    await world.pass();
-    await world.pass();
-    expect(await names()).toEqual(["prod-1.36.4"]);
+    expect(await batch()).toHaveLength(1);
+    expect(await batch()).not.toContain(old);
   });
 
   test("is failed by its deadline, and progress of a machine starts another attempt", async () => {
@@ -171,7 +179,7 @@ describe("a child", () => {
     await world.pass();
     expect(await world.latticeCluster("prod")).toBeUndefined();
     expect(await world.objects(kubeadmControlPlanes)).toHaveLength(0);
-    expect([world.access.records.has("prod"), world.link.disconnected]).toEqual([false, ["prod: the cluster was deleted on its parent"]]);
+    expect([world.access.records.has("prod"), world.link.forgotten]).toEqual([false, ["prod: the cluster was deleted on its parent"]]);
     const left = await world.object(namespaces, { name: "capi-prod" });
     expect(left === undefined || left.metadata.deletionTimestamp !== undefined).toBe(true);
   });

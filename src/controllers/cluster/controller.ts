@@ -4,6 +4,7 @@
  * One controller for both, because both are resources of one kind with one status. What a resource is to this operator, its own cluster, a child of its
  * cell or a foreign one, is observed in every pass: a cluster becomes a cell, and gets a name, while the operator runs.
  */
+import { CLUSTER_NAME_LABEL } from "#cluster-compiler";
 import { defineController, watch, type CacheReader } from "#controller-runtime";
 import { latticeClusters, type LatticeCluster } from "#crds";
 import {
@@ -21,7 +22,7 @@ import {
 import { followAgents } from "./agent-changes.ts";
 import { performClusterCommand, type ClusterCommand } from "./commands.ts";
 import { identityOf } from "./identity.ts";
-import { CELL_SERVICE, CLUSTER_NAME_LABEL, IDENTITY_CONFIG_MAP, PARENT_CONFIG_SECRET } from "./names.ts";
+import { CELL_SERVICE, IDENTITY_CONFIG_MAP, PARENT_CONFIG_SECRET } from "./names.ts";
 import { observeCluster, type ClusterShared } from "./observe.ts";
 import type { ObservedCluster } from "./observed.ts";
 import { childKinds, optionalChildKinds } from "./owned-kinds.ts";

@@ -1,5 +1,6 @@
 /** Reads the state of the operator's own cluster: its nodes, its parent, and the Service in front of its cell. */
 import { ok, type Ok } from "#base";
+import { DEFAULT_POOL, POOL_LABEL } from "#cluster-compiler";
 import type { ReadRuntime } from "#controller-runtime";
 import { parseLatticeCluster, type LatticeCluster } from "#crds";
 import { nodes as nodeKind, secretsByMetadata, services, type Node } from "#kube";
@@ -7,7 +8,6 @@ import type { CapiView } from "./capi-view.ts";
 import { cellAddressProblem } from "./cell-address.ts";
 import { CELL_SERVICE, PARENT_CONFIG_SECRET } from "./names.ts";
 import type { ObservedOwn, OwnNodes } from "./observed.ts";
-import { DEFAULT_POOL } from "./pools.ts";
 import type { UplinkSlot } from "./uplink.ts";
 
 type OwnContext = Pick<ReadRuntime, "cache" | "clock"> & { readonly home: string; readonly uplink: UplinkSlot };
@@ -32,8 +32,6 @@ export function observeOwn(raw: LatticeCluster, capi: CapiView, { cache, clock, 
   });
 }
 
-/** The label that nodes of a pool get from the compiler; workers without it are those of the default pool. */
-const NODE_POOL_LABEL = "lattice.dev/pool";
 const CONTROL_PLANE_LABEL = "node-role.kubernetes.io/control-plane";
 
 function ownNodes(nodes: readonly Node[]): OwnNodes {
@@ -41,7 +39,7 @@ function ownNodes(nodes: readonly Node[]): OwnNodes {
   for (const node of nodes) {
     const labels = node.metadata.labels ?? {};
     if (Object.hasOwn(labels, CONTROL_PLANE_LABEL)) continue;
-    const pool = labels[NODE_POOL_LABEL] ?? DEFAULT_POOL;
+    const pool = labels[POOL_LABEL] ?? DEFAULT_POOL;
     const { total, ready } = byPool.get(pool) ?? { total: 0, ready: 0 };
     byPool.set(pool, { total: total + 1, ready: ready + (isReady(node) ? 1 : 0) });
   }

@@ -1,5 +1,6 @@
 /** Reads what a pass over a LatticeCluster needs: caches, the access record, and the running cell. */
 import { map, ok, type Result } from "#base";
+import { capiNamespace, CLUSTER_NAME_LABEL, tokenSecretName, templatesToPrune } from "#cluster-compiler";
 import type { FailureCause, ReadRuntime } from "#controller-runtime";
 import { parseLatticeCluster, type LatticeCluster } from "#crds";
 import {
@@ -7,6 +8,7 @@ import {
   capiMachineDeployments,
   capiMachines,
   capiMachineSets,
+  describeObject,
   kubeadmControlPlanes,
   secrets,
   secretsByMetadata,
@@ -15,15 +17,14 @@ import {
 import { describeErrors } from "../acceptance/conditions.ts";
 import { capiViewOf, type CapiView } from "./capi-view.ts";
 import { kubeconfigDigest, KUBECONFIG_ANNOTATION } from "./child-secrets.ts";
+import { compileChild } from "./compile-child.ts";
 import { identityOf, type ClusterIdentity } from "./identity.ts";
-import { bootstrapSecretOf, capiNamespaceOf, CLUSTER_NAME_LABEL, kubeconfigSecretOf } from "./names.ts";
+import { kubeconfigSecretOf } from "./names.ts";
 import type { CellView, ChildObjects, ClusterProblem, ObservedChild, ObservedCluster } from "./observed.ts";
 import { observeOwn } from "./observe-own.ts";
-import { childKinds } from "./owned-kinds.ts";
-import type { CellSlot, ChildAccessRecords } from "./ports.ts";
+import { childKinds, templateKinds } from "./owned-kinds.ts";
+import type { CellSlot } from "./ports.ts";
 import { missingCredentials, missingProvider, notACell, otherCell, terminatingNamespace } from "./refusals.ts";
-import type { CompileChild } from "./compile-child.ts";
-import { usedTemplates } from "./used-templates.ts";
 import type { UplinkSlot } from "./uplink.ts";
 
 /** State that all passes share. */
@@ -31,9 +32,7 @@ export type ClusterShared = {
   /** The operator's namespace. */
   readonly home: string;
   readonly cell: CellSlot;
-  readonly access: ChildAccessRecords;
   readonly uplink: UplinkSlot;
-  readonly compile: CompileChild;
 };
 
 export type ObserveContext = ReadRuntime & ClusterShared;
@@ -45,15 +44,13 @@ export async function observeCluster(raw: LatticeCluster, context: ObserveContex
   const identity = identityOf(context.cache, context.home);
   const { name } = raw.metadata;
   if (name === identity.name) return observeOwn(raw, observeCapi(name, context), context);
-  const access = await context.access.read(name, context);
-  if (!access.ok) return access;
   const child = observeChild(raw, identity, context);
   const place = child.cell === undefined || child.objects === undefined ? undefined : { name, namespace: child.objects.namespace, cell: child.cell };
   const found = place === undefined ? ok({ hasToken: false, hasKubeconfig: false }) : await findSecrets(place, context);
-  return map(found, (has) => ({ ...child, ...has, access: access.value }));
+  return map(found, (has) => ({ ...child, ...has }));
 }
 
-type CacheChild = Omit<ObservedChild, "access" | "hasToken" | "hasKubeconfig">;
+type CacheChild = Omit<ObservedChild, "hasToken" | "hasKubeconfig">;
 
 function observeChild(raw: LatticeCluster, identity: ClusterIdentity, context: ObserveContext): CacheChild {
   const { cache, clock, home, cell } = context;
@@ -64,7 +61,7 @@ function observeChild(raw: LatticeCluster, identity: ClusterIdentity, context: O
   const capi = observeCapi(name, context);
   const agent = running?.link.agents().get(name);
   const linkIsNew = running === undefined || now - running.since < LINK_IS_NEW_MS;
-  const common = { kind: "child" as const, now, capi, agent, linkIsNew };
+  const common = { kind: "child" as const, now, capi, agent, access: running?.access.read(name), linkIsNew };
   const refused = { ...common, cluster: raw, cell: undefined, errors: [], objects: undefined };
   if (!parsed.ok) {
     const problem = { reason: "InvalidSpec" as const, message: describeErrors(parsed.error), terminal: true };
@@ -76,7 +73,7 @@ function observeChild(raw: LatticeCluster, identity: ClusterIdentity, context: O
   const cluster = parsed.value;
   const withCell = { ...refused, cluster, cell: view };
   const waits =
-    otherCell(cluster, view.name) ?? missingCredentials(cluster, cache) ?? terminatingNamespace(capiNamespaceOf(name), cache);
+    otherCell(cluster, view.name) ?? missingCredentials(cluster, cache) ?? terminatingNamespace(capiNamespace(name), cache);
   if (waits !== undefined) return { ...withCell, problem: waits };
   const objects = compiledObjects(cluster, view, context);
   return "terminal" in objects ? { ...withCell, problem: objects } : { ...withCell, problem: undefined, objects };
@@ -90,22 +87,24 @@ function cellView({ own }: ClusterIdentity, trustBundle: string | undefined): Ce
   return { name: own.metadata.name, host, grpcPort, bootstrapPort, proxyPort, trustBundle };
 }
 
-function compiledObjects(cluster: LatticeCluster, cell: CellView, { cache, compile }: ObserveContext): ChildObjects | ClusterProblem {
+function compiledObjects(cluster: LatticeCluster, cell: CellView, { cache }: ObserveContext): ChildObjects | ClusterProblem {
   const { name } = cluster.metadata;
-  const namespace = capiNamespaceOf(name);
+  const namespace = capiNamespace(name);
   const [controlPlane] = ofCluster(cache.list(kubeadmControlPlanes, namespace), name);
-  const compiled = compile(cluster, { cell, controlPlane });
+  const compiled = compileChild(cluster, { cell, controlPlane });
   if (!compiled.ok) return { reason: "CompileError", message: compiled.error, terminal: true };
   const { first, rest } = compiled.value;
   const planned = [...first, ...rest].map((wanted) => ("once" in wanted ? wanted.object : wanted));
   const missing = missingProvider(planned, cluster.spec.provider.type, { kinds: childKinds, cache });
   if (missing !== undefined) return missing;
   const users = [kubeadmControlPlanes, capiMachineDeployments, capiMachineSets].flatMap((kind) => cache.list(kind, namespace));
-  return { namespace, first, rest, usedTemplates: usedTemplates(users) };
+  const templates = templateKinds.flatMap((kind) => cache.list(kind, namespace));
+  const unused = new Set(templatesToPrune(templates, users));
+  return { namespace, first, rest, usedTemplates: new Set(templates.filter((one) => !unused.has(one)).map(describeObject)) };
 }
 
 function observeCapi(name: string, { cache }: Pick<ReadRuntime, "cache">): CapiView {
-  const namespace = capiNamespaceOf(name);
+  const namespace = capiNamespace(name);
   const [controlPlane] = ofCluster(cache.list(kubeadmControlPlanes, namespace), name);
   return capiViewOf(name, {
     cluster: cache.get(capiClusters, { namespace, name }),
@@ -137,7 +136,7 @@ async function findSecrets(
     if (live.ok) return ok(matches(live.value));
     return live.error.kind === "not-found" ? ok(false) : live;
   };
-  const token = await find(bootstrapSecretOf(name), () => true);
+  const token = await find(tokenSecretName(name), () => true);
   if (!token.ok) return token;
   return map(await find(kubeconfigSecretOf(name), isCurrent), (hasKubeconfig) => ({ hasToken: token.value, hasKubeconfig }));
 }

@@ -1,11 +1,11 @@
 /** What a pass over a LatticeCluster applies and does. Pure. */
 import { ok, parseDuration, type Result } from "#base";
+import { capiNamespace } from "#cluster-compiler";
 import { nothing, stalled, waiting, type Plan, type PlanError, type ReconcileOutcome, type WantedObject } from "#controller-runtime";
 import type { LatticeCluster } from "#crds";
 import { isBeingDeleted } from "#kube";
 import { childStateOf, type ChildState } from "./child-state.ts";
 import type { ClusterCommand } from "./commands.ts";
-import { capiNamespaceOf } from "./names.ts";
 import type { ObservedChild, ObservedCluster, ObservedOwn } from "./observed.ts";
 import { childKinds } from "./owned-kinds.ts";
 import { ownStateOf } from "./own-state.ts";
@@ -50,7 +50,7 @@ function childDeletion({ metadata: { name }, spec }: LatticeCluster): ClusterPla
     deletes: { order: [["Cluster"]], ...stuck },
     commands: [
       { kind: "remove-access", cluster: name },
-      { kind: "delete-namespace", namespace: capiNamespaceOf(name), cluster: name },
+      { kind: "delete-namespace", namespace: capiNamespace(name), cluster: name },
     ],
   };
 }

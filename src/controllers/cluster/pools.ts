@@ -1,8 +1,6 @@
 /** The pools of a LatticeCluster by its spec. */
+import { DEFAULT_POOL } from "#cluster-compiler";
 import type { LatticeClusterSpec } from "#crds";
-
-/** The pool of `spec.nodes.workers`. */
-export const DEFAULT_POOL = "default";
 
 /** Nodes that the spec declares, by pool; the number of an autoscaled pool is the autoscaler's. */
 export function declaredPools({ nodes: { workers, workerPools = {} } }: Pick<LatticeClusterSpec, "nodes">): ReadonlyMap<string, number> {

@@ -3,7 +3,7 @@
  * The operator connects them while it leads; until then a cell has none, and its children wait.
  */
 import type { Result, Sensitive } from "#base";
-import type { FailureCause, Runtime } from "#controller-runtime";
+import type { FailureCause } from "#controller-runtime";
 
 /** A child's agent, as the link of the cell has it. */
 export type ChildAgent = {
@@ -24,7 +24,8 @@ export type ChildHealth = { readonly readyNodes: number; readonly totalNodes: nu
 export type ChildLink = {
   readonly agents: () => ReadonlyMap<string, ChildAgent>;
   readonly subscribe: (listener: (cluster: string) => void) => () => void;
-  readonly disconnect: (cluster: string, reason: string) => void;
+  /** Ends the connection of its agent, and removes the agent. */
+  readonly forget: (cluster: string, reason: string) => void;
 };
 
 /** For the first node of a child, and for Cluster API on the cell. */
@@ -43,28 +44,26 @@ export type ChildAccess = {
   readonly lastReport?: { readonly step: string; readonly message: string; readonly node: string } | undefined;
 };
 
-export type AccessContext = Pick<Runtime, "client" | "signal">;
 export type AccessResult<T> = Promise<Result<T, FailureCause>>;
 
 /** The access records. Every change is safe to repeat; a token is returned once and stored only as a digest. */
 export type ChildAccessRecords = {
-  readonly read: (cluster: string, context: AccessReadContext) => AccessResult<ChildAccess | undefined>;
+  readonly read: (cluster: string) => ChildAccess | undefined;
   /**
    * New tokens, which replace those before; the record is created if there is none. Certificates stay accepted. `expiresAt`: of the bootstrap
    * token.
    */
-  readonly issueTokens: (cluster: string, expiresAt: number, context: AccessContext) => AccessResult<ChildTokens>;
+  readonly issueTokens: (cluster: string, expiresAt: number) => AccessResult<ChildTokens>;
   /** Postpones the expiry of the bootstrap token. */
-  readonly extend: (cluster: string, expiresAt: number, context: AccessContext) => AccessResult<void>;
-  /** Revokes all credentials and removes the record. */
-  readonly remove: (cluster: string, context: AccessContext) => AccessResult<void>;
+  readonly extend: (cluster: string, expiresAt: number) => AccessResult<void>;
+  /** Refuses all credentials of the cluster from now on. */
+  readonly remove: (cluster: string) => AccessResult<void>;
 };
-
-export type AccessReadContext = { readonly client: Pick<Runtime["client"], "get">; readonly signal: AbortSignal };
 
 /** A running cell. */
 export type RunningCell = {
   readonly link: ChildLink;
+  readonly access: ChildAccessRecords;
   /** Certificates of the cell's authorities in PEM: the trust of children. */
   readonly trustBundle: () => string;
   /** When the link began to listen: agents need a while to come back. */

@@ -27,7 +27,8 @@ export function otherCell({ spec: { cellRef } }: LatticeCluster, cell: string): 
 
 export function missingCredentials({ spec: { provider } }: LatticeCluster, cache: CacheReader): ClusterProblem | undefined {
   const { credentialsRef } = provider;
-  if (credentialsRef === undefined || cache.get(secretsByMetadata, credentialsRef) !== undefined) return undefined;
+  // on Azure it names an identity of the provider, not a Secret
+  if (credentialsRef === undefined || provider.type === "azure" || cache.get(secretsByMetadata, credentialsRef) !== undefined) return undefined;
   const { namespace, name } = credentialsRef;
   const message = `spec.provider.credentialsRef: Secret ${namespace}/${name} does not exist; create it with the credentials of ${provider.type}`;
   return { reason: "CredentialsMissing", message, terminal: false };
