@@ -43,7 +43,12 @@ const rbac: KubeObject[] = [
 const labels = { app: "lattice-operator" };
 const deployment = Object.assign(
   { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "lattice-operator", namespace: "lattice-system" } },
-  { spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers: [{ name: "operator", image: "lattice:1" }] } } } },
+  {
+    spec: {
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers: [{ name: "operator", image: "lattice:1" }] } },
+    },
+  },
 );
 const docker = expectOk(clusterBundle(bundle, "docker", inventoryCrd));
 const certificates: WebhookCertificate[] = webhookCertificateNeeds(docker.providers).map(({ namespace, secretName }) => ({
@@ -79,7 +84,13 @@ describe("the stream of a new cluster", () => {
     expect(find("ConfigMap", "lattice-identity")).toMatchObject({ data: { cluster: "east" }, metadata: { namespace: "lattice-system" } });
     const base64 = (text: string) => Buffer.from(text).toString("base64");
     expect(find("Secret", "lattice-parent-config")).toMatchObject({
-      data: { cell: base64("hq"), endpoint: base64("h:50051"), bootstrap: base64("https://h:8443"), "ca.crt": base64("PEM"), "csr-token": base64("token") },
+      data: {
+        cell: base64("hq"),
+        endpoint: base64("h:50051"),
+        bootstrap: base64("https://h:8443"),
+        "ca.crt": base64("PEM"),
+        "csr-token": base64("token"),
+      },
     });
   });
 
@@ -90,7 +101,10 @@ describe("the stream of a new cluster", () => {
 
   test("has Secrets of webhooks in place of cert-manager's objects, and their CA in CRDs", () => {
     expect(objects.filter(({ apiVersion }) => apiVersion.startsWith("cert-manager.io/"))).toEqual([]);
-    expect(find("Secret", "capi-webhook-service-cert")).toMatchObject({ type: "kubernetes.io/tls", metadata: { namespace: "capi-system" } });
+    expect(find("Secret", "capi-webhook-service-cert")).toMatchObject({
+      type: "kubernetes.io/tls",
+      metadata: { namespace: "capi-system" },
+    });
     const crd = find("CustomResourceDefinition", "clusters.cluster.x-k8s.io");
     expect(fieldAt(crd, "spec", "conversion", "webhook", "clientConfig", "caBundle")).toBe(
       Buffer.from("ca of capi-webhook-service-cert").toString("base64"),
@@ -115,7 +129,13 @@ describe("the stream of a new cluster", () => {
       for (const object of objects) {
         const [group = "", version = ""] = object.apiVersion.includes("/") ? object.apiVersion.split("/") : ["", object.apiVersion];
         const { kind, metadata } = object;
-        const resource = defineResource({ group, version, kind, plural: `${kind.toLowerCase()}s`, namespaced: metadata.namespace !== undefined });
+        const resource = defineResource({
+          group,
+          version,
+          kind,
+          plural: `${kind.toLowerCase()}s`,
+          namespaced: metadata.namespace !== undefined,
+        });
         const applied = await cluster.client.apply(resource, object, { fieldManager: "kubectl", force: true });
         expect([describeObject(object), applied.ok ? undefined : applied.error]).toEqual([describeObject(object), undefined]);
         versions.push(applied.ok ? applied.value.metadata.resourceVersion : undefined);
@@ -144,7 +164,10 @@ describe("webhook configurations", () => {
   test("get the CA of the Certificate that they name, and keep their other annotations", () => {
     const stream = expectOk(withObject(configuration({ "cert-manager.io/inject-ca-from": "capi-system/capi-serving-cert", other: "x" })));
     const found = objectsOf(stream).find(({ metadata }) => metadata.name === "v");
-    expect(fieldAt(found, "webhooks")).toMatchObject([{ clientConfig: { service: { name: "s" }, caBundle: expect.any(String) as string } }, { name: "b" }]);
+    expect(fieldAt(found, "webhooks")).toMatchObject([
+      { clientConfig: { service: { name: "s" }, caBundle: expect.any(String) as string } },
+      { name: "b" },
+    ]);
     expect(found?.metadata.annotations).toEqual({ other: "x" });
   });
   test("are refused when they name a Certificate that is not there", () => {
@@ -156,7 +179,11 @@ describe("webhook configurations", () => {
 
 describe("a stream is refused", () => {
   const rows: { name: string; given: Partial<BootstrapManifestsInput>; want: string }[] = [
-    { name: "with an object twice", given: { operator: { rbac: [...rbac, ...rbac], deployment } }, want: "Namespace lattice-system is there twice" },
+    {
+      name: "with an object twice",
+      given: { operator: { rbac: [...rbac, ...rbac], deployment } },
+      want: "Namespace lattice-system is there twice",
+    },
     {
       name: "with a namespace that does not exist",
       given: { operator: { rbac: rbac.slice(1), deployment } },
@@ -185,13 +212,17 @@ describe("the part of a bundle for one cluster", () => {
   });
   test("names the component that is missing", () => {
     expect(clusterBundle(bundle, "aws", inventoryCrd)).toMatchObject({
-      error: { message: "the bundle has no component infrastructure-aws, which clusters of provider aws need; it has infrastructure-docker" },
+      error: {
+        message: "the bundle has no component infrastructure-aws, which clusters of provider aws need; it has infrastructure-docker",
+      },
     });
   });
   test("has the CRD of the inventory once, also when a component brings it", () => {
     const core = bundle.components.get("cluster-api");
     const withCrd = new Map(bundle.components);
     if (core !== undefined) withCrd.set("cluster-api", { ...core, objects: [...core.objects, inventoryCrd] });
-    expect(clusterBundle({ components: withCrd }, "docker", inventoryCrd)).toMatchObject(ok({ inventory: [{ kind: "Provider" }, {}, {}, {}] }));
+    expect(clusterBundle({ components: withCrd }, "docker", inventoryCrd)).toMatchObject(
+      ok({ inventory: [{ kind: "Provider" }, {}, {}, {}] }),
+    );
   });
 });

@@ -19,7 +19,8 @@ const writeManifest = (change: (given: Manifest) => void) => {
   write("bundle.json", JSON.stringify(changed));
 };
 /** Changes a field of the first component, cluster-api. */
-const writeField = (name: string, value: unknown) => writeManifest(({ components: [first] }) => Object.assign(first ?? {}, { [name]: value }));
+const writeField = (name: string, value: unknown) =>
+  writeManifest(({ components: [first] }) => Object.assign(first ?? {}, { [name]: value }));
 /** Another text with a correct digest. */
 const replaceText = (text: string, images: readonly string[] = []) => {
   write("cluster-api.yaml", text);
@@ -50,14 +51,22 @@ describe("a bundle is refused with one sentence", () => {
     { name: "a manifest that is not JSON", change: () => write("bundle.json", "{"), want: "bundle.json: not JSON" },
     { name: "another format", change: () => writeManifest((it) => (it.format = 2)), want: "bundle.json: format: must be 1" },
     { name: "no components", change: () => write("bundle.json", '{"format":1}'), want: "bundle.json: components: must be a list" },
-    { name: "a component that is no object", change: () => write("bundle.json", '{"format":1,"components":[1]}'), want: "components[0]: must be" },
+    {
+      name: "a component that is no object",
+      change: () => write("bundle.json", '{"format":1,"components":[1]}'),
+      want: "components[0]: must be",
+    },
     { name: "a name that is no text", change: () => writeField("name", 1), want: "components[0].name: must be text" },
     { name: "an unknown name", change: () => writeField("name", "__proto__"), want: 'components[0].name: "__proto__" is not a component' },
     { name: "a bad version", change: () => writeField("version", ""), want: "components[0].version: must be a version" },
     { name: "a path as file", change: () => writeField("file", "../x.yaml"), want: "components[0].file: must be cluster-api.yaml" },
     { name: "a bad digest", change: () => writeField("sha256", "x"), want: "components[0].sha256: must be 64 hexadecimal digits" },
     { name: "no images", change: () => writeField("images", [1]), want: "components[0].images: must be a list of text" },
-    { name: "other images", change: () => writeField("images", ["evil:1"]), want: "cluster-api.yaml has other images than bundle.json lists" },
+    {
+      name: "other images",
+      change: () => writeField("images", ["evil:1"]),
+      want: "cluster-api.yaml has other images than bundle.json lists",
+    },
     {
       name: "a component twice",
       change: () => writeManifest((it) => it.components.push(...it.components)),

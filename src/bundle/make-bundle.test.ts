@@ -70,7 +70,12 @@ describe("images", () => {
     expect(parseMirror(text).ok).toBe(false);
   });
   test("a field image outside containers is not an image", () => {
-    const object = { apiVersion: "v1", kind: "X", metadata: { name: "a" }, spec: { image: "x", containers: [{ image: 1 }, "y", { image: "z" }] } };
+    const object = {
+      apiVersion: "v1",
+      kind: "X",
+      metadata: { name: "a" },
+      spec: { image: "x", containers: [{ image: 1 }, "y", { image: "z" }] },
+    };
     expect(imagesOf([object])).toEqual(["z"]);
   });
 });
@@ -114,21 +119,40 @@ describe("documents", () => {
     { name: "more than 10 MiB", given: withCilium(`# ${"x".repeat(10 * 1024 * 1024)}`), want: "is larger than 10 MiB" },
     { name: "no object", given: withCilium("---\n"), want: "component cilium has no object" },
     { name: "an object twice", given: withCilium(CONFIG, CONFIG), want: "component cilium: ConfigMap b/a is there twice" },
-    { name: "no namespace", given: withCilium(CONFIG.replace(", namespace: b", "")), want: "component cilium: ConfigMap a has no namespace" },
-    { name: "too many objects", given: withCilium("---\n{apiVersion: v1, kind: X, metadata: {name: a}}\n".repeat(5_001)), want: "more than 5000" },
+    {
+      name: "no namespace",
+      given: withCilium(CONFIG.replace(", namespace: b", "")),
+      want: "component cilium: ConfigMap a has no namespace",
+    },
+    {
+      name: "too many objects",
+      given: withCilium("---\n{apiVersion: v1, kind: X, metadata: {name: a}}\n".repeat(5_001)),
+      want: "more than 5000",
+    },
     { name: "a missing component", given: sources.slice(1), want: "component cluster-api is missing; add --from cluster-api=FILE" },
-    { name: "no infrastructure", given: sources.filter(({ name }) => !name.startsWith("infra")), want: "infrastructure-PROVIDER is missing" },
+    {
+      name: "no infrastructure",
+      given: sources.filter(({ name }) => !name.startsWith("infra")),
+      want: "infrastructure-PROVIDER is missing",
+    },
     { name: "an unknown component", given: [...sources, { name: "flux", version: "1", files: [] }], want: '"flux" is not a component' },
     { name: "a path as a name", given: [{ name: "infrastructure-../x", version: "1", files: [] }], want: "is not a component" },
     { name: "a component twice", given: [...sources, ...sources], want: "component cluster-api is given twice" },
     { name: "an invalid version", given: [{ name: "cilium", version: "a b", files: [] }], want: '"a b" is not a version' },
   ];
   test.each(rows)("with $name are refused", ({ given, want }) => {
-    expect(makeBundle(given, settings)).toMatchObject({ ok: false, error: { kind: "source", message: expect.stringContaining(want) as string } });
+    expect(makeBundle(given, settings)).toMatchObject({
+      ok: false,
+      error: { kind: "source", message: expect.stringContaining(want) as string },
+    });
   });
 
   test.each([
-    { name: "without a value", text: "x: ${MISSING} ${ALSO}", want: "has variables without a default: ALSO, MISSING; use --set NAME=VALUE" },
+    {
+      name: "without a value",
+      text: "x: ${MISSING} ${ALSO}",
+      want: "has variables without a default: ALSO, MISSING; use --set NAME=VALUE",
+    },
     { name: "in an unknown form", text: "x: ${A^^}", want: "${A^^} is not a form of variable that is supported" },
   ])("with variables $name are refused", ({ text, want }) => {
     const given = [{ name: "cluster-api", version: "1", files: [{ path: "core.yaml", text }] }, ...sources.slice(1)];

@@ -37,8 +37,14 @@ function listFiles(io: CliIo, path: string): Result<{ paths: readonly string[]; 
       const named = entries.map((entry) => ({ entry, file: join(path, relative(full, join(entry.parentPath, entry.name))) }));
       const isManifest = ({ entry }: (typeof named)[number]) => entry.isFile() && EXTENSIONS.has(extname(entry.name));
       return {
-        paths: named.filter(isManifest).map(({ file }) => file).toSorted(),
-        leftOut: named.filter((one) => !isManifest(one)).map(({ file }) => `${file}, which is not a manifest`).toSorted(),
+        paths: named
+          .filter(isManifest)
+          .map(({ file }) => file)
+          .toSorted(),
+        leftOut: named
+          .filter((one) => !isManifest(one))
+          .map(({ file }) => `${file}, which is not a manifest`)
+          .toSorted(),
       };
     },
     () => "there is no such file or folder",
