@@ -29,7 +29,8 @@ export function versionFault(version: string): string | undefined {
 export function parseManifest(text: string): Result<readonly BundleEntry[], string> {
   const parsed = parseJson(text);
   if (!parsed.ok) return err(`${MANIFEST_FILE}: ${parsed.error}`);
-  if (field(parsed.value, "format") !== FORMAT) return err(`${MANIFEST_FILE}: format: must be ${FORMAT}; make the bundle again with lattice bundle`);
+  if (field(parsed.value, "format") !== FORMAT)
+    return err(`${MANIFEST_FILE}: format: must be ${FORMAT}; make the bundle again with lattice bundle`);
   const components = field(parsed.value, "components");
   if (!Array.isArray(components)) return err(`${MANIFEST_FILE}: components: must be a list`);
   const entries: BundleEntry[] = [];

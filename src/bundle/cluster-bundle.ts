@@ -33,7 +33,10 @@ export function localClusterBundle({ crds, inventory }: ReducedClusterApi): Clus
 /** `inventoryCrd`: the CRD of kind Provider, which `clusterctl init` would install. */
 export function clusterBundle(bundle: Bundle | undefined, provider: string, inventoryCrd: KubeObject): Result<ClusterBundle, BundleError> {
   if (bundle === undefined) {
-    return bundleError("missing", `clusters of provider ${provider} need a bundle; make one with lattice bundle and name its folder in the settings`);
+    return bundleError(
+      "missing",
+      `clusters of provider ${provider} need a bundle; make one with lattice bundle and name its folder in the settings`,
+    );
   }
   const providers: BundleComponent[] = [];
   for (const name of [...CLUSTER_API_COMPONENTS, `infrastructure-${provider}`]) {

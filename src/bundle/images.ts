@@ -48,7 +48,9 @@ function fullName(image: string): string {
 }
 
 function mapImages<T>(value: T, change: (image: string) => string): T {
-  return mapFields(value, (name, item) => (CONTAINER_LISTS.has(name) && Array.isArray(item) ? item.map((one) => mapImage(one, change)) : item));
+  return mapFields(value, (name, item) =>
+    CONTAINER_LISTS.has(name) && Array.isArray(item) ? item.map((one) => mapImage(one, change)) : item,
+  );
 }
 
 function mapImage(container: unknown, change: (image: string) => string): unknown {

@@ -21,7 +21,8 @@ export function loadBundle(folder: string): Result<Bundle, BundleError> {
   const loaded = andThen(readManifest(folder), (entries) => readComponents(folder, entries));
   if (!loaded.ok) return err({ kind: "folder", message: `bundle ${folder}: ${loaded.error}` });
   const missing = missingComponent(loaded.value.keys());
-  if (missing !== undefined) return err({ kind: "missing", message: `bundle ${folder}: component ${missing} is missing; make it again with lattice bundle` });
+  if (missing !== undefined)
+    return err({ kind: "missing", message: `bundle ${folder}: component ${missing} is missing; make it again with lattice bundle` });
   return ok({ components: loaded.value });
 }
 
@@ -54,7 +55,8 @@ function readComponents(folder: string, entries: readonly BundleEntry[]): Result
 function readComponent(folder: string, { name, version, file, sha256, images }: BundleEntry): Result<BundleComponent, string> {
   const text = readText(join(folder, file), MAX_COMPONENT);
   if (!text.ok) return err(`${file}: ${text.error}`);
-  if (sha256Hex(text.value) !== sha256) return err(`${file} was changed after the bundle was made: its SHA-256 is not that of ${MANIFEST_FILE}`);
+  if (sha256Hex(text.value) !== sha256)
+    return err(`${file} was changed after the bundle was made: its SHA-256 is not that of ${MANIFEST_FILE}`);
   return andThen(readObjects(text.value, file), ({ objects }) => {
     if (!jsonEqual(imagesOf(objects), images)) return err(`${file} has other images than ${MANIFEST_FILE} lists; make the bundle again`);
     return ok({ name, version, objects, images });
@@ -65,8 +67,14 @@ const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** Regular files only; the size is checked before anything is read. */
 function readText(path: string, limit: number): Result<string, string> {
-  const read = fromThrowing(() => readLimited(path, limit), (thrown) => `cannot be read (${codeOf(thrown)})`);
-  return andThen(andThen(read, (result) => result), textOfFile);
+  const read = fromThrowing(
+    () => readLimited(path, limit),
+    (thrown) => `cannot be read (${codeOf(thrown)})`,
+  );
+  return andThen(
+    andThen(read, (result) => result),
+    textOfFile,
+  );
 }
 
 function readLimited(path: string, limit: number): Result<Buffer, string> {

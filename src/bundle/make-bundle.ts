@@ -38,9 +38,9 @@ export function makeBundle(sources: readonly ComponentSource[], settings: Bundle
   for (const source of sources) {
     const read = readSource(source, settings, used);
     if (!read.ok) return read;
-    const { objects, leftOut } = read.value;
+    const { objects } = read.value;
     const images = imagesOf(objects);
-    warnings.push(...leftOut.map((what) => `left out: ${what}`));
+    warnings.push(...read.value.warnings);
     const text = formatYamlDocuments(objects);
     const file = `${source.name}.yaml`;
     files.set(file, text);
@@ -65,9 +65,9 @@ function readSource(
   { name, files }: ComponentSource,
   { mirrors, variables }: BundleSettings,
   used: Set<string>,
-): Result<{ objects: readonly KubeObject[]; leftOut: readonly string[] }, BundleError> {
+): Result<{ objects: readonly KubeObject[]; warnings: readonly string[] }, BundleError> {
   const objects: KubeObject[] = [];
-  const leftOut: string[] = [];
+  const warnings: string[] = [];
   for (const { path, text } of files) {
     const substituted = isProviderComponent(name) ? substituteVariables(text, variables) : ok({ text, used: new Set<string>() });
     if (!substituted.ok) return bundleError("source", `${path}: ${substituted.error}`);
@@ -75,14 +75,15 @@ function readSource(
     const read = readObjects(substituted.value.text, path);
     if (!read.ok) return bundleError("source", read.error);
     objects.push(...read.value.objects);
-    leftOut.push(...read.value.leftOut);
+    warnings.push(...read.value.leftOut.map((what) => `left out: ${what}`));
   }
   if (objects.length === 0) return bundleError("source", `component ${name} has no object`);
   const fault = streamFault(objects);
   if (fault !== undefined) return bundleError("source", `component ${name}: ${fault}`);
   const unmirrored = mirrors.length === 0 ? [] : imagesOf(objects).filter((image) => mirroredName(image, mirrors) === undefined);
+  warnings.push(...unmirrored.map((image) => `${image} is at no mirror; its name is unchanged`));
   const labelled = isProviderComponent(name) ? objects.map((object) => withProviderLabels(object, name)) : objects;
-  return ok({ objects: mirrorImages(labelled, mirrors), leftOut: [...leftOut, ...unmirrored.map((image) => `${image} has no mirror`)] });
+  return ok({ objects: mirrorImages(labelled, mirrors), warnings });
 }
 
 function withProviderLabels(object: KubeObject, provider: string): KubeObject {

@@ -3,7 +3,9 @@ import { describeObject, type KubeObject } from "#kube";
 
 const EXISTING_NAMESPACES = ["kube-system", "default"];
 /** Kinds without a namespace would be applied to `default`, which is never intended. */
-const NAMESPACED = new Set("ConfigMap Secret Service ServiceAccount Deployment DaemonSet StatefulSet Job Role RoleBinding Provider".split(" "));
+const NAMESPACED = new Set(
+  "ConfigMap Secret Service ServiceAccount Deployment DaemonSet StatefulSet Job Role RoleBinding Provider".split(" "),
+);
 
 /** The first fault as a sentence. */
 export function streamFault(objects: readonly KubeObject[]): string | undefined {
@@ -24,7 +26,9 @@ export function completeStreamFault(objects: readonly KubeObject[]): string | un
   const namespaces = new Set(EXISTING_NAMESPACES);
   for (const { kind, apiVersion, metadata } of objects) if (kind === "Namespace" && apiVersion === "v1") namespaces.add(metadata.name);
   const homeless = objects.find(({ metadata: { namespace } }) => namespace !== undefined && !namespaces.has(namespace));
-  return homeless === undefined ? undefined : `${describeObject(homeless)}: namespace ${homeless.metadata.namespace ?? ""} is not part of the manifests`;
+  return homeless === undefined
+    ? undefined
+    : `${describeObject(homeless)}: namespace ${homeless.metadata.namespace ?? ""} is not part of the manifests`;
 }
 
 /** Versions of one group are one object. */

@@ -21,7 +21,8 @@ export function substituteVariables(text: string, values: ReadonlyMap<string, st
     }
     used.add(name);
     const value = values.get(name);
-    if (prefix !== undefined) return value?.startsWith(prefix) === true ? `${replacement ?? ""}${value.slice(prefix.length)}` : (value ?? "");
+    if (prefix !== undefined)
+      return value?.startsWith(prefix) === true ? `${replacement ?? ""}${value.slice(prefix.length)}` : (value ?? "");
     if (value === undefined && fallback === undefined) missing.add(name);
     return value ?? unquote(fallback ?? "");
   });

@@ -71,7 +71,11 @@ function withCaBundle(webhook: Json, ca: string): Json {
 
 function secretOf({ namespace, secretName, certificate, key, ca }: WebhookCertificate, { metadata: { labels } }: KubeObject): KubeObject {
   const data = { "ca.crt": base64OfText(ca), "tls.crt": base64OfText(certificate), "tls.key": base64OfText(reveal(key)) };
-  const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: secretName, namespace, ...(labels === undefined ? {} : { labels }) } };
+  const secret = {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { name: secretName, namespace, ...(labels === undefined ? {} : { labels }) },
+  };
   return Object.assign(secret, { type: "kubernetes.io/tls", data });
 }
 

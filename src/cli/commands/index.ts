@@ -1,5 +1,6 @@
 /** All commands, in the order in which `lattice --help` lists them within their groups. */
 import { registerApiServer } from "./api-server.ts";
+import { registerBundle } from "./bundle.ts";
 import type { RegisterCommand } from "./command.ts";
 import { registerCompile } from "./compile.ts";
 import { registerCompletion } from "./completion.ts";
@@ -35,6 +36,7 @@ export const COMMANDS: readonly RegisterCommand[] = [
   registerCrds,
   registerRbac,
   registerOperator,
+  registerBundle,
   registerPatch,
   registerCompletion,
   registerVersion,
