@@ -20,6 +20,7 @@ const CHANNEL_OPTIONS = {
   "grpc.max_send_message_length": LINK_LIMITS.messageBytes,
   "grpc.keepalive_time_ms": 30_000,
   "grpc.keepalive_timeout_ms": 20_000,
+  "grpc-node.flow_control_window": LINK_LIMITS.windowBytes,
   "grpc.use_local_subchannel_pool": 1,
   "grpc.service_config_disable_resolution": 1,
   "grpc.enable_retries": 0,

@@ -102,12 +102,10 @@ class RunningAgentLink implements AgentLink {
   }
 
   async #open(connection: number): Promise<void> {
-    const { transport, clock, credentials } = this.#options;
+    const { transport, credentials } = this.#options;
+    this.#cancelHeartbeat();
     const opened = (transport ?? grpcTransport(this.#options)).open(credentials());
-    if (!opened.ok) {
-      // not at once: the state of this connection is set after its effects
-      return void clock.after(0, () => this.#ended(connection, { kind: "refused", reason: opened.error }));
-    }
+    if (!opened.ok) return this.#ended(connection, { kind: "refused", reason: opened.error });
     const channel = opened.value;
     this.#channels.set(connection, channel);
     channel.control.listen({
@@ -118,14 +116,11 @@ class RunningAgentLink implements AgentLink {
     if (this.#state.connection !== connection || this.#state.phase !== "connecting") return;
     const newest = this.#options.generation();
     this.#generation = newest > this.#generation ? newest : this.#generation + 1n;
-    this.#write({
-      kind: "ready",
-      agentVersion: this.#options.version,
-      kubernetesVersion: report.health.kubernetesVersion,
-      protocolVersions: PROTOCOL_VERSIONS,
-      generation: this.#generation,
-      state: report.state,
-    });
+    const { cluster, version: agentVersion, clock } = this.#options;
+    const { kubernetesVersion } = report.health;
+    const generation = this.#generation;
+    const ready = { kind: "ready", agentVersion, kubernetesVersion, protocolVersions: PROTOCOL_VERSIONS, generation, state: report.state } as const;
+    channel.control.write(encodeAgentPayload(cluster, ready, clock.now()));
   }
 
   #ended(connection: number, close: Parameters<AgentChannel["control"]["close"]>[0]): void {
@@ -230,9 +225,10 @@ class RunningAgentLink implements AgentLink {
     this.#write({ kind: "command-ack", id, success: false, error, effects: [] });
   }
 
+  /** Before the Welcome nothing but AgentReady may be sent. An acknowledgement is not lost by that: the cell repeats its command. */
   #write(payload: AgentPayload): void {
     const control = this.#channels.get(this.#state.connection)?.control;
-    if (control === undefined) return;
+    if (control === undefined || this.#state.phase !== "connected") return;
     if (control.queued() >= LINK_LIMITS.queuedMessages) return control.close({ kind: "busy", reason: "the cell does not read" });
     control.write(encodeAgentPayload(this.#options.cluster, payload, this.#options.clock.now()));
   }

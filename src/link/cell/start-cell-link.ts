@@ -26,6 +26,7 @@ const SERVER_OPTIONS = {
   "grpc.keepalive_time_ms": 60_000,
   "grpc.keepalive_timeout_ms": 20_000,
   "grpc-node.max_session_memory": 64,
+  "grpc-node.flow_control_window": LINK_LIMITS.windowBytes,
   "grpc.enable_channelz": 0,
 };
 /** How long an agent has to read the reason before its connection is destroyed. */

@@ -2,7 +2,7 @@
  * A gRPC call as the frames of a tunnel, with back-pressure in both directions: `write` resolves when HTTP/2 took the frame, and frames are read from
  * the call only when the consumer asks for one.
  *
- * A gRPC server cannot end its own direction alone: its status ends the whole call. So `end` of a server is sent when the agent has ended too.
+ * A gRPC server cannot end its own direction alone: its status ends the whole call. When the agent has ended, the server ends too.
  */
 import { status, type ClientDuplexStream, type ServerDuplexStream } from "@grpc/grpc-js";
 import type { TunnelFrame } from "../protocol/generated/agent_pb.ts";
@@ -15,8 +15,8 @@ type ClientCall = ClientDuplexStream<Buffer, Buffer>;
 /** `closed` is called once, when no more frames can pass in either direction. */
 export function serverCallFrames(call: ServerCall, closed: () => void): TunnelFrames {
   const frames = new CallFrames(call, {
-    end: () => void (call.readableEnded && call.end()),
-    readEnded: (isEnded) => void (isEnded && call.end()),
+    end: () => void call.end(),
+    readEnded: () => void call.end(),
     cancel: (reason) => void call.emit("error", { code: status.CANCELLED, details: reason }),
     closed,
   });
@@ -33,8 +33,7 @@ export function clientCallFrames(call: ClientCall, closed: () => void): TunnelFr
 
 type CallSide = {
   end(): void;
-  /** `isEnded`: `end` was called before. */
-  readEnded(isEnded: boolean): void;
+  readEnded(): void;
   cancel(reason: string): void;
   closed(): void;
 };
@@ -100,7 +99,7 @@ class CallFrames implements TunnelFrames {
     } catch {
       // the call was cancelled by one of the sides
     } finally {
-      if (isComplete) this.#side.readEnded(this.#isEnded);
+      if (isComplete) this.#side.readEnded();
       else this.cancel("the reader stopped");
     }
   }
