@@ -5,4 +5,5 @@ export { clusterBundle, localClusterBundle, type ClusterBundle, type ReducedClus
 export { parseMirror, type ImageMirror } from "./images.ts";
 export { loadBundle } from "./load-bundle.ts";
 export { makeBundle, type BundleSettings, type ComponentSource, type MadeBundle } from "./make-bundle.ts";
+export { providerInventory, reducedCapiCrds, type ReducedProvider } from "./reduced-capi/index.ts";
 export { webhookCertificateNeeds, type WebhookCertificate, type WebhookCertificateNeed } from "./webhook-certificates.ts";

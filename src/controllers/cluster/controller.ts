@@ -51,7 +51,13 @@ export const clusterController = defineController<LatticeCluster, ObservedCluste
     { resource: namespaces, verbs: ["delete"] },
   ],
   announces: ["AgentConnected", "CertificatesValid"],
-  triggers: (enqueue, { cell }) => followAgents(cell, (name) => enqueue({ name })),
+  triggers: (enqueue, { cell, uplink }) => {
+    const ends = [
+      followAgents(cell, (name) => enqueue({ name })),
+      uplink.subscribe(() => uplink.current !== undefined && enqueue({ name: uplink.current.cluster })),
+    ];
+    return () => ends.forEach((end) => end());
+  },
   observe: observeCluster,
   plan: planCluster,
   perform: performClusterCommand,

@@ -1,7 +1,11 @@
 /** Where the operator puts the state of its agent: the connection of this cluster to its parent. */
 import type { Uplink } from "./observed.ts";
 
-export type ParentUplink = Uplink & { readonly parent: string };
+export type ParentUplink = Uplink & {
+  readonly parent: string;
+  /** This cluster. */
+  readonly cluster: string;
+};
 
 export class UplinkSlot {
   #current: ParentUplink | undefined;
