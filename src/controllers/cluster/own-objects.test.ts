@@ -12,18 +12,18 @@ const endpointsOf = (host: string, type?: string) => {
 
 describe("Service lattice-cell", () => {
   test("does not exist for a cluster that is no cell", () => {
-    expect(cellService(childCluster())).toEqual([]);
+    expect(cellService(childCluster(), "lattice-system")).toEqual([]);
   });
 
   test("asks Cilium for the address that children connect to", () => {
-    expect(cellService(childCluster(endpoints("10.0.0.1")))[0]?.metadata.annotations).toEqual({ "lbipam.cilium.io/ips": "10.0.0.1" });
-    expect(cellService(childCluster(endpoints("cell.example.com")))[0]?.metadata.annotations).toBeUndefined();
+    expect(cellService(childCluster(endpoints("10.0.0.1")), "lattice-system")[0]?.metadata.annotations).toEqual({ "lbipam.cilium.io/ips": "10.0.0.1" });
+    expect(cellService(childCluster(endpoints("cell.example.com")), "lattice-system")[0]?.metadata.annotations).toBeUndefined();
   });
 
   test("uses its ports as node ports where they can be", () => {
     const cluster = childCluster({ endpoints: { host: "10.0.0.1", grpcPort: 30_001, service: { type: "NodePort" } } });
-    expect(cellService(cluster)[0]?.spec?.ports).toMatchObject([{ port: 30_001, nodePort: 30_001 }, { port: 8_443 }, { port: 8_444 }]);
-    expect(cellService(cluster)[0]?.spec?.ports?.[1]).not.toHaveProperty("nodePort");
+    expect(cellService(cluster, "lattice-system")[0]?.spec?.ports).toMatchObject([{ port: 30_001, nodePort: 30_001 }, { port: 8_443 }, { port: 8_444 }]);
+    expect(cellService(cluster, "lattice-system")[0]?.spec?.ports?.[1]).not.toHaveProperty("nodePort");
   });
 });
 

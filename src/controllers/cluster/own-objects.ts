@@ -5,13 +5,12 @@ import { CELL_SERVICE } from "./names.ts";
 
 /** Only the leader's Pod has it: a stream that ends at a standby is useless, because its writes are refused. */
 export const LEADER_LABEL = "lattice.dev/leader";
-const NAMESPACE = "lattice-system";
 const POOL = "lattice-default";
 /** The range that an API server gives node ports from by default. */
 const NODE_PORTS = { first: 30_000, last: 32_767 };
 
 /** The Service in front of the three listeners of a cell; none for a cluster that is no cell. */
-export function cellService({ spec: { endpoints } }: LatticeCluster): readonly Service[] {
+export function cellService({ spec: { endpoints } }: LatticeCluster, namespace: string): readonly Service[] {
   if (endpoints === undefined) return [];
   const { host, grpcPort, bootstrapPort, proxyPort } = endpoints;
   const { type } = endpoints.service;
@@ -29,7 +28,7 @@ export function cellService({ spec: { endpoints } }: LatticeCluster): readonly S
       kind: "Service",
       metadata: {
         name: CELL_SERVICE,
-        namespace: NAMESPACE,
+        namespace,
         labels: { "app.kubernetes.io/managed-by": "lattice" },
         ...(wantsAddress ? { annotations: { "lbipam.cilium.io/ips": host } } : {}),
       },

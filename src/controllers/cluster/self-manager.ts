@@ -11,7 +11,9 @@ import { ciliumL2AnnouncementPolicies, ciliumLoadBalancerIpPools, configMaps, se
 import { identityOf } from "./identity.ts";
 import { addressPoolObjects, cellService } from "./own-objects.ts";
 
-type ObservedSelf = { readonly cluster: LatticeCluster; readonly servesPools: boolean; readonly servesAnnouncements: boolean } | undefined;
+type ObservedSelf =
+  | { readonly cluster: LatticeCluster; readonly home: string; readonly servesPools: boolean; readonly servesAnnouncements: boolean }
+  | undefined;
 
 export type SelfManagerShared = {
   /** The operator's namespace. */
@@ -30,13 +32,13 @@ export const selfManagerController = defineController<LatticeCluster, ObservedSe
     if (!parsed.ok || identityOf(cache, home).name !== raw.metadata.name) return Promise.resolve(ok(undefined));
     const servesPools = cache.isServed(ciliumLoadBalancerIpPools);
     const servesAnnouncements = cache.isServed(ciliumL2AnnouncementPolicies);
-    return Promise.resolve(ok({ cluster: parsed.value, servesPools, servesAnnouncements }));
+    return Promise.resolve(ok({ cluster: parsed.value, home, servesPools, servesAnnouncements }));
   },
   plan: (_raw, observed) => (observed === undefined ? nothing : ok(planOf(observed))),
 });
 
-function planOf({ cluster, servesPools, servesAnnouncements }: NonNullable<ObservedSelf>): Plan<never> {
+function planOf({ cluster, home, servesPools, servesAnnouncements }: NonNullable<ObservedSelf>): Plan<never> {
   const isServed = ({ kind }: KubeObject) => (kind === ciliumLoadBalancerIpPools.kind ? servesPools : servesAnnouncements);
-  const apply = [...cellService(cluster), ...addressPoolObjects(cluster).filter(isServed)];
+  const apply = [...cellService(cluster, home), ...addressPoolObjects(cluster).filter(isServed)];
   return { apply, prune: true, commands: [] };
 }
