@@ -73,7 +73,7 @@ const find = (kind: string, name: string) => objects.find((object) => object.kin
 describe("the stream of a new cluster", () => {
   test("begins with namespaces and CRDs, and ends with the operator", () => {
     const ranks = objects.map(({ kind }) => (kind === "Namespace" ? 0 : kind === "CustomResourceDefinition" ? 1 : 2));
-    expect(ranks).toEqual(ranks.toSorted());
+    expect(ranks).toEqual(ranks.toSorted((one, other) => one - other));
     expect(objects.at(-1)).toEqual(deployment);
     expect(objects.filter(({ kind }) => kind === "CustomResourceDefinition").slice(0, 8)).toEqual(
       latticeKinds.map(({ crd }) => expectOk(parseYaml(JSON.stringify(crd())))[0]),

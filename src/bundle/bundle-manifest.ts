@@ -16,7 +16,8 @@ export type BundleEntry = {
 };
 
 export function formatManifest(entries: readonly BundleEntry[]): string {
-  return `${JSON.stringify({ format: FORMAT, components: entries }, null, 2)}\n`;
+  const components = entries.map(({ name, version, file, sha256, images }) => ({ name, version, file, sha256, images }));
+  return `${JSON.stringify({ format: FORMAT, components }, null, 2)}\n`;
 }
 
 /** One line without spaces: "v1.14.2". */

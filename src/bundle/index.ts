@@ -1,6 +1,6 @@
 export { bootstrapManifests, type BootstrapManifestsInput, type ParentSettings } from "./bootstrap-manifests.ts";
 export type { BundleEntry } from "./bundle-manifest.ts";
-export { componentNameFault, type Bundle, type BundleComponent, type BundleError } from "./bundle.ts";
+export type { Bundle, BundleComponent, BundleError } from "./bundle.ts";
 export { clusterBundle, localClusterBundle, type ClusterBundle, type ReducedClusterApi } from "./cluster-bundle.ts";
 export { parseMirror, type ImageMirror } from "./images.ts";
 export { loadBundle } from "./load-bundle.ts";

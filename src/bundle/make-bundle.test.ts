@@ -1,6 +1,8 @@
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { expectOk, sha256Hex } from "#base";
 import { bundleSources } from "../../test/builders/bundle-sources.ts";
+import { parseManifest } from "./bundle-manifest.ts";
 import { imagesOf, mirroredName, parseMirror } from "./images.ts";
 import { makeBundle, type ComponentSource } from "./make-bundle.ts";
 import { substituteVariables } from "./variables.ts";
@@ -26,6 +28,15 @@ describe("a bundle has", () => {
 
   test("the same bytes each time", () => {
     expect([...expectOk(makeBundle(sources, settings)).files]).toEqual([...made.files]);
+  });
+
+  test("the same bytes when it is made again from its own files", () => {
+    const again = made.entries.map(({ name, version, file }) => ({
+      name,
+      version,
+      files: [{ path: file, text: made.files.get(file) ?? "" }],
+    }));
+    expect([...expectOk(makeBundle(again, settings)).files]).toEqual([...made.files]);
   });
 
   test("the labels of clusterctl on every object of Cluster API, and on no other", () => {
@@ -157,5 +168,26 @@ describe("documents", () => {
   ])("with variables $name are refused", ({ text, want }) => {
     const given = [{ name: "cluster-api", version: "1", files: [{ path: "core.yaml", text }] }, ...sources.slice(1)];
     expect(makeBundle(given, settings)).toMatchObject({ error: { message: expect.stringContaining(`core.yaml: ${want}`) as string } });
+  });
+});
+
+describe("property: hostile text is refused or read, never an exception", () => {
+  test("as bundle.json", () => {
+    fc.assert(fc.property(fc.json(), (text) => !parseManifest(text).ok || text.includes("components")));
+    fc.assert(fc.property(fc.string(), (text) => !parseManifest(text).ok));
+  });
+  test("as a component", () => {
+    fc.assert(
+      fc.property(fc.string({ maxLength: 200 }), (text) => typeof makeBundle(withCilium(text), settings).ok === "boolean"),
+      { numRuns: 50 },
+    );
+  });
+  test("as a variable: text without ${ is unchanged", () => {
+    fc.assert(
+      fc.property(fc.string(), (text) => {
+        const read = substituteVariables(text, new Map());
+        return text.includes("${") || (read.ok && read.value.text === text);
+      }),
+    );
   });
 });

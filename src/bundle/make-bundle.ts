@@ -47,7 +47,7 @@ export function makeBundle(sources: readonly ComponentSource[], settings: Bundle
     entries.push({ name: source.name, version: source.version, file, sha256: sha256Hex(text), images, objects: objects.length });
   }
   warnings.push(...unusedVariables(settings, used));
-  files.set(MANIFEST_FILE, formatManifest(entries.map(({ objects: _, ...entry }) => entry)));
+  files.set(MANIFEST_FILE, formatManifest(entries));
   return ok({ files, entries, warnings });
 }
 
