@@ -89,14 +89,22 @@ describe("the bootstrap script", () => {
     expect(called(calls, "curl")).toHaveLength(1);
   });
 
-  test("reports an apply that fails again, with the first lines of the error", () => {
-    const errors = `i=0; while [ $i -lt 50 ]; do echo "error: line $i" >&2; i=$((i+1)); done; exit 1`;
-    const { status, calls, read, output } = run({ kubectl: `${ABSENT}\n${errors}`, curl: ANSWERS });
+  test("reports an apply that fails again, with the first lines of the error as JSON", () => {
+    const errors = String.raw`printf 'error: "quoted" \\ and\tt\303\251xt\n%s\n' "$(printf '%0500d' 0)" >&2; echo third >&2; echo fourth >&2; exit 1`;
+    const { status, calls, read, output } = run({ kubectl: `${ABSENT}\necho 'node-1' > "$root/etc/hostname"\n${errors}`, curl: ANSWERS });
     expect(status).toBe(0);
-    expect(read("seen-report").split("\n").slice(0, 2)).toEqual(["apply", "error: line 0"]);
-    expect(read("seen-report").trimEnd().split("\n")).toHaveLength(21);
+    expect(JSON.parse(read("seen-report"))).toEqual({
+      step: "apply",
+      message: `error:  quoted    and t  xt ${"0".repeat(300)} third `,
+      node: "node-1",
+    });
     expect(called(calls, "curl").filter((call) => call.endsWith("/api/clusters/child/report"))).toHaveLength(2);
     expect(output).toContain("step apply failed");
+  });
+
+  test("a report without a host name and without an error is JSON", () => {
+    const { read } = run({ kubectl: `${ABSENT}\nexit 1`, curl: ANSWERS });
+    expect(JSON.parse(read("seen-report"))).toEqual({ step: "apply", message: "", node: "" });
   });
 
   test("an apply that succeeds at the second try is not reported", () => {
