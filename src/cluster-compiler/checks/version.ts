@@ -1,11 +1,11 @@
 /** The version, the node image that carries it, and the version that runs now. */
 import type { LatticeCluster } from "#crds";
 import { fieldAt } from "#kube";
-import type { ClusterError } from "../errors.ts";
+import type { ClusterSpecError } from "../errors.ts";
 import type { ClusterSettingsInput } from "../input.ts";
 import { checkSupported, checkVersionChange, parseKubernetesVersion } from "../versions.ts";
 
-export function checkVersion({ spec: { provider } }: LatticeCluster, { existing }: ClusterSettingsInput): readonly ClusterError[] {
+export function checkVersion({ spec: { provider } }: LatticeCluster, { existing }: ClusterSettingsInput): readonly ClusterSpecError[] {
   const wanted = parseKubernetesVersion(provider.kubernetes.version);
   // the caller reports a version that cannot be parsed
   if (!wanted.ok) return [];
@@ -19,7 +19,7 @@ export function checkVersion({ spec: { provider } }: LatticeCluster, { existing 
 }
 
 /** `registry:5000/kindest/node:v1.36.3@sha256:…` has the tag `v1.36.3`. A tag that is no version is not compared. */
-function checkImage(image: string | undefined, version: string): readonly ClusterError[] {
+function checkImage(image: string | undefined, version: string): readonly ClusterSpecError[] {
   const tag = /:([^/:@]+)(?:@|$)/.exec(image?.replace(/@.*$/, "") ?? "")?.[1];
   const carried = tag === undefined ? undefined : parseKubernetesVersion(tag);
   const plain = version.replace(/\+.*$/, "");
