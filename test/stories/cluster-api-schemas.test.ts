@@ -3,16 +3,14 @@
  *
  * The CRDs are part of Go modules. They are read from Go's module cache; nothing is fetched here.
  */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { expectOk } from "#base";
-import { compileCluster } from "#cluster-compiler";
-import { parseLatticeCluster } from "#crds";
 import { startEmbeddedCluster, type EmbeddedCluster } from "#embedded-cluster";
 import * as kube from "#kube";
-import { describeObject, fieldAt, parseYaml, pathOf, type Json, type KubeObject, type Resource } from "#kube";
+import { describeObject, fieldAt, pathOf, type Json, type Resource } from "#kube";
+import { publishedExampleObjects } from "../builders/example-clusters.ts";
 
 const CACHE = process.env["GOMODCACHE"] ?? join(homedir(), "go/pkg/mod");
 const CORE = "cluster-api@v1.14.2";
@@ -39,25 +37,7 @@ const resources = new Map(
   }),
 );
 
-function compiled(name: string, annotations: Readonly<Record<string, string>> = {}): readonly KubeObject[] {
-  const text = readFileSync(join(import.meta.dirname, `../../examples/clusters/${name}.yaml`), "utf8");
-  const parsed = expectOk(parseLatticeCluster(expectOk(parseYaml(text))[0]));
-  const cell = { name: "root", host: "cell.example.com", bootstrapPort: 8_443, proxyPort: 8_444, caBundle: "PEM" };
-  const cluster = {
-    ...parsed,
-    metadata: {
-      ...parsed.metadata,
-      name: `${parsed.metadata.name}${annotations["lattice.dev/backend"] === undefined ? "" : "-memory"}`,
-      annotations,
-    },
-  };
-  return expectOk(compileCluster(cluster, { cell })).objects;
-}
-
-const rows = [
-  ...["docker", "aws", "gcp", "azure"].flatMap((name) => compiled(name)),
-  ...compiled("docker", { "lattice.dev/backend": "inMemory" }),
-].map((object) => ({ name: describeObject(object), object }));
+const rows = publishedExampleObjects().map(({ object }) => ({ name: describeObject(object), object }));
 
 describe.skipIf(missing !== undefined)(
   `compiled clusters and the published CRDs (skipped where ${missing ?? "nothing"} is missing)`,
