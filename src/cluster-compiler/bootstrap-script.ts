@@ -56,7 +56,7 @@ api='https://${authority(host, port)}/api/clusters'
 log() { echo "lattice: $1"; }
 
 installed() {
-  kubectl --kubeconfig "$admin" get deployment lattice-operator --namespace lattice-system --output name >/dev/null 2>&1
+  kubectl --kubeconfig "$admin" --request-timeout=30s get deployment lattice-operator --namespace lattice-system --output name >/dev/null 2>&1
 }
 
 # send PATH OUTPUT ARGUMENTS: the token is in a file, not in the arguments
@@ -69,7 +69,7 @@ send() {
 }
 
 apply() {
-  kubectl --kubeconfig "$admin" apply --server-side --force-conflicts --filename "$work/manifests.yaml" >/dev/null 2>"$work/error"
+  kubectl --kubeconfig "$admin" --request-timeout=60s apply --server-side --force-conflicts --filename "$work/manifests.yaml" >/dev/null 2>"$work/error"
 }
 
 # plain TEXT: sets $text to the part that is safe inside a JSON string
