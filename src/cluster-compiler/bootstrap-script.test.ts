@@ -21,7 +21,7 @@ type Programs = {
 };
 
 /** What was called, with arguments, one per line; what was sent to /report; what the script printed. */
-function run({ kubectl, curl }: Programs, { token = true } = {}) {
+function run({ kubectl, curl }: Programs, { token = true, shell = "sh" } = {}) {
   const root = mkdtempSync(join(tmpdir(), "lattice-bootstrap-"));
   folders.push(root);
   const bin = join(root, "bin");
@@ -34,7 +34,7 @@ function run({ kubectl, curl }: Programs, { token = true } = {}) {
     writeFileSync(join(bin, name), `#!/bin/sh\n${record}\n${body}\n`);
     chmodSync(join(bin, name), 0o755);
   }
-  const { status, stdout, stderr } = spawnSync("sh", [join(root, "etc/lattice/bootstrap.sh")], {
+  const { status, stdout, stderr } = spawnSync(shell, [join(root, "etc/lattice/bootstrap.sh")], {
     env: { PATH: `${bin}:/usr/bin:/bin`, LATTICE_ROOT: root },
     encoding: "utf8",
     timeout: 60_000,
@@ -54,7 +54,7 @@ case "$last" in */register) echo 'kind: List' > "$out";; esac
 exit 0`;
 const ABSENT = `case "$*" in *"get deployment"*) exit 1;; esac`;
 
-describe("the bootstrap script", () => {
+describe("the bootstrap script", { timeout: 60_000 }, () => {
   test("does nothing where the operator is installed", () => {
     const { status, calls, output } = run({ kubectl: "exit 0", curl: "exit 7" });
     expect({ status, curl: called(calls, "curl"), output }).toEqual({
@@ -89,14 +89,26 @@ describe("the bootstrap script", () => {
     expect(called(calls, "curl")).toHaveLength(1);
   });
 
-  test("reports an apply that fails again, with the first lines of the error", () => {
-    const errors = `i=0; while [ $i -lt 50 ]; do echo "error: line $i" >&2; i=$((i+1)); done; exit 1`;
-    const { status, calls, read, output } = run({ kubectl: `${ABSENT}\n${errors}`, curl: ANSWERS });
+  test.each(["sh", "bash"])("reports an apply that fails again, with the first lines of the error as JSON, under %s", (shell) => {
+    if (spawnSync(shell, ["-c", "true"]).status !== 0) return;
+    const errors = String.raw`printf 'error: "quoted" \\ and\tt\303\251xt\n%s\n' "$(printf '%0500d' 0)" >&2; echo third >&2; echo fourth >&2; exit 1`;
+    const { status, calls, read, output } = run(
+      { kubectl: `${ABSENT}\necho 'node-1' > "$root/etc/hostname"\n${errors}`, curl: ANSWERS },
+      { shell },
+    );
     expect(status).toBe(0);
-    expect(read("seen-report").split("\n").slice(0, 2)).toEqual(["apply", "error: line 0"]);
-    expect(read("seen-report").trimEnd().split("\n")).toHaveLength(21);
+    expect(JSON.parse(read("seen-report"))).toEqual({
+      step: "apply",
+      message: `error:  quoted    and t  xt ${"0".repeat(300)} third `,
+      node: "node-1",
+    });
     expect(called(calls, "curl").filter((call) => call.endsWith("/api/clusters/child/report"))).toHaveLength(2);
     expect(output).toContain("step apply failed");
+  });
+
+  test("a report without a host name and without an error is JSON", () => {
+    const { read } = run({ kubectl: `${ABSENT}\nexit 1`, curl: ANSWERS });
+    expect(JSON.parse(read("seen-report"))).toEqual({ step: "apply", message: "", node: "" });
   });
 
   test("an apply that succeeds at the second try is not reported", () => {

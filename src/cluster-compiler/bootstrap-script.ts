@@ -39,12 +39,14 @@ function authority(host: string, port: number): string {
   return parseAddress(host)?.family === 6 ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/** POSIX sh. The report is plain text: its first line is the step, the others are the first lines of the error. */
+/** POSIX sh. The report is JSON, so the text of an error is limited to ASCII without quotes and backslashes. */
 export function bootstrapScript({ cluster, host, port }: ScriptInput): string {
   return `#!/bin/sh
 # Registers cluster ${cluster} with its parent. Written by Lattice; runs on each control-plane machine. It always exits with 0.
 set -u
 umask 077
+LC_ALL=C
+export LC_ALL
 root="\${LATTICE_ROOT:-}"
 home="$root${FOLDER}"
 work="$root/run/lattice"
@@ -54,31 +56,52 @@ api='https://${authority(host, port)}/api/clusters'
 log() { echo "lattice: $1"; }
 
 installed() {
-  kubectl --kubeconfig "$admin" get deployment lattice-operator --namespace lattice-system --output name >/dev/null 2>&1
+  kubectl --kubeconfig "$admin" --request-timeout=30s get deployment lattice-operator --namespace lattice-system --output name >/dev/null 2>&1
 }
 
-# send PATH BODY OUTPUT: the token is in a file, not in the arguments
+# send PATH OUTPUT ARGUMENTS: the token is in a file, not in the arguments
 send() {
+  path=$1
+  output=$2
+  shift 2
   curl --silent --show-error --fail --proto '=https' --cacert "$home/cell-ca.crt" --connect-timeout 10 --max-time 60 \\
-    --request POST --header "@$work/header" --header 'Content-Type: text/plain' --data-binary "@$2" --output "$3" "$api/$1" 2>"$work/error"
+    --request POST --header "@$work/header" --output "$output" "$@" "$api/$path" 2>"$work/error"
 }
 
 apply() {
-  kubectl --kubeconfig "$admin" apply --server-side --force-conflicts --filename "$work/manifests.yaml" >/dev/null 2>"$work/error"
+  kubectl --kubeconfig "$admin" --request-timeout=60s apply --server-side --force-conflicts --filename "$work/manifests.yaml" >/dev/null 2>"$work/error"
 }
 
-first_lines() {
-  lines=0
-  while [ "$lines" -lt 20 ] && IFS= read -r line; do
-    printf '%s\\n' "$line"
-    lines=$((lines + 1))
+# plain TEXT: sets $text to the part that is safe inside a JSON string
+plain() {
+  rest=$1
+  text=''
+  left=300
+  while [ -n "$rest" ] && [ "$left" -gt 0 ]; do
+    char=\${rest%"\${rest#?}"}
+    rest=\${rest#?}
+    case "$char" in
+      '"' | \\\\ | [!\\ -~]) char=' ' ;;
+    esac
+    text="$text$char"
+    left=$((left - 1))
   done
 }
 
 report() {
   log "step $1 failed"
-  { echo "$1"; first_lines <"$work/error"; } >"$work/report"
-  send ${cluster}/report "$work/report" /dev/null || log "the parent cannot be reached"
+  message=''
+  lines=0
+  while [ "$lines" -lt 3 ] && IFS= read -r line; do
+    plain "$line"
+    message="$message$text "
+    lines=$((lines + 1))
+  done <"$work/error"
+  node=''
+  if [ -r "$root/etc/hostname" ]; then read -r node <"$root/etc/hostname"; fi
+  plain "$node"
+  printf '{"step":"%s","message":"%s","node":"%s"}' "$1" "$message" "$text" >"$work/report"
+  send ${cluster}/report /dev/null --header 'Content-Type: application/json' --data-binary "@$work/report" || log "the parent cannot be reached"
 }
 
 clean() {
@@ -98,7 +121,7 @@ bootstrap() {
         log "the operator is installed"
         return
       fi
-      if send register /dev/null "$work/manifests.yaml"; then step=apply; fi
+      if send register "$work/manifests.yaml" --data ''; then step=apply; fi
     fi
     if [ "$step" = apply ]; then
       if apply; then

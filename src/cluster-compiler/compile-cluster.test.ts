@@ -91,6 +91,13 @@ describe("an upgrade", () => {
     expect(fieldAt(ofKind(cluster, "KubeadmControlPlane")[0], "spec", "version")).toBe("v1.36.0");
   });
 
+  test("while machines of the version before the last remain is an error", () => {
+    const { existing } = running("v1.36.0");
+    const controlPlane = { ...existing.controlPlane, status: { version: "v1.35.9" } };
+    const result = compileCluster(parsed(rawClusterOn({ kubernetes: { version: "1.37.0" } })), { existing: { controlPlane } });
+    expect(result.ok ? [] : result.error.map(({ reason }) => reason)).toEqual(["VersionSkipped"]);
+  });
+
   test.each([
     { name: "back", from: "v1.36.3", want: "VersionDowngrade" },
     { name: "over a minor version", from: "v1.33.1", want: "VersionSkipped" },

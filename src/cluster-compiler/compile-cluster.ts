@@ -7,7 +7,7 @@ import { err, ok, type Result } from "#base";
 import type { LatticeCluster } from "#crds";
 import { capiClusters, fieldAt, isJsonObject, kubeadmControlPlanes, namespaces, type Json, type JsonObject, type KubeObject } from "#kube";
 import { checkCluster } from "./checks/index.ts";
-import type { ClusterError } from "./errors.ts";
+import type { ClusterSpecError } from "./errors.ts";
 import type { ClusterContext, ClusterSettingsInput, CompiledCluster, OnceFields, WantedClusterObject } from "./input.ts";
 import { BOOTSTRAP_ONLY_FIELDS, compileControlPlane, compilePoolConfig } from "./kubeadm.ts";
 import { compileControlPlaneCheck, compilePool, compilePoolCheck } from "./machines.ts";
@@ -22,7 +22,7 @@ import { parseKubernetesVersion } from "./versions.ts";
 export function compileCluster(
   cluster: LatticeCluster,
   settings: ClusterSettingsInput = {},
-): Result<CompiledCluster, readonly ClusterError[]> {
+): Result<CompiledCluster, readonly ClusterSpecError[]> {
   const version = parseKubernetesVersion(cluster.spec.provider.kubernetes.version);
   const context = contextOf(cluster, version.ok ? version.value.text : "");
   const errors = [...(version.ok ? [] : [version.error]), ...checkCluster(cluster, context, settings)];

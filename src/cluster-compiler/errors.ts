@@ -1,5 +1,5 @@
 /** Why a LatticeCluster that passes its schema cannot work. Each error has the field, what is wrong, and what corrects it. */
-export type ClusterErrorReason =
+export type ClusterSpecReason =
   | "BackendInvalid"
   | "CellRefInvalid"
   | "CertSanInvalid"
@@ -32,9 +32,9 @@ export type ClusterErrorReason =
   | "VersionUnsupported";
 
 /** `path`: the field, such as `spec.networking.pods.cidr`. `message`: one sentence without the path. */
-export type ClusterError = { readonly reason: ClusterErrorReason; readonly path: string; readonly message: string };
+export type ClusterSpecError = { readonly reason: ClusterSpecReason; readonly path: string; readonly message: string };
 
 /** @example describeClusterError({ reason: "ControlPlaneEven", path: "spec.nodes.controlPlane", message: "must be odd" }) */
-export function describeClusterError({ path, message }: ClusterError): string {
+export function describeClusterError({ path, message }: ClusterSpecError): string {
   return `${path}: ${message}`;
 }

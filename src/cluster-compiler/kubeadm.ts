@@ -42,7 +42,7 @@ export function compileControlPlane({ cluster, context, parts, settings, templat
 }
 
 /** The names and addresses in the API server's certificate, each once; kubeadm refuses upper case. */
-export function certSans({ spec }: LatticeCluster): readonly string[] {
+function certSans({ spec }: LatticeCluster): readonly string[] {
   const own = spec.endpoints === undefined ? [] : [spec.endpoints.host.toLowerCase()];
   return [...new Set([...own, ...(spec.provider.kubernetes.certSANs ?? []), "127.0.0.1", "localhost"])];
 }
@@ -59,9 +59,7 @@ function bootstrapOnly(cluster: string, { cell, existing, tokenSecret }: Cluster
   if (existing?.controlPlane !== undefined) {
     const known = fieldAt(existing.controlPlane, "spec", "kubeadmConfigSpec");
     if (!isJsonObject(known)) return {};
-    return Object.fromEntries(
-      BOOTSTRAP_ONLY_FIELDS.flatMap((name) => (Object.hasOwn(known, name) ? [[name, known[name]]] : [])),
-    ) as JsonObject;
+    return Object.fromEntries(BOOTSTRAP_ONLY_FIELDS.flatMap((name) => (Object.hasOwn(known, name) ? [[name, known[name]]] : [])));
   }
   if (cell === undefined) return {};
   const { host, bootstrapPort, caBundle } = cell;

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { contains, overlaps, parseAddress, parseNetwork, type Network } from "./networks.ts";
+import { contains, overlaps, parseAddress, parseNetwork, type IpNetwork } from "./networks.ts";
 
-const network = (text: string): Network => {
+const network = (text: string): IpNetwork => {
   const parsed = parseNetwork(text);
   if (parsed === undefined) throw new Error(text);
   return parsed;
@@ -41,7 +41,7 @@ describe("networks", () => {
       .map(([b, c, bits]) => network(`10.${b}.${c}.0/${bits}`));
     fc.assert(
       fc.property(cidr, cidr, (a, b) => {
-        const first = ({ family, first: value }: Network) => ({ family, value });
+        const first = ({ family, first: value }: IpNetwork) => ({ family, value });
         expect(overlaps(a, b)).toBe(contains(a, first(b)) || contains(b, first(a)));
       }),
     );

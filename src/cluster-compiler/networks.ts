@@ -1,11 +1,11 @@
 /** IP networks and addresses as numbers: containment and overlap. Host bits of a network are ignored, as Kubernetes does. */
 import { isIpv4, isIpv6 } from "#crds";
 
-export type Family = 4 | 6;
-export type Address = { readonly family: Family; readonly value: bigint };
-export type Network = {
+export type IpFamily = 4 | 6;
+export type HostAddress = { readonly family: IpFamily; readonly value: bigint };
+export type IpNetwork = {
   readonly text: string;
-  readonly family: Family;
+  readonly family: IpFamily;
   readonly bits: number;
   readonly first: bigint;
   readonly last: bigint;
@@ -15,9 +15,9 @@ export type Network = {
 export const DEFAULT_PODS = "192.168.0.0/16";
 export const DEFAULT_SERVICES = "10.96.0.0/12";
 
-export const WIDTH: Readonly<Record<Family, number>> = { 4: 32, 6: 128 };
+export const WIDTH: Readonly<Record<IpFamily, number>> = { 4: 32, 6: 128 };
 
-export function parseAddress(text: string): Address | undefined {
+export function parseAddress(text: string): HostAddress | undefined {
   if (isIpv4(text)) return { family: 4, value: text.split(".").reduce((value, octet) => value * 256n + BigInt(octet), 0n) };
   if (!isIpv6(text)) return undefined;
   const [head = "", tail] = text.split("::");
@@ -30,7 +30,7 @@ function groupsOf(text: string): bigint[] {
   return text === "" ? [] : text.split(":").map((group) => BigInt(`0x${group}`));
 }
 
-export function parseNetwork(text: string): Network | undefined {
+export function parseNetwork(text: string): IpNetwork | undefined {
   const slash = text.lastIndexOf("/");
   const address = parseAddress(text.slice(0, Math.max(slash, 0)));
   const bits = Number(text.slice(slash + 1));
@@ -40,11 +40,11 @@ export function parseNetwork(text: string): Network | undefined {
   return { text, family: address.family, bits, first, last: first + size - 1n };
 }
 
-export function overlaps(a: Network, b: Network): boolean {
+export function overlaps(a: IpNetwork, b: IpNetwork): boolean {
   return a.family === b.family && a.first <= b.last && b.first <= a.last;
 }
 
-export function contains(network: Network, address: Address): boolean {
+export function contains(network: IpNetwork, address: HostAddress): boolean {
   return network.family === address.family && network.first <= address.value && address.value <= network.last;
 }
 
@@ -60,7 +60,7 @@ const RESERVED: readonly (readonly [cidr: string, what: string])[] = [
 ];
 
 /** What a reserved network that overlaps `network` is for. */
-export function reservedFor(network: Network): string | undefined {
+export function reservedFor(network: IpNetwork): string | undefined {
   return RESERVED.find(([cidr]) => {
     const reserved = parseNetwork(cidr);
     return reserved !== undefined && overlaps(reserved, network);

@@ -4,7 +4,7 @@
  * kubeadm upgrades by one minor version at a time and never back. It would refuse such a change too, but on the first machine of the rollout.
  */
 import { err, ok, type Result } from "#base";
-import type { ClusterError } from "./errors.ts";
+import type { ClusterSpecError } from "./errors.ts";
 
 export type KubernetesVersion = {
   /** As Cluster API wants it: with a leading "v". */
@@ -16,13 +16,13 @@ export type KubernetesVersion = {
 };
 
 /** Workload clusters that Cluster API v1.14 supports. */
-export const OLDEST_MINOR = 31;
-export const NEWEST_MINOR = 37;
+const OLDEST_MINOR = 31;
+const NEWEST_MINOR = 37;
 
 const VERSION_PATH = "spec.provider.kubernetes.version";
 const VERSION = /^v?1\.(0|[1-9][0-9]{0,2})\.(0|[1-9][0-9]{0,2})(?:-([0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?$/;
 
-export function parseKubernetesVersion(text: string): Result<KubernetesVersion, ClusterError> {
+export function parseKubernetesVersion(text: string): Result<KubernetesVersion, ClusterSpecError> {
   const [whole, minor, patch, prerelease = ""] = VERSION.exec(text) ?? [];
   if (whole === undefined || minor === undefined || patch === undefined) {
     const message = 'must be a whole version of Kubernetes without leading zeros, such as "1.36.3"';
@@ -31,7 +31,7 @@ export function parseKubernetesVersion(text: string): Result<KubernetesVersion, 
   return ok({ text: whole.startsWith("v") ? whole : `v${whole}`, minor: Number(minor), patch: Number(patch), prerelease });
 }
 
-export function checkSupported({ minor, text }: KubernetesVersion): readonly ClusterError[] {
+export function checkSupported({ minor, text }: KubernetesVersion): readonly ClusterSpecError[] {
   if (minor >= OLDEST_MINOR && minor <= NEWEST_MINOR) return [];
   const range = `1.${OLDEST_MINOR} to 1.${NEWEST_MINOR}`;
   const message = `${text} is not supported by Cluster API v1.14; choose a version from ${range}`;
@@ -43,7 +43,7 @@ export function checkSupported({ minor, text }: KubernetesVersion): readonly Clu
  *
  * @example checkVersionChange("v1.35.2", "1.36.0") // ok
  */
-export function checkVersionChange(from: string, to: string): Result<void, ClusterError> {
+export function checkVersionChange(from: string, to: string): Result<void, ClusterSpecError> {
   const [before, after] = [parseKubernetesVersion(from), parseKubernetesVersion(to)];
   if (!before.ok) return before;
   if (!after.ok) return after;
@@ -61,7 +61,7 @@ function compareVersions(a: KubernetesVersion, b: KubernetesVersion): number {
   return a.minor - b.minor || a.patch - b.patch || comparePrereleases(a.prerelease, b.prerelease);
 }
 
-/** As semantic versioning: a release is newer than its prereleases; numbers are compared as numbers and are older than words. */
+/** As semantic versioning: a release is newer than its prereleases; numbers are compared as numbers and are older than text. */
 function comparePrereleases(a: string, b: string): number {
   if (a === b) return 0;
   if (a === "" || b === "") return a === "" ? 1 : -1;

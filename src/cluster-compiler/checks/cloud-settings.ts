@@ -1,13 +1,13 @@
 /** Values of cloud settings: the clouds limit names and sizes that the schema leaves open. */
 import type { LatticeCluster } from "#crds";
-import type { ClusterError, ClusterErrorReason } from "../errors.ts";
+import type { ClusterSpecError, ClusterSpecReason } from "../errors.ts";
 
 type Setting = {
   readonly path: string;
   readonly value: string | undefined;
   readonly pattern: RegExp;
   readonly message: string;
-  readonly reason?: ClusterErrorReason;
+  readonly reason?: ClusterSpecReason;
 };
 
 const INSTANCE_TYPE = /^[a-z][a-z0-9-]*\.[a-z0-9-]+$/;
@@ -16,9 +16,9 @@ const VM_SIZE = /^[A-Za-z][A-Za-z0-9_-]*$/;
 /** The largest system disk of Azure. */
 const MOST_AZURE_DISK = 4_095;
 
-export function checkCloudSettings(cluster: LatticeCluster): readonly ClusterError[] {
+export function checkCloudSettings(cluster: LatticeCluster): readonly ClusterSpecError[] {
   const errors = settingsOf(cluster).flatMap(
-    ({ path, value, pattern, message, reason = "ProviderSettingInvalid" }): readonly ClusterError[] =>
+    ({ path, value, pattern, message, reason = "ProviderSettingInvalid" }): readonly ClusterSpecError[] =>
       value === undefined || pattern.test(value) ? [] : [{ reason, path, message: `${JSON.stringify(value)} ${message}` }],
   );
   return [...errors, ...subnetsWithoutVpc(cluster), ...azureDisks(cluster)];
@@ -95,14 +95,14 @@ const resourceGroup = (value: string | undefined): Setting => ({
   message: "is not the name of a resource group: use letters, digits, '-', '_', '.', '(' and ')', and no '.' at the end",
 });
 
-function subnetsWithoutVpc({ spec: { provider } }: LatticeCluster): readonly ClusterError[] {
+function subnetsWithoutVpc({ spec: { provider } }: LatticeCluster): readonly ClusterSpecError[] {
   const { subnets = [], vpcId } = provider.aws ?? {};
   if (subnets.length === 0 || vpcId !== undefined) return [];
   const message = "are subnets of an existing VPC, and vpcId is absent, so a new VPC would be made; add vpcId, or remove the subnets";
   return [{ reason: "SubnetsWithoutVpc", path: "spec.provider.aws.subnets", message }];
 }
 
-function azureDisks({ spec: { provider, nodes } }: LatticeCluster): readonly ClusterError[] {
+function azureDisks({ spec: { provider, nodes } }: LatticeCluster): readonly ClusterSpecError[] {
   const { azure } = provider;
   if (azure === undefined) return [];
   const disks: readonly (readonly [string, number | undefined])[] = [
@@ -110,7 +110,7 @@ function azureDisks({ spec: { provider, nodes } }: LatticeCluster): readonly Clu
     ["spec.provider.azure.workers.diskGiB", azure.workers.diskGiB],
     ...Object.entries(nodes.workerPools ?? {}).map(([pool, { diskGiB }]) => [`spec.nodes.workerPools.${pool}.diskGiB`, diskGiB] as const),
   ];
-  return disks.flatMap(([path, size]): readonly ClusterError[] =>
+  return disks.flatMap(([path, size]): readonly ClusterSpecError[] =>
     size === undefined || size <= MOST_AZURE_DISK
       ? []
       : [

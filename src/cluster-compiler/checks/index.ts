@@ -1,6 +1,6 @@
 /** What a pure function can see of a LatticeCluster that passes its schema and cannot work. All errors are found at once. */
 import type { LatticeCluster } from "#crds";
-import type { ClusterError } from "../errors.ts";
+import type { ClusterSpecError } from "../errors.ts";
 import type { ClusterContext, ClusterSettingsInput } from "../input.ts";
 import { checkEndpoints } from "./endpoints.ts";
 import { checkNetworks } from "./networks.ts";
@@ -10,7 +10,11 @@ import { checkPools } from "./pools.ts";
 import { checkProvider } from "./provider.ts";
 import { checkVersion } from "./version.ts";
 
-export function checkCluster(cluster: LatticeCluster, context: ClusterContext, settings: ClusterSettingsInput): readonly ClusterError[] {
+export function checkCluster(
+  cluster: LatticeCluster,
+  context: ClusterContext,
+  settings: ClusterSettingsInput,
+): readonly ClusterSpecError[] {
   return [
     ...checkProvider(cluster),
     ...checkVersion(cluster, settings),

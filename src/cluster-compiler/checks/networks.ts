@@ -1,13 +1,13 @@
 /** The networks of a cluster: sizes, and that none of them overlaps another or the network of the machines. */
 import type { LatticeCluster } from "#crds";
-import type { ClusterError } from "../errors.ts";
+import type { ClusterSpecError } from "../errors.ts";
 import type { ClusterContext } from "../input.ts";
-import { DEFAULT_PODS, DEFAULT_SERVICES, overlaps, parseNetwork, reservedFor, WIDTH, type Network } from "../networks.ts";
+import { DEFAULT_PODS, DEFAULT_SERVICES, overlaps, parseNetwork, reservedFor, WIDTH, type IpNetwork } from "../networks.ts";
 import { mostNodes } from "../pools.ts";
 import { GCP_DEFAULT_NETWORK } from "../providers/gcp.ts";
 
 /** `given`: the spec has it. */
-type NamedNetwork = { readonly path: string; readonly what: string; readonly network: Network; readonly given: boolean };
+type NamedNetwork = { readonly path: string; readonly what: string; readonly network: IpNetwork; readonly given: boolean };
 
 /** Each node gets a network of this size: the default of the controller manager. */
 const NODE_BITS = { 4: 24, 6: 64 } as const;
@@ -17,7 +17,7 @@ const FEWEST_SERVICE_BITS = 3;
 /** Limit of the controller manager: bits of the number of a node. */
 const MOST_NODE_NUMBER_BITS = 16;
 
-export function checkNetworks(cluster: LatticeCluster, context: ClusterContext): readonly ClusterError[] {
+export function checkNetworks(cluster: LatticeCluster, context: ClusterContext): readonly ClusterSpecError[] {
   const named = networksOf(cluster, context);
   const [pods, services] = [parseNetwork(context.pods), parseNetwork(context.services)];
   return [
@@ -58,9 +58,9 @@ function machineNetworks({ spec: { provider } }: LatticeCluster): readonly Named
   });
 }
 
-function checkOverlaps(own: readonly NamedNetwork[], machines: readonly NamedNetwork[]): readonly ClusterError[] {
+function checkOverlaps(own: readonly NamedNetwork[], machines: readonly NamedNetwork[]): readonly ClusterSpecError[] {
   return own.flatMap((network, at) =>
-    [...own.slice(at + 1), ...machines].flatMap((other): readonly ClusterError[] => {
+    [...own.slice(at + 1), ...machines].flatMap((other): readonly ClusterSpecError[] => {
       if (!overlaps(network.network, other.network)) return [];
       const message = `overlaps: ${network.what} and ${other.what} share addresses; give one of them another network`;
       return [{ reason: "NetworksOverlap", path: !network.given && other.given ? other.path : network.path, message }];
@@ -68,14 +68,14 @@ function checkOverlaps(own: readonly NamedNetwork[], machines: readonly NamedNet
   );
 }
 
-function checkReserved({ path, network }: NamedNetwork): readonly ClusterError[] {
+function checkReserved({ path, network }: NamedNetwork): readonly ClusterSpecError[] {
   const what = reservedFor(network);
   if (what === undefined) return [];
   const message = `${network.text} contains addresses that are reserved (${what}); use a private network, such as ${path.includes("services") ? DEFAULT_SERVICES : DEFAULT_PODS}`;
   return [{ reason: "NetworkReserved", path, message }];
 }
 
-function checkPods({ text, family, bits }: Network, nodes: number): readonly ClusterError[] {
+function checkPods({ text, family, bits }: IpNetwork, nodes: number): readonly ClusterSpecError[] {
   const path = "spec.networking.pods.cidr";
   const number = NODE_BITS[family] - bits;
   if (number > MOST_NODE_NUMBER_BITS) {
@@ -89,7 +89,7 @@ function checkPods({ text, family, bits }: Network, nodes: number): readonly Clu
   return [{ reason: "NetworkTooSmall", path, message }];
 }
 
-function checkServices({ text, family, bits }: Network): readonly ClusterError[] {
+function checkServices({ text, family, bits }: IpNetwork): readonly ClusterSpecError[] {
   const path = "spec.networking.services.cidr";
   const [least, most] = [WIDTH[family] - MOST_SERVICE_BITS, WIDTH[family] - FEWEST_SERVICE_BITS];
   if (bits < least) {
@@ -101,7 +101,7 @@ function checkServices({ text, family, bits }: Network): readonly ClusterError[]
   ];
 }
 
-function checkFamilies(pods: Network, services: Network): readonly ClusterError[] {
+function checkFamilies(pods: IpNetwork, services: IpNetwork): readonly ClusterSpecError[] {
   if (pods.family === services.family) return [];
   const message = `is IPv${services.family}, and the pod network is IPv${pods.family}; give both networks addresses of one family`;
   return [{ reason: "NetworkFamiliesDiffer", path: "spec.networking.services.cidr", message }];

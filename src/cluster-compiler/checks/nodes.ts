@@ -1,7 +1,7 @@
 /** Numbers of machines, certificate names, and how machines are replaced. */
 import { isIpv4, isIpv6, type LatticeCluster } from "#crds";
 import { parseDnsSubdomain } from "#kube";
-import type { ClusterError } from "../errors.ts";
+import type { ClusterSpecError } from "../errors.ts";
 import type { ClusterContext } from "../input.ts";
 import { mostNodes } from "../pools.ts";
 import { drainSeconds } from "../upgrade.ts";
@@ -10,12 +10,12 @@ import { drainSeconds } from "../upgrade.ts";
 const MOST_NODES = 5_000;
 const MOST_SECONDS = 2 ** 31 - 1;
 
-export function checkNodes(cluster: LatticeCluster, context: ClusterContext): readonly ClusterError[] {
+export function checkNodes(cluster: LatticeCluster, context: ClusterContext): readonly ClusterSpecError[] {
   return [...checkCounts(cluster, context), ...checkUpgrade(cluster), ...checkCertSans(cluster)];
 }
 
-function checkCounts({ spec: { nodes } }: LatticeCluster, { pools }: ClusterContext): readonly ClusterError[] {
-  const errors: ClusterError[] = [];
+function checkCounts({ spec: { nodes } }: LatticeCluster, { pools }: ClusterContext): readonly ClusterSpecError[] {
+  const errors: ClusterSpecError[] = [];
   if (nodes.controlPlane % 2 === 0) {
     const message = `must be odd and is ${nodes.controlPlane}: etcd runs on these machines; use ${nodes.controlPlane + 1}`;
     errors.push({ reason: "ControlPlaneEven", path: "spec.nodes.controlPlane", message });
@@ -29,8 +29,8 @@ function checkCounts({ spec: { nodes } }: LatticeCluster, { pools }: ClusterCont
   return errors;
 }
 
-function checkUpgrade({ spec: { upgrade } }: LatticeCluster): readonly ClusterError[] {
-  const errors: ClusterError[] = [];
+function checkUpgrade({ spec: { upgrade } }: LatticeCluster): readonly ClusterSpecError[] {
+  const errors: ClusterSpecError[] = [];
   const seconds = drainSeconds(upgrade);
   const path = "spec.upgrade.drainTimeout";
   if (seconds === 0) {
@@ -53,8 +53,8 @@ function checkUpgrade({ spec: { upgrade } }: LatticeCluster): readonly ClusterEr
 }
 
 /** kubeadm accepts names in lower case, wildcards of one level, and addresses. */
-function checkCertSans({ spec: { provider } }: LatticeCluster): readonly ClusterError[] {
-  return (provider.kubernetes.certSANs ?? []).flatMap((name, at): readonly ClusterError[] => {
+function checkCertSans({ spec: { provider } }: LatticeCluster): readonly ClusterSpecError[] {
+  return (provider.kubernetes.certSANs ?? []).flatMap((name, at): readonly ClusterSpecError[] => {
     if (isIpv4(name) || isIpv6(name)) return [];
     const plain = name.replace(/^\*\./, "");
     if (parseDnsSubdomain(plain).ok && !/(^|\.)[0-9]+$/.test(plain)) return [];

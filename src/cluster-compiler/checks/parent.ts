@@ -1,16 +1,16 @@
 /** The parent: the one that the spec names, and the one that compiles. */
 import type { LatticeCluster } from "#crds";
 import { MOST_FILE_CHARACTERS } from "../bootstrap-script.ts";
-import type { ClusterError } from "../errors.ts";
+import type { ClusterSpecError } from "../errors.ts";
 import type { ClusterSettingsInput } from "../input.ts";
 import { parseAddress } from "../networks.ts";
 import { isHostName } from "./endpoints.ts";
 
-export function checkParent({ metadata: { name }, spec }: LatticeCluster, { cell }: ClusterSettingsInput): readonly ClusterError[] {
+export function checkParent({ metadata: { name }, spec }: LatticeCluster, { cell }: ClusterSettingsInput): readonly ClusterSpecError[] {
   return [...checkCellRef(name, spec.cellRef, cell?.name), ...checkCell(name, cell)];
 }
 
-function checkCellRef(name: string, cellRef: string | undefined, cell: string | undefined): readonly ClusterError[] {
+function checkCellRef(name: string, cellRef: string | undefined, cell: string | undefined): readonly ClusterSpecError[] {
   const path = "spec.cellRef";
   if (cellRef === undefined) return [];
   if (cellRef === name) {
@@ -21,9 +21,9 @@ function checkCellRef(name: string, cellRef: string | undefined, cell: string | 
   return [{ reason: "CellRefInvalid", path, message }];
 }
 
-function checkCell(name: string, cell: ClusterSettingsInput["cell"]): readonly ClusterError[] {
+function checkCell(name: string, cell: ClusterSettingsInput["cell"]): readonly ClusterSpecError[] {
   if (cell === undefined) return [];
-  const errors: ClusterError[] = [];
+  const errors: ClusterSpecError[] = [];
   if (cell.name === name) {
     const message = `is the name of the cell that would create it; give the new cluster another name`;
     errors.push({ reason: "NameInvalid", path: "metadata.name", message });

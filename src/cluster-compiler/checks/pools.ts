@@ -1,7 +1,7 @@
 /** Pools of workers: bounds, names, and the labels and taints that a kubelet registers with. */
 import type { LatticeCluster } from "#crds";
 import { qualifiedNameProblems } from "#kube";
-import type { ClusterError } from "../errors.ts";
+import type { ClusterSpecError } from "../errors.ts";
 import type { ClusterContext, WorkerPool } from "../input.ts";
 import { nodeLabels } from "../kubeadm.ts";
 import { controlPlaneName, DEFAULT_POOL } from "../names.ts";
@@ -10,7 +10,7 @@ import { POOL_LABEL } from "../pools.ts";
 /** Cluster API's limit for the value of an argument. */
 const MOST_LABEL_CHARACTERS = 1_024;
 
-export function checkPools({ spec: { nodes } }: LatticeCluster, { name, pools }: ClusterContext): readonly ClusterError[] {
+export function checkPools({ spec: { nodes } }: LatticeCluster, { name, pools }: ClusterContext): readonly ClusterSpecError[] {
   const names = new Map<string, string>([[controlPlaneName(name), "the control plane"]]);
   return pools.flatMap((pool) => {
     const taken = names.get(pool.name);
@@ -21,16 +21,16 @@ export function checkPools({ spec: { nodes } }: LatticeCluster, { name, pools }:
   });
 }
 
-function nameTaken({ path, name }: WorkerPool, taken: string): ClusterError {
+function nameTaken({ path, name }: WorkerPool, taken: string): ClusterSpecError {
   return { reason: "PoolNameTaken", path, message: `would have the name ${name}, which ${taken} has; give the pool another name` };
 }
 
-function minWithoutMax({ path }: WorkerPool): ClusterError {
+function minWithoutMax({ path }: WorkerPool): ClusterSpecError {
   const message = "is for the autoscaler, which needs max too; add max, or remove min and give replicas";
   return { reason: "PoolBoundsInvalid", path: `${path}.min`, message };
 }
 
-function checkBounds({ path, bounds, replicas }: WorkerPool): readonly ClusterError[] {
+function checkBounds({ path, bounds, replicas }: WorkerPool): readonly ClusterSpecError[] {
   if (bounds === undefined || (bounds.min <= replicas && replicas <= bounds.max)) return [];
   const message = `min is ${bounds.min}, replicas ${replicas} and max ${bounds.max}; they must be in this order, so change one of them`;
   return [{ reason: "PoolBoundsInvalid", path, message }];
@@ -51,8 +51,8 @@ const ALLOWED_LABELS: ReadonlySet<string> = new Set([
   "topology.kubernetes.io/zone",
 ]);
 
-function checkLabels(pool: WorkerPool): readonly ClusterError[] {
-  const reserved = Object.keys(pool.labels).flatMap((key): readonly ClusterError[] => {
+function checkLabels(pool: WorkerPool): readonly ClusterSpecError[] {
+  const reserved = Object.keys(pool.labels).flatMap((key): readonly ClusterSpecError[] => {
     const path = `${pool.path}.labels["${key}"]`;
     if (key === POOL_LABEL) {
       return [{ reason: "LabelsInvalid", path, message: "is set by Lattice to the name of the pool; remove it" }];
@@ -75,8 +75,8 @@ function isReserved(key: string): boolean {
   return !ALLOWED_LABELS.has(key) && !within("kubelet.kubernetes.io") && !within("node.kubernetes.io");
 }
 
-function checkTaints({ path, taints }: WorkerPool): readonly ClusterError[] {
-  return taints.flatMap(({ key }, at): readonly ClusterError[] => {
+function checkTaints({ path, taints }: WorkerPool): readonly ClusterSpecError[] {
+  return taints.flatMap(({ key }, at): readonly ClusterSpecError[] => {
     const [problem] = typeof key === "string" ? qualifiedNameProblems(key) : [];
     if (problem === undefined) return [];
     return [{ reason: "TaintInvalid", path: `${path}.taints[${at}].key`, message: `is not a key that a kubelet accepts: ${problem}` }];

@@ -1,6 +1,6 @@
 /** `spec.provider`: settings that the provider's own controllers or webhooks would refuse later. */
 import type { LatticeCluster } from "#crds";
-import type { ClusterError } from "../errors.ts";
+import type { ClusterSpecError } from "../errors.ts";
 import { AWS_PROVIDER_NAMESPACE } from "../providers/aws.ts";
 import { BACKEND_ANNOTATION } from "../providers/docker.ts";
 import { checkCloudSettings } from "./cloud-settings.ts";
@@ -8,13 +8,13 @@ import { checkCloudSettings } from "./cloud-settings.ts";
 const CLOUDS = ["aws", "gcp", "azure"] as const;
 type Cloud = (typeof CLOUDS)[number];
 
-export function checkProvider(cluster: LatticeCluster): readonly ClusterError[] {
+export function checkProvider(cluster: LatticeCluster): readonly ClusterSpecError[] {
   const { provider } = cluster.spec;
   const cloud = CLOUDS.find((type) => type === provider.type);
   return [...checkBackend(cluster), ...(cloud === undefined ? [] : [...checkCloud(cluster, cloud), ...checkCloudSettings(cluster)])];
 }
 
-function checkBackend({ metadata, spec: { provider } }: LatticeCluster): readonly ClusterError[] {
+function checkBackend({ metadata, spec: { provider } }: LatticeCluster): readonly ClusterSpecError[] {
   const backend = metadata.annotations?.[BACKEND_ANNOTATION];
   if (backend === undefined) return [];
   const path = `metadata.annotations["${BACKEND_ANNOTATION}"]`;
@@ -32,8 +32,8 @@ const CREDENTIALS: Readonly<Record<Cloud, string>> = {
 };
 
 /** The controllers of the child have no default credentials of their own: a cluster without credentials could not manage itself. */
-function checkCloud({ spec: { provider } }: LatticeCluster, cloud: Cloud): readonly ClusterError[] {
-  const errors: ClusterError[] = [];
+function checkCloud({ spec: { provider } }: LatticeCluster, cloud: Cloud): readonly ClusterSpecError[] {
+  const errors: ClusterSpecError[] = [];
   const { credentialsRef } = provider;
   if (provider[cloud] === undefined) {
     const message = `is required for provider type ${cloud}: it has the location and the machines of the cluster; add it`;

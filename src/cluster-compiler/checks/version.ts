@@ -1,25 +1,31 @@
 /** The version, the node image that carries it, and the version that runs now. */
 import type { LatticeCluster } from "#crds";
-import { fieldAt } from "#kube";
-import type { ClusterError } from "../errors.ts";
+import { fieldAt, type KubeObject } from "#kube";
+import type { ClusterSpecError } from "../errors.ts";
 import type { ClusterSettingsInput } from "../input.ts";
 import { checkSupported, checkVersionChange, parseKubernetesVersion } from "../versions.ts";
 
-export function checkVersion({ spec: { provider } }: LatticeCluster, { existing }: ClusterSettingsInput): readonly ClusterError[] {
+export function checkVersion({ spec: { provider } }: LatticeCluster, { existing }: ClusterSettingsInput): readonly ClusterSpecError[] {
   const wanted = parseKubernetesVersion(provider.kubernetes.version);
   // the caller reports a version that cannot be parsed
   if (!wanted.ok) return [];
-  const running = fieldAt(existing?.controlPlane, "spec", "version");
-  const change = typeof running === "string" && running !== wanted.value.text ? checkVersionChange(running, wanted.value.text) : undefined;
   return [
     ...checkSupported(wanted.value),
-    ...(change?.ok === false ? [change.error] : []),
+    ...checkChange(wanted.value.text, existing?.controlPlane),
     ...checkImage(provider.docker?.image, wanted.value.text),
   ];
 }
 
+/** `status.version` is that of the oldest machine: during a rollout it is older than the one of the spec. */
+function checkChange(wanted: string, controlPlane: KubeObject | undefined): readonly ClusterSpecError[] {
+  const running = [fieldAt(controlPlane, "spec", "version"), fieldAt(controlPlane, "status", "version")];
+  const changes = running.flatMap((version) => (typeof version === "string" ? [checkVersionChange(version, wanted)] : []));
+  const refused = changes.find(({ ok }) => !ok);
+  return refused?.ok === false ? [refused.error] : [];
+}
+
 /** `registry:5000/kindest/node:v1.36.3@sha256:…` has the tag `v1.36.3`. A tag that is no version is not compared. */
-function checkImage(image: string | undefined, version: string): readonly ClusterError[] {
+function checkImage(image: string | undefined, version: string): readonly ClusterSpecError[] {
   const tag = /:([^/:@]+)(?:@|$)/.exec(image?.replace(/@.*$/, "") ?? "")?.[1];
   const carried = tag === undefined ? undefined : parseKubernetesVersion(tag);
   const plain = version.replace(/\+.*$/, "");
