@@ -1,6 +1,8 @@
 import { connect, type Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
 import { afterEach, expect, test } from "vitest";
-import { expectOk, systemClock } from "#base";
+import { expectOk, sensitive, systemClock } from "#base";
+import { authority, issue, newAuthority } from "../../test/builders/loopback-servers.ts";
 import { listen, type Listener, type ListenerOptions } from "./index.ts";
 
 let listener: Listener | undefined;
@@ -75,4 +77,22 @@ test("close ends idle connections and open requests", async () => {
   await server.close();
   expect(await idle.closed).toBe(true);
   await expect(fetch(`http://127.0.0.1:${server.port}/`)).rejects.toThrow();
+});
+
+test("a certificate is replaced for new connections, unless it is invalid or there is no TLS", async () => {
+  const [first, second] = [newAuthority("first"), newAuthority("second")];
+  const { port, reloadTls } = await open({ certificate: issue(first, "server", "server"), clientAuthority: authority.certificate });
+  const dial = async (ca: string) => {
+    const socket = connectTls({ port, host: "127.0.0.1", ca });
+    await new Promise((resolve) => socket.once("secureConnect", resolve).once("error", resolve));
+    socket.destroy();
+    return socket.authorized;
+  };
+  expect([await dial(first.certificate), await dial(second.certificate)]).toEqual([true, false]);
+  expectOk(reloadTls(issue(second, "server", "server")));
+  expect([await dial(first.certificate), await dial(second.certificate)]).toEqual([false, true]);
+  expect(reloadTls({ certificate: "?", key: sensitive("?") })).toMatchObject({ ok: false });
+  expect(await dial(second.certificate)).toBe(true);
+  await listener?.close();
+  expect((await open()).reloadTls(issue(first, "server", "server"))).toEqual({ ok: false, error: "the listener has no TLS" });
 });
