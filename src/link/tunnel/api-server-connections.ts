@@ -1,7 +1,8 @@
 /**
  * Connections of an agent to the API server of its own cluster. The address comes from the target alone; a request has only a path.
  *
- * Requests use HTTP/1.1, one connection each, because an Upgrade needs it. Idle connections are reused.
+ * Requests use HTTP/1.1, because an Upgrade needs it: one connection each. Idle connections are reused, and many requests at once share a limited
+ * number: a handshake costs more than most requests.
  */
 import { Agent, request as httpsRequest } from "node:https";
 import type { ClientRequest } from "node:http";
@@ -22,7 +23,9 @@ export function openTunnelConnections(target: Pick<TunnelTarget, "url" | "ca">):
   if (url?.protocol !== "https:" || url.pathname !== "/" || url.search !== "" || url.hash !== "" || url.username !== "") {
     return err("the address of the API server must have the form https://host:port");
   }
-  const agent = new Agent({ keepAlive: true, maxFreeSockets: TUNNEL_LIMITS.idleConnections, timeout: TUNNEL_LIMITS.idleMs });
+  const pooling = { keepAlive: true, maxFreeSockets: TUNNEL_LIMITS.idleConnections, timeout: TUNNEL_LIMITS.idleMs };
+  const short = new Agent({ ...pooling, maxSockets: TUNNEL_LIMITS.connections });
+  const long = new Agent(pooling);
   const server = {
     host: url.hostname.replace(/^\[(.*)\]$/, "$1"),
     port: url.port === "" ? 443 : Number(url.port),
@@ -34,7 +37,12 @@ export function openTunnelConnections(target: Pick<TunnelTarget, "url" | "ca">):
   return ok({
     open(head, authorization, hasBody) {
       const { method, path, upgrade } = head;
-      const request = httpsRequest({ ...server, method, path, agent: upgrade === undefined ? agent : false });
+      const request = httpsRequest({
+        ...server,
+        method,
+        path,
+        agent: upgrade === undefined ? (isLongRunning(path) ? long : short) : false,
+      });
       for (const [name, values] of groupedHeaders(head, authorization)) request.setHeader(name, values);
       // without this Node would send the body of a GET without any framing
       if (hasBody && head.contentLength === undefined) request.setHeader("transfer-encoding", "chunked");
@@ -43,8 +51,16 @@ export function openTunnelConnections(target: Pick<TunnelTarget, "url" | "ca">):
       }
       return request;
     },
-    close: () => agent.destroy(),
+    close() {
+      short.destroy();
+      long.destroy();
+    },
   });
+}
+
+/** Watches, logs and proxied requests: they have no limit of connections, so that they cannot keep others waiting. */
+function isLongRunning(path: string): boolean {
+  return /[?&](watch|follow)=|\/(log|proxy|exec|attach|portforward)([/?]|$)/.test(path);
 }
 
 function groupedHeaders(

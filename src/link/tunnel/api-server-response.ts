@@ -35,7 +35,8 @@ export function responseOf(request: ClientRequest, clock: Clock): Promise<ApiSer
 function limitConnecting(request: ClientRequest, clock: Clock): () => void {
   const stop = clock.after(TUNNEL_LIMITS.connectMs, () => request.destroy(Object.assign(new Error(), { code: "ETIMEDOUT" })));
   request.once("socket", (socket) => {
-    if (request.reusedSocket) stop();
+    // set when the handshake is over: the connection has served another request
+    if ("authorized" in socket && socket.authorized === true) stop();
     else socket.once("secureConnect", stop);
   });
   return stop;

@@ -17,6 +17,8 @@ export const TUNNEL_LIMITS = {
   lingerMs: 10_000,
   /** How long a connection to the API server is kept for the next request. Shorter than the time after which API servers close it. */
   idleMs: 15_000,
-  /** Idle connections to the API server. */
+  /** Connections to the API server at once, apart from watches and the like. More requests wait for one. */
+  connections: 64,
+  /** Of those, the idle ones that are kept. */
   idleConnections: 32,
 } as const;
