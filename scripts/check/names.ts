@@ -9,7 +9,9 @@ import { lineAt, listFiles, readTexts } from "./tree.ts";
 type Declared = { readonly file: string; readonly line: number };
 
 export async function checkNames(root: string): Promise<readonly Finding[]> {
-  const files = (await listFiles(root, "src")).filter((path) => path.endsWith(".ts") && !/\.test\.ts$|\.test-support\.ts$|\/generated\//.test(path));
+  const files = (await listFiles(root, "src")).filter(
+    (path) => path.endsWith(".ts") && !/\.test\.ts$|\.test-support\.ts$|\/generated\//.test(path),
+  );
   return repeatedTypes(await readTexts(root, files));
 }
 

@@ -1,7 +1,28 @@
 export { startAgentLink } from "./agent/start-agent-link.ts";
-export type { AgentCredentials, AgentLink, AgentLinkOptions, AgentLinkStatus, AgentRenewal, AgentReport, OrderResult } from "./agent/agent-types.ts";
-export type { AgentView, CellLink, CellLinkOptions, CellTls, LinkIdentity } from "./cell/cell-types.ts";
+export type {
+  AgentChannel,
+  AgentCredentials,
+  AgentLink,
+  AgentLinkOptions,
+  AgentLinkStatus,
+  AgentRenewal,
+  AgentReport,
+  AgentTransport,
+  OrderResult,
+} from "./agent/agent-types.ts";
 export { startCellLink } from "./cell/start-cell-link.ts";
+export type {
+  AgentView,
+  CellCommandInput,
+  CellLink,
+  CellLinkOptions,
+  CellTls,
+  CommandResult,
+  ConnectionLimits,
+  LinkError,
+  LinkIdentity,
+  RenewedCertificate,
+} from "./cell/cell-types.ts";
 export type { AgentHealth } from "./protocol/agent-messages.ts";
 export type { AgentStateName } from "./protocol/agent-states.ts";
 export {

@@ -100,7 +100,10 @@ describe("commands", () => {
 
   it("report the failure of the agent", async () => {
     const link = newLink();
-    link.start("a", { onReconcile: () => Promise.resolve(err("Flux is not installed")), onBootstrap: () => Promise.reject(new Error("boom")) });
+    link.start("a", {
+      onReconcile: () => Promise.resolve(err("Flux is not installed")),
+      onBootstrap: () => Promise.reject(new Error("boom")),
+    });
     await link.clock.advance(0);
     const reconciled = link.sessions.send("a", { kind: "reconcile" }, never);
     const bootstrapped = link.sessions.send("a", { kind: "bootstrap", manifests: Uint8Array.of(1) }, never);
@@ -217,7 +220,9 @@ describe("commands", () => {
     const pending = Array.from({ length: LINK_LIMITS.pendingCommands }, () => sessions.send("a", { kind: "reconcile" }, never));
     expect(await sessions.send("a", { kind: "reconcile" }, never)).toMatchObject({ error: { kind: "busy" } });
     await link.clock.advance(LINK_TIMES.commandMs);
-    expect(await Promise.all(pending)).toEqual(pending.map(() => expect.objectContaining({ error: expect.objectContaining({ kind: "timeout" }) as unknown })));
+    expect(await Promise.all(pending)).toEqual(
+      pending.map(() => expect.objectContaining({ error: expect.objectContaining({ kind: "timeout" }) as unknown })),
+    );
   });
 
   it("of a newer cell are refused with a reason", async () => {
@@ -244,7 +249,9 @@ describe("a lost parent", () => {
     link.reachable = false;
     const agent = link.start("a");
     await link.clock.advance(3 * 3_600_000 - 1);
-    expect(warnings(link).map(({ message }) => message)).toEqual(Array(3).fill("the parent cannot be reached; this cluster continues without it"));
+    expect(warnings(link).map(({ message }) => message)).toEqual(
+      Array(3).fill("the parent cannot be reached; this cluster continues without it"),
+    );
     expect(agent.status()).toEqual({ connected: false, lastCloseReason: "connect ECONNREFUSED" });
     link.reachable = true;
     await link.clock.advance(60_000);
@@ -333,7 +340,10 @@ describe("the cell refuses", () => {
     await link.clock.advance(0);
     expect(first.status()).toMatchObject({ connected: false, lastCloseReason: "replaced by generation 5" });
     await link.clock.advance(2_000);
-    expect(first.status()).toMatchObject({ connected: false, lastCloseReason: "generation 2 is stale: the cell has seen generation 5 of this cluster" });
+    expect(first.status()).toMatchObject({
+      connected: false,
+      lastCloseReason: "generation 2 is stale: the cell has seen generation 5 of this cluster",
+    });
     expect(second.status().connected).toBe(true);
   });
 
@@ -354,7 +364,9 @@ describe("a tunnel that cannot be opened", () => {
     const { sessions } = link;
     expect(await sessions.openTunnel("a", never)).toEqual(err({ kind: "not-connected", message: "a is not connected" }));
     expect(await sessions.openTunnel("a", AbortSignal.abort())).toMatchObject({ error: { kind: "refused" } });
-    link.start("a", { transport: { open: () => ok({ ...expectOk(link.connect({ cell: "c", cluster: "a", serial: "1" })), openTunnel: link.deafTunnel }) } });
+    link.start("a", {
+      transport: { open: () => ok({ ...expectOk(link.connect({ cell: "c", cluster: "a", serial: "1" })), openTunnel: link.deafTunnel }) },
+    });
     await link.clock.advance(0);
     const late = sessions.openTunnel("a", never);
     await link.clock.advance(LINK_TIMES.tunnelOpenMs);
@@ -368,7 +380,9 @@ describe("a tunnel that cannot be opened", () => {
   it("is refused above the limit by both sides", async () => {
     const link = newLink();
     const { sessions } = link;
-    link.start("a", { transport: { open: () => ok({ ...expectOk(link.connect({ cell: "c", cluster: "a", serial: "1" })), openTunnel: link.deafTunnel }) } });
+    link.start("a", {
+      transport: { open: () => ok({ ...expectOk(link.connect({ cell: "c", cluster: "a", serial: "1" })), openTunnel: link.deafTunnel }) },
+    });
     await link.clock.advance(0);
     const pending = Array.from({ length: LINK_LIMITS.tunnels }, () => sessions.openTunnel("a", never));
     expect(await sessions.openTunnel("a", never)).toEqual(err({ kind: "refused", message: "a has 256 tunnels, the limit" }));
@@ -383,7 +397,9 @@ describe("a tunnel that cannot be opened", () => {
 
 describe("renewal", () => {
   const now = Date.UTC(2026, 0, 1);
-  const authority = expectOk(createCertificateAuthority({ commonName: "cell c", notBefore: new Date(now - 1e6), notAfter: new Date(now + 1e12) }));
+  const authority = expectOk(
+    createCertificateAuthority({ commonName: "cell c", notBefore: new Date(now - 1e6), notAfter: new Date(now + 1e12) }),
+  );
   const dates = { notBefore: new Date(now - 1e6), notAfter: new Date(now + 1e9) };
   const issue = () => expectOk(issueCertificate(authority, { commonName: "a", usages: ["client"], ...dates }));
 

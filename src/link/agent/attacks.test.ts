@@ -67,7 +67,9 @@ async function tlsFailure(options: ConnectionOptions): Promise<string> {
 /** A gRPC call that does what an attacker wants. Resolves with the status that ends it. */
 function call(pair: KeyPairPem, attack: (call: ClientDuplexStream<Buffer, Buffer>) => void, method: "connect" | "tunnel" = "connect") {
   const context = createSecureContext({ cert: pair.certificate, key: reveal(pair.key), ca: link.authority.certificate });
-  const secure = grpcCredentials.createFromSecureContext(context, { checkServerIdentity: (_, one) => checkServerIdentity("c.cell.lattice", one) });
+  const secure = grpcCredentials.createFromSecureContext(context, {
+    checkServerIdentity: (_, one) => checkServerIdentity("c.cell.lattice", one),
+  });
   const client = new Client(`127.0.0.1:${link.cell.port}`, secure, {
     "grpc.ssl_target_name_override": "c.cell.lattice",
     "grpc.use_local_subchannel_pool": 1,
@@ -207,7 +209,9 @@ describe("an attack with a certificate", () => {
   });
 
   it("replayed acknowledgements: no command is settled by them", async () => {
-    const acks = Array.from({ length: 100 }, () => message("a", { kind: "command-ack", id: "1-1-1", success: true, error: "", effects: [] }));
+    const acks = Array.from({ length: 100 }, () =>
+      message("a", { kind: "command-ack", id: "1-1-1", success: true, error: "", effects: [] }),
+    );
     const settled: unknown[] = [];
     const ids: string[] = [];
     const closed = call(certificate("c/a"), (stream) => {

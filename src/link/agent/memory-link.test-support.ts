@@ -11,7 +11,13 @@ import { startAgentLink } from "./start-agent-link.ts";
 
 export const REPORT: AgentReport = {
   state: "Ready",
-  health: { readyNodes: 2, totalNodes: 3, conditions: [], kubernetesVersion: "v1.35.0", pools: new Map([["workers", { desired: 2, ready: 1 }]]) },
+  health: {
+    readyNodes: 2,
+    totalNodes: 3,
+    conditions: [],
+    kubernetesVersion: "v1.35.0",
+    pools: new Map([["workers", { desired: 2, ready: 1 }]]),
+  },
 };
 
 export type LogLine = { readonly level: LogLevel; readonly message: string; readonly fields: Readonly<Record<string, unknown>> };

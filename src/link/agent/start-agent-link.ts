@@ -7,7 +7,13 @@ import { create } from "@bufbuild/protobuf";
 import { describeThrown, fromPromise, ok, withJitter, type Result } from "#base";
 import type { AgentPayload } from "../protocol/agent-messages.ts";
 import { parseCellCommand, type CellPayload, type WelcomeMessage } from "../protocol/cell-messages.ts";
-import { connectionDue, NEW_CONNECTION, stepConnection, type ConnectionEffect, type ConnectionEvent } from "../protocol/connection-machine.ts";
+import {
+  connectionDue,
+  NEW_CONNECTION,
+  stepConnection,
+  type ConnectionEffect,
+  type ConnectionEvent,
+} from "../protocol/connection-machine.ts";
 import { encodeAgentPayload } from "../protocol/encode-messages.ts";
 import { TunnelFrameSchema, type CellCommand } from "../protocol/generated/agent_pb.ts";
 import { LINK_LIMITS, LINK_TIMES } from "../protocol/link-limits.ts";
@@ -94,7 +100,12 @@ class RunningAgentLink implements AgentLink {
         return this.#closeChannel(effect.connection, effect.reason);
       case "warn": {
         const { reason } = effect.close;
-        return logger.warn("the parent cannot be reached; this cluster continues without it", { cell, endpoint, reason, retryMs: effect.retryMs });
+        return logger.warn("the parent cannot be reached; this cluster continues without it", {
+          cell,
+          endpoint,
+          reason,
+          retryMs: effect.retryMs,
+        });
       }
       case "recovered":
         return logger.info("connected to the parent", { cell, endpoint });
@@ -119,7 +130,14 @@ class RunningAgentLink implements AgentLink {
     const { cluster, version: agentVersion, clock } = this.#options;
     const { kubernetesVersion } = report.health;
     const generation = this.#generation;
-    const ready = { kind: "ready", agentVersion, kubernetesVersion, protocolVersions: PROTOCOL_VERSIONS, generation, state: report.state } as const;
+    const ready = {
+      kind: "ready",
+      agentVersion,
+      kubernetesVersion,
+      protocolVersions: PROTOCOL_VERSIONS,
+      generation,
+      state: report.state,
+    } as const;
     channel.control.write(encodeAgentPayload(cluster, ready, clock.now()));
   }
 

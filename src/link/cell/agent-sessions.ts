@@ -61,7 +61,8 @@ export class AgentSessions {
   admit(identity: LinkIdentity): Result<LinkIdentity, StreamClose> {
     const { cell, authenticate } = this.#services;
     if (this.#isClosed) return err({ kind: "gone", reason: "the cell stops" });
-    if (identity.cell !== cell) return err({ kind: "refused", reason: `the certificate is of cell "${identity.cell}"; this is cell "${cell}"` });
+    if (identity.cell !== cell)
+      return err({ kind: "refused", reason: `the certificate is of cell "${identity.cell}"; this is cell "${cell}"` });
     const allowed = authenticate(identity);
     return allowed.ok ? ok(identity) : err({ kind: "refused", reason: allowed.error });
   }
@@ -158,7 +159,11 @@ export class AgentSessions {
   }
 
   #step(cluster: string, event: SessionEvent): void {
-    const session = this.#sessions.get(cluster) ?? { state: NEW_SESSION, commands: new PendingCommands(this.#services.clock), isRenewing: false };
+    const session = this.#sessions.get(cluster) ?? {
+      state: NEW_SESSION,
+      commands: new PendingCommands(this.#services.clock),
+      isRenewing: false,
+    };
     const { state, effects } = stepSession(session.state, event);
     // a stream that is refused before its first AgentReady leaves no session
     if (state !== NEW_SESSION) this.#sessions.set(cluster, session);
@@ -172,7 +177,9 @@ export class AgentSessions {
     switch (effect.kind) {
       case "close":
         this.#services.logger.info("agent stream closed", { cluster, kind: effect.close.kind, reason: effect.close.reason });
-        this.#services.metrics.counter("lattice_link_closed_total", "Streams that the cell closed, by kind.").add(1, { kind: effect.close.kind });
+        this.#services.metrics
+          .counter("lattice_link_closed_total", "Streams that the cell closed, by kind.")
+          .add(1, { kind: effect.close.kind });
         this.#streams.get(effect.stream)?.close(effect.close);
         return;
       case "welcome":

@@ -26,7 +26,6 @@ const SERVER_OPTIONS = {
   "grpc.keepalive_time_ms": 60_000,
   "grpc.keepalive_timeout_ms": 20_000,
   "grpc-node.max_session_memory": 64,
-  "grpc-node.flow_control_window": LINK_LIMITS.windowBytes,
   "grpc.enable_channelz": 0,
 };
 /** How long an agent has to read the reason before its connection is destroyed. */
@@ -125,7 +124,8 @@ async function acceptTunnel(call: ByteCall, cluster: string, sessions: AgentSess
   cancelLate();
   const frame = first.done === true ? undefined : first.value.frame;
   const isExpected = frame?.case === "open" && stateOf(() => state) !== "closed";
-  if (!isExpected || !sessions.tunnels.opened(cluster, frame.value.tunnelId, frames)) return frames.cancel("no tunnel with this id was asked for");
+  if (!isExpected || !sessions.tunnels.opened(cluster, frame.value.tunnelId, frames))
+    return frames.cancel("no tunnel with this id was asked for");
   state = "open";
 }
 

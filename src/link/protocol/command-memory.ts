@@ -9,7 +9,10 @@ import { LINK_LIMITS } from "./link-limits.ts";
 export type CommandOutcome = Pick<CommandAckMessage, "success" | "error" | "effects">;
 
 /** What to do with a command that has arrived. */
-export type CommandArrival = { readonly kind: "run" } | { readonly kind: "wait" } | { readonly kind: "answer"; readonly ack: CommandAckMessage };
+export type CommandArrival =
+  | { readonly kind: "run" }
+  | { readonly kind: "wait" }
+  | { readonly kind: "answer"; readonly ack: CommandAckMessage };
 
 export class CommandMemory {
   /** A number: how often a running command arrived. */

@@ -2,7 +2,7 @@
 export const LINK_LIMITS = {
   /** Of one message, also of a frame of a tunnel. */
   messageBytes: 4 * 1024 * 1024,
-  /** Of a stream or connection that its reader has not taken yet. HTTP/2's own 64 KiB make a tunnel slow. */
+  /** To an agent, of what it has not read yet. HTTP/2's own 64 KiB make a tunnel slow; grpc-js has no such option for a server. */
   windowBytes: 1024 * 1024,
   /** Of a text in a message, in UTF-16 units. */
   textLength: 1_024,

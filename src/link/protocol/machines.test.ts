@@ -58,7 +58,10 @@ describe("stepSession", () => {
   it("fences an older generation shortly after the newer stream ended, and accepts it later", () => {
     const ended: SessionEvent[] = [message(1, ready(5n), 0), { kind: "ended", stream: 1, reason: "lost", now: 1_000 }];
     expect(runSession([...ended, message(2, ready(4n), 1_000 + LINK_TIMES.staleMs - 1)]).state.phase).toBe("disconnected");
-    expect(runSession([...ended, message(2, ready(4n), 1_000 + LINK_TIMES.staleMs)]).state).toMatchObject({ phase: "connected", stream: 2 });
+    expect(runSession([...ended, message(2, ready(4n), 1_000 + LINK_TIMES.staleMs)]).state).toMatchObject({
+      phase: "connected",
+      stream: 2,
+    });
   });
 
   it("refuses an agent without a common version", () => {
@@ -197,7 +200,7 @@ describe("stepConnection", () => {
   it("warns once about a lost parent, and then once an hour", () => {
     let state = runConnection([start]).state;
     const warnings: number[] = [];
-    for (let now = 0; now < 3 * LINK_TIMES.warnEveryMs; ) {
+    for (let now = 0; now < 3 * LINK_TIMES.warnEveryMs;) {
       const step = stepConnection(state, { kind: "ended", connection: state.connection, close, now, random: 1 });
       if (step.effects.some(({ kind }) => kind === "warn")) warnings.push(now);
       now = connectionDue(step.state) ?? Number.POSITIVE_INFINITY;
@@ -236,7 +239,13 @@ describe("stepConnection", () => {
   it("does nothing after it has stopped", () => {
     const stopped = runConnection([start, { kind: "stop" }]);
     expect(stopped.effects.at(-1)).toEqual({ kind: "close", connection: 1, reason: "the agent stops" });
-    const later: ConnectionEvent[] = [ended(1, 1), welcome, { kind: "renewed", now: 1 }, { kind: "tick", now: 1e9, random: 1 }, { kind: "stop" }];
+    const later: ConnectionEvent[] = [
+      ended(1, 1),
+      welcome,
+      { kind: "renewed", now: 1 },
+      { kind: "tick", now: 1e9, random: 1 },
+      { kind: "stop" },
+    ];
     expect(runConnection(later, stopped.state).effects).toEqual([]);
   });
 

@@ -4,7 +4,10 @@ import type { AgentMessage, CellCommand } from "./generated/agent_pb.ts";
 import type { MessageStream, StreamClose, StreamListener } from "./message-stream.ts";
 import { agentMessageCodec, cellCommandCodec, type WireCodec } from "./wire.ts";
 
-export type MemoryStreams = { readonly agent: MessageStream<CellCommand, AgentMessage>; readonly cell: MessageStream<AgentMessage, CellCommand> };
+export type MemoryStreams = {
+  readonly agent: MessageStream<CellCommand, AgentMessage>;
+  readonly cell: MessageStream<AgentMessage, CellCommand>;
+};
 
 export function memoryStreams(): MemoryStreams {
   const toAgent = new Direction<CellCommand>(cellCommandCodec);

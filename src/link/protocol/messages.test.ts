@@ -54,7 +54,11 @@ describe("parseAgentMessage", () => {
   const long = "x".repeat(LINK_LIMITS.textLength + 1);
   const limits = [
     { name: "a long version", payload: { case: "ready", value: { agentVersion: long } }, want: "ready.agent_version: must have" },
-    { name: "many versions", payload: { case: "ready", value: { protocolVersions: Array(17).fill(1) } }, want: "protocol_versions: must have" },
+    {
+      name: "many versions",
+      payload: { case: "ready", value: { protocolVersions: Array(17).fill(1) } },
+      want: "protocol_versions: must have",
+    },
     { name: "a long error", payload: { case: "pivotComplete", value: { errorMessage: long } }, want: "pivot_complete.error_message" },
     { name: "many conditions", payload: { case: "clusterHealth", value: { conditions: Array(101).fill("c") } }, want: "at most 100 items" },
     { name: "a long condition", payload: { case: "clusterHealth", value: { conditions: [long] } }, want: "cluster_health.conditions" },
