@@ -128,6 +128,8 @@ export async function openWorld(): Promise<BootstrapWorld> {
       randomBytes,
       manifests: async (name, csrToken) => {
         rendered.push(name);
+        if (name === "bug") throw new Error("a bug in a test");
+        if (name === "unrendered") return err("the bundle has no manifests for this version");
         return ok(`# manifests of ${name}\ncsr-token: ${csrToken}\n`);
       },
     });
