@@ -133,7 +133,7 @@ describe("tokens", () => {
       await requestCertificate("unknown", spent),
       await post(server.port, "/api/clusters/unknown/renew", { body: "{}" }),
     ];
-    const heads = answers.map(({ headers: { date: _, ...headers }, status, text }) => JSON.stringify({ headers, status, text }));
+    const heads = answers.map(({ headers, status, text }) => JSON.stringify({ status, text, headers: { ...headers, date: "" } }));
     expect(new Set(heads).size).toBe(1);
   });
 });
@@ -269,6 +269,18 @@ describe("requests in large numbers", () => {
     await bootstrapOther();
     expect(world.lines.length - before).toBeLessThan(80);
     expect(systemClock.monotonic() - started).toBeLessThan(20_000);
+  });
+
+  test("huge numbers of requests that need no token do not fill the log", async () => {
+    await bystander;
+    const before = world.lines.length;
+    for (let round = 0; round < 4; round += 1) {
+      const get = () => post(server.port, "/api/clusters/register", { more: { method: "GET" } });
+      const renew = () => post(server.port, "/api/clusters/any/renew", { body: Buffer.alloc(60_000) });
+      await Promise.all(Array.from({ length: 30 }, (_, at) => (at % 2 === 0 ? get() : renew())));
+    }
+    expect(world.lines.length - before).toBeLessThan(60);
+    await bootstrapOther();
   });
 
   test("more requests at once than the server works on are asked to try again", async () => {

@@ -117,8 +117,8 @@ describe("records that other clients change", () => {
     const { proxy } = await newChild(world, "edited");
     const secret = expectOk(await world.cluster.client.get(secrets, keyOf("edited")));
     const access = { ...world.registrations.accessOf("edited"), revoked: true };
-    const data = { record: base64OfText(JSON.stringify(access)) };
-    expectOk(await world.cluster.client.update(secrets, { ...secret, ...{ data } }));
+    const edited = Object.assign({}, secret, { data: { record: base64OfText(JSON.stringify(access)) } });
+    expectOk(await world.cluster.client.update(secrets, edited));
     await until(() => world.registrations.accessOf("edited")?.revoked === true);
     expect(world.registrations.authenticateProxy("edited", proxy)).toBe(false);
     expectOk(await world.cluster.client.delete(secrets, keyOf("edited")));
