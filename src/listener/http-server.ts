@@ -49,11 +49,7 @@ async function createPlainServer({ limits, stalled }: HttpServerOptions, handler
   return server;
 }
 
-async function createTlsServer(
-  options: HttpServerOptions,
-  certificate: ListenerTls,
-  handler: HttpHandler,
-): Promise<Server> {
+async function createTlsServer(options: HttpServerOptions, certificate: ListenerTls, handler: HttpHandler): Promise<Server> {
   const { clientAuthority, clock, limits, stalled } = options;
   const { constants, createSecureServer } = await import("node:http2");
   const settings = {

@@ -130,7 +130,7 @@ export function revokeAccess(access: ClusterAccess): ClusterAccess {
 }
 
 export function extendAccess(access: ClusterAccess, until: number): ClusterAccess {
-  return until > access.expiresAt ? { ...access, expiresAt: until } : access;
+  return until > access.expiresAt && !access.closed ? { ...access, expiresAt: until } : access;
 }
 
 export function recordReport(access: ClusterAccess, report: BootstrapReport, now: number): ClusterAccess | undefined {

@@ -1,6 +1,6 @@
 /**
- * The responses of the bootstrap server. Every failed authentication has the same one, whatever was wrong: wrong, expired, spent and revoked tokens,
- * unknown clusters and those of others cannot be told apart by a client.
+ * The responses of the bootstrap server. Every failed authentication has the same one: a client cannot distinguish wrong, expired, spent and revoked
+ * tokens, unknown clusters, and tokens of other clusters.
  */
 import { Buffer } from "node:buffer";
 import { writeHead, type HttpResponse, type ResponseHead } from "#listener";

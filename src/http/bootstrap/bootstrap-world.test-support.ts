@@ -1,5 +1,6 @@
 /** A cell for tests: an embedded API server, records in it, the bootstrap server on a real TLS listener, and a fake authority. */
 import { randomBytes } from "node:crypto";
+import type { OutgoingHttpHeaders } from "node:http";
 import { request, type RequestOptions } from "node:https";
 import {
   createLogger,
@@ -16,7 +17,7 @@ import {
   type Result,
 } from "#base";
 import { startEmbeddedCluster, type EmbeddedCluster } from "#embedded-cluster";
-import { field, namespaces, parseJson } from "#kube";
+import { field, namespaces, parseJson, type Json } from "#kube";
 import { authority, issue } from "../../../test/builders/loopback-servers.ts";
 import { BOOTSTRAP_LIMITS, type BootstrapLimits } from "./limits.ts";
 import type { CertificateSigner, IssuedCertificate, SignError } from "./ports.ts";
@@ -35,6 +36,11 @@ export function csrOf(key: string, asked = ""): string {
 
 export function renewalOf(cluster: string, serial: string, csr: string, signature = `signed by ${serial}`): string {
   return JSON.stringify({ cluster, serial, csr, signature });
+}
+
+function textIn(value: Json, name: string): string {
+  const found = field(value, name);
+  return typeof found === "string" ? found : "";
 }
 
 const FORM = /^-----BEGIN CERTIFICATE REQUEST-----\n([A-Za-z0-9+/=]+)\n-----END CERTIFICATE REQUEST-----\n$/;
@@ -67,7 +73,7 @@ export class FakeAuthority implements CertificateSigner {
 
   readonly verifyRenewal: CertificateSigner["verifyRenewal"] = (cluster, text) => {
     const json = parseJson(text);
-    const read = (name: string) => (json.ok ? String(field(json.value, name)) : "");
+    const read = (name: string) => (json.ok ? textIn(json.value, name) : "");
     const isGood = read("cluster") === cluster && read("signature") === `signed by ${read("serial")}`;
     return isGood ? ok({ csr: read("csr"), serial: read("serial") }) : err({ kind: "refused", message: "the renewal is not signed" });
   };
@@ -128,6 +134,8 @@ export async function openWorld(): Promise<BootstrapWorld> {
       randomBytes,
       manifests: async (name, csrToken) => {
         rendered.push(name);
+        if (name === "bug") throw new Error("a bug in a test");
+        if (name === "unrendered") return err("the bundle has no manifests for this version");
         return ok(`# manifests of ${name}\ncsr-token: ${csrToken}\n`);
       },
     });
@@ -168,7 +176,7 @@ export type PostAnswer = { readonly status: number; readonly headers: Record<str
 export type Post = {
   readonly token?: string;
   readonly body?: string | Uint8Array;
-  readonly more?: RequestOptions;
+  readonly more?: Omit<RequestOptions, "headers"> & { readonly headers?: OutgoingHttpHeaders };
 };
 
 /** Status 0: the connection ended without an answer. */
@@ -201,7 +209,7 @@ export function csrTokenIn(manifests: string): string {
 
 export function certificateIn(answer: PostAnswer): string {
   const json = parseJson(answer.text);
-  return json.ok ? String(field(json.value, "certificate")) : "";
+  return json.ok ? textIn(json.value, "certificate") : "";
 }
 
 export function serialIn(answer: PostAnswer): string {

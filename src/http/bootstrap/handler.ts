@@ -17,6 +17,7 @@ import {
   unauthenticated,
   yamlAnswer,
   type BootstrapAnswer,
+  type BootstrapOutcome,
 } from "./answers.ts";
 import type { BootstrapLimits } from "./limits.ts";
 import type { OnReport } from "./ports.ts";
@@ -41,6 +42,8 @@ export type HandledRequest = {
   readonly answer: BootstrapAnswer;
 };
 
+/** What a client without a token can cause. */
+const FAILURES: ReadonlySet<BootstrapOutcome> = new Set(["unauthenticated", "not-found", "invalid", "too-large", "disconnected"]);
 /** No token has this text: requests without a token are compared too. */
 const NO_TOKEN = sensitive("");
 
@@ -72,7 +75,7 @@ export class BootstrapHandler {
 
   /** After the limit every failure of an address has the same answer. Valid requests from it are still served. */
   #limitFailure(answer: BootstrapAnswer, address: string): BootstrapAnswer {
-    if (answer.outcome !== "unauthenticated" && answer.outcome !== "not-found") return answer;
+    if (!FAILURES.has(answer.outcome)) return answer;
     const waitMs = this.#failures.take(address);
     return waitMs > 0 ? limited(waitMs) : answer;
   }

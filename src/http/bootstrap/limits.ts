@@ -3,7 +3,7 @@ import type { Rate } from "#controller-runtime";
 import { LISTENER_LIMITS, type ListenerLimits } from "#listener";
 
 export type BootstrapLimits = {
-  /** Requests that fail to authenticate, per address. Beyond it they get 429 instead of 401; valid ones are not affected. */
+  /** Failed and invalid requests, per address. Beyond it they get 429; valid ones are not affected. */
   readonly failures: Rate;
   /** Authenticated requests, per cluster. */
   readonly requests: Rate;

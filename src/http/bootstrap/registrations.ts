@@ -61,6 +61,7 @@ export class Registrations {
   async createAccess(cluster: string, { expiresAt, reissue = false }: AccessRequest): Promise<Result<CreatedAccess, AccessError>> {
     const name = parseDnsLabel(cluster);
     if (!name.ok) return err({ kind: "invalid-request", message: `name of the cluster: ${name.error}` });
+    if (!reissue && this.#records.get(cluster) !== undefined) return ok({});
     const tokens = this.#newTokens(cluster);
     const created = await this.#records.create(newAccess(cluster, tokens.hashes, Math.floor(expiresAt)));
     if (!created.ok || created.value) return map(created, () => tokens.plain);
@@ -78,7 +79,7 @@ export class Registrations {
 
   /** The bootstrap token expires at this time, unless it does so later already. */
   extend(cluster: string, until: number): Promise<Result<void, AccessError>> {
-    return this.#update(cluster, (access) => extendAccess(access, Math.floor(until)));
+    return this.#updateIfNew(cluster, (access) => extendAccess(access, Math.floor(until)));
   }
 
   /** All tokens and certificates of the cluster are refused from now on. Its connection is closed by the caller. */
@@ -91,10 +92,8 @@ export class Registrations {
   }
 
   /** An agent has connected: its tokens for the first certificate are closed. Writes only when that is news. */
-  async connected(cluster: string, serial: string): Promise<Result<void, AccessError>> {
-    const known = this.#records.get(cluster);
-    if (known !== undefined && recordConnection(known, serial) === known) return ok(undefined);
-    return this.#update(cluster, (access) => recordConnection(access, serial));
+  connected(cluster: string, serial: string): Promise<Result<void, AccessError>> {
+    return this.#updateIfNew(cluster, (access) => recordConnection(access, serial));
   }
 
   /** For a certificate whose chain, validity and cluster are checked already. Answers from memory. */
@@ -165,6 +164,12 @@ export class Registrations {
 
   #update(cluster: string, update: (access: ClusterAccess) => ClusterAccess): Promise<Result<void, AccessError>> {
     return this.#records.change(cluster, (access) => ok({ next: update(access), value: undefined }));
+  }
+
+  /** Without a request when the record in memory shows that nothing would change. */
+  async #updateIfNew(cluster: string, update: (access: ClusterAccess) => ClusterAccess): Promise<Result<void, AccessError>> {
+    const known = this.#records.get(cluster);
+    return known !== undefined && update(known) === known ? ok(undefined) : this.#update(cluster, update);
   }
 
   #newTokens(cluster: string) {

@@ -202,6 +202,13 @@ describe("the server", () => {
     expect(answer.text).not.toContain("broken");
   });
 
+  test("manifests that cannot be rendered are an error that is logged, and a bug does not end the server", async () => {
+    expect((await register((await newChild(world, "unrendered")).bootstrap)).status).toBe(503);
+    expect(world.lines.at(-1)?.fields).toMatchObject({ reason: "the bundle has no manifests for this version" });
+    expect((await register((await newChild(world, "bug")).bootstrap)).status).toBe(500);
+    expect((await register((await newChild(world, "no-bug")).bootstrap)).status).toBe(200);
+  });
+
   test("a record that was deleted meanwhile is a failed authentication", async () => {
     const child = await newChild(world, "deleted");
     using _ = world.cluster.intercept({ resource: "secrets", verb: "get", times: 1 }, (_action, _next) => ({

@@ -66,15 +66,13 @@ async function serve(request: HttpRequest, response: HttpResponse, serving: Serv
   const address = clientAddress(request.socket.remoteAddress);
   const handled = await fromPromise(handler.handle(request), describeThrown);
   if (!handled.ok) logger.error("bootstrap request met a bug", { error: handled.error });
-  const { answer, ...about } = handled.ok
-    ? handled.value
-    : { endpoint: "none", cluster: undefined, address, answer: internalError() };
+  const { answer, ...about } = handled.ok ? handled.value : { endpoint: "none", cluster: undefined, address, answer: internalError() };
   audit.record(about, answer);
-  if (answer.outcome === "disconnected") return;
   // a body that was not read ends a short time after the answer: not before, because a client may read its manifests slowly
   request.resume();
   // on HTTP/2 the response itself finishes only with its request
   const written = "stream" in response ? response.stream : response;
+  if (written.destroyed) return;
   written.once("finish", () => request.complete || discardBody(request, serving));
   sendAnswer(response, answer);
 }
