@@ -1,7 +1,7 @@
 /** The options of a cluster. All of them are optional. */
 import type { Clock, FakeClock, Logger } from "#base";
 import type { JsonObject, KubeObject } from "#kube";
-import type { SimulationOptions } from "#kube-controllers";
+import type { LocalMachineHost, SimulationOptions } from "#kube-controllers";
 import type { EmbeddedCluster } from "./embedded-cluster.ts";
 import type { Interceptor, InterceptMatch } from "./interceptors/index.ts";
 import type { FieldIndex } from "./schemas/index.ts";
@@ -91,7 +91,7 @@ export type ControllerOptions = {
   /**
    * Simulates the scheduler and the kubelets, so that Pods run and Deployments become Ready. `false`: Pods stay Pending. Default: one node.
    */
-  readonly simulation?: boolean | SimulationOptions;
+  readonly simulation?: boolean | (SimulationOptions & { readonly localMachines?: LocalMachineHost });
   /** Called with the cluster before the controllers start: for a port of the simulation that reads the cluster. */
   readonly beforeStart?: (cluster: EmbeddedCluster) => void;
   /** The delay before the objects of a deleted namespace are deleted. Default: 0. */

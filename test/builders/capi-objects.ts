@@ -58,3 +58,65 @@ spec:
       infrastructureRef: {apiGroup: infrastructure.cluster.x-k8s.io, kind: DevMachineTemplate, name: ${name}-md}
 `;
 }
+
+export type LocalClusterShape = { readonly controlPlanes?: number; readonly workers?: number; readonly version?: string };
+
+/** A cluster of local machines. Its endpoint is an address where nothing listens: requests go through the kubeconfig. */
+export function localClusterYaml(name: string, { controlPlanes = 1, workers = 2, version = "v1.36.3" }: LocalClusterShape = {}): string {
+  const template = "{apiGroup: infrastructure.lattice.dev, kind: LocalMachineTemplate, name: NAME}";
+  return `apiVersion: cluster.x-k8s.io/v1beta2
+kind: Cluster
+metadata: {name: ${name}, namespace: ${name}}
+spec:
+  clusterNetwork: {pods: {cidrBlocks: [192.168.0.0/16]}, services: {cidrBlocks: [10.128.0.0/12]}, serviceDomain: cluster.local}
+  controlPlaneEndpoint: {host: 127.0.0.9, port: 6443}
+  infrastructureRef: {apiGroup: infrastructure.lattice.dev, kind: LocalCluster, name: ${name}}
+  controlPlaneRef: {apiGroup: controlplane.cluster.x-k8s.io, kind: KubeadmControlPlane, name: ${name}-cp}
+---
+apiVersion: infrastructure.lattice.dev/v1alpha1
+kind: LocalCluster
+metadata: {name: ${name}, namespace: ${name}}
+spec: {}
+---
+apiVersion: infrastructure.lattice.dev/v1alpha1
+kind: LocalMachineTemplate
+metadata: {name: ${name}-cp, namespace: ${name}}
+spec: {template: {spec: {}}}
+---
+apiVersion: infrastructure.lattice.dev/v1alpha1
+kind: LocalMachineTemplate
+metadata: {name: ${name}-md, namespace: ${name}}
+spec: {template: {spec: {}}}
+---
+apiVersion: bootstrap.cluster.x-k8s.io/v1beta2
+kind: KubeadmConfigTemplate
+metadata: {name: ${name}-md, namespace: ${name}}
+spec: {template: {spec: {joinConfiguration: {nodeRegistration: {name: worker}}}}}
+---
+apiVersion: controlplane.cluster.x-k8s.io/v1beta2
+kind: KubeadmControlPlane
+metadata: {name: ${name}-cp, namespace: ${name}}
+spec:
+  replicas: ${controlPlanes}
+  version: ${version}
+  machineTemplate: {spec: {infrastructureRef: ${template.replace("NAME", `${name}-cp`)}}}
+  kubeadmConfigSpec:
+    clusterConfiguration: {apiServer: {certSANs: [localhost, 127.0.0.1]}}
+    preKubeadmCommands: ["echo before"]
+    postKubeadmCommands: ["echo after"]
+---
+apiVersion: cluster.x-k8s.io/v1beta2
+kind: MachineDeployment
+metadata: {name: ${name}-md, namespace: ${name}}
+spec:
+  clusterName: ${name}
+  replicas: ${workers}
+  selector: {matchLabels: {}}
+  template:
+    spec:
+      clusterName: ${name}
+      version: ${version}
+      bootstrap: {configRef: {apiGroup: bootstrap.cluster.x-k8s.io, kind: KubeadmConfigTemplate, name: ${name}-md}}
+      infrastructureRef: ${template.replace("NAME", `${name}-md`)}
+`;
+}
