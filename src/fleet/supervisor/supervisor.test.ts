@@ -133,7 +133,7 @@ describe("a fleet", () => {
         cwd: join(path, "clusters", name),
       })),
     );
-    expect(world.started[0]?.received).toEqual([{ kind: "begin", repair: false, processes: [] }]);
+    expect(world.started[0]?.received).toEqual([{ kind: "begin", repair: false, bare: false, processes: [], machines: [] }]);
     expect(world.fleetFile().clusters).toEqual([
       { name: "mgmt", kubeconfig: join(path, "clusters/mgmt/kubeconfig"), pids: [1_000_000], state: "Running" },
       { name: "cluster-2", parent: "mgmt", kubeconfig: join(path, "clusters/cluster-2/kubeconfig"), pids: [1_000_001], state: "Running" },

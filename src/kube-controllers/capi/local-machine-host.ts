@@ -1,0 +1,30 @@
+/** The port behind kind LocalMachine: machines of this computer, which a higher layer runs as processes. */
+
+export type LocalMachineHost = {
+  /** Idempotent: called at every pass. */
+  readonly ensure: (machine: LocalMachineRun) => void;
+  /** Ends the machine and deletes what it left. Its state is absent when that is done. */
+  readonly remove: (id: string) => void;
+  /** By id. */
+  readonly states: () => ReadonlyMap<string, LocalMachineState>;
+  /** Calls the listener after every change of a state; the returned function ends it. */
+  readonly subscribe: (listener: (id: string) => void) => () => void;
+};
+
+export type LocalMachineRun = {
+  /** The uid of the LocalMachine. */
+  readonly id: string;
+  readonly name: string;
+  readonly cluster: string;
+  readonly namespace: string;
+  readonly controlPlane: boolean;
+  readonly version: string;
+  /** cloud-config. */
+  readonly bootstrapData: string;
+};
+
+export type LocalMachineState = {
+  readonly phase: "starting" | "running" | "failed" | "stopped";
+  readonly message?: string;
+  readonly nodeName?: string;
+};
