@@ -1,6 +1,6 @@
 /** `lattice kubeadm`, `lattice kubectl` and `lattice curl`: the tools of local machines. Exit codes are those of the real programs. */
 import { curl, kubeadm, kubectl } from "#fleet";
-import { reportError, type CliIo, type CommandExitCode } from "./io.ts";
+import type { CliIo, CommandExitCode } from "./io.ts";
 
 export type MachineTool = "kubeadm" | "kubectl" | "curl";
 
@@ -11,5 +11,6 @@ export async function runMachineTool(io: CliIo, tool: MachineTool, args: readonl
     return exitCode;
   }
   const done = await (tool === "kubeadm" ? kubeadm(io, args) : kubectl(io, args));
-  return done.ok ? 0 : reportError(io, done.error);
+  if (!done.ok) io.stderr(`${tool}: ${done.error}\n`);
+  return done.ok ? 0 : 1;
 }

@@ -44,6 +44,8 @@ const FOLDER_MODE = 0o700;
 /** Names of machines and ids are parts of paths. */
 const SAFE_NAME = /^[a-z0-9](?:[-.a-z0-9]{0,251}[a-z0-9])?$/;
 const OWN_NAMES: readonly string[] = ["machine.json", "user-data", "commands.sh", "machine.log", "machine.log.1", "completed", "bin", "pods"];
+/** Every machine has them. */
+const FOLDERS = ["etc", "opt", "run", "tmp", "usr/local/bin", "var/lib", "var/log"] as const;
 /** Folders of Pods that run as processes; they are deleted with the Pods. */
 const PODS = "pods";
 
@@ -75,8 +77,8 @@ export function machinePathsAt(folder: string): MachinePaths {
 
 /** The record last: a folder without one is no machine. */
 export function createMachine(paths: MachinePaths, content: MachineRecord, userData: string): Result<void, string> {
-  for (const path of [paths.folder, join(paths.folder, "tmp")]) {
-    const made = createFolder(path, FOLDER_MODE);
+  for (const name of FOLDERS) {
+    const made = createFolder(join(paths.folder, name), FOLDER_MODE);
     if (!made.ok) return made;
   }
   const written = writePrivateFile(paths.userData, userData);

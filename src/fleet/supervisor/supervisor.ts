@@ -100,8 +100,7 @@ export class Supervisor implements Fleet {
     if (keeper.value.state === "Stopped") return ok(`cluster ${name} is stopped already`);
     const kept = this.#keepStopped(keeper.value, true);
     if (!kept.ok) return kept;
-    await this.#machines.setStopped(name, true);
-    await keeper.value.stop();
+    await Promise.all([this.#machines.setStopped(name, true), keeper.value.stop()]);
     return ok(`stopped cluster ${name}; its state is kept`);
   };
 
@@ -154,8 +153,7 @@ export class Supervisor implements Fleet {
 
   async #close(): Promise<void> {
     this.#ended.abort();
-    await this.#machines.close();
-    await Promise.all([...this.#keepers.values()].map((keeper) => keeper.stop()));
+    await Promise.all([this.#machines.close(), ...[...this.#keepers.values()].map((keeper) => keeper.stop())]);
     this.#file.close();
   }
 
