@@ -2,6 +2,7 @@
 import { policyStatusController } from "./admission-policies/policy-status.ts";
 import { capiController, type LocalMachineHost } from "./capi/index.ts";
 import { clusterRoleAggregation } from "./cluster-roles/aggregation.ts";
+import type { LocalMachineHost } from "./capi/local-machine-host.ts";
 import type { KubeController } from "./context.ts";
 import { disruptionController } from "./disruption/disruption-controller.ts";
 import { endpointsController } from "./endpoint-slices/endpoints-controller.ts";
@@ -27,6 +28,8 @@ export type KubeControllersSettings = {
   readonly podLimit?: number | undefined;
   /** The number of finished Pods that are kept; a quarter of `podLimit`, at most 12,500. */
   readonly terminatedPodThreshold?: number | undefined;
+  /** Runs the machines of kind LocalMachine. Absent: they stay Pending. */
+  readonly localMachines?: LocalMachineHost | undefined;
   /** Resource usage of Pods, for autoscalers. Absent: unknown, as in a cluster without metrics-server. */
   readonly podMetrics?: MetricsSource | undefined;
   /** Runs the machines of `local` clusters. Absent: such machines stay pending. */

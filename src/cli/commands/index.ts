@@ -9,8 +9,10 @@ import { registerCrds } from "./crds.ts";
 import { registerDiff } from "./diff.ts";
 import { registerDown } from "./down.ts";
 import { registerFleetApiServer } from "./fleet-api-server.ts";
+import { registerFleetMachine } from "./fleet-machine.ts";
 import { registerGraph } from "./graph.ts";
 import { registerInit } from "./init.ts";
+import { registerMachineTools } from "./machine-tools.ts";
 import { registerOperator } from "./operator.ts";
 import { registerPatch } from "./patch.ts";
 import { registerRbac } from "./rbac.ts";
@@ -41,4 +43,6 @@ export const COMMANDS: readonly RegisterCommand[] = [
   registerCompletion,
   registerVersion,
   registerFleetApiServer,
+  registerFleetMachine,
+  registerMachineTools,
 ];
