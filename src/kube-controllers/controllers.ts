@@ -2,7 +2,6 @@
 import { policyStatusController } from "./admission-policies/policy-status.ts";
 import { capiController, type LocalMachineHost } from "./capi/index.ts";
 import { clusterRoleAggregation } from "./cluster-roles/aggregation.ts";
-import type { LocalMachineHost } from "./capi/local-machine-host.ts";
 import type { KubeController } from "./context.ts";
 import { disruptionController } from "./disruption/disruption-controller.ts";
 import { endpointsController } from "./endpoint-slices/endpoints-controller.ts";
@@ -32,8 +31,6 @@ export type KubeControllersSettings = {
   readonly localMachines?: LocalMachineHost | undefined;
   /** Resource usage of Pods, for autoscalers. Absent: unknown, as in a cluster without metrics-server. */
   readonly podMetrics?: MetricsSource | undefined;
-  /** Runs the machines of `local` clusters. Absent: such machines stay pending. */
-  readonly localMachines?: LocalMachineHost | undefined;
 };
 
 /** They need about 100 MB of memory; a node of Kubernetes allows 110 Pods. */

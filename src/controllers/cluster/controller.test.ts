@@ -235,7 +235,7 @@ describe("a cluster that cannot be provisioned", () => {
     const condition = await ready(world, "prod");
     expect(condition?.reason).toBe("ProviderNotInstalled");
     expect(condition?.message).toContain("clusters.cluster.x-k8s.io");
-    expect(condition?.message).toContain("lattice bundle --provider local");
+    expect(condition?.message).toContain("local clusters are for a cell that lattice up runs");
   });
 });
 

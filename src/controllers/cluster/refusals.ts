@@ -53,7 +53,8 @@ export function missingProvider(
   };
   const missing = [...new Set(objects.filter(isMissing).map(({ apiVersion, kind }) => nameOfKind(apiVersion, kind, served.kinds)))].toSorted();
   if (missing.length === 0) return undefined;
-  const message = `this cell does not serve ${missing.join(", ")}; install Cluster API and the provider from the bundle: lattice bundle --provider ${type} | kubectl apply --server-side -f -`;
+  const how = type === "local" ? "local clusters are for a cell that lattice up runs" : `install Cluster API with the provider ${type} of the bundle`;
+  const message = `this cell does not serve ${missing.join(", ")}; ${how}`;
   return { reason: "ProviderNotInstalled", message, terminal: false };
 }
 
