@@ -68,6 +68,7 @@ test("a child is provisioned, registers, and its agent connects", { timeout: 240
   expectOk(await client.create(latticeClusters, localCluster("prod", { nodes: { controlPlane: 1, workers: 1 } })));
   await fleet.until("the agent is connected", async () => (await condition("prod", "AgentConnected"))?.status === "True");
   await fleet.until("the child is complete", async () => (await condition("prod", "Ready"))?.reason === "PivotNotBuilt");
+  await fleet.until("all nodes are reported", async () => (await read("prod"))?.status?.readyNodes === 2);
   const cluster = await read("prod");
   expect(cluster?.status).toMatchObject({
     phase: "Provisioning",
