@@ -14,6 +14,7 @@ import {
   type Metrics,
   type Result,
 } from "#base";
+import { loadBundle } from "#bundle";
 import type { FromOperator } from "#fleet";
 import type { TunnelTarget } from "#link";
 import {
@@ -35,12 +36,15 @@ export async function operate(io: CliIo, flags: OperatorFlags): Promise<ExitCode
   const logger = createLogger(
     createLogSink({ level: flags.logLevel, format: flags.logFormat, write: io.stderr, now: () => io.clock.now() }),
   );
+  const bundle =
+    flags.bundle === undefined ? ok(undefined) : mapErr(loadBundle(resolve(io.cwd, flags.bundle)), ({ message }) => `--bundle: ${message}`);
+  if (!bundle.ok) return reportFailure(io, bundle.error);
   const connection = await connect(io, flags, { logger });
   if (!connection.ok) return reportFailure(io, connection.error);
   const kept = identityFor(io, flags);
   try {
     if (!kept.ok) return reportFailure(io, kept.error);
-    const config = { ...settings.value, identity: kept.value.identity, pod: podIn(io.env) };
+    const config = { ...settings.value, identity: kept.value.identity, pod: podIn(io.env), bundle: bundle.value };
     return await runOperator(io, { config, logger, connection: connection.value });
   } finally {
     await connection.value.client.close();
@@ -70,7 +74,15 @@ async function runOperator(io: CliIo, { config, logger, connection }: Prepared):
   const { clock, random } = io;
   const started = await startOperator(
     config,
-    { client: connection.client, clock, random, logger, metrics, tracer: tracer ?? noTracing, apiServer: apiServerOf(connection, io.signal) },
+    {
+      client: connection.client,
+      clock,
+      random,
+      logger,
+      metrics,
+      tracer: tracer ?? noTracing,
+      apiServer: apiServerOf(connection, io.signal),
+    },
     io.signal,
   );
   // a signal cancels the calls that are under way

@@ -1,3 +1,4 @@
+export { CELL_AUTHORITY_SECRET } from "./cell/authority-secret.ts";
 export { OPERATOR_NAME, OPERATOR_NAMESPACE, operatorControllers, operatorRbac, operatorScope } from "./controllers.ts";
 export { operatorDeployment, operatorImage, OPERATOR_CONTAINER, type OperatorDeploymentOptions } from "./deployment.ts";
 export { openIdentityFile, type IdentityFileOptions, type KeptIdentity } from "./identity-file.ts";

@@ -87,6 +87,13 @@ export function observedChild(change: Partial<ObservedChild> = {}): ObservedChil
 
 /** A status with the condition Provisioning, as an earlier pass wrote it. */
 export function provisioningStatus(status: "True" | "False", reason: string, sinceMs: number, generation = 1): LatticeClusterStatus {
-  const condition = { type: "Provisioning", status, reason, message: "", lastTransitionTime: timeOf(sinceMs), observedGeneration: generation };
+  const condition = {
+    type: "Provisioning",
+    status,
+    reason,
+    message: "",
+    lastTransitionTime: timeOf(sinceMs),
+    observedGeneration: generation,
+  };
   return { conditions: [condition] };
 }

@@ -53,7 +53,15 @@ export async function runOperator(cluster: EmbeddedCluster, more: Partial<Operat
   const apiServer = { url, ca, authorization: () => Promise.resolve(`Bearer ${token.replaceAll('"', "")}`) };
   const config = { namespace: "lattice-system", identity: "test", leaderElection: false, health: { host: "127.0.0.1", port: 0 } };
   const metrics = new MetricsRegistry();
-  const dependencies = { client: cluster.client, clock: systemClock, random: Math.random, logger: silentLogger, metrics, tracer: noTracing, apiServer };
+  const dependencies = {
+    client: cluster.client,
+    clock: systemClock,
+    random: Math.random,
+    logger: silentLogger,
+    metrics,
+    tracer: noTracing,
+    apiServer,
+  };
   const operator = expectOk(await startOperator(config, { ...dependencies, ...more }, stop.signal));
   const running = operator.run(stop.signal);
   return {
@@ -74,7 +82,11 @@ export async function bootstrapToken(cell: EmbeddedCluster, child: string): Prom
 export type PostedAnswer = { readonly status: number; readonly text: string };
 
 /** What `curl` does on a node. */
-export function post(url: string, ca: string, { token, body = "" }: { readonly token: string; readonly body?: string }): Promise<PostedAnswer> {
+export function post(
+  url: string,
+  ca: string,
+  { token, body = "" }: { readonly token: string; readonly body?: string },
+): Promise<PostedAnswer> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${token}`, "content-length": Buffer.byteLength(body) };
     const sent = request(url, { method: "POST", ca, agent: false, headers }, (response) => {
@@ -91,7 +103,13 @@ export function post(url: string, ca: string, { token, body = "" }: { readonly t
 export async function applyManifests(child: EmbeddedCluster, yaml: string): Promise<void> {
   const objects = expectOk(parseYaml(yaml)).map((document) => document as unknown as KubeObject);
   const isDefinition = ({ kind }: KubeObject) => kind === "CustomResourceDefinition";
-  await child.add(...(objects.filter(isDefinition).filter(({ metadata }) => !metadata.name.endsWith(".lattice.dev") || metadata.name.includes("infrastructure")) as readonly FixtureObject[]));
+  await child.add(
+    ...(objects
+      .filter(isDefinition)
+      .filter(
+        ({ metadata }) => !metadata.name.endsWith(".lattice.dev") || metadata.name.includes("infrastructure"),
+      ) as readonly FixtureObject[]),
+  );
   for (const object of objects.filter((one) => !isDefinition(one))) {
     const resource = child.resource(object.kind, object.apiVersion);
     expectOk(await child.client.apply(resource, object, { fieldManager: "kubectl", force: true }));

@@ -82,7 +82,9 @@ test("a child is provisioned, registers, and its agent connects", { timeout: 240
   });
   expect(cluster?.spec.cellRef).toBe("mgmt");
   const machines = expectOk(await client.list<KubeObject>(capiMachines, { namespace: "capi-prod" })).items;
-  expect(machines.map((machine) => [fieldAt(machine, "status", "phase"), fieldAt(machine, "status", "nodeRef", "name") !== undefined])).toEqual([
+  expect(
+    machines.map((machine) => [fieldAt(machine, "status", "phase"), fieldAt(machine, "status", "nodeRef", "name") !== undefined]),
+  ).toEqual([
     ["Running", true],
     ["Running", true],
   ]);

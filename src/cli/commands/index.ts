@@ -1,6 +1,7 @@
 /** All commands, in the order in which `lattice --help` lists them within their groups. */
 import { registerApiServer } from "./api-server.ts";
 import { registerBundle } from "./bundle.ts";
+import { registerCerts } from "./certs.ts";
 import type { RegisterCommand } from "./command.ts";
 import { registerCompile } from "./compile.ts";
 import { registerCompletion } from "./completion.ts";
@@ -39,6 +40,7 @@ export const COMMANDS: readonly RegisterCommand[] = [
   registerRbac,
   registerOperator,
   registerBundle,
+  registerCerts,
   registerPatch,
   registerCompletion,
   registerVersion,

@@ -2,7 +2,13 @@ import { expect, test } from "vitest";
 import { capiViewOf } from "./capi-view.ts";
 
 const object = (name: string, fields: object) => ({ apiVersion: "v1", kind: "Any", metadata: { name, namespace: "capi-prod" }, ...fields });
-const condition = (type: string, status: string, message = "") => ({ type, status, message, reason: "R", lastTransitionTime: "2026-01-01T00:00:00Z" });
+const condition = (type: string, status: string, message = "") => ({
+  type,
+  status,
+  message,
+  reason: "R",
+  lastTransitionTime: "2026-01-01T00:00:00Z",
+});
 
 test("without objects nothing is reported", () => {
   const view = capiViewOf("prod", { cluster: undefined, controlPlane: undefined, machineDeployments: [], machines: [] });
@@ -18,7 +24,11 @@ test("phases, replicas, conditions and times are read from the objects of Cluste
     cluster: object("prod", {
       spec: { controlPlaneEndpoint: { host: "fd00::1", port: 6443 } },
       status: {
-        conditions: [condition("InfrastructureReady", "True"), condition("ControlPlaneAvailable", "False", "1 of 3"), condition("WorkersAvailable", "Unknown")],
+        conditions: [
+          condition("InfrastructureReady", "True"),
+          condition("ControlPlaneAvailable", "False", "1 of 3"),
+          condition("WorkersAvailable", "Unknown"),
+        ],
       },
     }),
     controlPlane: object("prod-control-plane", { spec: { replicas: 3 }, status: { readyReplicas: 1, version: "v1.36.3" } }),

@@ -70,7 +70,10 @@ const rows: readonly Row[] = [
   { name: "objects are created first", given: { capi: NO_CAPI, agent: undefined }, want: { phase: "Provisioning", reason: "Created" } },
   {
     name: "the infrastructure comes before the machines, with the provider's own message",
-    given: { capi: { ...COMPLETE_CAPI, infrastructure: { available: false, message: "creating a NAT gateway" }, progressAt: NOON }, agent: undefined },
+    given: {
+      capi: { ...COMPLETE_CAPI, infrastructure: { available: false, message: "creating a NAT gateway" }, progressAt: NOON },
+      agent: undefined,
+    },
     want: { phase: "Provisioning", reason: "WaitingForInfrastructure", message: "waiting for the infrastructure: creating a NAT gateway" },
   },
   {
@@ -127,7 +130,11 @@ const rows: readonly Row[] = [
     name: "machines without progress for too long have failed, by name",
     cluster: childCluster({}, provisioningStatus("True", "InProgress", NOON - 2 * HOUR_MS)),
     given: { agent: undefined, capi: { ...COMPLETE_CAPI, progressAt: NOON - 46 * MINUTE_MS, failedMachines: ["prod-cp-1"] } },
-    want: { phase: "Failed", reason: "ProvisioningTimedOut", message: expect.stringContaining("failed: Machine prod-cp-1; change the spec") },
+    want: {
+      phase: "Failed",
+      reason: "ProvisioningTimedOut",
+      message: expect.stringContaining("failed: Machine prod-cp-1; change the spec"),
+    },
   },
   {
     name: "progress of a machine extends the deadline",
@@ -167,7 +174,10 @@ const rows: readonly Row[] = [
   },
   {
     name: "a cluster that was complete meets no deadline when its agent is away",
-    cluster: childCluster({}, { ...provisioningStatus("False", "Provisioned", NOON - 999 * HOUR_MS), agent: { connectedSince: "2026-01-01T00:00:00Z" } }),
+    cluster: childCluster(
+      {},
+      { ...provisioningStatus("False", "Provisioned", NOON - 999 * HOUR_MS), agent: { connectedSince: "2026-01-01T00:00:00Z" } },
+    ),
     given: { agent: { ...CONNECTED, connected: false, lastCloseReason: "no heartbeat for 90 s" } },
     want: { phase: "Provisioning", reason: "Disconnected", message: "the agent is not connected: no heartbeat for 90 s" },
   },

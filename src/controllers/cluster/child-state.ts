@@ -67,7 +67,12 @@ function provisioningState(cluster: LatticeCluster, { capi, agent, now }: Observ
 }
 
 function failedText(machines: readonly string[]): string {
-  return machines.length === 0 ? "" : `; failed: ${machines.slice(0, 3).map((name) => `Machine ${name}`).join(", ")}`;
+  return machines.length === 0
+    ? ""
+    : `; failed: ${machines
+        .slice(0, 3)
+        .map((name) => `Machine ${name}`)
+        .join(", ")}`;
 }
 
 /** The first thing that a complete child still lacks. Cluster API sees the control plane through the agent, so the agent comes first. */
@@ -93,7 +98,8 @@ function agentStep(
   }
   const report = access?.lastReport;
   const failedStep = report === undefined ? "" : `; node ${report.node} reported a failed step: ${report.step}: ${report.message}`;
-  if (access?.spent === true) return { reason: "WaitingForAgent", message: `the cluster has registered; its agent has not connected yet${failedStep}` };
+  if (access?.spent === true)
+    return { reason: "WaitingForAgent", message: `the cluster has registered; its agent has not connected yet${failedStep}` };
   if (capi.machines > 0) return { reason: "WaitingForAgent", message: `machines exist; none has registered the cluster yet${failedStep}` };
   return { reason: "WaitingForControlPlane", message: `none of ${controlPlane} machines of the control plane exists yet` };
 }

@@ -4,7 +4,14 @@ import { tokenSecretName } from "#cluster-compiler";
 import { failed, FIELD_MANAGER, settled, type ReconcileOutcome, type Runtime, waiting } from "#controller-runtime";
 import { latticeClusters } from "#crds";
 import { fieldAt, namespaces, secrets, type KubeObject } from "#kube";
-import { bootstrapSecret, kubeconfigDigest, kubeconfigSecret, KUBECONFIG_ANNOTATION, type ChildPlace, type ChildSecret } from "./child-secrets.ts";
+import {
+  bootstrapSecret,
+  kubeconfigDigest,
+  kubeconfigSecret,
+  KUBECONFIG_ANNOTATION,
+  type ChildPlace,
+  type ChildSecret,
+} from "./child-secrets.ts";
 import { accessSecretOf, kubeconfigSecretOf } from "./names.ts";
 import type { CellSlot } from "./ports.ts";
 
@@ -24,7 +31,9 @@ export async function performClusterCommand(command: ClusterCommand, context: Co
   switch (command.kind) {
     case "set-cell-ref": {
       const patch = { spec: { cellRef: command.cell } };
-      return outcomeOf(await client.patch(latticeClusters, { name: command.cluster }, { type: "merge", patch }, { fieldManager: FIELD_MANAGER, signal }));
+      return outcomeOf(
+        await client.patch(latticeClusters, { name: command.cluster }, { type: "merge", patch }, { fieldManager: FIELD_MANAGER, signal }),
+      );
     }
     case "write-secrets":
       return writeSecrets(command.place, command.expiresAt, context);
@@ -85,7 +94,10 @@ export const CHILD_ANNOTATION = "lattice.dev/cluster";
 
 type ChildNamespace = { readonly namespace: string; readonly cluster: string };
 
-async function createNamespace({ namespace: name, cluster }: ChildNamespace, { client, signal }: CommandContext): Promise<ReconcileOutcome> {
+async function createNamespace(
+  { namespace: name, cluster }: ChildNamespace,
+  { client, signal }: CommandContext,
+): Promise<ReconcileOutcome> {
   const metadata = { name, labels: { "app.kubernetes.io/managed-by": "lattice" }, annotations: { [CHILD_ANNOTATION]: cluster } };
   const made = await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata }, { signal });
   return made.ok || made.error.kind === "already-exists" ? settled : failed(made.error);

@@ -68,7 +68,12 @@ export function certificatesValid({ certificates, revoked }: ChildAccess, now: n
   const expires = timeText(last.notAfter);
   if (now >= last.notAfter) {
     const until = timeText(last.notAfter + RENEWABLE_AFTER_EXPIRY_MS);
-    return condition(type, "False", "CertificateExpired", `the certificate expired at ${expires}; until ${until} the agent renews it when it returns`);
+    return condition(
+      type,
+      "False",
+      "CertificateExpired",
+      `the certificate expired at ${expires}; until ${until} the agent renews it when it returns`,
+    );
   }
   const soon = last.notAfter - now < EXPIRES_SOON_MS;
   return soon

@@ -44,7 +44,13 @@ const inProd = (name: string) => ({ namespace: "capi-prod", name });
 /** What Cluster API writes into the status of its Cluster. */
 async function report(world: CellWorld, ...types: readonly string[]): Promise<void> {
   const cluster = await world.object<KubeObject>(capiClusters, inProd("prod"));
-  const conditions = types.map((type) => ({ type, status: "True", reason: "Available", message: "", lastTransitionTime: "2026-01-01T00:00:00Z" }));
+  const conditions = types.map((type) => ({
+    type,
+    status: "True",
+    reason: "Available",
+    message: "",
+    lastTransitionTime: "2026-01-01T00:00:00Z",
+  }));
   if (cluster === undefined) throw new Error("there is no Cluster");
   const reported = { ...cluster, status: { conditions } };
   expectOk(await world.cluster.client.update(capiClusters, reported, { subresource: "status" }));
@@ -57,7 +63,9 @@ describe("a child", () => {
     expect([cluster?.spec.cellRef, cluster?.status?.phase, cluster?.status?.ownedBy]).toEqual(["mgmt", "Provisioning", "mgmt"]);
     const writes = world.writes().filter((write) => write.includes("capi-prod") || write.includes("latticeclusters/prod"));
     const order = ["clusters/prod", "lattice-bootstrap-prod", "prod-kubeconfig", "kubeadmcontrolplanes", "machinedeployments"];
-    const at = order.map((name) => writes.findIndex((write) => write.startsWith("PATCH") && write.includes(name) && !write.includes("latticeclusters")));
+    const at = order.map((name) =>
+      writes.findIndex((write) => write.startsWith("PATCH") && write.includes(name) && !write.includes("latticeclusters")),
+    );
     expect(at).toEqual(at.toSorted((a, b) => a - b));
     expect(at).not.toContain(-1);
     const kubeconfig = await world.object<KubeObject>(secrets, inProd("prod-kubeconfig"));
@@ -105,7 +113,10 @@ describe("a child", () => {
     world.restart(world.controllers());
     await world.pass();
     expect(world.access.issued).toBe(1);
-    const text = Buffer.from(String(fieldAt(await world.object<KubeObject>(secrets, inProd("prod-kubeconfig")), "data", "value")), "base64");
+    const text = Buffer.from(
+      String(fieldAt(await world.object<KubeObject>(secrets, inProd("prod-kubeconfig")), "data", "value")),
+      "base64",
+    );
     expect(text.toString()).toContain(Buffer.from(world.trustBundle).toString("base64"));
     expect(text.toString()).toContain("token: proxy-1");
     const controlPlane = await world.object<KubeObject>(kubeadmControlPlanes, inProd("prod-control-plane"));
@@ -124,7 +135,9 @@ describe("a child", () => {
   test("loses an old template when no machine set refers to it any more", async () => {
     const world = await openCell();
     const batch = async () =>
-      (await world.objects<KubeObject>(kubeadmConfigTemplates)).map(({ metadata }) => metadata.name).filter((name) => name.startsWith("prod-batch-"));
+      (await world.objects<KubeObject>(kubeadmConfigTemplates))
+        .map(({ metadata }) => metadata.name)
+        .filter((name) => name.startsWith("prod-batch-"));
     const setPool = async (labels: Readonly<Record<string, string>>) => {
       const patch = { spec: { nodes: { workerPools: { batch: { replicas: 1, labels } } } } };
       expectOk(await world.cluster.client.patch(latticeClusters, { name: "prod" }, { type: "merge", patch }));
@@ -187,7 +200,12 @@ describe("a child", () => {
 
 describe("a cluster that cannot be provisioned", () => {
   test.each([
-    { name: "without an identity", prepare: () => Promise.resolve(), reason: "NotACell", message: "create ConfigMap lattice-system/lattice-identity" },
+    {
+      name: "without an identity",
+      prepare: () => Promise.resolve(),
+      reason: "NotACell",
+      message: "create ConfigMap lattice-system/lattice-identity",
+    },
     {
       name: "on a leaf",
       prepare: (world: CellWorld) => world.becomeCell("leaf", null),
@@ -217,7 +235,10 @@ describe("a cluster that cannot be provisioned", () => {
     world.start(world.controllers());
     await world.addCluster("prod", spec);
     await world.pass();
-    expect((await world.latticeCluster("prod"))?.status).toMatchObject({ phase: "Pending", message: expect.stringContaining(message) as string });
+    expect((await world.latticeCluster("prod"))?.status).toMatchObject({
+      phase: "Pending",
+      message: expect.stringContaining(message) as string,
+    });
     expect(await ready(world, "prod")).toMatchObject({ status: "False", reason });
     expect(await world.object(namespaces, { name: "capi-prod" })).toBeUndefined();
     await world.remove(latticeClusters, { name: "prod" });
@@ -242,7 +263,13 @@ describe("a cluster that cannot be provisioned", () => {
 describe("the operator's own cluster", () => {
   test("has a status from its nodes, and the Service of its cell", async () => {
     const world = await openWorld();
-    await world.becomeCell("mgmt", { host: "127.0.0.1", grpcPort: 5001, bootstrapPort: 5002, proxyPort: 5003, service: { type: "ClusterIP" } });
+    await world.becomeCell("mgmt", {
+      host: "127.0.0.1",
+      grpcPort: 5001,
+      bootstrapPort: 5002,
+      proxyPort: 5003,
+      service: { type: "ClusterIP" },
+    });
     world.start(world.controllers());
     await world.pass();
     expect(await ready(world, "mgmt")).toMatchObject({ status: "False", reason: "NodesNotReady" });

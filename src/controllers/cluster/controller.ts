@@ -41,7 +41,9 @@ export const clusterController = defineController<LatticeCluster, ObservedCluste
     watch(secretsByMetadata, (secret, { cache, home }) => clustersOfSecret(secret, cache, home)),
     watch(services, ({ metadata }, { cache, home }) => (isHome(metadata, home, CELL_SERVICE) ? ownOf(cache, home) : [])),
     watch(nodes, (_node, { cache, home }) => ownOf(cache, home)),
-    watch(namespaces, ({ metadata: { annotations } }) => (annotations?.[CHILD_ANNOTATION] === undefined ? [] : [{ name: annotations[CHILD_ANNOTATION] }])),
+    watch(namespaces, ({ metadata: { annotations } }) =>
+      annotations?.[CHILD_ANNOTATION] === undefined ? [] : [{ name: annotations[CHILD_ANNOTATION] }],
+    ),
     watch(capiMachines, clusterOfLabel),
     watch(capiMachineSets, clusterOfLabel),
   ],
@@ -87,7 +89,9 @@ function clustersOfSecret(secret: KubeObject, cache: CacheReader, home: string):
   if (labelled.length > 0) return labelled;
   return cache
     .list(latticeClusters)
-    .filter(({ spec }) => spec?.provider?.credentialsRef?.name === metadata.name && spec.provider.credentialsRef.namespace === metadata.namespace)
+    .filter(
+      ({ spec }) => spec?.provider?.credentialsRef?.name === metadata.name && spec.provider.credentialsRef.namespace === metadata.namespace,
+    )
     .map(({ metadata: { name } }) => ({ name }));
 }
 

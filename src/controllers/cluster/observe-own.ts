@@ -43,7 +43,9 @@ function ownNodes(nodes: readonly Node[]): OwnNodes {
     const { total, ready } = byPool.get(pool) ?? { total: 0, ready: 0 };
     byPool.set(pool, { total: total + 1, ready: ready + (isReady(node) ? 1 : 0) });
   }
-  const versions = nodes.flatMap(({ status }) => status?.nodeInfo?.["kubeletVersion"] ?? []).filter((version) => typeof version === "string");
+  const versions = nodes
+    .flatMap(({ status }) => status?.nodeInfo?.["kubeletVersion"] ?? [])
+    .filter((version) => typeof version === "string");
   return { ready: nodes.filter(isReady).length, total: nodes.length, kubernetesVersion: versions.toSorted()[0], byPool };
 }
 

@@ -46,8 +46,10 @@ export async function observeCluster(raw: LatticeCluster, context: ObserveContex
   const { name } = raw.metadata;
   if (name === identity.name) return observeOwn(raw, observeCapi(name, context), context);
   const child = observeChild(raw, identity, context);
-  const place = child.cell === undefined || child.objects === undefined ? undefined : { name, namespace: child.objects.namespace, cell: child.cell };
-  const found = place === undefined ? ok({ hasNamespace: false, hasToken: false, hasKubeconfig: false }) : await findSecrets(place, context);
+  const place =
+    child.cell === undefined || child.objects === undefined ? undefined : { name, namespace: child.objects.namespace, cell: child.cell };
+  const found =
+    place === undefined ? ok({ hasNamespace: false, hasToken: false, hasKubeconfig: false }) : await findSecrets(place, context);
   return map(found, (has) => ({ ...child, ...has }));
 }
 
@@ -73,8 +75,7 @@ function observeChild(raw: LatticeCluster, identity: ClusterIdentity, context: O
   if (view === undefined) return { ...refused, problem: leaf ?? CELL_STARTING };
   const cluster = parsed.value;
   const withCell = { ...refused, cluster, cell: view };
-  const waits =
-    otherCell(cluster, view.name) ?? missingCredentials(cluster, cache) ?? terminatingNamespace(capiNamespace(name), cache);
+  const waits = otherCell(cluster, view.name) ?? missingCredentials(cluster, cache) ?? terminatingNamespace(capiNamespace(name), cache);
   if (waits !== undefined) return { ...withCell, problem: waits };
   const objects = compiledObjects(cluster, view, context);
   return "terminal" in objects ? { ...withCell, problem: objects } : { ...withCell, problem: undefined, objects };
@@ -127,7 +128,8 @@ async function findSecrets(
   { cache, client, signal }: ObserveContext,
 ): Promise<Result<FoundSecrets, FailureCause>> {
   const { name, namespace } = place;
-  const hasNamespace = cache.get(namespaces, { name: namespace }) !== undefined || (await client.get(namespaces, { name: namespace }, { signal })).ok;
+  const hasNamespace =
+    cache.get(namespaces, { name: namespace }) !== undefined || (await client.get(namespaces, { name: namespace }, { signal })).ok;
   if (!hasNamespace) return ok({ hasNamespace, hasToken: false, hasKubeconfig: false });
   const digest = kubeconfigDigest(place);
   const isCurrent = ({ metadata }: KubeObject) => metadata.annotations?.[KUBECONFIG_ANNOTATION] === digest;

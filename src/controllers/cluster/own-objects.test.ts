@@ -16,13 +16,19 @@ describe("Service lattice-cell", () => {
   });
 
   test("asks Cilium for the address that children connect to", () => {
-    expect(cellService(childCluster(endpoints("10.0.0.1")), "lattice-system")[0]?.metadata.annotations).toEqual({ "lbipam.cilium.io/ips": "10.0.0.1" });
+    expect(cellService(childCluster(endpoints("10.0.0.1")), "lattice-system")[0]?.metadata.annotations).toEqual({
+      "lbipam.cilium.io/ips": "10.0.0.1",
+    });
     expect(cellService(childCluster(endpoints("cell.example.com")), "lattice-system")[0]?.metadata.annotations).toBeUndefined();
   });
 
   test("uses its ports as node ports where they can be", () => {
     const cluster = childCluster({ endpoints: { host: "10.0.0.1", grpcPort: 30_001, service: { type: "NodePort" } } });
-    expect(cellService(cluster, "lattice-system")[0]?.spec?.ports).toMatchObject([{ port: 30_001, nodePort: 30_001 }, { port: 8_443 }, { port: 8_444 }]);
+    expect(cellService(cluster, "lattice-system")[0]?.spec?.ports).toMatchObject([
+      { port: 30_001, nodePort: 30_001 },
+      { port: 8_443 },
+      { port: 8_444 },
+    ]);
     expect(cellService(cluster, "lattice-system")[0]?.spec?.ports?.[1]).not.toHaveProperty("nodePort");
   });
 });
@@ -69,6 +75,8 @@ describe("the pool of addresses", () => {
       "cilium.io/v2alpha1 CiliumL2AnnouncementPolicy",
     ]);
     const local = childCluster({ networking, provider: { type: "local", kubernetes: { version: "1.36.3" } } });
-    expect(addressPoolObjects(local)).toMatchObject([{ kind: "CiliumLoadBalancerIPPool", spec: { blocks: [{ cidr: "172.18.255.0/28" }] } }]);
+    expect(addressPoolObjects(local)).toMatchObject([
+      { kind: "CiliumLoadBalancerIPPool", spec: { blocks: [{ cidr: "172.18.255.0/28" }] } },
+    ]);
   });
 });

@@ -14,7 +14,8 @@ export type OwnState = {
 
 export function ownStateOf(cluster: LatticeCluster, observed: ObservedOwn): OwnState {
   const { errors, nodes, cellProblem, parent } = observed;
-  if (isBeingDeleted(cluster)) return { phase: "Deleting", reason: "Deleting", message: "the resource is being deleted; the cluster stays", ready: false };
+  if (isBeingDeleted(cluster))
+    return { phase: "Deleting", reason: "Deleting", message: "the resource is being deleted; the cluster stays", ready: false };
   if (errors.length > 0) return { phase: "Failed", reason: "InvalidSpec", message: describeErrors(errors), ready: false };
   const { cellRef } = cluster.spec;
   if (cellRef !== undefined && parent !== undefined && cellRef !== parent) {

@@ -1,7 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { expectOk } from "#base";
 import type { LatticeCluster } from "#crds";
-import { childCluster, COMPLETE_CAPI, HOUR_MS, NO_CAPI, NOON, observedChild, provisioningStatus } from "../../../test/builders/observed-child.ts";
+import {
+  childCluster,
+  COMPLETE_CAPI,
+  HOUR_MS,
+  NO_CAPI,
+  NOON,
+  observedChild,
+  provisioningStatus,
+} from "../../../test/builders/observed-child.ts";
 import { CELL_VIEW } from "../../../test/builders/observed-child.ts";
 import type { ObservedChild, ObservedOwn } from "./observed.ts";
 import { planCluster } from "./plan.ts";
@@ -9,7 +17,12 @@ import { planCluster } from "./plan.ts";
 const object = (kind: string, name: string) => ({ apiVersion: "v1", kind, metadata: { name } });
 const objects = {
   namespace: "capi-prod",
-  first: [object("Namespace", "capi-prod"), object("Cluster", "prod"), object("LocalMachineTemplate", "a"), object("LocalMachineTemplate", "b")],
+  first: [
+    object("Namespace", "capi-prod"),
+    object("Cluster", "prod"),
+    object("LocalMachineTemplate", "a"),
+    object("LocalMachineTemplate", "b"),
+  ],
   rest: [object("KubeadmControlPlane", "prod"), { object: object("MachineDeployment", "prod-default"), once: { spec: { replicas: 2 } } }],
   usedTemplates: new Set(["LocalMachineTemplate capi-prod/old"]),
 };
@@ -24,10 +37,15 @@ describe("the plan of a child", () => {
   test("writes the tokens after the Cluster and before the control plane, then plans again", () => {
     const plan = planOf({ hasToken: false, capi: NO_CAPI, agent: undefined });
     expect(plan).toMatchObject({
-      apply: objects.first.slice(0, 2).map((one) => [one]).concat([objects.first.slice(2)]),
+      apply: objects.first
+        .slice(0, 2)
+        .map((one) => [one])
+        .concat([objects.first.slice(2)]),
       prune: false,
       again: true,
-      commands: [{ kind: "write-secrets", place: { name: "prod", namespace: "capi-prod", cell: CELL_VIEW }, expiresAt: NOON + 45 * 60_000 }],
+      commands: [
+        { kind: "write-secrets", place: { name: "prod", namespace: "capi-prod", cell: CELL_VIEW }, expiresAt: NOON + 45 * 60_000 },
+      ],
     });
   });
 

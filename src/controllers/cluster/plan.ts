@@ -105,4 +105,3 @@ function wavesOfKinds(objects: readonly WantedObject[]): readonly (readonly Want
   }
   return waves;
 }
-

@@ -1,14 +1,14 @@
 /** Reasons in the conditions of a LatticeCluster, with when each occurs; docs are checked against them. */
 export const CLUSTER_REASONS = {
-  NotACell:
-    "Ready, Provisioning: this cluster is no cell, so it provisions no clusters; the message has how it becomes one",
+  NotACell: "Ready, Provisioning: this cluster is no cell, so it provisions no clusters; the message has how it becomes one",
   CellStarting: "Ready, Provisioning: the cell's authority and listeners are being started",
   CellRefDisagrees: "Ready, Provisioning: spec.cellRef names another cell than the one the resource is in",
   CredentialsMissing: "Ready, Provisioning: the Secret that spec.provider.credentialsRef names does not exist",
   ProviderNotInstalled:
     "Ready, Provisioning: the cell lacks kinds of Cluster API or of the infrastructure provider; the message has the command that installs them",
   NamespaceTerminating: "Ready, Provisioning: the namespace of an earlier cluster of this name is still being deleted",
-  PendingTimedOut: "Ready, Provisioning: the cluster waited too long for something that the message names; it goes on by itself once that exists",
+  PendingTimedOut:
+    "Ready, Provisioning: the cluster waited too long for something that the message names; it goes on by itself once that exists",
   ProvisioningTimedOut:
     "Ready, Provisioning: the machines made no progress for too long; a change of the spec, or progress of a machine, starts another attempt",
   Created: "Provisioning: the Cluster API objects exist, and no machine runs yet",
@@ -19,7 +19,7 @@ export const CLUSTER_REASONS = {
   InProgress: "Provisioning: machines are being provisioned, or the child has not connected yet",
   Provisioned: "Provisioning: all machines run and the agent was connected",
   PivotNotBuilt:
-    "Ready, Pivoting: the child is complete and connected; this release does not move the Cluster API objects, so the parent keeps owning them",
+    "Ready: the child is complete and connected; this release does not move the Cluster API objects, so the parent keeps owning them",
   Available: "InfrastructureReady, ControlPlaneAvailable, WorkersAvailable: all of it is available",
   NotReported: "InfrastructureReady, ControlPlaneAvailable, WorkersAvailable: Cluster API has not reported on it yet",
   NoWorkers: "WorkersAvailable: the cluster has no workers by its spec",
@@ -35,7 +35,8 @@ export const CLUSTER_REASONS = {
   SelfManaged: "Ready: this is the cluster's own resource, and its nodes are ready",
   NodesNotReady: "Ready: this is the cluster's own resource, and some of its nodes are not ready",
   CellAddressPending: "Ready: Service lattice-cell has no address yet",
-  CellAddressMismatch: "Ready: spec.endpoints.host is not an address of Service lattice-cell, so children cannot connect; the message has both",
+  CellAddressMismatch:
+    "Ready: spec.endpoints.host is not an address of Service lattice-cell, so children cannot connect; the message has both",
   ParentDisagrees: "Ready: spec.cellRef names another parent than Secret lattice-parent-config",
   Deleting: "Ready: the cluster is being deleted; the message has what it waits for",
 } as const satisfies Record<string, string>;

@@ -28,7 +28,8 @@ export function otherCell({ spec: { cellRef } }: LatticeCluster, cell: string): 
 export function missingCredentials({ spec: { provider } }: LatticeCluster, cache: CacheReader): ClusterProblem | undefined {
   const { credentialsRef } = provider;
   // on Azure it names an identity of the provider, not a Secret
-  if (credentialsRef === undefined || provider.type === "azure" || cache.get(secretsByMetadata, credentialsRef) !== undefined) return undefined;
+  if (credentialsRef === undefined || provider.type === "azure" || cache.get(secretsByMetadata, credentialsRef) !== undefined)
+    return undefined;
   const { namespace, name } = credentialsRef;
   const message = `spec.provider.credentialsRef: Secret ${namespace}/${name} does not exist; create it with the credentials of ${provider.type}`;
   return { reason: "CredentialsMissing", message, terminal: false };
@@ -51,9 +52,12 @@ export function missingProvider(
     const resource = served.kinds.find((one) => one.kind === kind && apiVersion === apiVersionText(one));
     return resource === undefined || !served.cache.isServed(resource);
   };
-  const missing = [...new Set(objects.filter(isMissing).map(({ apiVersion, kind }) => nameOfKind(apiVersion, kind, served.kinds)))].toSorted();
+  const missing = [
+    ...new Set(objects.filter(isMissing).map(({ apiVersion, kind }) => nameOfKind(apiVersion, kind, served.kinds))),
+  ].toSorted();
   if (missing.length === 0) return undefined;
-  const how = type === "local" ? "local clusters are for a cell that lattice up runs" : `install Cluster API with the provider ${type} of the bundle`;
+  const how =
+    type === "local" ? "local clusters are for a cell that lattice up runs" : `install Cluster API with the provider ${type} of the bundle`;
   const message = `this cell does not serve ${missing.join(", ")}; ${how}`;
   return { reason: "ProviderNotInstalled", message, terminal: false };
 }

@@ -108,7 +108,13 @@ describe("the status of a child", () => {
   });
 
   test("keeps the agent's condition while the cell's link is new", () => {
-    const condition = { type: "AgentConnected", status: "True", reason: "Connected", message: "x", lastTransitionTime: timeOf(NOON) } as const;
+    const condition = {
+      type: "AgentConnected",
+      status: "True",
+      reason: "Connected",
+      message: "x",
+      lastTransitionTime: timeOf(NOON),
+    } as const;
     const cluster = childCluster({}, { conditions: [condition], agent: { state: "ready", connectedSince: timeOf(NOON) } });
     expect(conditionOf(statusOf(cluster, { agent: undefined, linkIsNew: true }), "AgentConnected")).toBe("True Connected");
     expect(conditionOf(statusOf(cluster, { agent: undefined, linkIsNew: false }), "AgentConnected")).toBe("False Disconnected");
@@ -126,7 +132,11 @@ describe("the time of the last heartbeat", () => {
 
   test.each([
     { name: "is written when there is none", before: undefined, want: NOON },
-    { name: "is not written again soon", before: NOON - HEARTBEAT_WRITTEN_EVERY_MS + 1_000, want: NOON - HEARTBEAT_WRITTEN_EVERY_MS + 1_000 },
+    {
+      name: "is not written again soon",
+      before: NOON - HEARTBEAT_WRITTEN_EVERY_MS + 1_000,
+      want: NOON - HEARTBEAT_WRITTEN_EVERY_MS + 1_000,
+    },
     { name: "is written after five minutes", before: NOON - HEARTBEAT_WRITTEN_EVERY_MS, want: NOON },
   ])("$name", ({ before, want }) => {
     const status = agentStatusOf({ ...CONNECTED, lastHeartbeat: NOON }, before === undefined ? undefined : written(before));
@@ -136,7 +146,9 @@ describe("the time of the last heartbeat", () => {
   test("does not make a view another one, and everything else does", () => {
     expect(visibleAgent({ ...CONNECTED, lastHeartbeat: NOON })).toBe(visibleAgent(CONNECTED));
     expect(visibleAgent({ ...CONNECTED, connected: false })).not.toBe(visibleAgent(CONNECTED));
-    expect(visibleAgent({ ...CONNECTED, health: { readyNodes: 2, totalNodes: 3, kubernetesVersion: "" } })).not.toBe(visibleAgent(CONNECTED));
+    expect(visibleAgent({ ...CONNECTED, health: { readyNodes: 2, totalNodes: 3, kubernetesVersion: "" } })).not.toBe(
+      visibleAgent(CONNECTED),
+    );
   });
 
   test("an agent that is away keeps what was known of it", () => {

@@ -53,7 +53,9 @@ function nodesOf({ agent, capi }: ObservedChild): { readonly ready: number; read
 }
 
 function reportedVersion({ agent, capi }: ObservedChild): string | undefined {
-  return [agent?.health?.kubernetesVersion, agent?.kubernetesVersion, capi.kubernetesVersion].find((version) => version !== undefined && version !== "");
+  return [agent?.health?.kubernetesVersion, agent?.kubernetesVersion, capi.kubernetesVersion].find(
+    (version) => version !== undefined && version !== "",
+  );
 }
 
 /** Every pool of the spec, and pools that are still there although the spec has them no longer. */

@@ -2,17 +2,27 @@
  * What a child gets when it registers: everything of the bundle, and an operator like this one. The Deployment of this operator is copied, so that a
  * child runs the same image, from the same mirror, with the same flags.
  */
-import { err, mapErr, sensitive, type Result } from "#base";
-import { bootstrapManifests, clusterBundle, localClusterBundle, providerInventory, reducedCapiCrds, type Bundle, type ClusterBundle } from "#bundle";
+import { err, mapErr, sensitive, type Clock, type Result } from "#base";
+import {
+  bootstrapManifests,
+  clusterBundle,
+  localClusterBundle,
+  providerInventory,
+  reducedCapiCrds,
+  type Bundle,
+  type ClusterBundle,
+} from "#bundle";
 import type { CacheReader } from "#controller-runtime";
 import { latticeClusters, type LatticeClusterSpec } from "#crds";
 import type { BootstrapManifests } from "#http";
 import { deployments, type Deployment, type KubeObject } from "#kube";
 import type { KubeReader } from "#kube-client";
+import { WebhookCertificates } from "./webhook-certificates.ts";
 
 export type ChildManifestsOptions = {
   readonly cache: CacheReader;
   readonly client: KubeReader;
+  readonly clock: Clock;
   /** The operator's namespace. */
   readonly home: string;
   readonly cell: string;
@@ -28,11 +38,14 @@ export type ChildManifestsOptions = {
 
 export function childManifests(options: ChildManifestsOptions): BootstrapManifests {
   const { cache, cell, endpoints, trustBundle, rbac } = options;
+  const webhooks = new WebhookCertificates(options.clock);
   return async (cluster, csrToken) => {
     const provider = cache.get(latticeClusters, { name: cluster })?.spec.provider.type;
     if (provider === undefined) return err(`LatticeCluster ${cluster} does not exist`);
     const bundle = bundleOf(provider, options.bundle);
     if (!bundle.ok) return bundle;
+    const webhookCertificates = webhooks.for(cluster, bundle.value);
+    if (!webhookCertificates.ok) return webhookCertificates;
     const host = endpoints.host.includes(":") ? `[${endpoints.host}]` : endpoints.host;
     const parent = {
       cell,
@@ -42,7 +55,8 @@ export function childManifests(options: ChildManifestsOptions): BootstrapManifes
       csrToken: sensitive(csrToken),
     };
     const operator = { rbac, deployment: await ownDeployment(options) };
-    return mapErr(bootstrapManifests({ cluster, parent, operator, bundle: bundle.value }), ({ message }) => message);
+    const input = { cluster, parent, operator, bundle: bundle.value, webhookCertificates: webhookCertificates.value };
+    return mapErr(bootstrapManifests(input), ({ message }) => message);
   };
 }
 
