@@ -13,8 +13,8 @@ export { HASH_KEY_SECRET } from "./world/config-hash-key.ts";
 export { FollowedWorld, type AffectedKeys, type FollowedWorldOptions } from "./world/followed-world.ts";
 export type { CapiView } from "./cluster/capi-view.ts";
 export { clusterController } from "./cluster/controller.ts";
-export { identityOf, type ClusterIdentity } from "./cluster/identity.ts";
-export { CELL_SERVICE, IDENTITY_CONFIG_MAP, PARENT_CONFIG_SECRET } from "./cluster/names.ts";
+export { identityOf, type OwnIdentity } from "./cluster/identity.ts";
+export { IDENTITY_CONFIG_MAP, PARENT_CONFIG_SECRET } from "./cluster/names.ts";
 export type { ClusterShared } from "./cluster/observe.ts";
 export type { ObservedChild } from "./cluster/observed.ts";
 export {

@@ -9,6 +9,7 @@ import { clientOf } from "../../test/builders/kubeconfig-client.ts";
 import {
   applyManifests,
   bootstrapToken,
+  decoded,
   post,
   runOperator,
   startCellCluster,
@@ -17,7 +18,7 @@ import {
   type Cell,
 } from "../../test/builders/two-clusters.ts";
 
-const textOf = (secret: KubeObject, name: string) => Buffer.from(String(fieldAt(secret, "data", name)), "base64").toString();
+const textOf = (secret: KubeObject | undefined, name: string) => decoded(fieldAt(secret, "data", name));
 const isConnected = (cluster: LatticeCluster) => findCondition(cluster.status?.conditions, "AgentConnected")?.status === "True";
 
 async function startCell(lines: string[] = []): Promise<Cell> {
@@ -42,7 +43,7 @@ async function connectChild({ cluster, ports }: Cell, name: string): Promise<Emb
     { timeoutMs: 20_000 },
   );
   const ca = Buffer.from(
-    /certificate-authority-data: (\S+)/.exec(textOf(kubeconfig as KubeObject, "value"))?.[1] ?? "",
+    /certificate-authority-data: (\S+)/.exec(textOf(kubeconfig, "value"))?.[1] ?? "",
     "base64",
   ).toString();
   const answer = await post(`https://127.0.0.1:${ports[1]}/api/clusters/register`, ca, { token });
@@ -67,7 +68,7 @@ describe("a cell and its child", () => {
     const { server, token } = await kubeconfigOf(cell.cluster, "prod");
     expect(server).toBe(`https://127.0.0.1:${cell.ports[2]}/clusters/prod`);
     // as Cluster API on the cell does it: nothing but the cell's own address
-    const through = await clientOf(textOf((await secretOf(cell.cluster, "prod-kubeconfig")) as KubeObject, "value"));
+    const through = await clientOf(textOf(await secretOf(cell.cluster, "prod-kubeconfig"), "value"));
     expectOk(
       await child.client.create(configMaps, { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "here", namespace: "default" } }),
     );

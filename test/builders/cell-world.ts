@@ -118,7 +118,7 @@ export class CellWorld extends ControllerWorld {
 
   async becomeCell(name = "mgmt", endpoints: object | null = { host: "127.0.0.1" }): Promise<void> {
     const spec = endpoints === null ? {} : { endpoints };
-    await this.cluster.add(identity(name), rawCluster(spec, name) as unknown as FixtureObject);
+    await this.cluster.add(identity(name), rawCluster(spec, name));
   }
 
   async addCluster(name: string, spec: Readonly<Record<string, unknown>> = {}): Promise<void> {
@@ -141,5 +141,5 @@ export function identity(name: string): FixtureObject {
 
 export function localCluster(name: string, spec: Readonly<Record<string, unknown>> = {}): FixtureObject {
   const provider = { type: "local", kubernetes: { version: "1.36.3" } };
-  return rawCluster({ provider, ...spec }, name) as unknown as FixtureObject;
+  return rawCluster({ provider, ...spec }, name);
 }

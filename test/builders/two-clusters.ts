@@ -76,7 +76,12 @@ export async function runOperator(cluster: EmbeddedCluster, more: Partial<Operat
 export async function bootstrapToken(cell: EmbeddedCluster, child: string): Promise<string> {
   const key = { namespace: `capi-${child}`, name: `lattice-bootstrap-${child}` };
   const secret = await cell.waitFor<KubeObject>(secrets, key, (found) => found !== undefined, { timeoutMs: 20_000 });
-  return Buffer.from(String(fieldAt(secret, "data", "token")), "base64").toString();
+  return decoded(fieldAt(secret, "data", "token"));
+}
+
+/** A value of a Secret. */
+export function decoded(value: unknown): string {
+  return typeof value === "string" ? Buffer.from(value, "base64").toString() : "";
 }
 
 export type PostedAnswer = { readonly status: number; readonly text: string };

@@ -4,13 +4,13 @@ import { accessOfSecret, type ClusterAccess } from "#http";
 import { describeObject, fieldAt, type KubeObject } from "#kube";
 import { certificateSummary } from "#pki";
 
-export type CertificateState = "valid" | "expiring" | "expired" | "revoked" | "none";
+type ShownState = "valid" | "expiring" | "expired" | "revoked" | "none";
 
 export type CertificateRow = {
   readonly kind: "authority" | "agent";
   /** Of an agent: its cluster. */
   readonly name: string;
-  readonly state: CertificateState;
+  readonly state: ShownState;
   /** Of an authority: what it is for. */
   readonly role?: "current" | "successor" | "previous";
   /** Milliseconds since 1970. */
@@ -50,7 +50,7 @@ function rowOfAccess({ cluster: name, certificates, revoked }: ClusterAccess, no
   return { kind: "agent", name, state: revoked ? "revoked" : stateOf("agent", notAfter, now), notAfter, serial };
 }
 
-function stateOf(kind: CertificateRow["kind"], notAfter: number, now: number): CertificateState {
+function stateOf(kind: CertificateRow["kind"], notAfter: number, now: number): ShownState {
   if (now >= notAfter) return "expired";
   return notAfter - now < SOON_MS[kind] ? "expiring" : "valid";
 }

@@ -40,7 +40,7 @@ export function kubeconfigDigest({ name, cell }: ChildPlace): string {
 }
 
 /** Where the cell serves the API of a child. */
-export function proxyUrl(name: string, { host, proxyPort }: CellView): string {
+function proxyUrl(name: string, { host, proxyPort }: CellView): string {
   return `https://${host.includes(":") ? `[${host}]` : host}:${proxyPort}/clusters/${name}`;
 }
 

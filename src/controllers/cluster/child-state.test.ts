@@ -15,7 +15,6 @@ import type { LatticeCluster } from "#crds";
 import { childStateOf } from "./child-state.ts";
 import { deadlineAt, PHASE_DEADLINES } from "./deadlines.ts";
 import type { ObservedChild } from "./observed.ts";
-import { phaseOf } from "./phase.ts";
 
 const NOT_A_CELL = { reason: "NotACell" as const, message: "this cluster is no cell", terminal: false };
 const INVALID = { reason: "InvalidSpec" as const, message: "spec.nodes: is required", terminal: true };
@@ -185,9 +184,7 @@ const rows: readonly Row[] = [
 
 describe("the phase of a child", () => {
   test.each(rows)("$name", ({ cluster = childCluster(), given, want }) => {
-    const observed = observedChild(given);
-    expect(childStateOf(cluster, observed)).toMatchObject(want);
-    expect(phaseOf(cluster, observed)).toBe(want.phase);
+    expect(childStateOf(cluster, observedChild(given))).toMatchObject(want);
   });
 
   test("a deadline is later with progress, and never later than the limit", () => {

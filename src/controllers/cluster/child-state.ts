@@ -105,8 +105,8 @@ function agentStep(
 }
 
 function waitingFor(reason: ClusterReason, what: string, report: { readonly message: string } | undefined): Step {
-  const said = report === undefined || report.message === "" ? "" : `: ${report.message}`;
-  return { reason, message: `waiting for ${what}${said}` };
+  const reported = report === undefined || report.message === "" ? "" : `: ${report.message}`;
+  return { reason, message: `waiting for ${what}${reported}` };
 }
 
 /** Its condition says so since the first time that everything was available. */

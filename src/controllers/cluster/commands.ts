@@ -24,9 +24,9 @@ export type ClusterCommand =
   | { readonly kind: "create-namespace"; readonly namespace: string; readonly cluster: string }
   | { readonly kind: "delete-namespace"; readonly namespace: string; readonly cluster: string };
 
-export type CommandContext = Runtime & { readonly home: string; readonly cell: CellSlot };
+export type ClusterCommandContext = Runtime & { readonly home: string; readonly cell: CellSlot };
 
-export async function performClusterCommand(command: ClusterCommand, context: CommandContext): Promise<ReconcileOutcome> {
+export async function performClusterCommand(command: ClusterCommand, context: ClusterCommandContext): Promise<ReconcileOutcome> {
   const { client, signal, cell } = context;
   switch (command.kind) {
     case "set-cell-ref": {
@@ -51,7 +51,7 @@ export async function performClusterCommand(command: ClusterCommand, context: Co
 const CELL_STOPPED = waiting("CellStarting", 2_000, "the listeners of this cell are being started");
 
 /** A cluster that is no cell any more has records without a reader. */
-async function removeAccess(cluster: string, { cell, client, home, signal }: CommandContext): Promise<ReconcileOutcome> {
+async function removeAccess(cluster: string, { cell, client, home, signal }: ClusterCommandContext): Promise<ReconcileOutcome> {
   const { running } = cell;
   if (running === undefined) return outcomeOf(await client.delete(secrets, { namespace: home, name: accessSecretOf(cluster) }, { signal }));
   const removed = await running.access.remove(cluster);
@@ -59,7 +59,7 @@ async function removeAccess(cluster: string, { cell, client, home, signal }: Com
   return outcomeOf(removed);
 }
 
-async function writeSecrets(place: ChildPlace, expiresAt: number, context: CommandContext): Promise<ReconcileOutcome> {
+async function writeSecrets(place: ChildPlace, expiresAt: number, context: ClusterCommandContext): Promise<ReconcileOutcome> {
   const { client, signal } = context;
   const { name, namespace } = place;
   const kubeconfig = await client.get<KubeObject>(secrets, { namespace, name: kubeconfigSecretOf(name) }, { signal });
@@ -85,7 +85,7 @@ function tokenIn(secret: KubeObject): Sensitive<string> | undefined {
   return text?.ok === true && text.value !== "" ? sensitive(text.value) : undefined;
 }
 
-async function writeSecret(secret: ChildSecret, { client, signal }: CommandContext): Promise<ReconcileOutcome> {
+async function writeSecret(secret: ChildSecret, { client, signal }: ClusterCommandContext): Promise<ReconcileOutcome> {
   return outcomeOf(await client.apply<KubeObject>(secrets, secret, { fieldManager: FIELD_MANAGER, force: true, signal }));
 }
 
@@ -96,7 +96,7 @@ type ChildNamespace = { readonly namespace: string; readonly cluster: string };
 
 async function createNamespace(
   { namespace: name, cluster }: ChildNamespace,
-  { client, signal }: CommandContext,
+  { client, signal }: ClusterCommandContext,
 ): Promise<ReconcileOutcome> {
   const metadata = { name, labels: { "app.kubernetes.io/managed-by": "lattice" }, annotations: { [CHILD_ANNOTATION]: cluster } };
   const made = await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata }, { signal });
@@ -104,7 +104,7 @@ async function createNamespace(
 }
 
 /** Only a namespace that was created for this cluster. */
-async function deleteNamespace({ namespace, cluster }: ChildNamespace, { client, signal }: CommandContext): Promise<ReconcileOutcome> {
+async function deleteNamespace({ namespace, cluster }: ChildNamespace, { client, signal }: ClusterCommandContext): Promise<ReconcileOutcome> {
   const live = await client.get(namespaces, { name: namespace }, { signal });
   if (!live.ok) return live.error.kind === "not-found" ? settled : failed(live.error);
   if (live.value.metadata.annotations?.[CHILD_ANNOTATION] !== cluster) return settled;

@@ -11,9 +11,9 @@ import type { ClusterReason } from "./reasons.ts";
 
 const DAY_MS = 86_400_000;
 /** An agent renews at two thirds of 30 days: one that has less than this left has tried for days. */
-export const EXPIRES_SOON_MS = 6 * DAY_MS;
+const EXPIRES_SOON_MS = 6 * DAY_MS;
 /** How long after its expiry an agent may renew its certificate itself. */
-export const RENEWABLE_AFTER_EXPIRY_MS = 90 * DAY_MS;
+const RENEWABLE_AFTER_EXPIRY_MS = 90 * DAY_MS;
 
 export function childConditions(cluster: LatticeCluster, observed: ObservedChild, state: ChildState): readonly NewCondition[] {
   return [

@@ -16,6 +16,7 @@ import {
   type Resource,
 } from "#kube";
 import { CellWorld, HOME } from "../../../test/builders/cell-world.ts";
+import { decoded } from "../../../test/builders/two-clusters.ts";
 import { CONNECTED } from "../../../test/builders/observed-child.ts";
 
 async function openWorld(kinds?: readonly Resource[]): Promise<CellWorld> {
@@ -70,7 +71,7 @@ describe("a child", () => {
     expect(at).not.toContain(-1);
     const kubeconfig = await world.object<KubeObject>(secrets, inProd("prod-kubeconfig"));
     expect(kubeconfig).toMatchObject({ type: "Opaque", metadata: { labels: { "cluster.x-k8s.io/cluster-name": "prod" } } });
-    const text = Buffer.from(String(fieldAt(kubeconfig, "data", "value")), "base64").toString();
+    const text = decoded(fieldAt(kubeconfig, "data", "value"));
     expect(text).toContain("server: https://127.0.0.1:8444/clusters/prod");
     expect(text).toContain("token: proxy-1");
     expect((await world.object<KubeObject>(capiClusters, inProd("prod")))?.metadata.ownerReferences).toBeUndefined();
@@ -113,12 +114,9 @@ describe("a child", () => {
     world.restart(world.controllers());
     await world.pass();
     expect(world.access.issued).toBe(1);
-    const text = Buffer.from(
-      String(fieldAt(await world.object<KubeObject>(secrets, inProd("prod-kubeconfig")), "data", "value")),
-      "base64",
-    );
-    expect(text.toString()).toContain(Buffer.from(world.trustBundle).toString("base64"));
-    expect(text.toString()).toContain("token: proxy-1");
+    const text = decoded(fieldAt(await world.object<KubeObject>(secrets, inProd("prod-kubeconfig")), "data", "value"));
+    expect(text).toContain(Buffer.from(world.trustBundle).toString("base64"));
+    expect(text).toContain("token: proxy-1");
     const controlPlane = await world.object<KubeObject>(kubeadmControlPlanes, inProd("prod-control-plane"));
     expect(JSON.stringify(controlPlane)).toContain("/etc/lattice/cell-ca.crt");
     expect(JSON.stringify(controlPlane)).not.toContain(world.trustBundle);

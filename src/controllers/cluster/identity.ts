@@ -4,7 +4,7 @@ import { latticeClusters, parseLatticeCluster, type LatticeCluster } from "#crds
 import { configMaps, secretsByMetadata } from "#kube";
 import { IDENTITY_CONFIG_MAP, PARENT_CONFIG_SECRET } from "./names.ts";
 
-export type ClusterIdentity = {
+export type OwnIdentity = {
   /** Undefined: ConfigMap lattice-identity is missing or has no name. */
   readonly name: string | undefined;
   /** Undefined: there is no valid LatticeCluster of that name. */
@@ -13,7 +13,7 @@ export type ClusterIdentity = {
   readonly hasParent: boolean;
 };
 
-export function identityOf(cache: CacheReader, home: string): ClusterIdentity {
+export function identityOf(cache: CacheReader, home: string): OwnIdentity {
   const name = cache.get(configMaps, { namespace: home, name: IDENTITY_CONFIG_MAP })?.data?.["cluster"];
   const raw = name === undefined || name === "" ? undefined : cache.get(latticeClusters, { name });
   const parsed = raw === undefined || raw.metadata.deletionTimestamp !== undefined ? undefined : parseLatticeCluster(raw);

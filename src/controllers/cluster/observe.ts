@@ -19,7 +19,7 @@ import { describeErrors } from "../acceptance/conditions.ts";
 import { capiViewOf, type CapiView } from "./capi-view.ts";
 import { kubeconfigDigest, KUBECONFIG_ANNOTATION } from "./child-secrets.ts";
 import { compileChild } from "./compile-child.ts";
-import { identityOf, type ClusterIdentity } from "./identity.ts";
+import { identityOf, type OwnIdentity } from "./identity.ts";
 import { kubeconfigSecretOf } from "./names.ts";
 import type { CellView, ChildObjects, ClusterProblem, ObservedChild, ObservedCluster } from "./observed.ts";
 import { observeOwn } from "./observe-own.ts";
@@ -55,7 +55,7 @@ export async function observeCluster(raw: LatticeCluster, context: ObserveContex
 
 type CacheChild = Omit<ObservedChild, "hasNamespace" | "hasToken" | "hasKubeconfig">;
 
-function observeChild(raw: LatticeCluster, identity: ClusterIdentity, context: ObserveContext): CacheChild {
+function observeChild(raw: LatticeCluster, identity: OwnIdentity, context: ObserveContext): CacheChild {
   const { cache, clock, home, cell } = context;
   const { name } = raw.metadata;
   const now = clock.now();
@@ -83,7 +83,7 @@ function observeChild(raw: LatticeCluster, identity: ClusterIdentity, context: O
 
 const CELL_STARTING: ClusterProblem = { reason: "CellStarting", message: "the listeners of this cell are being started", terminal: false };
 
-function cellView({ own }: ClusterIdentity, trustBundle: string | undefined): CellView | undefined {
+function cellView({ own }: OwnIdentity, trustBundle: string | undefined): CellView | undefined {
   if (own?.spec.endpoints === undefined || trustBundle === undefined) return undefined;
   const { host, grpcPort, bootstrapPort, proxyPort } = own.spec.endpoints;
   return { name: own.metadata.name, host, grpcPort, bootstrapPort, proxyPort, trustBundle };
@@ -122,7 +122,7 @@ function ofCluster(objects: readonly KubeObject[], name: string): readonly KubeO
 
 type FoundSecrets = Pick<ObservedChild, "hasNamespace" | "hasToken" | "hasKubeconfig">;
 
-/** The server is asked only for a Secret that the cache lacks: it may have been written a moment ago. */
+/** The server is asked only for a Secret that the cache lacks: it may have been written by this pass. */
 async function findSecrets(
   place: Parameters<typeof kubeconfigDigest>[0],
   { cache, client, signal }: ObserveContext,

@@ -4,7 +4,7 @@ import type { LatticeCluster } from "#crds";
 import { CELL_SERVICE } from "./names.ts";
 
 /** Only the leader's Pod has it: a stream that ends at a standby is useless, because its writes are refused. */
-export const LEADER_LABEL = "lattice.dev/leader";
+const LEADER_LABEL = "lattice.dev/leader";
 const POOL = "lattice-default";
 /** The range that an API server gives node ports from by default. */
 const NODE_PORTS = { first: 30_000, last: 32_767 };

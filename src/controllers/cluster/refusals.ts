@@ -3,11 +3,11 @@ import type { CacheReader } from "#controller-runtime";
 import type { LatticeCluster } from "#crds";
 import { groupResourceOf, isBeingDeleted, namespaces, secretsByMetadata, type KubeObject, type Resource } from "#kube";
 import { IDENTITY_CONFIG_MAP } from "./names.ts";
-import type { ClusterIdentity } from "./identity.ts";
+import type { OwnIdentity } from "./identity.ts";
 import type { ClusterProblem } from "./observed.ts";
 
 /** This cluster provisions no others. */
-export function notACell({ name, own }: ClusterIdentity, home: string): ClusterProblem | undefined {
+export function notACell({ name, own }: OwnIdentity, home: string): ClusterProblem | undefined {
   if (own?.spec.endpoints !== undefined) return undefined;
   const hint = "spec.endpoints.host makes it a cell: the address that children connect to";
   const message =

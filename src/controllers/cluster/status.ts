@@ -41,9 +41,9 @@ function childStatus(cluster: LatticeCluster, observed: ObservedChild, { outcome
 }
 
 /** Fields that this release does not act on. */
-export function unbuiltFields({ spec: { deletion } }: LatticeCluster): readonly string[] {
+function unbuiltFields({ spec: { deletion } }: LatticeCluster): readonly string[] {
   // the default is true, so that only its opposite is a wish
-  return deletion?.unpivot === false ? ["spec.deletion.unpivot"] : [];
+  return !deletion.unpivot ? ["spec.deletion.unpivot"] : [];
 }
 
 /** Nodes by the agent, which sees them; by Cluster API until it is connected. */
@@ -59,7 +59,7 @@ function reportedVersion({ agent, capi }: ObservedChild): string | undefined {
 }
 
 /** Every pool of the spec, and pools that are still there although the spec has them no longer. */
-export function poolsOf({ spec }: LatticeCluster, { pools }: CapiView): Readonly<Record<string, PoolView>> {
+function poolsOf({ spec }: LatticeCluster, { pools }: CapiView): Readonly<Record<string, PoolView>> {
   const declared = [...declaredPools(spec)].map(([name, desired]) => [name, pools.get(name) ?? { desired, ready: 0 }] as const);
   const others = [...pools].filter(([name]) => !declared.some(([known]) => known === name));
   return Object.fromEntries([...declared, ...others].map(([name, { desired, ready }]) => [name, { desired, ready }]));

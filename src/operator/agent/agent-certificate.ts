@@ -20,7 +20,7 @@ import {
 import { postForCertificate, type GrantedCertificate } from "./bootstrap-client.ts";
 import { secretText, type ParentConfig } from "./parent-config.ts";
 
-export const AGENT_CERTIFICATE_SECRET = "lattice-agent-certificate";
+const AGENT_CERTIFICATE_SECRET = "lattice-agent-certificate";
 
 export type AgentCertificateOptions = {
   readonly client: KubeClient;

@@ -2,7 +2,7 @@
 import { err, ok, type Result } from "#base";
 import { trustBundle, type CellAuthorities } from "#pki";
 import { currentAuthorities, type AuthoritySecretOptions } from "./authority-secret.ts";
-import { isServingDue, issueServing, type ServingCertificate } from "./serving-certificate.ts";
+import { isServingDue, issueServing, type CellServingCertificate } from "./serving-certificate.ts";
 
 export type CellCertificatesOptions = AuthoritySecretOptions & {
   /** The address that children connect to. */
@@ -12,9 +12,9 @@ export type CellCertificatesOptions = AuthoritySecretOptions & {
 export class CellCertificates {
   readonly #options: CellCertificatesOptions;
   #authorities: CellAuthorities;
-  #serving: ServingCertificate;
+  #serving: CellServingCertificate;
 
-  private constructor(options: CellCertificatesOptions, authorities: CellAuthorities, serving: ServingCertificate) {
+  private constructor(options: CellCertificatesOptions, authorities: CellAuthorities, serving: CellServingCertificate) {
     this.#options = options;
     this.#authorities = authorities;
     this.#serving = serving;
@@ -31,7 +31,7 @@ export class CellCertificates {
     return this.#authorities;
   }
 
-  get tls(): ServingCertificate {
+  get tls(): CellServingCertificate {
     return this.#serving;
   }
 

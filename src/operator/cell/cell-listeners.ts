@@ -56,8 +56,14 @@ export async function startCellListeners(options: CellListenersOptions): Promise
   return ok({ link: link.value, reload, close });
 }
 
+/** From the first connection on, the tokens of the registration are refused. */
+async function recordConnection({ registrations, logger }: CellListenersOptions, cluster: string, serial: string): Promise<void> {
+  const recorded = await registrations.connected(cluster, serial);
+  if (!recorded.ok) logger.warn("the connection of an agent was not recorded", { cluster, reason: recorded.error.message });
+}
+
 function startLink(options: CellListenersOptions): Promise<Result<CellLink, string>> {
-  const { bind, ports, certificates, registrations, logger } = options;
+  const { bind, ports, certificates, registrations } = options;
   return startCellLink({
     ...options,
     host: bind,
@@ -67,9 +73,7 @@ function startLink(options: CellListenersOptions): Promise<Result<CellLink, stri
     identify: (certificate) => mapErr(readAgentIdentity(certificate), ({ message }) => message),
     authenticate: ({ cluster, serial }) => {
       if (!registrations.isAccepted(cluster, serial)) return err("the certificate was revoked, or the cluster was deleted");
-      void registrations.connected(cluster, serial).then((recorded) => {
-        if (!recorded.ok) logger.warn("the connection of an agent was not recorded", { cluster, reason: recorded.error.message });
-      });
+      void recordConnection(options, cluster, serial);
       return ok(undefined);
     },
     renew: async (cluster, csr) => mapErr(await registrations.renewConnected(cluster, csr), ({ message }) => message),

@@ -12,13 +12,13 @@ import {
   type KeyPairPem,
 } from "#pki";
 
-export type ServingCertificate = KeyPairPem & {
+export type CellServingCertificate = KeyPairPem & {
   readonly validity: CertificateValidity;
   /** The certificate of the authority that signed it: another one means that it must be signed again. */
   readonly signedBy: string;
 };
 
-export function issueServing(authorities: CellAuthorities, host: string, now: number): Result<ServingCertificate, string> {
+export function issueServing(authorities: CellAuthorities, host: string, now: number): Result<CellServingCertificate, string> {
   const authority = servingAuthority(authorities, now);
   const validity = certificateValidity(authority, now, SERVING_CERTIFICATE_LIFE);
   const own = `${authorities.cell}.cell.lattice`;
@@ -29,6 +29,6 @@ export function issueServing(authorities: CellAuthorities, host: string, now: nu
 }
 
 /** Two thirds of its life have passed, or another authority signs now. */
-export function isServingDue(serving: ServingCertificate, authorities: CellAuthorities, now: number): boolean {
+export function isServingDue(serving: CellServingCertificate, authorities: CellAuthorities, now: number): boolean {
   return now >= renewalTime(serving.validity) || servingAuthority(authorities, now).certificate !== serving.signedBy;
 }
