@@ -164,7 +164,8 @@ describe("a slow reader", () => {
 
   test("at the API server makes the client wait, and the request fails when nothing is read for a minute", async () => {
     const clock = new FakeClock();
-    const server = await http1Server(() => {});
+    let isReached = false;
+    const server = await http1Server(() => (isReached = true));
     const tunnel = tunnelTo(server.port, {}, { clock });
     let sent = 0;
     const endless = async function* () {
@@ -175,6 +176,7 @@ describe("a slow reader", () => {
       }
     };
     const answer = tunnel.call({ method: "POST", body: endless() });
+    await until(() => isReached);
     let before = -1;
     while (before !== sent) {
       before = sent;
