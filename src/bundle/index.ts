@@ -1,1 +1,1 @@
-export {};
+export { providerInventory, reducedCapiCrds, type ReducedProvider } from "./reduced-capi/index.ts";

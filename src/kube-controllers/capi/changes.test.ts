@@ -2,10 +2,10 @@ import { expect, test } from "vitest";
 import { expectOk } from "#base";
 import { nodes } from "#kube";
 import { conditionOf, isControlPlane, isTrue, textAt, versionOf } from "./objects.ts";
-import { isProvisioned, provisioned } from "../../../test/builders/capi-steps.ts";
-import type { CapiWorld } from "../../../test/builders/capi-world.ts";
+import { isProvisioned, provisioned } from "./capi-steps.test-support.ts";
+import type { CapiWorld } from "./capi-world.test-support.ts";
 
-const names = async (world: CapiWorld) => (await world.all("Machine")).map(({ metadata }) => metadata.name).sort();
+const names = async (world: CapiWorld) => (await world.all("Machine")).map(({ metadata }) => metadata.name).toSorted();
 const deleted = (world: CapiWorld, plural: string) => world.writes.filter((write) => write.startsWith(`DELETE ${plural}/`));
 
 /** The most and the fewest machines of a kind during the steps. */
@@ -62,9 +62,14 @@ test("a new version replaces every machine: control plane first, a new machine b
   const before = await names(world);
   await world.patch("KubeadmControlPlane", "c1-cp", { spec: { version: "v1.37.0" } });
   const controlPlanes = async () => (await world.all("Machine")).filter(isControlPlane);
-  const counts = await watchCounts(world, async () => (await controlPlanes()).every((machine) => versionOf(machine) === "v1.37.0") && isProvisioned(world, 5));
+  const counts = await watchCounts(
+    world,
+    async () => (await controlPlanes()).every((machine) => versionOf(machine) === "v1.37.0") && isProvisioned(world, 5),
+  );
   expect(counts).toEqual({ most: 6, fewestReady: 5 });
-  expect(await world.read("KubeadmControlPlane", "c1-cp")).toMatchObject({ status: { version: "v1.37.0", versions: [{ version: "v1.37.0", replicas: 3 }], upToDateReplicas: 3 } });
+  expect(await world.read("KubeadmControlPlane", "c1-cp")).toMatchObject({
+    status: { version: "v1.37.0", versions: [{ version: "v1.37.0", replicas: 3 }], upToDateReplicas: 3 },
+  });
   await world.patch("MachineDeployment", "c1-md", { spec: { template: { spec: { version: "v1.37.0" } } } });
   const workers = await watchCounts(world, async () => {
     const isNew = (await world.all("Machine")).every((machine) => versionOf(machine) === "v1.37.0");
@@ -72,7 +77,9 @@ test("a new version replaces every machine: control plane first, a new machine b
   });
   expect(workers).toEqual({ most: 6, fewestReady: 5 });
   expect((await names(world)).filter((name) => before.includes(name))).toEqual([]);
-  expect((await world.read("MachineDeployment", "c1-md")).metadata.annotations).toMatchObject({ "machinedeployment.clusters.x-k8s.io/revision": "2" });
+  expect((await world.read("MachineDeployment", "c1-md")).metadata.annotations).toMatchObject({
+    "machinedeployment.clusters.x-k8s.io/revision": "2",
+  });
 });
 
 test("workers are not created while the control plane is being upgraded", async () => {
@@ -89,7 +96,13 @@ test("workers are not created while the control plane is being upgraded", async 
 });
 
 test.each([
-  { name: "the field of the Cluster", kind: "Cluster", object: "c1", patch: { spec: { paused: true } }, resume: { spec: { paused: null } } },
+  {
+    name: "the field of the Cluster",
+    kind: "Cluster",
+    object: "c1",
+    patch: { spec: { paused: true } },
+    resume: { spec: { paused: null } },
+  },
   {
     name: "the annotation of a MachineDeployment",
     kind: "MachineDeployment",
@@ -137,7 +150,10 @@ test("a Node that is deleted or unhealthy for too long has its machine replaced 
   await world.live(2_000, 1_000);
   expect(await world.read("MachineHealthCheck", "workers")).toMatchObject({ status: { expectedMachines: 2, currentHealthy: 2 } });
   const before = await names(world);
-  const [controlPlane = "", worker = ""] = [before.find((name) => name.startsWith("c1-cp")), before.find((name) => name.startsWith("c1-md"))];
+  const [controlPlane = "", worker = ""] = [
+    before.find((name) => name.startsWith("c1-cp")),
+    before.find((name) => name.startsWith("c1-md")),
+  ];
   expectOk(await world.child.client.delete(nodes, { name: worker }));
   await world.until(async () => !(await names(world)).includes(worker) && (await isProvisioned(world, 5)));
   const node = expectOk(await world.child.client.get(nodes, { name: controlPlane }));
@@ -167,7 +183,10 @@ test("a machine without a Node is replaced after the startup time, unless too ma
   world.host.silent = /c1-md/;
   await world.patch("MachineDeployment", "c1-md", { spec: { replicas: 4 } });
   await world.live(100_000, 5_000);
-  expect(conditionOf(await world.read("MachineHealthCheck", "workers"), "RemediationAllowed")).toMatchObject({ status: "False", reason: "TooManyUnhealthy" });
+  expect(conditionOf(await world.read("MachineHealthCheck", "workers"), "RemediationAllowed")).toMatchObject({
+    status: "False",
+    reason: "TooManyUnhealthy",
+  });
   expect(deleted(world, "machines")).toEqual([]);
   world.host.silent = undefined;
   await world.patch("MachineHealthCheck", "workers", { spec: { remediation: null } });
@@ -181,7 +200,11 @@ test("nothing is deleted while the child cannot be reached, and all recovers", a
     apiVersion: "cluster.x-k8s.io/v1beta2",
     kind: "MachineHealthCheck",
     metadata: { name: "all", namespace: "c1" },
-    spec: { clusterName: "c1", selector: { matchLabels: { "cluster.x-k8s.io/cluster-name": "c1" } }, checks: { nodeStartupTimeoutSeconds: 30 } },
+    spec: {
+      clusterName: "c1",
+      selector: { matchLabels: { "cluster.x-k8s.io/cluster-name": "c1" } },
+      checks: { nodeStartupTimeoutSeconds: 30 },
+    },
   });
   await world.live(2_000, 1_000);
   const before = await names(world);
@@ -190,7 +213,10 @@ test("nothing is deleted while the child cannot be reached, and all recovers", a
   expect(await names(world)).toEqual(before);
   expect(world.writes.filter((write) => write.startsWith("DELETE"))).toEqual([]);
   const [machine] = await world.all("Machine");
-  expect(conditionOf(machine ?? (await world.read("Cluster", "c1")), "NodeHealthy")).toMatchObject({ status: "Unknown", reason: "ConnectionDown" });
+  expect(conditionOf(machine ?? (await world.read("Cluster", "c1")), "NodeHealthy")).toMatchObject({
+    status: "Unknown",
+    reason: "ConnectionDown",
+  });
   expect(conditionOf(await world.read("Cluster", "c1"), "RemoteConnectionProbe")).toMatchObject({ status: "False", reason: "ProbeFailed" });
   world.childUp(true);
   await world.until(() => isProvisioned(world, 5));

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { expectOk, seededRandom, systemClock } from "#base";
 import { startEmbeddedCluster } from "#embedded-cluster";
 import { capiClusters } from "#kube";
-import { providerInventory, reducedCapiCrds } from "../../bundle/reduced-capi/index.ts";
+import { providerInventory, reducedCapiCrds } from "#bundle";
 import { localClusterYaml } from "../../../test/builders/capi-objects.ts";
 import { parseYaml, type KubeObject } from "#kube";
 import { isTrue } from "./objects.ts";
@@ -17,9 +17,19 @@ test("a child is reached over HTTP with the kubeconfig of its Secret", async () 
   const objects = [...reducedCapiCrds(), namespace, ...providerInventory("local")];
   await using parent = await startEmbeddedCluster({ objects, controllers: { simulation: { nodes: 0 } } });
   const cluster = expectOk(parseYaml(localClusterYaml("c1")))[0] as unknown as KubeObject;
-  const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "c1-kubeconfig", namespace: "c1" }, stringData: { value: kubeconfig } };
+  const secret = {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { name: "c1-kubeconfig", namespace: "c1" },
+    stringData: { value: kubeconfig },
+  };
   await parent.add(secret, cluster);
-  const found = await parent.waitFor(capiClusters, { namespace: "c1", name: "c1" }, (object) => object !== undefined && isTrue(object, "RemoteConnectionProbe"), { timeoutMs: 20_000 });
+  const found = await parent.waitFor(
+    capiClusters,
+    { namespace: "c1", name: "c1" },
+    (object) => object !== undefined && isTrue(object, "RemoteConnectionProbe"),
+    { timeoutMs: 20_000 },
+  );
   expect(found?.metadata.finalizers).toEqual(["cluster.cluster.x-k8s.io"]);
 });
 

@@ -1,10 +1,19 @@
 import { expect, test } from "vitest";
 import { conditionOf } from "./objects.ts";
 import { localClusterYaml } from "../../../test/builders/capi-objects.ts";
-import { isProvisioned, provisioned } from "../../../test/builders/capi-steps.ts";
-import { CapiWorld } from "../../../test/builders/capi-world.ts";
+import { isProvisioned, provisioned } from "./capi-steps.test-support.ts";
+import { CapiWorld } from "./capi-world.test-support.ts";
 
-const KINDS = ["Cluster", "LocalCluster", "KubeadmControlPlane", "MachineDeployment", "MachineSet", "Machine", "LocalMachine", "KubeadmConfig"];
+const KINDS = [
+  "Cluster",
+  "LocalCluster",
+  "KubeadmControlPlane",
+  "MachineDeployment",
+  "MachineSet",
+  "Machine",
+  "LocalMachine",
+  "KubeadmConfig",
+];
 const TEMPLATES = ["LocalMachineTemplate", "KubeadmConfigTemplate"];
 
 async function remains(world: CapiWorld): Promise<readonly string[]> {
@@ -29,7 +38,7 @@ test("deleting a Cluster leaves nothing but the kubeconfig that was there before
     world.writes.slice(from).findIndex((write) => write.startsWith(`DELETE ${plural}/`)),
   );
   expect(order.every((at) => at >= 0)).toBe(true);
-  expect(order).toEqual([...order].sort((left, right) => left - right));
+  expect(order).toEqual([...order].toSorted((left, right) => left - right));
   expect(stages).toEqual(["WaitingForWorkersDeletion", "WaitingForControlPlaneDeletion", "WaitingForInfrastructureDeletion"]);
   const lastWorker = world.writes.findLastIndex((write) => /PATCH machines\/c1\/c1-md/.test(write));
   expect(lastWorker).toBeLessThan(world.writes.findIndex((write) => write.startsWith("DELETE kubeadmcontrolplanes")));
@@ -79,7 +88,12 @@ test("controllers that crash after every single write still create the cluster, 
   expect(await world.all("LocalMachine")).toHaveLength(2);
   expect(await world.all("KubeadmConfig")).toHaveLength(2);
   await world.patch("MachineDeployment", "c1-md", { spec: { template: { spec: { version: "v1.37.0" } } } });
-  await crashUntil(async () => (await world.all("MachineSet")).length === 1 && (await isProvisioned(world, 2)) && JSON.stringify(await world.all("Machine")).includes("v1.37.0"));
+  await crashUntil(
+    async () =>
+      (await world.all("MachineSet")).length === 1 &&
+      (await isProvisioned(world, 2)) &&
+      JSON.stringify(await world.all("Machine")).includes("v1.37.0"),
+  );
   await world.delete("Cluster", "c1");
   await crashUntil(async () => (await remains(world)).every((one) => one === "Secret/c1-kubeconfig"));
   expect(world.host.runs.size).toBe(0);

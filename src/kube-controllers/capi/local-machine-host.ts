@@ -12,6 +12,7 @@ export type LocalMachineHost = {
   readonly subscribe: (listener: (id: string) => void) => () => void;
 };
 
+/** A local machine that should run. */
 export type LocalMachineRun = {
   /** The uid of the LocalMachine. */
   readonly id: string;
@@ -24,6 +25,7 @@ export type LocalMachineRun = {
   readonly bootstrapData: string;
 };
 
+/** What the host knows about a machine. */
 export type LocalMachineState = {
   readonly phase: "starting" | "running" | "failed" | "stopped";
   readonly message?: string;

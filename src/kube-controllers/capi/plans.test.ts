@@ -19,21 +19,57 @@ describe("a control plane", () => {
     { name: "joins again after it lost all machines", input: { machines: [], initialized: true }, want: { kind: "create", as: "join" } },
     { name: "waits for the first machine", input: { machines: [healthy("a")], initialized: false }, want: { kind: "wait" } },
     { name: "grows by one", input: { machines: [healthy("a")] }, want: { kind: "create", as: "join" } },
-    { name: "waits for an unhealthy machine", input: { machines: [healthy("a"), healthy("b", { isHealthy: false })] }, want: { kind: "wait", messages: ["* Machine b does not have a healthy control plane"] } },
+    {
+      name: "waits for an unhealthy machine",
+      input: { machines: [healthy("a"), healthy("b", { isHealthy: false })] },
+      want: { kind: "wait", messages: ["* Machine b does not have a healthy control plane"] },
+    },
     { name: "is settled", input: { machines: ["a", "b", "c"].map((name) => healthy(name)) }, want: { kind: "none" } },
-    { name: "deletes the oldest of too many", input: { machines: ["a", "b", "c", "d"].map((name) => healthy(name)) }, want: { kind: "delete", name: "a", why: "scale-down" } },
-    { name: "prefers a marked machine", input: { machines: [healthy("a"), healthy("b"), healthy("c"), healthy("d", { isMarked: true })] }, want: { kind: "delete", name: "d" } },
-    { name: "surges before a rollout deletes", input: { machines: [healthy("a", { isUpToDate: false }), healthy("b"), healthy("c")] }, want: { kind: "create" } },
-    { name: "deletes the stale machine after the surge", input: { machines: [healthy("a", { isUpToDate: false }), healthy("b"), healthy("c"), healthy("d")] }, want: { kind: "delete", name: "a", why: "rollout" } },
-    { name: "waits for a machine that goes", input: { machines: [healthy("a", { isDeleting: true }), healthy("b"), healthy("c"), healthy("d")] }, want: { kind: "wait" } },
-    { name: "replaces a sick machine", input: { machines: [healthy("a", { mustRemediate: true, isHealthy: false }), healthy("b"), healthy("c")] }, want: { kind: "delete", name: "a", why: "remediation" } },
+    {
+      name: "deletes the oldest of too many",
+      input: { machines: ["a", "b", "c", "d"].map((name) => healthy(name)) },
+      want: { kind: "delete", name: "a", why: "scale-down" },
+    },
+    {
+      name: "prefers a marked machine",
+      input: { machines: [healthy("a"), healthy("b"), healthy("c"), healthy("d", { isMarked: true })] },
+      want: { kind: "delete", name: "d" },
+    },
+    {
+      name: "surges before a rollout deletes",
+      input: { machines: [healthy("a", { isUpToDate: false }), healthy("b"), healthy("c")] },
+      want: { kind: "create" },
+    },
+    {
+      name: "deletes the stale machine after the surge",
+      input: { machines: [healthy("a", { isUpToDate: false }), healthy("b"), healthy("c"), healthy("d")] },
+      want: { kind: "delete", name: "a", why: "rollout" },
+    },
+    {
+      name: "waits for a machine that goes",
+      input: { machines: [healthy("a", { isDeleting: true }), healthy("b"), healthy("c"), healthy("d")] },
+      want: { kind: "wait" },
+    },
+    {
+      name: "replaces a sick machine",
+      input: { machines: [healthy("a", { mustRemediate: true, isHealthy: false }), healthy("b"), healthy("c")] },
+      want: { kind: "delete", name: "a", why: "remediation" },
+    },
     {
       name: "keeps a sick machine when etcd would lose its quorum",
       input: { machines: [healthy("a", { mustRemediate: true, isHealthy: false }), healthy("b", { isHealthy: false }), healthy("c")] },
       want: { kind: "wait" },
     },
-    { name: "keeps its only machine", input: { machines: [healthy("a", { mustRemediate: true, isHealthy: false })] }, want: { kind: "wait" } },
-    { name: "waits while another machine goes", input: { machines: [healthy("a", { mustRemediate: true }), healthy("b", { isDeleting: true })] }, want: { kind: "wait" } },
+    {
+      name: "keeps its only machine",
+      input: { machines: [healthy("a", { mustRemediate: true, isHealthy: false })] },
+      want: { kind: "wait" },
+    },
+    {
+      name: "waits while another machine goes",
+      input: { machines: [healthy("a", { mustRemediate: true }), healthy("b", { isDeleting: true })] },
+      want: { kind: "wait" },
+    },
   ];
 
   test.each(rows)("$name", ({ input, want }) => {
@@ -41,7 +77,14 @@ describe("a control plane", () => {
   });
 
   test("never deletes a machine while another one is going or unhealthy", () => {
-    const machine = fc.record({ name: fc.uuid(), isDeleting: fc.boolean(), isUpToDate: fc.boolean(), isHealthy: fc.boolean(), mustRemediate: fc.boolean(), isMarked: fc.boolean() });
+    const machine = fc.record({
+      name: fc.uuid(),
+      isDeleting: fc.boolean(),
+      isUpToDate: fc.boolean(),
+      isHealthy: fc.boolean(),
+      mustRemediate: fc.boolean(),
+      isMarked: fc.boolean(),
+    });
     fc.assert(
       fc.property(fc.array(machine, { maxLength: 9 }), fc.integer({ min: 0, max: 7 }), fc.boolean(), (machines, desired, initialized) => {
         const step = planControlPlane({ desired, maxSurge: 1, initialized, machines });
@@ -58,9 +101,20 @@ describe("a control plane", () => {
 describe("a rollout", () => {
   const set = fc.record({ replicas: fc.integer({ min: 0, max: 6 }), available: fc.integer({ min: 0, max: 6 }) });
   const inputs = fc
-    .record({ replicas: fc.integer({ min: 0, max: 6 }), maxSurge: fc.integer({ min: 0, max: 3 }), maxUnavailable: fc.integer({ min: 0, max: 3 }), current: set, old: fc.array(set, { maxLength: 3 }) })
+    .record({
+      replicas: fc.integer({ min: 0, max: 6 }),
+      maxSurge: fc.integer({ min: 0, max: 3 }),
+      maxUnavailable: fc.integer({ min: 0, max: 3 }),
+      current: set,
+      old: fc.array(set, { maxLength: 3 }),
+    })
     .map(({ current, old, ...rest }): RolloutInput => {
-      const view = (name: string, { replicas, available }: { replicas: number; available: number }) => ({ name, replicas, machines: replicas, available: Math.min(replicas, available) });
+      const view = (name: string, { replicas, available }: { replicas: number; available: number }) => ({
+        name,
+        replicas,
+        machines: replicas,
+        available: Math.min(replicas, available),
+      });
       return { ...rest, onDelete: false, current: view("new", current), old: old.map((one, at) => view(`old-${at}`, one)) };
     });
 
@@ -98,7 +152,14 @@ describe("a rollout", () => {
 
   test("with OnDelete old machines stay, and a deleted one is replaced by a new one", () => {
     const old = [{ name: "old", replicas: 2, machines: 1, available: 1 }];
-    const plan = planRollout({ replicas: 2, maxSurge: 1, maxUnavailable: 0, onDelete: true, old, current: { name: "new", replicas: 0, machines: 0, available: 0 } });
+    const plan = planRollout({
+      replicas: 2,
+      maxSurge: 1,
+      maxUnavailable: 0,
+      onDelete: true,
+      old,
+      current: { name: "new", replicas: 0, machines: 0, available: 0 },
+    });
     expect(Object.fromEntries(plan)).toEqual({ new: 1, old: 1 });
   });
 

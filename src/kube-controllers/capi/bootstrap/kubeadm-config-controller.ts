@@ -72,7 +72,7 @@ async function bootstrapData(work: CapiWork, target: Target): Promise<Outcome> {
 /** The oldest control-plane machine initializes the cluster: the same one after every restart. */
 function isFirst(work: CapiWork, machine: CapiObject, cluster: CapiObject): boolean {
   const machines = work.caches.inCluster("machines", keyOf(cluster)).filter((one) => isControlPlane(one) && isLive(one));
-  return isControlPlane(machine) && [...machines].sort(byAge)[0]?.metadata.name === machine.metadata.name;
+  return isControlPlane(machine) && [...machines].toSorted(byAge)[0]?.metadata.name === machine.metadata.name;
 }
 
 async function readAuthorities(work: CapiWork, cluster: CapiObject): Promise<ClusterSecrets> {

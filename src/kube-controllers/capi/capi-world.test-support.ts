@@ -4,7 +4,7 @@
  */
 import { createLogger, expectOk, FakeClock, ok, seededRandom, type Result } from "#base";
 import { startEmbeddedCluster, type EmbeddedCluster } from "#embedded-cluster";
-import { configMaps, keyText, nodes, parseYaml, type Json, type KubeObject, type ObjectKey, type Resource } from "#kube";
+import { configMaps, keyText, nodes, parseYaml, type Json, type KubeObject, type ObjectKey } from "#kube";
 import { failure, type KubeClient, type KubeError } from "#kube-client";
 import {
   startKubeControllers,
@@ -13,9 +13,9 @@ import {
   type LocalMachineState,
   type RunningKubeControllers,
 } from "#kube-controllers";
-import { providerInventory, reducedCapiCrds } from "../../src/bundle/reduced-capi/index.ts";
-import { capiController } from "../../src/kube-controllers/capi/capi-controller.ts";
-import { garbageCollector } from "../../src/kube-controllers/gc/garbage-collector.ts";
+import { providerInventory, reducedCapiCrds } from "#bundle";
+import { capiController } from "./capi-controller.ts";
+import { garbageCollector } from "../gc/garbage-collector.ts";
 
 export type CapiTestObject = KubeObject & { readonly spec?: Json; readonly status?: Json };
 const START_MS = 1_000;
@@ -100,9 +100,8 @@ export class FakeMachineHost implements LocalMachineHost {
         ],
       },
     } as unknown as KubeObject;
-    const created = await client.create(nodes as Resource<KubeObject>, node);
-    if (created.ok)
-      await client.update(nodes as Resource<KubeObject>, { ...node, metadata: created.value.metadata }, { subresource: "status" });
+    const created = await client.create(nodes, node);
+    if (created.ok) await client.update(nodes, { ...node, metadata: created.value.metadata }, { subresource: "status" });
   }
 }
 
@@ -268,7 +267,7 @@ export class CapiWorld {
   async nodeNames(): Promise<readonly string[]> {
     return expectOk(await this.child.client.list(nodes))
       .items.map(({ metadata }) => metadata.name)
-      .sort();
+      .toSorted();
   }
 
   /** Calls back with every version of every object of the kind, until the world ends. */
