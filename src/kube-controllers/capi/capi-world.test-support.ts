@@ -2,7 +2,7 @@
  * A cluster with the simulator of Cluster API, a child cluster in the same process, and a host of local machines that creates the Nodes of its
  * machines in the child. The clock is fake; the controllers can be stopped after any write and started anew.
  */
-import { createLogger, expectOk, FakeClock, ok, seededRandom, type Result } from "#base";
+import { createLogger, expectOk, FakeClock, type Clock, ok, seededRandom, type Result } from "#base";
 import { startEmbeddedCluster, type EmbeddedCluster } from "#embedded-cluster";
 import { configMaps, keyText, nodes, parseYaml, type Json, type KubeObject, type ObjectKey } from "#kube";
 import { failure, type KubeClient, type KubeError } from "#kube-client";
@@ -27,14 +27,14 @@ export class FakeMachineHost implements LocalMachineHost {
   readonly started: LocalMachineRun[] = [];
   readonly #states = new Map<string, LocalMachineState>();
   readonly #listeners = new Set<(id: string) => void>();
-  readonly #clock: FakeClock;
+  readonly #clock: Clock;
   readonly #child: () => KubeClient;
   /** Machines whose name matches fail to start. */
   failing: RegExp | undefined;
   /** Machines whose name matches start, but register no Node. */
   silent: RegExp | undefined;
 
-  constructor(clock: FakeClock, child: () => KubeClient) {
+  constructor(clock: Clock, child: () => KubeClient) {
     this.#clock = clock;
     this.#child = child;
   }
@@ -279,6 +279,15 @@ export class CapiWorld {
       }
     };
     void watch();
+  }
+
+  /** As a move with clusterctl leaves objects: without their status. */
+  async loseStatus(kind: string): Promise<void> {
+    for (const object of await this.all(kind)) {
+      expectOk(
+        await this.parent.client.update<CapiTestObject>(this.parent.resource(kind), { ...object, status: {} }, { subresource: "status" }),
+      );
+    }
   }
 
   async summary(): Promise<string> {

@@ -28,7 +28,7 @@ test("a settled cluster causes no writes", async () => {
   expect(world.writes.slice(before)).toEqual([]);
 });
 
-test("workers scale up and down through the scale subresource", async () => {
+test("workers scale up and down", async () => {
   await using world = await provisioned({ workers: 1 });
   const first = await names(world);
   await world.patch("MachineDeployment", "c1-md", { spec: { replicas: 3 } });

@@ -6,28 +6,32 @@ import { providerInventory, reducedCapiCrds } from "#bundle";
 import { localClusterYaml } from "../../../test/builders/capi-objects.ts";
 import { parseYaml, type KubeObject } from "#kube";
 import { isTrue } from "./objects.ts";
+import { FakeMachineHost } from "./capi-world.test-support.ts";
 import { openByKubeconfig } from "./open-child.ts";
 
 const options = { clock: systemClock, random: seededRandom(1) };
 
-test("a child is reached over HTTP with the kubeconfig of its Secret", async () => {
+test("a child is reached over HTTP with the kubeconfig of its Secret, and the machines of the embedded cluster's host become its Nodes", async () => {
   await using child = await startEmbeddedCluster();
   const kubeconfig = await child.kubeconfig();
   const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: "c1" } };
   const objects = [...reducedCapiCrds(), namespace, ...providerInventory("local")];
-  await using parent = await startEmbeddedCluster({ objects, controllers: { simulation: { nodes: 0 } } });
-  const cluster = expectOk(parseYaml(localClusterYaml("c1")))[0] as unknown as KubeObject;
+  await using parent = await startEmbeddedCluster({
+    objects,
+    controllers: { simulation: { nodes: 0, localMachines: new FakeMachineHost(systemClock, () => child.client) } },
+  });
+  const all = expectOk(parseYaml(localClusterYaml("c1", { workers: 0 }))) as unknown as readonly KubeObject[];
   const secret = {
     apiVersion: "v1",
     kind: "Secret",
     metadata: { name: "c1-kubeconfig", namespace: "c1" },
     stringData: { value: kubeconfig },
   };
-  await parent.add(secret, cluster);
+  await parent.add(secret, ...all);
   const found = await parent.waitFor(
     capiClusters,
     { namespace: "c1", name: "c1" },
-    (object) => object !== undefined && isTrue(object, "RemoteConnectionProbe"),
+    (object) => object !== undefined && isTrue(object, "Available"),
     { timeoutMs: 20_000 },
   );
   expect(found?.metadata.finalizers).toEqual(["cluster.cluster.x-k8s.io"]);

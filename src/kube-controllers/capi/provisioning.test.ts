@@ -234,6 +234,29 @@ test("an existing kubeconfig is never changed, and without one the control plane
   expect(await world.read("Secret", "c1-kubeconfig")).toEqual(before);
 });
 
+test("objects that lost their status, as after a move, are taken over: no machine is created, replaced or bootstrapped again", async () => {
+  await using world = await provisioned({ controlPlanes: 3, workers: 2 });
+  const before = (await world.all("Machine")).map(({ metadata }) => metadata.name);
+  await world.stop();
+  const kinds = [
+    "Cluster",
+    "LocalCluster",
+    "KubeadmControlPlane",
+    "KubeadmConfig",
+    "MachineDeployment",
+    "MachineSet",
+    "Machine",
+    "LocalMachine",
+  ];
+  for (const kind of kinds) await world.loseStatus(kind);
+  const configs = (await world.all("KubeadmConfig")).map(({ spec }) => spec);
+  await world.begin();
+  await world.until(() => isProvisioned(world, 5));
+  expect((await world.all("Machine")).map(({ metadata }) => metadata.name)).toEqual(before);
+  expect(world.host.started).toHaveLength(5);
+  expect((await world.all("KubeadmConfig")).map(({ spec }) => spec)).toEqual(configs);
+});
+
 test("without the Provider objects nothing happens", async () => {
   await using world = await CapiWorld.start({ providers: [] });
   await world.apply(localClusterYaml("c1"));

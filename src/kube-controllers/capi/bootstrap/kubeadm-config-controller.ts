@@ -45,7 +45,9 @@ type Outcome = Result<CapiObject | Waiting, KubeError>;
 export async function kubeadmConfigPass(work: CapiWork, config: CapiObject, cluster: CapiObject | undefined): Promise<Pass> {
   const machine = resolveController(work.caches.of("machines"), capiMachines, config);
   if (cluster === undefined || machine === undefined || isBeingDeleted(config)) return done;
-  if (flagAt(config, "status", "initialization", "dataSecretCreated")) return writeReady(work, config);
+  // a moved object has lost its status, and its machine already uses the data
+  const isUsed = textAt(machine, "spec", "bootstrap", "dataSecretName") !== undefined;
+  if (isUsed || flagAt(config, "status", "initialization", "dataSecretCreated")) return writeReady(work, config);
   const made = await bootstrapData(work, { config, cluster, machine });
   if (!made.ok) return passOf(made);
   if (!("message" in made.value)) return writeReady(work, made.value);
