@@ -28,6 +28,19 @@ test("a settled cluster causes no writes", async () => {
   expect(world.writes.slice(before)).toEqual([]);
 });
 
+test("stopped controllers leave no timers and no connections to children", async () => {
+  await using world = await provisioned({ workers: 0 });
+  await world.stop();
+  await world.settle();
+  const left = world.clock.pending;
+  await world.begin();
+  await world.live(5_000, 1_000);
+  await world.stop();
+  await world.settle();
+  expect(world.clock.pending).toBe(left);
+  expect(left).toBeLessThanOrEqual(1);
+});
+
 test("workers scale up and down", async () => {
   await using world = await provisioned({ workers: 1 });
   const first = await names(world);
