@@ -1,6 +1,6 @@
 /** What every controller of the simulator uses, and the queues that they enqueue each other in. */
 import { timestamp } from "#base";
-import { keyOf, keyText, type KubeObject, type ObjectKey, type Resource } from "#kube";
+import type { KubeObject, ObjectKey, Resource } from "#kube";
 import type { KubeControllerContext } from "../context.ts";
 import { passOf, type Pass } from "../work.ts";
 import { resourceOf, type CapiCaches, type CapiKind } from "./caches.ts";
@@ -37,7 +37,6 @@ export async function runCapiPass(work: CapiWork, { kind, isInstalled, pass }: C
 }
 
 export const nowOf = ({ clock }: Pick<CapiWork, "clock">): string => timestamp(clock);
-export const nameOf = (object: KubeObject): string => keyText(keyOf(object));
 export const isOlderThan = (work: CapiWork, time: string | undefined, ms: number): boolean =>
   time !== undefined && work.clock.now() - Date.parse(time) >= ms;
 

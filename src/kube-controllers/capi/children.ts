@@ -167,6 +167,6 @@ export class Children {
   }
 
   #closeAll(): void {
-    for (const key of [...this.#connections.keys()]) this.#close(key);
+    for (const key of Array.from(this.#connections.keys())) this.#close(key);
   }
 }

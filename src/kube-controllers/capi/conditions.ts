@@ -21,7 +21,7 @@ const LAST = ["Updating", "Paused", "Deleting"];
 export function conditionsWith(object: KubeObject, drafts: readonly ConditionDraft[], now: string): readonly Json[] {
   const observedGeneration = object.metadata.generation ?? 0;
   const next = drafts.map(({ type, status, reason, message = "" }) => ({ type, status, reason, message, observedGeneration }));
-  return [...setConditions(conditionsOf(object), next, now)].sort((left, right) => rank(left) - rank(right)).map((one) => ({ ...one }));
+  return [...setConditions(conditionsOf(object), next, now)].toSorted((left, right) => rank(left) - rank(right)).map((one) => ({ ...one }));
 }
 
 function rank({ type }: Condition): number {

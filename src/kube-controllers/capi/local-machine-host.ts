@@ -3,7 +3,10 @@
  * their bootstrap data.
  */
 export type LocalMachineHost = {
-  /** Starts the machine if it does not run. Called again after every restart of the controllers: it must be safe to repeat. */
+  /**
+   * Starts the machine if it does not run. Called again after every restart of the controllers: it must be safe to repeat. A machine whose objects
+   * were moved from another cluster has a new id and the same namespace and name.
+   */
   readonly ensure: (machine: LocalMachineRun) => void;
   /** Stops the machine and deletes its folder. Its state is removed, or becomes "stopped". */
   readonly remove: (id: string) => void;
@@ -12,6 +15,7 @@ export type LocalMachineHost = {
   readonly subscribe: (listener: (id: string) => void) => () => void;
 };
 
+/** A local machine that should run. */
 export type LocalMachineRun = {
   /** The uid of the LocalMachine. */
   readonly id: string;
@@ -24,6 +28,7 @@ export type LocalMachineRun = {
   readonly bootstrapData: string;
 };
 
+/** What the host knows about a machine. */
 export type LocalMachineState = {
   readonly phase: "starting" | "running" | "failed" | "stopped";
   readonly message?: string;

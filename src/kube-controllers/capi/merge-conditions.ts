@@ -97,7 +97,7 @@ function aggregateMessage(shown: readonly Reported[]): string {
     group.reported.push(one);
     groups.set(key, group);
   }
-  const sorted = [...groups.values()].sort(moreRelevant);
+  const sorted = [...groups.values()].toSorted(moreRelevant);
   const lines = sorted.slice(0, MESSAGES).map(groupLine);
   const rest = sorted.slice(MESSAGES).flatMap(({ reported }) => reported);
   return [...lines, ...others(rest, "issue", "with other issues"), ...others(rest, "unknown", "with status unknown")].join("\n");
@@ -114,7 +114,7 @@ function moreRelevant(left: MessageGroup, right: MessageGroup): number {
 }
 
 function groupLine({ kind, message, reported }: MessageGroup): string {
-  const names = reported.map(({ object }) => object.metadata.name).sort();
+  const names = reported.map(({ object }) => object.metadata.name).toSorted();
   const more = names.length > OBJECTS ? `, ... (${names.length - OBJECTS} more)` : "";
   return `* ${kind}${names.length === 1 ? "" : "s"} ${names.slice(0, OBJECTS).join(", ")}${more}:${indented(message)}`;
 }

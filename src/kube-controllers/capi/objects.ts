@@ -45,6 +45,11 @@ export function textsAt(value: unknown, ...path: readonly string[]): readonly st
   return listAt(value, ...path).filter((item) => typeof item === "string");
 }
 
+/** The entries of a map whose values are texts: labels, annotations. */
+export function textMap(map: JsonObject): Record<string, string> {
+  return Object.fromEntries(Object.entries(map).filter((entry): entry is [string, string] => typeof entry[1] === "string"));
+}
+
 export function refAt(value: unknown, ...path: readonly string[]): CapiRef | undefined {
   const [apiGroup, kind, name] = ["apiGroup", "kind", "name"].map((key) => textAt(value, ...path, key));
   return apiGroup === undefined || kind === undefined || name === undefined ? undefined : { apiGroup, kind, name };
@@ -112,7 +117,7 @@ export function byAge(left: KubeObject, right: KubeObject): number {
 export function versionsOf(machines: readonly KubeObject[]): readonly Json[] {
   const counts = new Map<string, number>();
   for (const version of machines.map(versionOf).filter(Boolean)) counts.set(version, (counts.get(version) ?? 0) + 1);
-  return [...counts].sort(([left], [right]) => compareVersions(left, right)).map(([version, replicas]) => ({ version, replicas }));
+  return [...counts].toSorted(([left], [right]) => compareVersions(left, right)).map(([version, replicas]) => ({ version, replicas }));
 }
 
 /** Compares "v1.36.3" by its numbers; other texts are equal. */

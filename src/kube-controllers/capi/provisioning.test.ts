@@ -4,8 +4,8 @@ import { expectOk } from "#base";
 import { isTrue, listAt, objectAt, textAt } from "./objects.ts";
 import { secretText } from "./secret-data.ts";
 import { devClusterYaml, localClusterYaml, type LocalClusterShape } from "../../../test/builders/capi-objects.ts";
-import { CapiWorld } from "../../../test/builders/capi-world.ts";
-import { isProvisioned, provisioned } from "../../../test/builders/capi-steps.ts";
+import { CapiWorld } from "./capi-world.test-support.ts";
+import { isProvisioned, provisioned } from "./capi-steps.test-support.ts";
 
 const shapes: readonly (LocalClusterShape & { readonly machines: number })[] = [
   { controlPlanes: 1, workers: 2, machines: 3 },
@@ -30,7 +30,9 @@ test.each(shapes)("$controlPlanes control planes and $workers workers become ava
 test("objects have the owners, labels, finalizers and names of Cluster API", async () => {
   await using world = await provisioned();
   const owners = async (kind: string, name: string) =>
-    ((await world.read(kind, name)).metadata.ownerReferences ?? []).map((owner) => `${owner.kind}${owner.controller === true ? " (controller)" : ""}`);
+    ((await world.read(kind, name)).metadata.ownerReferences ?? []).map(
+      (owner) => `${owner.kind}${owner.controller === true ? " (controller)" : ""}`,
+    );
   const [controlPlane, worker] = await machinesByRole(world);
   const set = (await world.all("MachineSet"))[0]?.metadata.name ?? "";
   const found = {
@@ -79,7 +81,10 @@ test("objects have the owners, labels, finalizers and names of Cluster API", asy
     metadata: { annotations: { "machinedeployment.clusters.x-k8s.io/revision": "1" }, finalizers: ["cluster.x-k8s.io/machinedeployment"] },
     spec: { selector: { matchLabels: { "cluster.x-k8s.io/cluster-name": "c1", "cluster.x-k8s.io/deployment-name": "c1-md" } } },
   });
-  expect(await world.read("Machine", worker)).toMatchObject({ spec: { providerID: `local:///c1/${worker}` }, status: { nodeRef: { name: worker } } });
+  expect(await world.read("Machine", worker)).toMatchObject({
+    spec: { providerID: `local:///c1/${worker}` },
+    status: { nodeRef: { name: worker } },
+  });
 });
 
 async function machinesByRole(world: CapiWorld): Promise<readonly [string, string]> {
@@ -89,14 +94,21 @@ async function machinesByRole(world: CapiWorld): Promise<readonly [string, strin
 
 test("the bootstrap data has the files of kubeadm, contents from Secrets, and the commands in order", async () => {
   await using world = await CapiWorld.start();
-  await world.parent.add({ apiVersion: "v1", kind: "Secret", metadata: { name: "join", namespace: "c1" }, stringData: { token: "hidden" } });
+  await world.parent.add({
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { name: "join", namespace: "c1" },
+    stringData: { token: "hidden" },
+  });
   await world.apply(localClusterYaml("c1", { workers: 1 }));
   const files = [
     { path: "/etc/lattice/token", contentFrom: { secret: { name: "join", key: "token" } }, permissions: "0600" },
     { path: "/etc/lattice/bootstrap.sh", content: "echo\nline\n" },
   ];
   const users = [{ name: "ops", sshAuthorizedKeys: ["ssh-ed25519 a"], passwdFrom: { secret: { name: "join", key: "token" } } }];
-  await world.patch("KubeadmControlPlane", "c1-cp", { spec: { kubeadmConfigSpec: { files, users, verbosity: 5, ntp: { enabled: true, servers: ["a"] } } } });
+  await world.patch("KubeadmControlPlane", "c1-cp", {
+    spec: { kubeadmConfigSpec: { files, users, verbosity: 5, ntp: { enabled: true, servers: ["a"] } } },
+  });
   await world.giveKubeconfig();
   await world.until(() => isProvisioned(world, 2));
   const [controlPlane, worker] = await machinesByRole(world);
@@ -105,7 +117,9 @@ test("the bootstrap data has the files of kubeadm, contents from Secrets, and th
   const [document] = expectOk(parseYaml(text));
   const paths = listAt(document, "write_files").map((file) => textAt(file, "path"));
   expect(paths).toEqual([
-    ...["ca.crt", "ca.key", "etcd/ca.crt", "etcd/ca.key", "front-proxy-ca.crt", "front-proxy-ca.key", "sa.pub", "sa.key"].map((name) => `/etc/kubernetes/pki/${name}`),
+    ...["ca.crt", "ca.key", "etcd/ca.crt", "etcd/ca.key", "front-proxy-ca.crt", "front-proxy-ca.key", "sa.pub", "sa.key"].map(
+      (name) => `/etc/kubernetes/pki/${name}`,
+    ),
     "/etc/lattice/token",
     "/etc/lattice/bootstrap.sh",
     "/run/kubeadm/kubeadm.yaml",
@@ -117,7 +131,10 @@ test("the bootstrap data has the files of kubeadm, contents from Secrets, and th
     "kubeadm init --config /run/kubeadm/kubeadm.yaml --v 5 && echo success > /run/cluster-api/bootstrap-success.complete",
     "echo after",
   ]);
-  expect(document).toMatchObject({ users: [{ name: "ops", passwd: "hidden", ssh_authorized_keys: ["ssh-ed25519 a"] }], ntp: { enabled: true, servers: ["a"] } });
+  expect(document).toMatchObject({
+    users: [{ name: "ops", passwd: "hidden", ssh_authorized_keys: ["ssh-ed25519 a"] }],
+    ntp: { enabled: true, servers: ["a"] },
+  });
   const kubeadm = textAt(listAt(document, "write_files")[10], "content") ?? "";
   expect(expectOk(parseYaml(kubeadm))).toMatchObject([
     {
@@ -131,7 +148,10 @@ test("the bootstrap data has the files of kubeadm, contents from Secrets, and th
     { kind: "InitConfiguration" },
   ]);
   const joined = expectOk(parseYaml(secretText(await world.read("Secret", worker), "value") ?? ""))[0];
-  expect(listAt(joined, "write_files").map((file) => textAt(file, "path"))).toEqual(["/run/kubeadm/kubeadm-join-config.yaml", "/run/cluster-api/placeholder"]);
+  expect(listAt(joined, "write_files").map((file) => textAt(file, "path"))).toEqual([
+    "/run/kubeadm/kubeadm-join-config.yaml",
+    "/run/cluster-api/placeholder",
+  ]);
   expect(expectOk(parseYaml(textAt(listAt(joined, "write_files")[0], "content") ?? ""))[0]).toMatchObject({
     kind: "JoinConfiguration",
     discovery: { bootstrapToken: { apiServerEndpoint: "127.0.0.9:6443", caCertHashes: [expect.stringMatching(/^sha256:[0-9a-f]{64}$/)] } },
@@ -148,7 +168,12 @@ test("a file from a Secret that does not exist is named in the conditions, and t
   const [config] = await world.all("KubeadmConfig");
   expect(JSON.stringify(config?.status)).toContain("Failed to prepare spec.files: secret not found: c1/late");
   const labels = { "cluster.x-k8s.io/cluster-name": "c1" };
-  await world.parent.add({ apiVersion: "v1", kind: "Secret", metadata: { name: "late", namespace: "c1", labels }, stringData: { token: "x" } });
+  await world.parent.add({
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { name: "late", namespace: "c1", labels },
+    stringData: { token: "x" },
+  });
   await world.until(() => isProvisioned(world, 1));
 });
 
@@ -180,12 +205,18 @@ test("machines of the in-memory provider become ready after their startup time, 
   await world.live(10_000, 1_000);
   const [machine] = await world.all("DevMachine");
   expect(machine).toMatchObject({
-    metadata: { annotations: { "cluster.x-k8s.io/cloned-from-name": "c1-cp" }, finalizers: ["dockermachine.infrastructure.cluster.x-k8s.io"] },
+    metadata: {
+      annotations: { "cluster.x-k8s.io/cloned-from-name": "c1-cp" },
+      finalizers: ["dockermachine.infrastructure.cluster.x-k8s.io"],
+    },
     spec: { providerID: `in-memory://${machine?.metadata.name ?? ""}` },
     status: { initialization: { provisioned: true } },
   });
   // the provider gave an endpoint, so the control plane made the kubeconfig
-  expect(await world.read("Cluster", "c1")).toMatchObject({ spec: { controlPlaneEndpoint: { host: "127.0.0.9", port: 6443 } }, status: { phase: "Provisioned" } });
+  expect(await world.read("Cluster", "c1")).toMatchObject({
+    spec: { controlPlaneEndpoint: { host: "127.0.0.9", port: 6443 } },
+    status: { phase: "Provisioned" },
+  });
   expect(secretText(await world.read("Secret", "c1-kubeconfig"), "value")).toContain("server: https://127.0.0.9:6443");
 });
 
@@ -194,11 +225,36 @@ test("an existing kubeconfig is never changed, and without one the control plane
   await world.apply(localClusterYaml("c1"));
   await world.live(20_000, 2_000);
   expect(await world.all("Machine")).toEqual([]);
-  expect(JSON.stringify((await world.read("KubeadmControlPlane", "c1-cp")).status)).toContain("Waiting for the kubeconfig Secret of the Cluster");
+  expect(JSON.stringify((await world.read("KubeadmControlPlane", "c1-cp")).status)).toContain(
+    "Waiting for the kubeconfig Secret of the Cluster",
+  );
   await world.giveKubeconfig();
   const before = await world.read("Secret", "c1-kubeconfig");
   await world.until(() => isProvisioned(world, 3));
   expect(await world.read("Secret", "c1-kubeconfig")).toEqual(before);
+});
+
+test("objects that lost their status, as after a move, are taken over: no machine is created, replaced or bootstrapped again", async () => {
+  await using world = await provisioned({ controlPlanes: 3, workers: 2 });
+  const before = (await world.all("Machine")).map(({ metadata }) => metadata.name);
+  await world.stop();
+  const kinds = [
+    "Cluster",
+    "LocalCluster",
+    "KubeadmControlPlane",
+    "KubeadmConfig",
+    "MachineDeployment",
+    "MachineSet",
+    "Machine",
+    "LocalMachine",
+  ];
+  for (const kind of kinds) await world.loseStatus(kind);
+  const configs = (await world.all("KubeadmConfig")).map(({ spec }) => spec);
+  await world.begin();
+  await world.until(() => isProvisioned(world, 5));
+  expect((await world.all("Machine")).map(({ metadata }) => metadata.name)).toEqual(before);
+  expect(world.host.started).toHaveLength(5);
+  expect((await world.all("KubeadmConfig")).map(({ spec }) => spec)).toEqual(configs);
 });
 
 test("without the Provider objects nothing happens", async () => {

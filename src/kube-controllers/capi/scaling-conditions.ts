@@ -17,8 +17,8 @@ export function replicaCounts(machines: readonly CapiObject[]): JsonObject {
 /** `status.selector`, for the scale subresource. */
 export function selectorText(selector: unknown): string {
   return Object.entries(objectAt(selector, "matchLabels"))
-    .map(([key, value]) => (value === "" ? key : `${key}=${String(value)}`))
-    .sort()
+    .map(([key, value]) => (typeof value === "string" && value !== "" ? `${key}=${value}` : key))
+    .toSorted()
     .join(",");
 }
 
@@ -59,7 +59,7 @@ export function remediating(machines: readonly CapiObject[]): ConditionDraft {
   const message =
     unhealthy.length === 0
       ? ""
-      : `Machine${unhealthy.length === 1 ? "" : "s"} ${unhealthy.sort().join(", ")} not healthy (not to be remediated)`;
+      : `Machine${unhealthy.length === 1 ? "" : "s"} ${unhealthy.toSorted().join(", ")} not healthy (not to be remediated)`;
   return no(type, "NotRemediating", message);
 }
 
@@ -72,6 +72,6 @@ export function rollingOut(machines: readonly CapiObject[]): ConditionDraft {
     stale.flatMap((machine) => (conditionOf(machine, "UpToDate")?.message ?? "").split("\n")).filter((line) => line !== ""),
   );
   const rank = (line: string) => (line.startsWith("* Version") ? 0 : 1);
-  const sorted = [...lines].sort((left, right) => rank(left) - rank(right) || left.localeCompare(right));
+  const sorted = [...lines].toSorted((left, right) => rank(left) - rank(right) || left.localeCompare(right));
   return yes(type, "RollingOut", [`Rolling out ${stale.length} not up-to-date replicas`, ...sorted].join("\n"));
 }

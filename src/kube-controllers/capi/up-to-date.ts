@@ -9,7 +9,7 @@ export function staleTemplate(set: KubeObject | undefined, deployment: KubeObjec
   return differences(objectAt(set, "spec", "template", "spec"), objectAt(deployment, "spec", "template", "spec"));
 }
 
-export function differences(current: unknown, desired: unknown): readonly string[] {
+function differences(current: unknown, desired: unknown): readonly string[] {
   const reasons: string[] = [];
   const [from, to] = [textAt(current, "version") ?? "", textAt(desired, "version") ?? ""];
   if (from !== to) reasons.push(`Version ${from}, ${to} required`);

@@ -5,12 +5,12 @@
 import { ok, type Result } from "#base";
 import { jsonEqual, keyOf, type Json, type JsonObject, type KubeObject, type OwnerReference, type Resource } from "#kube";
 import type { KubeClient, KubeError } from "#kube-client";
-import type { CapiObject } from "./objects.ts";
+import { objectAt, type CapiObject } from "./objects.ts";
 
 export type CapiWrite = Promise<Result<CapiObject, KubeError>>;
 
 export function patchObject(client: KubeClient, resource: Resource<CapiObject>, object: KubeObject, patch: JsonObject): CapiWrite {
-  const metadata = { ...(patch["metadata"] as JsonObject | undefined), resourceVersion: object.metadata.resourceVersion ?? "" };
+  const metadata = { ...objectAt(patch, "metadata"), resourceVersion: object.metadata.resourceVersion ?? "" };
   return client.patch(resource, keyOf(object), { type: "merge", patch: { ...patch, metadata } });
 }
 

@@ -45,7 +45,9 @@ type Outcome = Result<CapiObject | Waiting, KubeError>;
 export async function kubeadmConfigPass(work: CapiWork, config: CapiObject, cluster: CapiObject | undefined): Promise<Pass> {
   const machine = resolveController(work.caches.of("machines"), capiMachines, config);
   if (cluster === undefined || machine === undefined || isBeingDeleted(config)) return done;
-  if (flagAt(config, "status", "initialization", "dataSecretCreated")) return writeReady(work, config);
+  // a moved object has lost its status, and its machine already uses the data
+  const isUsed = textAt(machine, "spec", "bootstrap", "dataSecretName") !== undefined;
+  if (isUsed || flagAt(config, "status", "initialization", "dataSecretCreated")) return writeReady(work, config);
   const made = await bootstrapData(work, { config, cluster, machine });
   if (!made.ok) return passOf(made);
   if (!("message" in made.value)) return writeReady(work, made.value);
@@ -72,7 +74,7 @@ async function bootstrapData(work: CapiWork, target: Target): Promise<Outcome> {
 /** The oldest control-plane machine initializes the cluster: the same one after every restart. */
 function isFirst(work: CapiWork, machine: CapiObject, cluster: CapiObject): boolean {
   const machines = work.caches.inCluster("machines", keyOf(cluster)).filter((one) => isControlPlane(one) && isLive(one));
-  return isControlPlane(machine) && [...machines].sort(byAge)[0]?.metadata.name === machine.metadata.name;
+  return isControlPlane(machine) && [...machines].toSorted(byAge)[0]?.metadata.name === machine.metadata.name;
 }
 
 async function readAuthorities(work: CapiWork, cluster: CapiObject): Promise<ClusterSecrets> {

@@ -51,7 +51,7 @@ async function deleteAll(work: CapiWork, kind: CapiKind, objects: readonly CapiO
 }
 
 function describe(objects: readonly CapiObject[]): string {
-  const names = objects.map(({ metadata }) => metadata.name).sort();
+  const names = objects.map(({ metadata }) => metadata.name).toSorted();
   const more = names.length > 5 ? `, ... (${names.length - 5} more)` : "";
   return `* ${objects[0]?.kind ?? ""}s: ${names.slice(0, 5).join(", ")}${more}`;
 }

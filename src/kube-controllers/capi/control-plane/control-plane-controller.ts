@@ -30,6 +30,7 @@ import {
   providerIdOf,
   replicasOf,
   textAt,
+  textMap,
   type CapiObject,
 } from "../objects.ts";
 import { CONTROL_PLANE_GATES } from "../machine/control-plane-conditions.ts";
@@ -63,7 +64,7 @@ const machinesOf = (work: CapiWork, controlPlane: CapiObject) =>
     .of("machines")
     .list(controlPlane.metadata.namespace)
     .filter((machine) => isControlledBy(machine, controlPlane))
-    .sort(byAge);
+    .toSorted(byAge);
 
 async function progress(work: CapiWork, controlPlane: CapiObject, cluster: CapiObject): Promise<Result<ControlPlaneProgress, KubeError>> {
   const initialized = await isControlPlaneInitialized(work, controlPlane, cluster);
@@ -124,7 +125,7 @@ const missingTemplate = (controlPlane: CapiObject) =>
 async function listMachines(work: CapiWork, controlPlane: CapiObject): Promise<Result<readonly CapiObject[], KubeError>> {
   const { namespace, name } = controlPlane.metadata;
   const listed = await work.client.list<CapiObject>(capiMachines, { namespace, labelSelector: `${CONTROL_PLANE_NAME_LABEL}=${name}` });
-  return listed.ok ? ok(listed.value.items.filter((machine) => isControlledBy(machine, controlPlane)).sort(byAge)) : listed;
+  return listed.ok ? ok(listed.value.items.filter((machine) => isControlledBy(machine, controlPlane)).toSorted(byAge)) : listed;
 }
 
 function viewOf(work: CapiWork, machine: CapiObject, controlPlane: CapiObject): ControlPlaneMachine {
@@ -147,12 +148,12 @@ function draftOf(work: CapiWork, controlPlane: CapiObject, { cluster, machines, 
   return {
     owner: controlPlane,
     labels: {
-      ...stringMap(objectAt(template, "metadata", "labels")),
+      ...textMap(objectAt(template, "metadata", "labels")),
       [CLUSTER_LABEL]: cluster.metadata.name,
       [CONTROL_PLANE_LABEL]: "",
       [CONTROL_PLANE_NAME_LABEL]: controlPlane.metadata.name,
     },
-    annotations: { ...stringMap(objectAt(template, "metadata", "annotations")), [CONTROL_PLANE_HOOK]: "" },
+    annotations: { ...textMap(objectAt(template, "metadata", "annotations")), [CONTROL_PLANE_HOOK]: "" },
     spec: {
       ...objectAt(template, "spec"),
       clusterName: cluster.metadata.name,
@@ -173,9 +174,6 @@ function configOf(spec: JsonObject, as: "init" | "join"): JsonObject {
     ? { ...rest, clusterConfiguration, initConfiguration }
     : { ...rest, joinConfiguration: { controlPlane: {}, ...objectAt({ joinConfiguration }, "joinConfiguration") } };
 }
-
-const stringMap = (map: JsonObject): Record<string, string> =>
-  Object.fromEntries(Object.entries(map).map(([key, value]) => [key, String(value)]));
 
 /** The hook keeps a machine until its etcd member left. Simulated members leave at once, but one machine at a time. */
 async function releaseHooks(work: CapiWork, controlPlane: CapiObject): Promise<Result<unknown, KubeError>> {
@@ -200,7 +198,7 @@ async function remove(work: CapiWork, controlPlane: CapiObject, cluster: CapiObj
   }
   const names = workers
     .map(({ metadata }) => metadata.name)
-    .sort()
+    .toSorted()
     .join(", ");
   const count = listed.value.length;
   const deleting =

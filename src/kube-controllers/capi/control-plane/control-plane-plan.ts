@@ -51,7 +51,7 @@ function grow(input: ControlPlaneInput): ControlPlaneStep {
 }
 
 function shrink(input: ControlPlaneInput, candidates: readonly ControlPlaneMachine[], why: "scale-down" | "rollout"): ControlPlaneStep {
-  const victim = [...candidates].sort((left, right) => rank(left) - rank(right))[0];
+  const victim = [...candidates].toSorted((left, right) => rank(left) - rank(right))[0];
   const blocked = preflight(input.machines, victim);
   if (victim === undefined || blocked.length > 0) return { kind: "wait", messages: blocked };
   return { kind: "delete", name: victim.name, why };

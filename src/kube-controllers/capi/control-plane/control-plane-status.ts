@@ -76,6 +76,7 @@ function componentHealth(type: string, of: string, { machines, initialized, stag
   const reasons = { issue: "NotHealthy", unknown: "HealthUnknown", info: "Healthy" };
   // a machine without a provider id is being created: it has no components yet
   const objects = machines.filter((machine) => providerIdOf(machine) !== undefined && conditionOf(machine, of) !== undefined);
+  if (objects.length === 0) return unknown(type, "InspectionFailed", "Waiting for the first control plane Machine");
   return aggregate({ type, of, objects, reasons });
 }
 

@@ -46,7 +46,7 @@ function targetsOf(work: CapiWork, check: CapiObject, cluster: CapiObject): read
   return work.caches
     .inCluster("machines", keyOf(cluster))
     .filter(isChecked)
-    .sort((left, right) => left.metadata.name.localeCompare(right.metadata.name));
+    .toSorted((left, right) => left.metadata.name.localeCompare(right.metadata.name));
 }
 
 function verdictOf(
@@ -93,7 +93,7 @@ type StatusInput = { readonly targets: readonly string[]; readonly unhealthy: nu
 
 function statusWith(work: CapiWork, check: CapiObject, { targets, unhealthy, allowed }: StatusInput): JsonObject {
   const limit = fieldAt(check, "spec", "remediation", "triggerIf", "unhealthyLessThanOrEqualTo");
-  const message = `Remediation is not allowed, the number of not started or unhealthy machines exceeds maxUnhealthy (total: ${targets.length}, unhealthy: ${unhealthy}, maxUnhealthy: ${String(limit)})`;
+  const message = `Remediation is not allowed, the number of not started or unhealthy machines exceeds maxUnhealthy (total: ${targets.length}, unhealthy: ${unhealthy}, maxUnhealthy: ${JSON.stringify(limit ?? null)})`;
   const drafts = [
     allowed ? yes("RemediationAllowed", "RemediationAllowed") : no("RemediationAllowed", "TooManyUnhealthy", message),
     pausedCondition(false, { cluster: false }),

@@ -28,6 +28,7 @@ import {
   ownerReference,
   replicasOf,
   textAt,
+  textMap,
   type CapiObject,
 } from "../objects.ts";
 import { staleTemplate } from "../up-to-date.ts";
@@ -83,7 +84,7 @@ async function listSets(work: CapiWork, deployment: CapiObject): Promise<Result<
     namespace,
     labelSelector: `${DEPLOYMENT_LABEL}=${deployment.metadata.name}`,
   });
-  return listed.ok ? ok(listed.value.items.filter((set) => isControlledBy(set, deployment)).sort(byAge)) : listed;
+  return listed.ok ? ok(listed.value.items.filter((set) => isControlledBy(set, deployment)).toSorted(byAge)) : listed;
 }
 
 type Rolled = { readonly sets: readonly CapiObject[]; readonly revision: string };
@@ -185,7 +186,7 @@ async function createSet(
     metadata: {
       name: `${deployment.metadata.name}-${suffix}`,
       ...(namespace === undefined ? {} : { namespace }),
-      labels: stringLabels(labels),
+      labels: textMap(labels),
       annotations: {
         ...replicaAnnotations(deployment, limits),
         [REVISION_ANNOTATION]: String(revision),
@@ -205,9 +206,6 @@ async function createSet(
   if (created.ok) recordEvent(work, deployment, "SuccessfulCreate", `Created MachineSet ${created.value.metadata.name}`);
   return created;
 }
-
-const stringLabels = (labels: Readonly<Record<string, unknown>>): Record<string, string> =>
-  Object.fromEntries(Object.entries(labels).map(([key, value]) => [key, String(value)]));
 
 /** Old sets are not kept: Cluster API has no rollback. */
 async function removeEmpty(work: CapiWork, old: readonly CapiObject[]): Promise<Result<void, KubeError>> {

@@ -48,7 +48,8 @@ function availableCondition(deployment: CapiObject, available: number): Conditio
   const required = replicas - Math.min(replicas, resolveAmount(setting, replicas, "down") ?? 0);
   if (available >= required) return yes("Available", "Available");
   if (isBeingDeleted(deployment)) return no("Available", "NotAvailable", "Deletion in progress");
-  const detail = setting === undefined ? "" : ` (spec.strategy.rollout.maxUnavailable is ${String(setting)}, spec.replicas is ${replicas})`;
+  const detail =
+    setting === undefined ? "" : ` (spec.strategy.rollout.maxUnavailable is ${JSON.stringify(setting)}, spec.replicas is ${replicas})`;
   return no("Available", "NotAvailable", `${available} available replicas, at least ${required} required${detail}`);
 }
 

@@ -6,7 +6,7 @@ import { byAge, isFalse, nodeNameOf, textAt, type CapiObject } from "../objects.
 export function deletionOrder(set: CapiObject, machines: readonly CapiObject[]): readonly CapiObject[] {
   const oldestFirst = textAt(set, "spec", "deletion", "order") === "Oldest";
   const age = (left: KubeObject, right: KubeObject) => (oldestFirst ? byAge(left, right) : byAge(right, left));
-  return [...machines].sort((left, right) => rank(left) - rank(right) || age(left, right));
+  return [...machines].toSorted((left, right) => rank(left) - rank(right) || age(left, right));
 }
 
 function rank(machine: CapiObject): number {

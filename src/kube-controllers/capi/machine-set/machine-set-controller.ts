@@ -12,7 +12,7 @@ import { controllerOf, isControlledBy, ownedBy, resolveController } from "../../
 import { recordEvent, type CapiWork } from "../capi-work.ts";
 import { cloneMachine } from "../clone-machine.ts";
 import { CLUSTER_LABEL, DEPLOYMENT_LABEL, MACHINE_SET_FINALIZER, SET_LABEL } from "../names.ts";
-import { conditionOf, isLive, objectAt, ownerReference, replicasOf, type CapiObject } from "../objects.ts";
+import { conditionOf, isLive, objectAt, ownerReference, replicasOf, textMap, type CapiObject } from "../objects.ts";
 import { deleteObject, ensureMetadata, removeFinalizer, writeStatus } from "../writes.ts";
 import { deletionOrder } from "./deletion-order.ts";
 import { machineSetStatus } from "./machine-set-status.ts";
@@ -72,7 +72,7 @@ async function scale(
         [SET_LABEL]: set.metadata.name,
         ...(deployment === undefined ? {} : { [DEPLOYMENT_LABEL]: deployment.metadata.name }),
       },
-      annotations: stringsOf(objectAt(set, "spec", "template", "metadata", "annotations")),
+      annotations: textMap(objectAt(set, "spec", "template", "metadata", "annotations")),
       spec: objectAt(set, "spec", "template", "spec"),
       isTaken: (name) =>
         machines.some((machine) => machine.metadata.name === name) ||
@@ -96,8 +96,4 @@ async function listMachines(work: CapiWork, set: CapiObject): Promise<Result<rea
   return listed.ok ? ok(listed.value.items.filter((machine) => isControlledBy(machine, set))) : listed;
 }
 
-const labelsOf = (set: CapiObject) => stringsOf(objectAt(set, "spec", "template", "metadata", "labels"));
-
-function stringsOf(map: Readonly<Record<string, unknown>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(map).filter((entry): entry is [string, string] => typeof entry[1] === "string"));
-}
+const labelsOf = (set: CapiObject) => textMap(objectAt(set, "spec", "template", "metadata", "labels"));

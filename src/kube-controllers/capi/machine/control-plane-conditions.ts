@@ -23,7 +23,7 @@ export function controlPlaneConditions(machine: CapiObject, { cluster, node, kno
   if (!isTrue(cluster, "ControlPlaneInitialized")) return all("InspectionFailed", "Waiting for Cluster control plane to be initialized");
   if (knowledge === "unknown") {
     const known = HEALTHY.map(([type]) => conditionOf(machine, type));
-    const isKnown = known.every((one) => one?.status === "True") && conditionOf(machine, "NodeHealthy")?.reason !== "ConnectionDown";
+    const isKnown = known.every((one) => one !== undefined) && conditionOf(machine, "NodeHealthy")?.reason !== "ConnectionDown";
     return isKnown ? known.filter((one) => one !== undefined) : all("ConnectionDown", "Remote connection not established yet");
   }
   if (node === undefined) {

@@ -45,7 +45,7 @@ export async function deleteMachine(work: CapiWork, machine: CapiObject, cluster
 async function nextStage(work: CapiWork, machine: CapiObject, cluster: CapiObject): Promise<Stage | "completed"> {
   const hooks = Object.keys(machine.metadata.annotations ?? {})
     .filter((key) => key.startsWith(PRE_TERMINATE_PREFIX))
-    .sort();
+    .toSorted();
   if (hooks.length > 0) {
     return stage("WaitingForPreTerminateHook", `Waiting for pre-terminate hooks to succeed (hooks: ${hooks.join(",")})`);
   }

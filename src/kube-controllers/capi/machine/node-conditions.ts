@@ -33,8 +33,9 @@ export function nodeConditions(work: CapiWork, machine: CapiObject, parts: Machi
 function disconnected(work: CapiWork, machine: CapiObject, cluster: CapiObject): readonly ConditionDraft[] {
   const last = work.children.view(keyOf(cluster))?.lastSuccess;
   const known = TYPES.map((type) => conditionOf(machine, type));
-  const isKnown = known.every((one) => one !== undefined && one.reason !== "InspectionFailed");
-  if (isKnown && (last === undefined || work.clock.now() - last <= GRACE_MS)) return known.filter((one) => one !== undefined);
+  // after a restart the last known conditions stay until the first probes have failed
+  if (known.every((one) => one !== undefined) && (last === undefined || work.clock.now() - last <= GRACE_MS))
+    return known.filter((one) => one !== undefined);
   const message =
     last === undefined ? "Remote connection not established yet" : `Last successful probe at ${new Date(last).toISOString().slice(0, 19)}Z`;
   return both((type) => unknown(type, "ConnectionDown", message));

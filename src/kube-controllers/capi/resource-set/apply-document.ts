@@ -1,8 +1,8 @@
 /** Creates one object of any kind in a child. An existing object is left as it is, unless it must be updated. */
 import { err, ok, type Result } from "#base";
-import { defineResource, fieldAt, type JsonObject, type KubeObject, type Resource } from "#kube";
+import { fieldAt, parseJson, type JsonObject, type KubeObject, type Resource } from "#kube";
 import type { KubeClient } from "#kube-client";
-import { listAt, textAt } from "../objects.ts";
+import { listAt, objectAt, textAt } from "../objects.ts";
 
 export async function applyDocument(client: KubeClient, document: JsonObject, update: boolean): Promise<Result<void, string>> {
   const [apiVersion, kind, name] = [textAt(document, "apiVersion"), textAt(document, "kind"), textAt(document, "metadata", "name")];
@@ -20,9 +20,8 @@ export async function applyDocument(client: KubeClient, document: JsonObject, up
 }
 
 function metadataOf(document: JsonObject, { namespaced }: Resource): JsonObject {
-  const metadata = fieldAt(document, "metadata");
-  const known = typeof metadata === "object" && metadata !== null && !Array.isArray(metadata) ? (metadata as JsonObject) : {};
-  return namespaced ? { namespace: "default", ...known } : known;
+  const metadata = objectAt(document, "metadata");
+  return namespaced ? { namespace: "default", ...metadata } : metadata;
 }
 
 /** Asks discovery: a set may contain any kind, also one that an earlier document defines. */
@@ -31,16 +30,16 @@ async function resourceOfKind(client: KubeClient, apiVersion: string, kind: stri
   const path = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
   const answer = await client.raw(path);
   if (!answer.ok) return err(`${kind} of ${apiVersion}: ${answer.error.message}`);
-  const parsed: unknown = JSON.parse(answer.value);
-  const found = listAt(parsed, "resources").find((one) => textAt(one, "kind") === kind && !(textAt(one, "name") ?? "/").includes("/"));
-  if (found === undefined) return err(`${apiVersion} has no kind ${kind} in the workload cluster`);
-  return ok(
-    defineResource({
-      group: group ?? "",
-      version: version ?? "",
-      kind,
-      plural: textAt(found, "name") ?? "",
-      namespaced: fieldAt(found, "namespaced") === true,
-    }),
+  const parsed = parseJson(answer.value);
+  const found = listAt(parsed.ok ? parsed.value : {}, "resources").find(
+    (one) => textAt(one, "kind") === kind && !(textAt(one, "name") ?? "/").includes("/"),
   );
+  if (found === undefined) return err(`${apiVersion} has no kind ${kind} in the workload cluster`);
+  return ok({
+    group: group ?? "",
+    version: version ?? "",
+    kind,
+    plural: textAt(found, "name") ?? "",
+    namespaced: fieldAt(found, "namespaced") === true,
+  });
 }

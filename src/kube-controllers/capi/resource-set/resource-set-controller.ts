@@ -133,7 +133,7 @@ async function contentsOf(work: CapiWork, set: CapiObject, resource: Json): Prom
   if (!read.ok) return { ok: false, error: `${kind} ${name}: ${read.error.kind === "not-found" ? "does not exist" : read.error.message}` };
   if (kind === "Secret" && textAt(read.value, "type") !== SECRET_TYPE)
     return { ok: false, error: `Secret ${name}: its type must be ${SECRET_TYPE}` };
-  const keys = Object.keys(objectAt(read.value, "data")).sort();
+  const keys = Object.keys(objectAt(read.value, "data")).toSorted();
   const texts = keys.flatMap((one) => (kind === "Secret" ? secretText(read.value, one) : textAt(read.value, "data", one)) ?? []);
   return ok({ texts, hash: `sha256:${sha256Hex(texts.join("\n"))}` });
 }

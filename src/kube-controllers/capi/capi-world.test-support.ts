@@ -2,9 +2,9 @@
  * A cluster with the simulator of Cluster API, a child cluster in the same process, and a host of local machines that creates the Nodes of its
  * machines in the child. The clock is fake; the controllers can be stopped after any write and started anew.
  */
-import { createLogger, expectOk, FakeClock, ok, seededRandom, type Result } from "#base";
+import { createLogger, expectOk, FakeClock, type Clock, ok, seededRandom, type Result } from "#base";
 import { startEmbeddedCluster, type EmbeddedCluster } from "#embedded-cluster";
-import { configMaps, keyText, nodes, parseYaml, type Json, type KubeObject, type ObjectKey, type Resource } from "#kube";
+import { configMaps, keyText, nodes, parseYaml, type Json, type KubeObject, type ObjectKey } from "#kube";
 import { failure, type KubeClient, type KubeError } from "#kube-client";
 import {
   startKubeControllers,
@@ -13,9 +13,9 @@ import {
   type LocalMachineState,
   type RunningKubeControllers,
 } from "#kube-controllers";
-import { providerInventory, reducedCapiCrds } from "../../src/bundle/reduced-capi/index.ts";
-import { capiController } from "../../src/kube-controllers/capi/capi-controller.ts";
-import { garbageCollector } from "../../src/kube-controllers/gc/garbage-collector.ts";
+import { providerInventory, reducedCapiCrds } from "#bundle";
+import { capiController } from "./capi-controller.ts";
+import { garbageCollector } from "../gc/garbage-collector.ts";
 
 export type CapiTestObject = KubeObject & { readonly spec?: Json; readonly status?: Json };
 const START_MS = 1_000;
@@ -27,14 +27,14 @@ export class FakeMachineHost implements LocalMachineHost {
   readonly started: LocalMachineRun[] = [];
   readonly #states = new Map<string, LocalMachineState>();
   readonly #listeners = new Set<(id: string) => void>();
-  readonly #clock: FakeClock;
+  readonly #clock: Clock;
   readonly #child: () => KubeClient;
   /** Machines whose name matches fail to start. */
   failing: RegExp | undefined;
   /** Machines whose name matches start, but register no Node. */
   silent: RegExp | undefined;
 
-  constructor(clock: FakeClock, child: () => KubeClient) {
+  constructor(clock: Clock, child: () => KubeClient) {
     this.#clock = clock;
     this.#child = child;
   }
@@ -100,9 +100,8 @@ export class FakeMachineHost implements LocalMachineHost {
         ],
       },
     } as unknown as KubeObject;
-    const created = await client.create(nodes as Resource<KubeObject>, node);
-    if (created.ok)
-      await client.update(nodes as Resource<KubeObject>, { ...node, metadata: created.value.metadata }, { subresource: "status" });
+    const created = await client.create(nodes, node);
+    if (created.ok) await client.update(nodes, { ...node, metadata: created.value.metadata }, { subresource: "status" });
   }
 }
 
@@ -122,6 +121,7 @@ export class CapiWorld {
   readonly #options: CapiWorldOptions;
   #running: RunningKubeControllers | undefined;
   #childDown = new AbortController();
+  readonly #ending = new AbortController();
   #isChildUp = true;
   /** The controllers lose the API server after this many writes. */
   #writesLeft = Number.POSITIVE_INFINITY;
@@ -174,6 +174,7 @@ export class CapiWorld {
   }
 
   async end(): Promise<void> {
+    this.#ending.abort();
     await this.stop();
     await Promise.all([this.parent.close(), this.child.close()]);
   }
@@ -266,7 +267,27 @@ export class CapiWorld {
   async nodeNames(): Promise<readonly string[]> {
     return expectOk(await this.child.client.list(nodes))
       .items.map(({ metadata }) => metadata.name)
-      .sort();
+      .toSorted();
+  }
+
+  /** Calls back with every version of every object of the kind, until the world ends. */
+  observe(kind: string, seen: (object: CapiTestObject) => void): void {
+    const resource = this.parent.resource(kind);
+    const watch = async () => {
+      for await (const event of this.parent.client.watch<CapiTestObject>(resource, { namespace: "c1" }, this.#ending.signal)) {
+        if (event.ok && event.value.type !== "BOOKMARK") seen(event.value.object);
+      }
+    };
+    void watch();
+  }
+
+  /** As a move with clusterctl leaves objects: without their status. */
+  async loseStatus(kind: string): Promise<void> {
+    for (const object of await this.all(kind)) {
+      expectOk(
+        await this.parent.client.update<CapiTestObject>(this.parent.resource(kind), { ...object, status: {} }, { subresource: "status" }),
+      );
+    }
   }
 
   async summary(): Promise<string> {
@@ -299,10 +320,13 @@ export class CapiWorld {
 
   #counting(client: KubeClient): KubeClient {
     const counted = async <T>(label: string, key: ObjectKey, call: () => Promise<Result<T, KubeError>>): Promise<Result<T, KubeError>> => {
+      if (label === "POST events") return call();
       if (this.#writesLeft <= 0) return failure("unavailable", "crashed");
-      this.#writesLeft -= 1;
       const result = await call();
-      if (result.ok) this.writes.push(`${label}/${keyText(key)}`);
+      if (result.ok) {
+        this.#writesLeft -= 1;
+        this.writes.push(`${label}/${keyText(key)}`);
+      }
       return result;
     };
     return {
