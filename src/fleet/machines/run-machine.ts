@@ -87,15 +87,26 @@ function write(path: string, content: Uint8Array, mode: number): Result<void, st
   );
 }
 
-/** When the process of the machine was killed, the first program that is started after it ends all that it left. */
 function programText({ node, args }: LatticeProgram, name: string): string {
-  const command = [node, ...args, name, "--"].map(shellQuoted).join(" ");
-  return `#!/bin/sh\nkill -0 "$${PROCESS_VARIABLE}" 2>/dev/null || kill -9 0\nexec ${command} "$@"\n`;
+  return `#!/bin/sh\nexec ${[node, ...args, name, "--"].map(shellQuoted).join(" ")} "$@"\n`;
 }
+
+/**
+ * The commands must not outlive the process of the machine. The supervisor ends their group after it, and it ends them after the supervisor;
+ * when both were killed, only the shell is left to notice it.
+ */
+const WATCHED = `
+(while kill -0 "$${PROCESS_VARIABLE}"; do sleep 1; done; kill -9 -- "-$${PROCESS_VARIABLE}") >/dev/null 2>&1 &
+watch=$!
+/bin/sh "$0"
+code=$?
+kill "$watch"
+exit "$code"
+`;
 
 function runScript(paths: MachinePaths, { env, pid, signal }: RunMachineOptions): Promise<number> {
   return new Promise((resolve) => {
-    const child = spawn("/bin/sh", [paths.script], {
+    const child = spawn("/bin/sh", ["-c", WATCHED, paths.script], {
       cwd: paths.folder,
       env: commandEnvironment(env, pid),
       stdio: ["ignore", "inherit", "inherit"],
