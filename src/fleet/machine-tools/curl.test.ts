@@ -24,7 +24,14 @@ beforeAll(async () => {
   const [notBefore, notAfter] = [new Date(Date.now() - 60_000), new Date(Date.now() + 3_600_000)];
   const ca = expectOk(createCertificateAuthority({ commonName: "test", notBefore, notAfter }));
   const leaf = expectOk(
-    issueCertificate(ca, { commonName: "server", notBefore, notAfter, usages: ["server"], dnsNames: ["localhost"], ipAddresses: ["127.0.0.1"] }),
+    issueCertificate(ca, {
+      commonName: "server",
+      notBefore,
+      notAfter,
+      usages: ["server"],
+      dnsNames: ["localhost"],
+      ipAddresses: ["127.0.0.1"],
+    }),
   );
   const other = expectOk(createCertificateAuthority({ commonName: "other", notBefore, notAfter }));
   writeFileSync(join(folder, "etc/ca.crt"), ca.certificate);
@@ -56,7 +63,10 @@ const signal = new AbortController().signal;
 
 async function run(args: readonly string[], clock: Clock = systemClock) {
   const output: string[] = [];
-  const outcome = await curl({ env: { LATTICE_ROOT: folder }, cwd: folder, clock, random: seededRandom(1), stdout: (text) => output.push(text), signal }, args);
+  const outcome = await curl(
+    { env: { LATTICE_ROOT: folder }, cwd: folder, clock, random: seededRandom(1), stdout: (text) => output.push(text), signal },
+    args,
+  );
   return { ...outcome, output: output.join("") };
 }
 
@@ -65,11 +75,39 @@ describe("curl of a machine", () => {
     received.length = 0;
     writeFileSync(join(folder, "run/header"), "Authorization: Bearer abc\nX-More: 1\n");
     writeFileSync(join(folder, "run/body"), "one\ntwo\n");
-    const args = ["--silent", "--show-error", "--fail", "--proto", "=https", "--cacert", "/etc/ca.crt", "--connect-timeout", "10", "--max-time", "60"];
-    const more = ["--request", "POST", "--header", "@/run/header", "-H", "Content-Type: text/plain", "--data-binary", "@/run/body", "--output", "/run/out"];
+    const args = [
+      "--silent",
+      "--show-error",
+      "--fail",
+      "--proto",
+      "=https",
+      "--cacert",
+      "/etc/ca.crt",
+      "--connect-timeout",
+      "10",
+      "--max-time",
+      "60",
+    ];
+    const more = [
+      "--request",
+      "POST",
+      "--header",
+      "@/run/header",
+      "-H",
+      "Content-Type: text/plain",
+      "--data-binary",
+      "@/run/body",
+      "--output",
+      "/run/out",
+    ];
     expect(await run([...args, ...more, `${urlOf(server)}/api?x=1`])).toEqual({ exitCode: 0, output: "" });
     expect(received).toMatchObject([
-      { method: "POST", url: "/api?x=1", body: "one\ntwo\n", headers: { authorization: "Bearer abc", "x-more": "1", "content-type": "text/plain" } },
+      {
+        method: "POST",
+        url: "/api?x=1",
+        body: "one\ntwo\n",
+        headers: { authorization: "Bearer abc", "x-more": "1", "content-type": "text/plain" },
+      },
     ]);
     expect([readFileSync(join(folder, "run/out"), "utf8"), statSync(join(folder, "run/out")).mode & 0o777]).toEqual(["hello\n", 0o600]);
   });
@@ -78,7 +116,10 @@ describe("curl of a machine", () => {
     received.length = 0;
     writeFileSync(join(folder, "run/form"), "b=\n2");
     writeFileSync(join(folder, "run/config"), `# settings\n\nheader = "X-Token: a\\"b"\n-X PUT\nsilent\nurl = "${urlOf(server)}/form"\n`);
-    expect(await run(["-K", "/run/config", "-d", "a=1", "-d", "@/run/form", "--cacert=/etc/ca.crt"])).toEqual({ exitCode: 0, output: "hello\n" });
+    expect(await run(["-K", "/run/config", "-d", "a=1", "-d", "@/run/form", "--cacert=/etc/ca.crt"])).toEqual({
+      exitCode: 0,
+      output: "hello\n",
+    });
     expect(received).toMatchObject([
       { method: "PUT", url: "/form", body: "a=1&b=2", headers: { "x-token": 'a"b', "content-type": "application/x-www-form-urlencoded" } },
     ]);
@@ -87,7 +128,11 @@ describe("curl of a machine", () => {
   it("has the exit codes of curl", async () => {
     answer = (_, response) => response.writeHead(503).end("busy");
     const url = urlOf(server);
-    expect(await run(["-fsS", "--cacert", "/etc/ca.crt", url])).toEqual({ exitCode: 22, message: "the server answered with status 503", output: "" });
+    expect(await run(["-fsS", "--cacert", "/etc/ca.crt", url])).toEqual({
+      exitCode: 22,
+      message: "the server answered with status 503",
+      output: "",
+    });
     expect(await run(["-fs", "--cacert", "/etc/ca.crt", url])).toEqual({ exitCode: 22, output: "" });
     expect(await run(["-s", "--cacert", "/etc/ca.crt", url])).toEqual({ exitCode: 0, output: "busy" });
     expect(await run(["--cacert", "/etc/other.crt", url])).toMatchObject({ exitCode: 60, output: "" });
@@ -103,7 +148,10 @@ describe("curl of a machine", () => {
     answer = () => {
       void clock.advance(5_000);
     };
-    expect(await run(["--cacert", "/etc/ca.crt", "-m", "5", urlOf(server)], clock)).toMatchObject({ exitCode: 28, message: "the time limit has passed" });
+    expect(await run(["--cacert", "/etc/ca.crt", "-m", "5", urlOf(server)], clock)).toMatchObject({
+      exitCode: 28,
+      message: "the time limit has passed",
+    });
     expect(clock.pending).toBe(0);
   });
 
@@ -136,7 +184,10 @@ describe("curl of a machine", () => {
     { name: "other protocols", args: ["--proto", "=http", "--cacert", "/etc/ca.crt", "https://a"] },
     { name: "a time limit that is no number", args: ["-m", "soon", "--cacert", "/etc/ca.crt", "https://a"] },
   ])("explains what it can do: $name", async ({ args }) => {
-    expect(await run(args)).toMatchObject({ exitCode: 2, message: expect.stringContaining("curl of a local machine can only do: ") as string });
+    expect(await run(args)).toMatchObject({
+      exitCode: 2,
+      message: expect.stringContaining("curl of a local machine can only do: ") as string,
+    });
   });
 
   it("refuses headers that would be two, and files that it cannot read", () => {
@@ -144,7 +195,12 @@ describe("curl of a machine", () => {
     const parse = (...args: string[]) => parseCurlArgs(["--cacert", "/a", "https://a", ...args], read);
     expect(parse("-H", "no header")).toMatchObject({ error: "a header must be NAME: VALUE" });
     expect(parse("-H", "A: b\u0000c")).toMatchObject({ error: "a header must be NAME: VALUE" });
-    for (const args of [["-H", "@/absent"], ["-d", "@/absent"], ["--config", "/absent"]]) expect(parse(...args)).toMatchObject({ error: "/absent cannot be read" });
+    for (const args of [
+      ["-H", "@/absent"],
+      ["-d", "@/absent"],
+      ["--config", "/absent"],
+    ])
+      expect(parse(...args)).toMatchObject({ error: "/absent cannot be read" });
     expect(parse("--config", "/etc/ca.crt")).toMatchObject({ error: expect.stringMatching(/^\/etc\/ca.crt: --x: /) as string });
   });
 });

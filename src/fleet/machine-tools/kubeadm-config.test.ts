@@ -43,7 +43,8 @@ kind: KubeletConfiguration
 
   it("needs no InitConfiguration, and may be of an earlier version", () => {
     expect(parseKubeadmInit(CLUSTER)).toMatchObject(ok({ node: { labels: {}, taints: undefined } }));
-    const older = "---\napiVersion: kubeadm.k8s.io/v1beta3\nkind: InitConfiguration\nnodeRegistration: {taints: [], kubeletExtraArgs: {node-labels: a=b}}\n";
+    const older =
+      "---\napiVersion: kubeadm.k8s.io/v1beta3\nkind: InitConfiguration\nnodeRegistration: {taints: [], kubeletExtraArgs: {node-labels: a=b}}\n";
     expect(parseKubeadmInit(`${CLUSTER}${older}`)).toMatchObject(ok({ node: { labels: { a: "b" }, taints: [] } }));
   });
 
@@ -88,7 +89,10 @@ describe("the file of kubeadm join", () => {
     expect(parseKubeadmJoin(`${JOIN}controlPlane: {localAPIEndpoint: {bindPort: 6443}}\n`)).toMatchObject(ok({ controlPlane: true }));
     expect(parseKubeadmJoin(CLUSTER)).toEqual(err("the file has no JoinConfiguration"));
     const wrong = `${JOIN}nodeRegistration: {kubeletExtraArgs: [{name: register-with-taints, value: x}]}\n`;
-    expect(parseKubeadmJoin(wrong)).toMatchObject({ ok: false, error: expect.stringMatching(/^JoinConfiguration: --register-with-taints: /) as string });
+    expect(parseKubeadmJoin(wrong)).toMatchObject({
+      ok: false,
+      error: expect.stringMatching(/^JoinConfiguration: --register-with-taints: /) as string,
+    });
   });
 });
 

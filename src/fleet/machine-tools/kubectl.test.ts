@@ -73,7 +73,10 @@ describe("kubectl of a machine", () => {
     { args: `get deployments.apps web -n a ${AS}`, want: 'error: deployments.apps "web" not found' },
     { args: `${AS} get widget web`, want: `error: the server doesn't have a resource type "widget"` },
     { args: "get ns default", want: "error: kubectl of a local machine needs --kubeconfig FILE" },
-    { args: `${AS} get ns default --request-timeout=soon`, want: 'error: --request-timeout: "soon" is not a duration; write it as "30s", "5m" or "1h30m"' },
+    {
+      args: `${AS} get ns default --request-timeout=soon`,
+      want: 'error: --request-timeout: "soon" is not a duration; write it as "30s", "5m" or "1h30m"',
+    },
     { args: `${AS} apply --server-side -f /etc/absent`, want: /^error: \/etc\/absent cannot be read: / },
     { args: "--kubeconfig /etc/absent get ns default", want: /^error: .*absent/ },
   ])("$args", async ({ args, want }) => {
@@ -82,12 +85,18 @@ describe("kubectl of a machine", () => {
     else expect(shown).toMatch(want);
   });
 
-  test.each(["delete ns a", "get ns", "get ns a b c", "get ns default -o json", "apply -f /etc/a", "apply --server-side", "logs --follow x", ""])(
-    "explains what it can do: %s",
-    async (args) => {
-      expect(await run(args)).toMatch(/^error: .*kubectl of a local machine can only do: get KIND NAME .*$/);
-    },
-  );
+  test.each([
+    "delete ns a",
+    "get ns",
+    "get ns a b c",
+    "get ns default -o json",
+    "apply -f /etc/a",
+    "apply --server-side",
+    "logs --follow x",
+    "",
+  ])("explains what it can do: %s", async (args) => {
+    expect(await run(args)).toMatch(/^error: .*kubectl of a local machine can only do: get KIND NAME .*$/);
+  });
 
   const WIDGETS = `apiVersion: v1
 kind: List
@@ -115,7 +124,13 @@ spec:
 
   it("applies a stream: definitions first, then namespaces, then the rest; and the same again", async () => {
     writeFileSync(join(folder, "run/all.yaml"), WIDGETS);
-    const applied = ["customresourcedefinition.apiextensions.k8s.io/widgets.example.com", "namespace/made", "configmap/a", "configmap/b", "widget.example.com/w"];
+    const applied = [
+      "customresourcedefinition.apiextensions.k8s.io/widgets.example.com",
+      "namespace/made",
+      "configmap/a",
+      "configmap/b",
+      "widget.example.com/w",
+    ];
     const want = applied.map((name) => `${name} serverside-applied\n`).join("");
     expect(await run(`${AS} apply --server-side --force-conflicts --filename /run/all.yaml`)).toBe(want);
     expect(await run(`${AS} apply --server-side -f run/all.yaml --namespace default`)).toBe(want);
@@ -125,8 +140,16 @@ spec:
 
   test.each([
     { name: "no YAML", text: "a: [", want: /^error: the manifests are not valid YAML: / },
-    { name: "no name", text: "kind: ConfigMap\napiVersion: v1\n", want: /^error: manifest 1: must have apiVersion, kind and metadata.name$/ },
-    { name: "an invalid object", text: "kind: ConfigMap\napiVersion: v1\nmetadata: {name: A_}\n", want: /^error: ConfigMap A_ was refused: / },
+    {
+      name: "no name",
+      text: "kind: ConfigMap\napiVersion: v1\n",
+      want: /^error: manifest 1: must have apiVersion, kind and metadata.name$/,
+    },
+    {
+      name: "an invalid object",
+      text: "kind: ConfigMap\napiVersion: v1\nmetadata: {name: A_}\n",
+      want: /^error: ConfigMap A_ was refused: /,
+    },
     {
       name: "a kind that is not served",
       text: "kind: Nothing\napiVersion: example.org/v1\nmetadata: {name: a}\n",
@@ -183,10 +206,30 @@ describe("kubeadm of a machine", () => {
     { args: "init --config /run/absent.yaml", text: INIT, want: /^error: \/run\/absent.yaml cannot be read: / },
     { args: "init --config /run/kubeadm.yaml", text: JOIN, want: /^error: the file has no ClusterConfiguration$/ },
     { args: "join --config /run/kubeadm.yaml", text: INIT, want: /^error: the file has no JoinConfiguration$/ },
-    { args: "init --config /run/kubeadm.yaml", text: INIT, env: { LATTICE_MACHINE_TOKEN: "x" }, want: /^error: no machine of this fleet has this token$/ },
-    { args: "join --config /run/kubeadm.yaml", text: JOIN, env: { LATTICE_MACHINE_TOKEN: "x" }, want: /^error: no machine of this fleet has this token$/ },
-    { args: "join --config /run/kubeadm.yaml", text: JOIN, env: { LATTICE_MACHINE_TOKEN: "" }, want: /^error: kubeadm runs on local machines of lattice up only$/ },
-    { args: "join --config /run/kubeadm.yaml", text: JOIN, env: { LATTICE_FLEET_SOCKET: "/absent" }, want: /^error: lattice up does not answer at \/absent: / },
+    {
+      args: "init --config /run/kubeadm.yaml",
+      text: INIT,
+      env: { LATTICE_MACHINE_TOKEN: "x" },
+      want: /^error: no machine of this fleet has this token$/,
+    },
+    {
+      args: "join --config /run/kubeadm.yaml",
+      text: JOIN,
+      env: { LATTICE_MACHINE_TOKEN: "x" },
+      want: /^error: no machine of this fleet has this token$/,
+    },
+    {
+      args: "join --config /run/kubeadm.yaml",
+      text: JOIN,
+      env: { LATTICE_MACHINE_TOKEN: "" },
+      want: /^error: kubeadm runs on local machines of lattice up only$/,
+    },
+    {
+      args: "join --config /run/kubeadm.yaml",
+      text: JOIN,
+      env: { LATTICE_FLEET_SOCKET: "/absent" },
+      want: /^error: lattice up does not answer at \/absent: /,
+    },
   ])("$args is refused with one sentence: $want", async ({ args, text, env, want }) => {
     expect(await runAdm(args, text, env ?? {})).toMatch(want);
   });

@@ -44,7 +44,8 @@ export async function runMachine(options: RunMachineOptions): Promise<Result<num
   if (!text.ok) return err(`the bootstrap data cannot be read: ${text.error}`);
   const config = parseCloudConfig(text.value, record.value.name);
   if (!config.ok) return config;
-  for (const key of config.value.ignored) options.print(`${key} of the bootstrap data is ignored: a local machine has only write_files and runcmd`);
+  for (const key of config.value.ignored)
+    options.print(`${key} of the bootstrap data is ignored: a local machine has only write_files and runcmd`);
   const prepared = prepare(paths, config.value, options.program);
   if (!prepared.ok) return prepared;
   const code = await runScript(paths, options);
@@ -67,7 +68,8 @@ function prepare(paths: MachinePaths, { files, commands }: CloudConfig, program:
 /** What is appended is not appended again by another attempt. */
 function writeCloudFile({ folder }: MachinePaths, { path, content, mode, append }: CloudFile): Result<void, string> {
   const target = reRootPath(folder, path);
-  if (isOwnName(target.slice(folder.length + 1).split("/")[0] ?? "")) return err(`write_files: ${path} is reserved for Lattice; use another path`);
+  if (isOwnName(target.slice(folder.length + 1).split("/")[0] ?? ""))
+    return err(`write_files: ${path} is reserved for Lattice; use another path`);
   if (!append || !existsSync(target)) return write(target, content, mode);
   const known = fromThrowing(() => readFileSync(target), describeThrown);
   if (!known.ok) return err(`${path} cannot be read: ${known.error}`);
