@@ -66,13 +66,16 @@ kind: KubeletConfiguration
     expect(parseKubeadmInit("a: [")).toMatchObject({ ok: false, error: expect.stringMatching(/^the file is not valid YAML: /) as string });
     const kinds = fc.constantFrom("ClusterConfiguration", "InitConfiguration", "JoinConfiguration");
     const document = fc.tuple(kinds, fc.jsonValue({ maxDepth: 3 })).map(([kind, nodeRegistration]) => ({
-      ...{ apiVersion: "kubeadm.k8s.io/v1beta4", kind, clusterName: "a", kubernetesVersion: "v1.1.1" },
+      apiVersion: "kubeadm.k8s.io/v1beta4",
+      kind,
+      clusterName: "a",
+      kubernetesVersion: "v1.1.1",
       nodeRegistration,
       controlPlane: nodeRegistration,
     }));
     fc.assert(
       fc.property(fc.array(document, { maxLength: 3 }), (documents) => {
-        const text = formatYamlDocuments(documents as never);
+        const text = formatYamlDocuments(documents);
         parseKubeadmInit(text);
         parseKubeadmJoin(text);
       }),

@@ -20,9 +20,9 @@ const ADMIN_CONFIG = "/etc/kubernetes/admin.conf";
 const FIELD_MANAGER = "kubeadm";
 const FOLDER_MODE = 0o700;
 
-export type KubeadmArgs = { readonly command: "init" | "join"; readonly config: string };
+type KubeadmArgs = { readonly command: "init" | "join"; readonly config: string };
 
-export function parseKubeadmArgs(args: readonly string[]): Result<KubeadmArgs, string> {
+function parseKubeadmArgs(args: readonly string[]): Result<KubeadmArgs, string> {
   const [command, ...rest] = args;
   if (command !== "init" && command !== "join") return err(CAN);
   let config: string | undefined;

@@ -23,7 +23,13 @@ beforeEach(() => {
 afterEach(() => rmSync(join(machines, ".."), { recursive: true, force: true }));
 
 const RECORD: MachineRecord = {
-  ...{ id: "u1", name: "m1", cluster: "child", namespace: "capi-child", controlPlane: true, version: "v1.36.3", owner: "mgmt" },
+  id: "u1",
+  name: "m1",
+  cluster: "child",
+  namespace: "capi-child",
+  controlPlane: true,
+  version: "v1.36.3",
+  owner: "mgmt",
 };
 const never = new AbortController().signal;
 

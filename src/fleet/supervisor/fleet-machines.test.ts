@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
 import { err, expectOk, ok } from "#base";
-import { FakeFleet, type FakeProcess } from "../../../test/builders/fleet/fake-fleet.ts";
 import type { Fleet } from "../fleet-types.ts";
 import type { MachineRequest } from "../messages/messages.ts";
+import { FakeFleet, type FakeProcess } from "./fake-fleet.test-support.ts";
 import { isNewer } from "./machine-commands.ts";
 
 let path = "";
@@ -17,15 +17,13 @@ afterEach(() => rmSync(path, { recursive: true, force: true }));
 const POLL = { timeout: 10_000, interval: 5 };
 const child = (name = "") => join(path, "clusters/child", name);
 const request = (id: string, more: Partial<MachineRequest> = {}): MachineRequest => ({
-  ...{
-    id,
-    name: `m-${id}`,
-    cluster: "child",
-    namespace: "capi-child",
-    controlPlane: true,
-    version: "v1.35.1",
-    bootstrapData: "#cloud-config\n",
-  },
+  id,
+  name: `m-${id}`,
+  cluster: "child",
+  namespace: "capi-child",
+  controlPlane: true,
+  version: "v1.35.1",
+  bootstrapData: "#cloud-config\n",
   ...more,
 });
 

@@ -105,7 +105,8 @@ export class FleetMachines {
 
   /** The cluster is started or stopped by a user. */
   async setStopped(cluster: string, stopped: boolean): Promise<void> {
-    await Promise.all(this.#of(cluster).map((machine) => (stopped ? machine.stop() : machine.start())));
+    if (stopped) await Promise.all(this.#of(cluster).map((machine) => machine.stop()));
+    else for (const machine of this.#of(cluster)) machine.start();
   }
 
   async close(): Promise<void> {
