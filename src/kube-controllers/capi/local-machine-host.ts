@@ -1,5 +1,6 @@
 /** The port behind kind LocalMachine: machines of this computer, which a higher layer runs as processes. */
 
+/** Runs local machines; `states` is what is known of them. */
 export type LocalMachineHost = {
   /** Idempotent: called at every pass. */
   readonly ensure: (machine: LocalMachineRun) => void;
@@ -11,6 +12,7 @@ export type LocalMachineHost = {
   readonly subscribe: (listener: (id: string) => void) => () => void;
 };
 
+/** A machine that is to run, from its LocalMachine and its bootstrap Secret. */
 export type LocalMachineRun = {
   /** The uid of the LocalMachine. */
   readonly id: string;
@@ -23,6 +25,7 @@ export type LocalMachineRun = {
   readonly bootstrapData: string;
 };
 
+/** running: its Node is registered, or its commands have succeeded. failed: it is tried again; `message` is why. */
 export type LocalMachineState = {
   readonly phase: "starting" | "running" | "failed" | "stopped";
   readonly message?: string;
