@@ -34,10 +34,14 @@ afterAll(async () => {
 
 const readyNodes = async () => {
   const { items } = expectOk(await running().client.list(nodes));
-  const isReady = ({ status }: Node) => status?.conditions?.some(({ type, status: truth }) => type === "Ready" && truth === "True") === true;
+  const isReady = ({ status }: Node) =>
+    status?.conditions?.some(({ type, status: truth }) => type === "Ready" && truth === "True") === true;
   return items.filter(isReady).map(({ metadata }) => metadata.name);
 };
 const uidOf = async (name: string) => expectOk(await running().client.get(namespaces, { name })).metadata.uid;
+
+const isNode = (pid: number) =>
+  existsSync(`/proc/${pid}/cmdline`) && readFileSync(`/proc/${pid}/cmdline`, "utf8").startsWith(process.execPath);
 
 describe("a cluster of local machines", () => {
   test("starts with its first control-plane machine, and has the Nodes of its machines", async () => {
@@ -56,7 +60,10 @@ describe("a cluster of local machines", () => {
     const [control, worker] = expectOk(await client.list(nodes)).items;
     expect(control).toMatchObject({
       metadata: { labels: { "node-role.kubernetes.io/control-plane": "", pool: "control-plane" } },
-      spec: { providerID: "local:///capi-child/child-cp-1", taints: [{ key: "node-role.kubernetes.io/control-plane", effect: "NoSchedule" }] },
+      spec: {
+        providerID: "local:///capi-child/child-cp-1",
+        taints: [{ key: "node-role.kubernetes.io/control-plane", effect: "NoSchedule" }],
+      },
       status: { nodeInfo: { kubeletVersion: "v1.35.1" } },
     });
     expect(worker?.spec).toEqual({ providerID: "local:///capi-child/child-w-1" });
@@ -66,12 +73,14 @@ describe("a cluster of local machines", () => {
     // nothing that its bootstrap data does not have
     expect((await client.get(namespaces, { name: "lattice-system" })).ok).toBe(false);
     expect(await uidOf("made-by-script")).toBeDefined();
-    await expect.poll(() => fleet?.states, WITHIN).toEqual(
-      new Map([
-        ["u1", { id: "u1", phase: "running", nodeName: "child-cp-1" }],
-        ["u2", { id: "u2", phase: "running", nodeName: "child-w-1" }],
-      ]),
-    );
+    await expect
+      .poll(() => fleet?.states, WITHIN)
+      .toEqual(
+        new Map([
+          ["u1", { id: "u1", phase: "running", nodeName: "child-cp-1" }],
+          ["u2", { id: "u2", phase: "running", nodeName: "child-w-1" }],
+        ]),
+      );
     expect(listedClusters(path)).toMatchObject([{ name: "mgmt" }, { name: "child", parent: "mgmt", state: "Running" }]);
   }, 300_000);
 
@@ -82,7 +91,8 @@ describe("a cluster of local machines", () => {
     running().fleet.ensure({ id: "u3", name: "child-w-2", ...base, controlPlane: false, bootstrapData: data });
     await expect.poll(readyNodes, WITHIN).toContain("child-w-2");
     await running().fleet.kill();
-    for (const pid of processesOf(path)) process.kill(pid, "SIGKILL");
+    // the shell of the machine is not killed: it notices that the others are gone
+    for (const pid of processesOf(path).filter(isNode)) process.kill(pid, "SIGKILL");
     await expect.poll(() => processesOf(path), WITHIN).toEqual([]);
     fleet = new MachineFleet(path);
     await expect.poll(async () => (await running().client.get(namespaces, { name: "kube-system" })).ok, WITHIN).toBe(true);
@@ -91,11 +101,13 @@ describe("a cluster of local machines", () => {
     await expect.poll(readyNodes, WITHIN).toEqual(["child-cp-1", "child-w-1", "child-w-2"]);
     expect(await uidOf("kube-system")).toBe(before);
     // the supervisor has all states before any machine is requested again
-    await expect.poll(() => [...(fleet?.states ?? [])].map(([id, { phase }]) => [id, phase]), WITHIN).toEqual([
-      ["u1", "running"],
-      ["u2", "running"],
-      ["u3", "running"],
-    ]);
+    await expect
+      .poll(() => [...(fleet?.states ?? [])].map(([id, { phase }]) => [id, phase]), WITHIN)
+      .toEqual([
+        ["u1", "running"],
+        ["u2", "running"],
+        ["u3", "running"],
+      ]);
     const ran = ["child-cp-1", "child-w-1", "child-w-2"].map((name) => readFileSync(join(machine(name), "var/ran"), "utf8"));
     expect(ran).toEqual(["ran\n", "ran\n", "ran\n"]);
   }, 300_000);

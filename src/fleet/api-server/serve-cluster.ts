@@ -87,8 +87,14 @@ async function serve(options: ServeClusterOptions, { begin, supervisor, send }: 
   const kubernetesVersion = () => reported.version;
   const started = await fromPromise(
     startEmbeddedCluster({
-      ...{ dataDir: folder.data, repair: begin.repair, clock, random, logger },
-      ...{ controllers, kubernetesVersion, logActions: false },
+      dataDir: folder.data,
+      repair: begin.repair,
+      clock,
+      random,
+      logger,
+      controllers,
+      kubernetesVersion,
+      logActions: false,
     }),
     describeThrown,
   );

@@ -30,7 +30,8 @@ const fleet: ControlSocketOptions["fleet"] = {
   clusters: () => [VIEW],
   stop: (name) => Promise.resolve(name === "mgmt" ? ok("stopped cluster mgmt") : err(`there is no cluster "${name}"`)),
   start: (name) => Promise.resolve(ok(`started cluster ${name}`)),
-  machine: ({ command, token }) => Promise.resolve(token === "secret" ? ok({ ...MACHINE, kubeconfig: command }) : err("no machine has this token")),
+  machine: ({ command, token }) =>
+    Promise.resolve(token === "secret" ? ok({ ...MACHINE, kubeconfig: command }) : err("no machine has this token")),
 };
 
 async function open(clock: ControlSocketOptions["clock"] = systemClock) {

@@ -31,7 +31,20 @@ const long = (names: readonly string[]) => [
 ];
 const FLAGS: FlagTable = {
   withValue: new Map(
-    long(["request", "header", "data", "data-binary", "output", "max-time", "connect-timeout", "retry", "config", "cacert", "proto", "url"]),
+    long([
+      "request",
+      "header",
+      "data",
+      "data-binary",
+      "output",
+      "max-time",
+      "connect-timeout",
+      "retry",
+      "config",
+      "cacert",
+      "proto",
+      "url",
+    ]),
   ),
   withoutValue: new Map(long(["silent", "show-error", "fail", "retry-connrefused", "retry-all-errors", "tlsv1.3"])),
 };
@@ -55,7 +68,8 @@ function requestOf(flags: ReadFlags, read: ReadText): Result<CurlRequest, string
   const isSet = (name: string) => lastValue(flags, name) !== undefined;
   const authorities = lastValue(flags, "cacert");
   const proto = lastValue(flags, "proto") ?? "=https";
-  if (urls.length !== 1 || !/^https:\/\//i.test(url) || !URL.canParse(url) || proto !== "=https" || authorities === undefined) return err(CAN);
+  if (urls.length !== 1 || !/^https:\/\//i.test(url) || !URL.canParse(url) || proto !== "=https" || authorities === undefined)
+    return err(CAN);
   const headers = headersOf(flags, read);
   if (!headers.ok) return headers;
   const body = bodyOf(flags, read);

@@ -78,7 +78,8 @@ function send(io: ToolIo, options: CurlRequest, ca: string): Promise<Result<Answ
       request.destroy();
       resolve(result);
     };
-    const fail = (error: NodeJS.ErrnoException) => end(err(timedOut ? { exitCode: EXIT.timeout, message: error.message } : failureOf(error)));
+    const fail = (error: NodeJS.ErrnoException) =>
+      end(err(timedOut ? { exitCode: EXIT.timeout, message: error.message } : failureOf(error)));
     for (const [name, value] of headers) request.appendHeader(name, value);
     request.once("socket", (socket) => socket.once("secureConnect", cancelConnect));
     request.on("error", fail).on("response", (response) => void readBody(response).then(end, fail));

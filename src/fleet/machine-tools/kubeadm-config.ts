@@ -92,7 +92,8 @@ const EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"] as const;
 function taintOf(value: Json, at: string): Result<Taint, string> {
   const [key, effect, text] = [field(value, "key"), field(value, "effect"), field(value, "value")];
   const known = EFFECTS.find((one) => one === effect);
-  if (typeof key !== "string" || key === "" || known === undefined) return err(`${at}: must have a key, and an effect of ${EFFECTS.join(", ")}`);
+  if (typeof key !== "string" || key === "" || known === undefined)
+    return err(`${at}: must have a key, and an effect of ${EFFECTS.join(", ")}`);
   return ok({ key, effect: known, ...(typeof text === "string" && text !== "" ? { value: text } : {}) });
 }
 

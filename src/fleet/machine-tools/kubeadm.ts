@@ -20,9 +20,9 @@ const ADMIN_CONFIG = "/etc/kubernetes/admin.conf";
 const FIELD_MANAGER = "kubeadm";
 const FOLDER_MODE = 0o700;
 
-export type KubeadmArgs = { readonly command: "init" | "join"; readonly config: string };
+type KubeadmArgs = { readonly command: "init" | "join"; readonly config: string };
 
-export function parseKubeadmArgs(args: readonly string[]): Result<KubeadmArgs, string> {
+function parseKubeadmArgs(args: readonly string[]): Result<KubeadmArgs, string> {
   const [command, ...rest] = args;
   if (command !== "init" && command !== "join") return err(CAN);
   let config: string | undefined;
@@ -55,7 +55,9 @@ async function askSupervisor(socket: string, request: MachineControlRequest, sig
   const response = await requestControl(socket, request, signal);
   if (!response.ok) return response;
   if (!response.value.ok) return err(response.value.error);
-  return response.value.machine === undefined ? err("lattice up sent no machine; is it another version of Lattice?") : ok(response.value.machine);
+  return response.value.machine === undefined
+    ? err("lattice up sent no machine; is it another version of Lattice?")
+    : ok(response.value.machine);
 }
 
 async function init(io: ToolIo, text: string, ask: Ask): Promise<Result<void, string>> {
@@ -74,7 +76,9 @@ async function join(io: ToolIo, text: string, ask: Ask): Promise<Result<void, st
   const machine = await ask({ command: "machine-join" });
   if (!machine.ok) return machine;
   if (machine.value.controlPlane !== config.value.controlPlane)
-    return err(`JoinConfiguration.controlPlane: machine ${machine.value.name} is ${machine.value.controlPlane ? "a" : "no"} control-plane machine`);
+    return err(
+      `JoinConfiguration.controlPlane: machine ${machine.value.name} is ${machine.value.controlPlane ? "a" : "no"} control-plane machine`,
+    );
   return register(io, { machine: machine.value, node: config.value.node, ask, prepare: () => Promise.resolve(ok(undefined)) });
 }
 

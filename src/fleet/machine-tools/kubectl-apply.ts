@@ -30,8 +30,9 @@ export async function applyManifests(options: ApplyManifests): Promise<Result<vo
   if (!objects.ok) return objects;
   const kinds = new ServedKinds(options.client, options.call);
   const definitions = objects.value.filter(isDefinition);
+  const groups = new Set(definitions.map((definition) => fieldAt(definition, "spec", "group")));
   for (const definition of definitions) {
-    const applied = await applyOne(options, kinds, definition);
+    const applied = await applyOne(options, { kinds, groups }, definition);
     if (!applied.ok) return applied;
   }
   for (const { metadata } of definitions) {
@@ -39,7 +40,7 @@ export async function applyManifests(options: ApplyManifests): Promise<Result<vo
     if (!established.ok) return established;
   }
   for (const object of namespacesFirst(objects.value.filter((one) => !isDefinition(one)))) {
-    const applied = await applyOne(options, kinds, object);
+    const applied = await applyOne(options, { kinds, groups }, object);
     if (!applied.ok) return applied;
   }
   return ok(undefined);
@@ -73,7 +74,10 @@ function namespacesFirst(objects: readonly KubeObject[]): readonly KubeObject[] 
   return [...objects.filter(isNamespace), ...objects.filter((object) => !isNamespace(object))];
 }
 
-async function applyOne(options: ApplyManifests, kinds: ServedKinds, object: KubeObject): Promise<Result<void, string>> {
+/** `groups`: of the definitions in the stream. */
+type Kinds = { readonly kinds: ServedKinds; readonly groups: ReadonlySet<unknown> };
+
+async function applyOne(options: ApplyManifests, kinds: Kinds, object: KubeObject): Promise<Result<void, string>> {
   const { client, call, force, fieldManager, namespace, onApplied } = options;
   const { name } = object.metadata;
   const resource = await untilServed(options, kinds, object);
@@ -88,12 +92,17 @@ async function applyOne(options: ApplyManifests, kinds: ServedKinds, object: Kub
 }
 
 /** Discovery may list a new kind a little after its definition is established. */
-async function untilServed({ clock, call }: ApplyManifests, kinds: ServedKinds, { apiVersion, kind }: KubeObject): Promise<Result<Resource, string>> {
-  for (let check = 0; check < SERVED_WITHIN; check += 1) {
+async function untilServed(
+  { clock, call }: ApplyManifests,
+  { kinds, groups }: Kinds,
+  { apiVersion, kind }: KubeObject,
+): Promise<Result<Resource, string>> {
+  const checks = groups.has(apiVersion.split("/")[0]) ? SERVED_WITHIN : 1;
+  for (let check = 0; check < checks; check += 1) {
+    if (check > 0 && !(await sleep(clock, CHECK_EVERY_MS, call.signal ?? new AbortController().signal))) break;
     const found = await kinds.byKind(apiVersion, kind);
     if (!found.ok) return found;
     if (found.value !== undefined) return ok(found.value);
-    if (!(await sleep(clock, CHECK_EVERY_MS, call.signal ?? new AbortController().signal))) break;
   }
   return err(`the server has no kind ${kind} in ${apiVersion}; apply its definition first`);
 }

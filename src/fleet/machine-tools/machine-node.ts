@@ -7,7 +7,7 @@ const CONTROL_PLANE = "node-role.kubernetes.io/control-plane";
 const CONTROL_PLANE_LABELS = { [CONTROL_PLANE]: "", "node.kubernetes.io/exclude-from-external-load-balancers": "" };
 const CONTROL_PLANE_TAINTS: readonly Taint[] = [{ key: CONTROL_PLANE, effect: "NoSchedule" }];
 
-export function providerIdOf({ namespace, name }: Pick<MachineView, "namespace" | "name">): string {
+function providerIdOf({ namespace, name }: Pick<MachineView, "namespace" | "name">): string {
   return `local:///${namespace}/${name}`;
 }
 

@@ -59,15 +59,27 @@ ntp:
     { name: "has two documents", text: "#cloud-config\na: 1\n---\nb: 1\n", want: "the bootstrap data must be one YAML document with keys" },
     { name: "is a list", text: "#cloud-config\n- a\n", want: "the bootstrap data must be one YAML document with keys" },
     { name: "has no list of files", text: "#cloud-config\nwrite_files: a\n", want: "write_files: must be a list" },
-    { name: "has a command that is a map", text: "#cloud-config\nruncmd: [{a: b}]\n", want: "runcmd[0]: must be a text or a list of texts" },
+    {
+      name: "has a command that is a map",
+      text: "#cloud-config\nruncmd: [{a: b}]\n",
+      want: "runcmd[0]: must be a text or a list of texts",
+    },
     { name: "has a nested command", text: "#cloud-config\nruncmd: [[[a]]]\n", want: "runcmd[0]: must be a text or a list of texts" },
-    { name: "has a relative path", text: "#cloud-config\nwrite_files: [{path: a}]\n", want: "write_files[0].path: must be the absolute path of a file" },
+    {
+      name: "has a relative path",
+      text: "#cloud-config\nwrite_files: [{path: a}]\n",
+      want: "write_files[0].path: must be the absolute path of a file",
+    },
     {
       name: "has a wrong mode",
       text: "#cloud-config\nwrite_files: [{path: /a, permissions: rwx}]\n",
       want: "write_files[0].permissions: must be octal digits such as '0640'",
     },
-    { name: "has no text", text: "#cloud-config\nwrite_files: [{path: /a, content: [1]}]\n", want: "write_files[0].content: must be a text" },
+    {
+      name: "has no text",
+      text: "#cloud-config\nwrite_files: [{path: /a, content: [1]}]\n",
+      want: "write_files[0].content: must be a text",
+    },
     {
       name: "has invalid base64",
       text: "#cloud-config\nwrite_files: [{path: /a, encoding: b64, content: '*'}]\n",
@@ -84,11 +96,17 @@ ntp:
   });
 
   it("that cannot be parsed or decompressed is refused", () => {
-    expect(parse("#cloud-config\na: [\n")).toMatchObject({ ok: false, error: expect.stringMatching(/^the bootstrap data is not valid YAML: /) as string });
+    expect(parse("#cloud-config\na: [\n")).toMatchObject({
+      ok: false,
+      error: expect.stringMatching(/^the bootstrap data is not valid YAML: /) as string,
+    });
     const bomb = gzipSync(Buffer.alloc(11 * 1024 * 1024)).toString("base64");
     for (const content of ["dGV4dA==", bomb]) {
       const refused = parse(`#cloud-config\nwrite_files: [{path: /a, encoding: gz+b64, content: '${content}'}]\n`);
-      expect(refused).toMatchObject({ ok: false, error: expect.stringMatching(/^write_files\[0\]: content: cannot be decompressed: /) as string });
+      expect(refused).toMatchObject({
+        ok: false,
+        error: expect.stringMatching(/^write_files\[0\]: content: cannot be decompressed: /) as string,
+      });
     }
   });
 
@@ -96,18 +114,22 @@ ntp:
     const text = fc.string({ unit: "grapheme", maxLength: 60 });
     const file = fc.record({ name: fc.stringMatching(/^[a-z]{1,8}$/), content: text, packed: fc.boolean() });
     fc.assert(
-      fc.property(fc.array(file, { maxLength: 5 }), fc.array(fc.oneof(text, fc.array(text, { minLength: 1, maxLength: 4 })), { maxLength: 5 }), (files, runcmd) => {
-        const writeFiles = files.map(({ name, content, packed }) =>
-          packed
-            ? { path: `/etc/${name}`, encoding: "gzip+b64", content: gzipSync(content).toString("base64") }
-            : { path: `/etc/${name}`, content },
-        );
-        const config = parse(`#cloud-config\n${formatYaml({ write_files: writeFiles, runcmd })}`);
-        expect(config).toMatchObject(ok({ commands: runcmd, ignored: [] }));
-        expect(expectOk(config).files.map(({ path, content }) => [path, textOf(content)])).toEqual(
-          files.map(({ name, content }) => [`/etc/${name}`, content]),
-        );
-      }),
+      fc.property(
+        fc.array(file, { maxLength: 5 }),
+        fc.array(fc.oneof(text, fc.array(text, { minLength: 1, maxLength: 4 })), { maxLength: 5 }),
+        (files, runcmd) => {
+          const writeFiles = files.map(({ name, content, packed }) =>
+            packed
+              ? { path: `/etc/${name}`, encoding: "gzip+b64", content: gzipSync(content).toString("base64") }
+              : { path: `/etc/${name}`, content },
+          );
+          const config = parse(`#cloud-config\n${formatYaml({ write_files: writeFiles, runcmd })}`);
+          expect(config).toMatchObject(ok({ commands: runcmd, ignored: [] }));
+          expect(expectOk(config).files.map(({ path, content }) => [path, textOf(content)])).toEqual(
+            files.map(({ name, content }) => [`/etc/${name}`, content]),
+          );
+        },
+      ),
       { numRuns: 100 },
     );
   });

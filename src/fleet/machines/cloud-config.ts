@@ -27,7 +27,7 @@ export type CloudConfig = {
 };
 
 /** A Secret has at most 1 MiB; compressed files may be larger. */
-export const MAX_BOOTSTRAP_BYTES = 2 * 1024 * 1024;
+const MAX_BOOTSTRAP_BYTES = 2 * 1024 * 1024;
 const MAX_FILE_BYTES = 10 * 1024 * 1024;
 const MAX_ENTRIES = 1_000;
 const DEFAULT_MODE = 0o644;

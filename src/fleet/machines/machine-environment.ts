@@ -7,7 +7,7 @@ import { ROOT_VARIABLE } from "./re-root.ts";
 
 export const SOCKET_VARIABLE = "LATTICE_FLEET_SOCKET";
 export const TOKEN_VARIABLE = "LATTICE_MACHINE_TOKEN";
-/** The process of the machine. Its tools end when that has ended. */
+/** The process of the machine. Its commands end when that has ended. */
 export const PROCESS_VARIABLE = "LATTICE_MACHINE_PID";
 
 const PASSED = /^(?:LANG|LC_[A-Z]+|TZ|LATTICE_CACHE|NODE_COMPILE_CACHE)$/;

@@ -43,7 +43,16 @@ export type MachineRecord = z.infer<typeof record>;
 const FOLDER_MODE = 0o700;
 /** Names of machines and ids are parts of paths. */
 const SAFE_NAME = /^[a-z0-9](?:[-.a-z0-9]{0,251}[a-z0-9])?$/;
-const OWN_NAMES: readonly string[] = ["machine.json", "user-data", "commands.sh", "machine.log", "machine.log.1", "completed", "bin", "pods"];
+const OWN_NAMES: readonly string[] = [
+  "machine.json",
+  "user-data",
+  "commands.sh",
+  "machine.log",
+  "machine.log.1",
+  "completed",
+  "bin",
+  "pods",
+];
 /** Every machine has them. */
 const FOLDERS = ["etc", "opt", "run", "tmp", "usr/local/bin", "var/lib", "var/log"] as const;
 /** Folders of Pods that run as processes; they are deleted with the Pods. */

@@ -4,7 +4,13 @@ import type { FromApiServer } from "../messages/messages.ts";
 import { FleetMachineHost } from "./machine-host.ts";
 
 const RUN: LocalMachineRun = {
-  ...{ id: "u1", name: "m1", cluster: "child", namespace: "capi-child", controlPlane: true, version: "v1.36.3", bootstrapData: "#cloud-config\n" },
+  id: "u1",
+  name: "m1",
+  cluster: "child",
+  namespace: "capi-child",
+  controlPlane: true,
+  version: "v1.36.3",
+  bootstrapData: "#cloud-config\n",
 };
 
 test("the host of machines sends each request once, and has the states of the supervisor", () => {

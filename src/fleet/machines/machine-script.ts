@@ -8,7 +8,9 @@ import { reRootCommand } from "./re-root.ts";
 
 /** `:` because a command may be empty, or only a comment. */
 export function machineScript(commands: readonly CloudCommand[]): string {
-  const steps = commands.map((command) => `{ :\n${reRootCommand(typeof command === "string" ? command : shellLine(command))}\n} || exit $?\n`);
+  const steps = commands.map(
+    (command) => `{ :\n${reRootCommand(typeof command === "string" ? command : shellLine(command))}\n} || exit $?\n`,
+  );
   return steps.join("");
 }
 

@@ -5,7 +5,15 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { err, expectOk, ok } from "#base";
 import { machineEnvironment } from "./machine-environment.ts";
-import { createMachine, deleteMachine, isCompleted, machineNames, machinePaths, readMachine, type MachineRecord } from "./machine-folder.ts";
+import {
+  createMachine,
+  deleteMachine,
+  isCompleted,
+  machineNames,
+  machinePaths,
+  readMachine,
+  type MachineRecord,
+} from "./machine-folder.ts";
 import { runMachine } from "./run-machine.ts";
 
 let machines = "";
@@ -15,7 +23,13 @@ beforeEach(() => {
 afterEach(() => rmSync(join(machines, ".."), { recursive: true, force: true }));
 
 const RECORD: MachineRecord = {
-  ...{ id: "u1", name: "m1", cluster: "child", namespace: "capi-child", controlPlane: true, version: "v1.36.3", owner: "mgmt" },
+  id: "u1",
+  name: "m1",
+  cluster: "child",
+  namespace: "capi-child",
+  controlPlane: true,
+  version: "v1.36.3",
+  owner: "mgmt",
 };
 const never = new AbortController().signal;
 
@@ -28,7 +42,14 @@ function setUp(userData: string) {
   const lines: string[] = [];
   const env = machineEnvironment({ LANG: "C", NODE_OPTIONS: "--x", SECRET: "s" }, { folder: paths.folder, socket: "/s", token: "t" });
   const run = (signal = never, pid = process.pid) =>
-    runMachine({ folder: paths.folder, program: { node: "/bin/sh", args: [fake] }, env: { ...env, NODE_OPTIONS: "--x" }, pid, print: (line) => lines.push(line), signal });
+    runMachine({
+      folder: paths.folder,
+      program: { node: "/bin/sh", args: [fake] },
+      env: { ...env, NODE_OPTIONS: "--x" },
+      pid,
+      print: (line) => lines.push(line),
+      signal,
+    });
   const read = (name: string) => readFileSync(join(paths.folder, name), "utf8");
   return { paths, run, read, lines };
 }
@@ -57,11 +78,25 @@ users: []
     expect(await run()).toEqual(ok(0));
     const { folder } = paths;
     expect(read("called")).toBe(`lattice kubeadm -- init --config ${folder}/run/kubeadm/a b.yaml\nlattice kubectl -- get it's\n`);
-    expect([read("etc/motd"), read("var/copy"), statSync(join(folder, "etc/lattice/token")).mode & 0o777]).toEqual(["hello\nyou\n", "secret", 0o600]);
-    const names = read("tmp/env").trim().split("\n").map((line) => line.split("=")[0] ?? "");
-    expect(names.filter((name) => !["PWD", "OLDPWD", "SHLVL", "_"].includes(name)).toSorted()).toEqual(
-      ["HOME", "LANG", "LATTICE_FLEET_SOCKET", "LATTICE_MACHINE_PID", "LATTICE_MACHINE_TOKEN", "LATTICE_ROOT", "PATH", "TMPDIR"],
-    );
+    expect([read("etc/motd"), read("var/copy"), statSync(join(folder, "etc/lattice/token")).mode & 0o777]).toEqual([
+      "hello\nyou\n",
+      "secret",
+      0o600,
+    ]);
+    const names = read("tmp/env")
+      .trim()
+      .split("\n")
+      .map((line) => line.split("=")[0] ?? "");
+    expect(names.filter((name) => !["PWD", "OLDPWD", "SHLVL", "_"].includes(name)).toSorted()).toEqual([
+      "HOME",
+      "LANG",
+      "LATTICE_FLEET_SOCKET",
+      "LATTICE_MACHINE_PID",
+      "LATTICE_MACHINE_TOKEN",
+      "LATTICE_ROOT",
+      "PATH",
+      "TMPDIR",
+    ]);
     expect(read("run/cluster-api/bootstrap-success.complete")).toBe("success\n");
     expect(isCompleted(paths)).toBe(true);
     expect(lines).toEqual(["users of the bootstrap data is ignored: a local machine has only write_files and runcmd"]);
@@ -105,12 +140,13 @@ runcmd: ["echo one >> /tmp/out", "test -e /tmp/go || exit 7", "echo two >> /tmp/
   });
 
   it("ends its command with its signal", async () => {
-    const { run, paths } = setUp("#cloud-config\nruncmd: ['echo on > /tmp/started; exec sleep 600']\n");
+    const { run, paths } = setUp("#cloud-config\nruncmd: ['echo on > /tmp/started; while [ -e /tmp/started ]; do sleep 0.05; done']\n");
     const stop = new AbortController();
     const ran = run(stop.signal);
     await expect.poll(() => existsSync(join(paths.folder, "tmp/started")), { timeout: 20_000 }).toBe(true);
     stop.abort();
     expect(await ran).toEqual(err("the machine was stopped"));
+    rmSync(join(paths.folder, "tmp/started")); // its process group is the test's, which nothing ends
     expect(isCompleted(paths)).toBe(false);
   });
 });

@@ -44,7 +44,8 @@ export async function runMachine(options: RunMachineOptions): Promise<Result<num
   if (!text.ok) return err(`the bootstrap data cannot be read: ${text.error}`);
   const config = parseCloudConfig(text.value, record.value.name);
   if (!config.ok) return config;
-  for (const key of config.value.ignored) options.print(`${key} of the bootstrap data is ignored: a local machine has only write_files and runcmd`);
+  for (const key of config.value.ignored)
+    options.print(`${key} of the bootstrap data is ignored: a local machine has only write_files and runcmd`);
   const prepared = prepare(paths, config.value, options.program);
   if (!prepared.ok) return prepared;
   const code = await runScript(paths, options);
@@ -67,7 +68,8 @@ function prepare(paths: MachinePaths, { files, commands }: CloudConfig, program:
 /** What is appended is not appended again by another attempt. */
 function writeCloudFile({ folder }: MachinePaths, { path, content, mode, append }: CloudFile): Result<void, string> {
   const target = reRootPath(folder, path);
-  if (isOwnName(target.slice(folder.length + 1).split("/")[0] ?? "")) return err(`write_files: ${path} is reserved for Lattice; use another path`);
+  if (isOwnName(target.slice(folder.length + 1).split("/")[0] ?? ""))
+    return err(`write_files: ${path} is reserved for Lattice; use another path`);
   if (!append || !existsSync(target)) return write(target, content, mode);
   const known = fromThrowing(() => readFileSync(target), describeThrown);
   if (!known.ok) return err(`${path} cannot be read: ${known.error}`);
@@ -87,15 +89,26 @@ function write(path: string, content: Uint8Array, mode: number): Result<void, st
   );
 }
 
-/** When the process of the machine was killed, the first program that is started after it ends all that it left. */
 function programText({ node, args }: LatticeProgram, name: string): string {
-  const command = [node, ...args, name, "--"].map(shellQuoted).join(" ");
-  return `#!/bin/sh\nkill -0 "$${PROCESS_VARIABLE}" 2>/dev/null || kill -9 0\nexec ${command} "$@"\n`;
+  return `#!/bin/sh\nexec ${[node, ...args, name, "--"].map(shellQuoted).join(" ")} "$@"\n`;
 }
+
+/**
+ * The commands must not outlive the process of the machine. The supervisor ends their group after it, and it ends them after the supervisor;
+ * when both were killed, only the shell is left to notice it.
+ */
+const WATCHED = `
+(while kill -0 "$${PROCESS_VARIABLE}"; do sleep 1; done; kill -9 -- "-$${PROCESS_VARIABLE}") >/dev/null 2>&1 &
+watch=$!
+/bin/sh "$0"
+code=$?
+kill "$watch"
+exit "$code"
+`;
 
 function runScript(paths: MachinePaths, { env, pid, signal }: RunMachineOptions): Promise<number> {
   return new Promise((resolve) => {
-    const child = spawn("/bin/sh", [paths.script], {
+    const child = spawn("/bin/sh", ["-c", WATCHED, paths.script], {
       cwd: paths.folder,
       env: commandEnvironment(env, pid),
       stdio: ["ignore", "inherit", "inherit"],

@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
 import { err, expectOk, ok } from "#base";
-import { FakeFleet, type FakeProcess } from "../../../test/builders/fleet/fake-fleet.ts";
 import type { Fleet } from "../fleet-types.ts";
 import type { MachineRequest } from "../messages/messages.ts";
+import { FakeFleet, type FakeProcess } from "./fake-fleet.test-support.ts";
 import { isNewer } from "./machine-commands.ts";
 
 let path = "";
@@ -17,7 +17,13 @@ afterEach(() => rmSync(path, { recursive: true, force: true }));
 const POLL = { timeout: 10_000, interval: 5 };
 const child = (name = "") => join(path, "clusters/child", name);
 const request = (id: string, more: Partial<MachineRequest> = {}): MachineRequest => ({
-  ...{ id, name: `m-${id}`, cluster: "child", namespace: "capi-child", controlPlane: true, version: "v1.35.1", bootstrapData: "#cloud-config\n" },
+  id,
+  name: `m-${id}`,
+  cluster: "child",
+  namespace: "capi-child",
+  controlPlane: true,
+  version: "v1.35.1",
+  bootstrapData: "#cloud-config\n",
   ...more,
 });
 
@@ -176,8 +182,17 @@ describe("a machine", () => {
   test.each([
     { name: "has a name with a path", machine: { name: "../../x" }, want: '"../../x" cannot be the name of a machine' },
     { name: "has a cluster with a path", machine: { cluster: "../x" }, want: '"../x" cannot be the name of a cluster' },
-    { name: "is part of a cluster of lattice up", machine: { cluster: "mgmt" }, want: "the name mgmt is used by a cluster of lattice up; choose another one" },
-    { name: "is part of a cluster of another parent", machine: {}, want: "the name child is used by a cluster of mgmt; choose another one", owner: "cluster-2" },
+    {
+      name: "is part of a cluster of lattice up",
+      machine: { cluster: "mgmt" },
+      want: "the name mgmt is used by a cluster of lattice up; choose another one",
+    },
+    {
+      name: "is part of a cluster of another parent",
+      machine: {},
+      want: "the name child is used by a cluster of mgmt; choose another one",
+      owner: "cluster-2",
+    },
   ])("that $name is refused in its state, and writes nothing", async ({ machine, want, owner = "mgmt" }) => {
     const world = new World(path);
     const fleet = world.start(["mgmt", "cluster-2"]);
@@ -207,7 +222,9 @@ describe("a machine", () => {
     const fleet = world.start();
     writeFileSync(child(), "in the way");
     world.ensure(request("a"));
-    expect(world.stateOf("a")).toMatchObject({ machine: { phase: "failed", message: expect.stringContaining("is not a folder") as string } });
+    expect(world.stateOf("a")).toMatchObject({
+      machine: { phase: "failed", message: expect.stringContaining("is not a folder") as string },
+    });
     await fleet.close();
   });
 });
@@ -221,14 +238,22 @@ describe("a cluster of machines", () => {
     const ask = (name: string) => fleet.machine({ command: "machine-join", token: world.token(name) });
     expect(await ask("m-b")).toEqual(err("cluster child has no API server yet; its first control-plane machine starts it"));
     await world.init("m-a");
-    expect(await ask("m-b")).toMatchObject({ ok: true, value: { name: "m-b", namespace: "capi-child", controlPlane: false, version: "v1.35.1" } });
+    expect(await ask("m-b")).toMatchObject({
+      ok: true,
+      value: { name: "m-b", namespace: "capi-child", controlPlane: false, version: "v1.35.1" },
+    });
     await world.register("m-b");
     expect(world.stateOf("b")).toEqual({ kind: "machine-state", machine: { id: "b", phase: "running", nodeName: "m-b" } });
     // a newer control-plane machine: the API server reports its version, also after a restart
     world.ensure(request("c", { version: "v1.36.0" }));
     expect((await ask("m-c")).ok).toBe(true);
     expect(world.server("child").received.at(-1)).toEqual({ kind: "version", version: "v1.36.0" });
-    expect(JSON.parse(readFileSync(child("cluster.json"), "utf8"))).toEqual({ parent: "mgmt", stopped: false, bare: true, version: "v1.36.0" });
+    expect(JSON.parse(readFileSync(child("cluster.json"), "utf8"))).toEqual({
+      parent: "mgmt",
+      stopped: false,
+      bare: true,
+      version: "v1.36.0",
+    });
     await fleet.close();
   });
 
@@ -237,7 +262,8 @@ describe("a cluster of machines", () => {
     const fleet = world.start();
     world.ensure(request("a"));
     world.ensure(request("b", { controlPlane: false }));
-    const init = (token: string, cluster = "child", version = "v1.35.1") => fleet.machine({ command: "machine-init", token, cluster, version });
+    const init = (token: string, cluster = "child", version = "v1.35.1") =>
+      fleet.machine({ command: "machine-init", token, cluster, version });
     expect(await init("guess")).toEqual(err("no machine of this fleet has this token"));
     expect(await init(world.token("m-b"))).toEqual(err("machine m-b is no control-plane machine; it can only join"));
     expect(await init(world.token("m-a"), "mgmt")).toEqual(err("machine m-a is part of cluster child, and cannot start cluster mgmt"));

@@ -14,14 +14,7 @@ import type { FleetFolder, LatticeProgram } from "../fleet-types.ts";
 import { isRemoved } from "../folder/folder-names.ts";
 import { clusterFolder } from "../folder/layout.ts";
 import { removeTree } from "../folder/remove-tree.ts";
-import {
-  createMachine,
-  isMachineName,
-  machineNames,
-  machinePaths,
-  readMachine,
-  type MachineRecord,
-} from "../machines/machine-folder.ts";
+import { createMachine, isMachineName, machineNames, machinePaths, readMachine, type MachineRecord } from "../machines/machine-folder.ts";
 import { MachineKeeper } from "../machines/machine-keeper.ts";
 import type { MachineReport, MachineRequest, ToApiServer } from "../messages/messages.ts";
 import type { SpawnProcess } from "../processes/spawn.ts";
@@ -112,7 +105,8 @@ export class FleetMachines {
 
   /** The cluster is started or stopped by a user. */
   async setStopped(cluster: string, stopped: boolean): Promise<void> {
-    await Promise.all(this.#of(cluster).map((machine) => (stopped ? machine.stop() : machine.start())));
+    if (stopped) await Promise.all(this.#of(cluster).map((machine) => machine.stop()));
+    else for (const machine of this.#of(cluster)) machine.start();
   }
 
   async close(): Promise<void> {

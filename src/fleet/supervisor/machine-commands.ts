@@ -49,7 +49,8 @@ export class MachineCommands {
   async #init(machine: MachineKeeper, { cluster, version }: Extract<MachineControlRequest, { command: "machine-init" }>) {
     const { record } = machine;
     if (!record.controlPlane) return err(`machine ${record.name} is no control-plane machine; it can only join`);
-    if (cluster !== record.cluster) return err(`machine ${record.name} is part of cluster ${record.cluster}, and cannot start cluster ${cluster}`);
+    if (cluster !== record.cluster)
+      return err(`machine ${record.name} is part of cluster ${record.cluster}, and cannot start cluster ${cluster}`);
     if (!VERSION.test(version)) return err(`"${version}" is not a Kubernetes version such as v1.36.3`);
     const { clusters } = this.#options;
     const known = clusters.find(cluster);

@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { err, expectOk, nodeProcesses, ok } from "#base";
-import { FakeFleet } from "../../../test/builders/fleet/fake-fleet.ts";
 import type { FleetCluster } from "../fleet-types.ts";
 import type { PodProcessRequest } from "../messages/messages.ts";
+import { FakeFleet } from "./fake-fleet.test-support.ts";
 
 let path = "";
 beforeEach(() => {

@@ -60,7 +60,14 @@ export class Supervisor implements Fleet {
       remove: (name) => this.#remove(name),
     };
     this.#machines = new FleetMachines({
-      ...{ folder, program, env, socket, spawn, clock, logger, clusters },
+      folder,
+      program,
+      env,
+      socket,
+      spawn,
+      clock,
+      logger,
+      clusters,
       send: (owner, message) => this.#keepers.get(owner)?.send(message),
       onChange: () => this.changed(),
     });

@@ -28,7 +28,7 @@ export type LocalMachineRun = {
   readonly bootstrapData: string;
 };
 
-/** What the host knows about a machine. */
+/** running: its Node is registered, or its commands have succeeded. failed: it is tried again; `message` is why. */
 export type LocalMachineState = {
   readonly phase: "starting" | "running" | "failed" | "stopped";
   readonly message?: string;

@@ -2,10 +2,11 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createLogger, FakeClock, ok } from "#base";
-import { fleetFolder, type ClusterView, type FleetCluster, type FleetProcess } from "#fleet";
-import type { FromApiServer } from "../../../src/fleet/messages/messages.ts";
-import type { ProcessHandlers, ProcessSpec, SpawnProcess } from "../../../src/fleet/processes/spawn.ts";
-import { openFleet } from "../../../src/fleet/supervisor/start-fleet.ts";
+import type { ClusterView, FleetCluster, FleetProcess } from "../fleet-types.ts";
+import { fleetFolder } from "../folder/layout.ts";
+import type { FromApiServer } from "../messages/messages.ts";
+import type { ProcessHandlers, ProcessSpec, SpawnProcess } from "../processes/spawn.ts";
+import { openFleet } from "./start-fleet.ts";
 
 const never = new AbortController().signal;
 
