@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   extendAccess,
-  isAcceptedSerial,
+  isAcceptedCertificate,
   mayRegister,
   mayRenew,
   mayRequestCertificate,
@@ -21,9 +21,12 @@ import { accessOfSecret, accessSecret, type ClusterAccess } from "./cluster-acce
 
 const DAY = 86_400_000;
 const EXPIRES = 10 * DAY;
+const TIMES = { now: 0, expiresAt: EXPIRES };
 const hashes = { bootstrapHash: "a".repeat(64), csrHash: "b".repeat(64), proxyHash: "c".repeat(64) };
-const fresh = newAccess("edge", hashes, EXPIRES);
+const fresh = newAccess("edge", hashes, TIMES);
 const keyOf = (key: number) => String(key).padStart(64, "0");
+const accepts = (access: ClusterAccess, serial: string) => isAcceptedCertificate(access, { serial });
+const connect = (access: ClusterAccess, serial: string) => recordConnection(access, { serial });
 const issued = (serial: string, key: number, notAfter = 30 * DAY): IssuedFacts => ({ serial, keyHash: keyOf(key), notAfter });
 
 function first(access: ClusterAccess, serial: string, key: number, now = 0): ClusterAccess {
@@ -41,7 +44,7 @@ describe("a bootstrap token", () => {
     { name: "never shortened", access: extendAccess(fresh, 1), now: EXPIRES - 1, want: true },
     { name: "spent", access: first(fresh, "01", 1), now: 0, want: false },
     { name: "revoked", access: revokeAccess(fresh), now: 0, want: false },
-    { name: "reissued after it was spent", access: reissueAccess(first(fresh, "01", 1), hashes, EXPIRES), now: 0, want: true },
+    { name: "reissued after it was spent", access: reissueAccess(first(fresh, "01", 1), hashes, TIMES), now: 0, want: true },
   ])("$name: $want", ({ access, now, want }) => {
     expect(mayRegister(access, now)).toBe(want);
     expect(recordReport(access, { step: "apply", message: "", node: "", at: now }, now) !== undefined).toBe(want);
@@ -50,7 +53,7 @@ describe("a bootstrap token", () => {
 
 describe("a CSR token", () => {
   const signed = first(fresh, "01", 1);
-  const connected = recordConnection(signed, "01");
+  const connected = connect(signed, "01");
   test.each([
     { name: "the first key is signed", access: fresh, key: 1, now: 0, want: true },
     { name: "the same key is signed again while no agent has connected", access: signed, key: 1, now: 0, want: true },
@@ -70,99 +73,105 @@ describe("a CSR token", () => {
 
   test("a replaced key loses its certificates, and a repeated one keeps them", () => {
     const again = first(signed, "02", 1);
-    expect([isAcceptedSerial(again, "01"), isAcceptedSerial(again, "02"), again.onlyListed]).toEqual([true, true, false]);
+    expect([accepts(again, "01"), accepts(again, "02")]).toEqual([true, true]);
     const replaced = first(again, "03", 2);
-    expect(["01", "02", "03"].map((serial) => isAcceptedSerial(replaced, serial))).toEqual([false, false, true]);
+    expect(["01", "02", "03"].map((serial) => accepts(replaced, serial))).toEqual([false, false, true]);
   });
 });
 
 describe("fresh tokens", () => {
-  const running = recordConnection(first(fresh, "01", 1), "01");
+  const running = connect(first(fresh, "01", 1), "01");
 
   test("the agent of the previous ones connects until a new CSR is signed", () => {
-    const reissued = reissueAccess(running, hashes, EXPIRES);
-    const reconnected = recordConnection(reissued, "01");
-    expect([isAcceptedSerial(reissued, "01"), reconnected.closed, mayRegister(reconnected, 0)]).toEqual([true, false, true]);
+    const reissued = reissueAccess(running, hashes, TIMES);
+    const reconnected = connect(reissued, "01");
+    expect([accepts(reissued, "01"), reconnected.closed, mayRegister(reconnected, 0)]).toEqual([true, false, true]);
     const replaced = first(reconnected, "02", 2);
-    expect([isAcceptedSerial(replaced, "01"), isAcceptedSerial(replaced, "02")]).toEqual([false, true]);
+    expect([accepts(replaced, "01"), accepts(replaced, "02")]).toEqual([false, true]);
   });
 
   test("a revoked certificate is not accepted again", () => {
-    const reissued = reissueAccess(revokeAccess(running), hashes, EXPIRES);
-    expect([isAcceptedSerial(reissued, "01"), reissued.revoked]).toEqual([false, false]);
+    const reissued = reissueAccess(revokeAccess(running), hashes, TIMES);
+    expect([accepts(reissued, "01"), reissued.revoked]).toEqual([false, false]);
   });
 
   test("the last report of a node is forgotten", () => {
     const reported = recordReport(fresh, { step: "apply", message: "x", node: "n", at: 0 }, 0) ?? fresh;
-    expect("lastReport" in reissueAccess(reported, hashes, EXPIRES)).toBe(false);
+    expect("lastReport" in reissueAccess(reported, hashes, TIMES)).toBe(false);
   });
 });
 
 describe("a renewal", () => {
-  const running = recordConnection(first(fresh, "01", 1), "01");
-  const renewed = recordRenewal(running, "01", issued("02", 2, 90 * DAY), 40 * DAY) ?? running;
+  const running = connect(first(fresh, "01", 1), "01");
+  const renewed = recordRenewal(running, { serial: "01" }, issued("02", 2, 90 * DAY), 40 * DAY) ?? running;
 
   test("with the old key is repeated while its answer may be lost", () => {
-    const again = recordRenewal(renewed, "01", issued("03", 2, 90 * DAY), 40 * DAY);
+    const again = recordRenewal(renewed, { serial: "01" }, issued("03", 2, 90 * DAY), 40 * DAY);
     expect(again?.certificates.map(({ serial }) => serial)).toEqual(["01", "02", "03"]);
   });
 
   test("with the old key and another new key withdraws the one that was never used", () => {
-    const other = recordRenewal(renewed, "01", issued("03", 3, 90 * DAY), 40 * DAY) ?? renewed;
-    expect(["01", "02", "03"].map((serial) => isAcceptedSerial(other, serial))).toEqual([true, false, true]);
+    const other = recordRenewal(renewed, { serial: "01" }, issued("03", 3, 90 * DAY), 40 * DAY) ?? renewed;
+    expect(["01", "02", "03"].map((serial) => accepts(other, serial))).toEqual([true, false, true]);
   });
 
   test("with the old key is refused once the new one has connected", () => {
-    const used = recordConnection(renewed, "02");
-    expect([mayRenew(used, "01"), mayRenew(used, "02")]).toEqual([false, true]);
-    expect(recordRenewal(used, "01", issued("03", 3), 40 * DAY)).toBeUndefined();
+    const used = connect(renewed, "02");
+    expect([mayRenew(used, { serial: "01" }), mayRenew(used, { serial: "02" })]).toEqual([false, true]);
+    expect(recordRenewal(used, { serial: "01" }, issued("03", 3), 40 * DAY)).toBeUndefined();
   });
 
   test("is refused for a revoked cluster, on the connection too", () => {
-    expect(recordRenewal(revokeAccess(running), "01", issued("02", 2), 0)).toBeUndefined();
+    expect(recordRenewal(revokeAccess(running), { serial: "01" }, issued("02", 2), 0)).toBeUndefined();
     expect(recordStreamRenewal(revokeAccess(running), issued("02", 2), 0)).toBeUndefined();
   });
 
-  test("of a serial that a restored record lacks is signed, unless a certificate was withdrawn", () => {
-    expect(mayRenew(running, "99")).toBe(true);
-    expect(mayRenew({ ...running, onlyListed: true }, "99")).toBe(false);
-    expect(recordRenewal(running, "99", issued("02", 2), 0)?.certificates).toHaveLength(2);
+  test("of a serial that a restored record lacks is signed if it was issued after the record was made", () => {
+    const lost = { serial: "99", notBefore: 1 };
+    expect([mayRenew(running, lost), mayRenew(running, { serial: "99" }), mayRenew(running, { ...lost, notBefore: 0 })]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    expect(mayRenew({ ...running, trustedFrom: DAY }, lost)).toBe(false);
+    expect(recordRenewal(running, lost, issued("02", 2), 0)?.certificates).toHaveLength(2);
   });
 
   test("over the connection withdraws nothing", () => {
     const twice = [issued("02", 2), issued("03", 3)].reduce((access, one) => recordStreamRenewal(access, one, 0) ?? access, running);
-    expect([twice.onlyListed, ...["01", "02", "03"].map((serial) => isAcceptedSerial(twice, serial))]).toEqual([false, true, true, true]);
+    expect(["01", "02", "03"].map((serial) => accepts(twice, serial))).toEqual([true, true, true]);
   });
 
   test("a year of renewals leaves a short list, and the certificate in use is in it", () => {
     let access = running;
     for (let day = 20, serial = 16; day < 365; day += 20, serial += 1) {
       const next = recordStreamRenewal(access, issued(serial.toString(16), serial, (day + 30) * DAY), day * DAY) ?? access;
-      access = recordConnection(next, serial.toString(16));
+      access = connect(next, serial.toString(16));
     }
     expect(access.certificates.length).toBeLessThan(10);
-    expect(access.onlyListed).toBe(false);
+    expect(access.trustedFrom).toBe(0);
   });
 
   test("repeated without end keeps the certificate that was used", () => {
     let access = running;
     for (let serial = 16; serial < 116; serial += 1) access = recordStreamRenewal(access, issued(serial.toString(16), 2), 0) ?? access;
     expect(access.certificates).toHaveLength(32);
-    expect([isAcceptedSerial(access, "01"), isAcceptedSerial(access, (115).toString(16))]).toEqual([true, true]);
+    expect([accepts(access, "01"), accepts(access, (115).toString(16))]).toEqual([true, true]);
   });
 });
 
 describe("a connection", () => {
   test("that changes nothing keeps the record", () => {
-    const connected = recordConnection(first(fresh, "01", 1), "01");
-    expect(recordConnection(connected, "01")).toBe(connected);
+    const connected = connect(first(fresh, "01", 1), "01");
+    expect(connect(connected, "01")).toBe(connected);
     const revoked = revokeAccess(connected);
-    expect(recordConnection(revoked, "01")).toBe(revoked);
+    expect(connect(revoked, "01")).toBe(revoked);
     expect(revokeAccess(revoked)).toBe(revoked);
   });
 
   test("with a serial that the record lacks closes the tokens", () => {
-    expect(recordConnection(fresh, "99")).toMatchObject({ spent: true, closed: true });
+    expect(recordConnection(fresh, { serial: "99", notBefore: 1 })).toMatchObject({ spent: true, closed: true });
+    expect(connect(fresh, "99")).toBe(fresh);
   });
 });
 
@@ -198,8 +207,8 @@ class Model {
     if ("recorded" in one) return this.#issue(one);
     switch (one.do) {
       case "connect":
-        if (this.held === undefined || !isAcceptedSerial(this.access, this.held.serial) || this.now >= this.held.notAfter) return;
-        this.access = recordConnection(this.access, this.held.serial);
+        if (this.held === undefined || !accepts(this.access, this.held.serial) || this.now >= this.held.notAfter) return;
+        this.access = connect(this.access, this.held.serial);
         this.hasConnected = true;
         return;
       case "pass":
@@ -209,7 +218,7 @@ class Model {
         this.access = revokeAccess(this.access);
         return;
       case "reissue":
-        this.access = reissueAccess(this.access, hashes, this.now + EXPIRES);
+        this.access = reissueAccess(this.access, hashes, { now: this.now, expiresAt: this.now + EXPIRES });
         this.held = undefined;
         this.hasConnected = false;
         return;
@@ -232,7 +241,7 @@ class Model {
   #recorded(what: "csr" | "renew" | "stream", signed: IssuedFacts): ClusterAccess | undefined {
     if (what === "csr") return recordFirst(this.access, signed, this.now);
     if (this.held === undefined) return undefined;
-    if (what === "renew") return recordRenewal(this.access, this.held.serial, signed, this.now);
+    if (what === "renew") return recordRenewal(this.access, this.held, signed, this.now);
     return this.hasConnected ? recordStreamRenewal(this.access, signed, this.now) : undefined;
   }
 }
@@ -248,10 +257,10 @@ test("whatever is lost or crashes, the token is spent only with a certificate, a
         const current = access.certificates.filter(({ generation }) => generation === access.generation);
         if (access.spent) expect(current.length > 0 || access.closed).toBe(true);
         if (access.closed) expect(access.spent).toBe(true);
-        if (access.revoked) expect(access.certificates.some(({ serial }) => isAcceptedSerial(access, serial))).toBe(false);
+        if (access.revoked) expect(access.certificates.some(({ serial }) => accepts(access, serial))).toBe(false);
         if (!access.closed && access.generation === before.generation) {
           // one token, one key: two keys are never accepted before the first connection
-          const keys = new Set(current.filter(({ serial }) => isAcceptedSerial(access, serial)).map(({ keyHash }) => keyHash));
+          const keys = new Set(current.filter(({ serial }) => accepts(access, serial)).map(({ keyHash }) => keyHash));
           if (current.every(({ connected }) => !connected) && !steps.some(({ do: what }) => what === "renew" || what === "stream"))
             expect(keys.size).toBeLessThanOrEqual(1);
         }

@@ -19,15 +19,20 @@ export type TokenHashes = Pick<ClusterAccess, "bootstrapHash" | "csrHash" | "pro
 /** What is recorded about a certificate. */
 export type IssuedFacts = Pick<AgentCertificateRecord, "serial" | "notAfter" | "keyHash">;
 
-export function newAccess(cluster: string, hashes: TokenHashes, expiresAt: number): ClusterAccess {
-  const state = { generation: 0, spent: false, closed: false, expiresAt, revoked: false, onlyListed: false, certificates: [] };
+/** A certificate that a client shows. Its chain, dates and cluster are checked already. */
+export type ShownCertificate = { readonly serial: string; readonly notBefore?: number | undefined };
+/** Both in milliseconds since 1970. */
+export type TokenTimes = { readonly now: number; readonly expiresAt: number };
+
+export function newAccess(cluster: string, hashes: TokenHashes, { now, expiresAt }: TokenTimes): ClusterAccess {
+  const state = { generation: 0, spent: false, closed: false, expiresAt, revoked: false, trustedFrom: now, certificates: [] };
   return { cluster, ...hashes, ...state };
 }
 
 /** Fresh tokens for a cluster that has to bootstrap again. Its certificates stay accepted until the first CSR, unless they were revoked. */
-export function reissueAccess(access: ClusterAccess, hashes: TokenHashes, expiresAt: number): ClusterAccess {
+export function reissueAccess(access: ClusterAccess, hashes: TokenHashes, { now, expiresAt }: TokenTimes): ClusterAccess {
   const { lastReport: _, ...rest } = access;
-  const withdrawn = access.revoked ? { certificates: [], onlyListed: true } : {};
+  const withdrawn = access.revoked ? { certificates: [], trustedFrom: now } : {};
   const state = { generation: access.generation + 1, spent: false, closed: false, revoked: false };
   return { ...rest, ...withdrawn, ...hashes, ...state, expiresAt };
 }
@@ -59,21 +64,18 @@ export function recordFirst(access: ClusterAccess, signed: IssuedFacts, now: num
   return { ...withCertificates(access, kept, entry, now), spent: true };
 }
 
-/**
- * A key that another one has replaced renews nothing: it may have been stolen since. A serial that is not listed, where that is allowed, is younger
- * than a restored record.
- */
-export function mayRenew(access: ClusterAccess, serial: string): boolean {
-  if (!isAcceptedSerial(access, serial)) return false;
-  const old = find(access, serial);
+/** A key that another one has replaced renews nothing: it may have been stolen since. */
+export function mayRenew(access: ClusterAccess, shown: ShownCertificate): boolean {
+  if (!isAcceptedCertificate(access, shown)) return false;
+  const old = find(access, shown.serial);
   const later = old === undefined ? [] : access.certificates.slice(access.certificates.indexOf(old) + 1);
   return !later.some(({ connected, keyHash }) => connected && keyHash !== old?.keyHash);
 }
 
-/** Renewal after expiry, signed with the key of `serial`. Certificates of other keys that were renewed with it and never used are withdrawn. */
-export function recordRenewal(access: ClusterAccess, serial: string, signed: IssuedFacts, now: number): ClusterAccess | undefined {
-  if (!mayRenew(access, serial)) return undefined;
-  const old = find(access, serial);
+/** Renewal after expiry, signed with the key of the shown certificate. Certificates of other keys that were renewed with it and never used are withdrawn. */
+export function recordRenewal(access: ClusterAccess, shown: ShownCertificate, signed: IssuedFacts, now: number): ClusterAccess | undefined {
+  if (!mayRenew(access, shown)) return undefined;
+  const old = find(access, shown.serial);
   const isKept = (one: AgentCertificateRecord) => one.connected || one.keyHash === old?.keyHash || one.keyHash === signed.keyHash;
   const entry = { ...signed, generation: old?.generation ?? access.generation, connected: false };
   return withCertificates(access, access.certificates.filter(isKept), entry, now);
@@ -100,7 +102,7 @@ function withCertificates(
   const certificates = useful.length <= MAX_CERTIFICATES ? useful : withoutOldest(useful);
   // forgetting one that can no longer be renewed withdraws nothing
   const hasWithdrawn = kept.length < access.certificates.length || certificates !== useful;
-  return { ...access, certificates, onlyListed: access.onlyListed || hasWithdrawn };
+  return { ...access, certificates, ...(hasWithdrawn ? { trustedFrom: now } : {}) };
 }
 
 /** The oldest that was never used goes first: the agent may still use the others. */
@@ -109,15 +111,14 @@ function withoutOldest(certificates: readonly AgentCertificateRecord[]): readonl
   return certificates.filter((_, at) => at !== Math.max(unused, 0));
 }
 
-/** For a certificate whose chain and validity are checked already. */
-export function isAcceptedSerial(access: ClusterAccess, serial: string): boolean {
-  return !access.revoked && (!access.onlyListed || find(access, serial) !== undefined);
+export function isAcceptedCertificate(access: ClusterAccess, { serial, notBefore = 0 }: ShownCertificate): boolean {
+  return !access.revoked && (notBefore > access.trustedFrom || find(access, serial) !== undefined);
 }
 
 /** The same value when nothing changes: agents reconnect often, and most connections need no write. */
-export function recordConnection(access: ClusterAccess, serial: string): ClusterAccess {
-  if (!isAcceptedSerial(access, serial)) return access;
-  const known = find(access, serial);
+export function recordConnection(access: ClusterAccess, shown: ShownCertificate): ClusterAccess {
+  if (!isAcceptedCertificate(access, shown)) return access;
+  const known = find(access, shown.serial);
   // after fresh tokens the agent of an older generation may still connect: they stay open
   const closes = known === undefined || known.generation === access.generation;
   if ((known?.connected ?? true) && (!closes || access.closed)) return access;

@@ -6,7 +6,7 @@ import { accessOfSecret, accessSecret, clusterOfSecretName, type ClusterAccess }
 
 const hashes = { bootstrapHash: "a".repeat(64), csrHash: "b".repeat(64), proxyHash: "c".repeat(64) };
 const access: ClusterAccess = {
-  ...newAccess("edge", hashes, 1),
+  ...newAccess("edge", hashes, { now: 0, expiresAt: 1 }),
   certificates: [{ serial: "4F", notAfter: 1, keyHash: "d".repeat(64), generation: 0, connected: true }],
   lastReport: { step: "apply", message: "failed", node: "cp-0", at: 1 },
 };

@@ -34,8 +34,11 @@ export type ClusterAccess = {
   readonly closed: boolean;
   readonly expiresAt: number;
   readonly revoked: boolean;
-  /** A certificate was withdrawn, so only those in the list are accepted. Otherwise every one that the cell's authority signed is: a restored backup may lack some. */
-  readonly onlyListed: boolean;
+  /**
+   * Certificates that are not in the list are accepted if they are valid only from a later time: a restored backup may lack some. Earlier ones were
+   * withdrawn, or are of another cluster that had this name.
+   */
+  readonly trustedFrom: number;
   /** Oldest first. */
   readonly certificates: readonly AgentCertificateRecord[];
   readonly lastReport?: BootstrapReport;
@@ -109,7 +112,7 @@ const ACCESS: Readonly<Record<keyof ClusterAccess, Check>> = {
   closed: isFlag,
   expiresAt: isTime,
   revoked: isFlag,
-  onlyListed: isFlag,
+  trustedFrom: isTime,
   certificates: (value) => Array.isArray(value) && value.length <= 256 && value.every((one) => hasExactly(one, CERTIFICATE)),
   lastReport: (value) => value === undefined || hasExactly(value, REPORT),
 };

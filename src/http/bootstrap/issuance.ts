@@ -67,14 +67,14 @@ export class Issuance {
   async renewExpired(cluster: string, request: string): Promise<Result<IssuedAnswer, AccessError>> {
     const checked = this.#options.signer.verifyRenewal(cluster, request);
     if (!checked.ok) return err(asAccessError(checked.error));
-    const { csr, serial } = checked.value;
+    const { csr, ...shown } = checked.value;
     const issue: Issue = {
       cluster,
       csr,
-      allows: (access) => mayRenew(access, serial),
-      record: (access, signed, now) => recordRenewal(access, serial, signed, now),
+      allows: (access) => mayRenew(access, shown),
+      record: (access, signed, now) => recordRenewal(access, shown, signed, now),
     };
-    return this.#once(issue, `renew ${serial}`);
+    return this.#once(issue, `renew ${shown.serial}`);
   }
 
   renewConnected(cluster: string, csr: string): Promise<Result<IssuedAnswer, AccessError>> {

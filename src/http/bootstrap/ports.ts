@@ -23,6 +23,8 @@ export type CheckedRenewal = {
   readonly csr: string;
   /** Of the certificate with whose key the renewal is signed. */
   readonly serial: string;
+  /** Of the same certificate, in milliseconds since 1970. Without it only certificates on record are renewed, not those that a restored backup lacks. */
+  readonly notBefore?: number | undefined;
 };
 
 /** The cell's authority. It takes every name of a certificate from `cluster`, none from the request. */

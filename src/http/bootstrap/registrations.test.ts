@@ -112,6 +112,38 @@ describe("revocation", () => {
   });
 });
 
+describe("certificates that are not on record", () => {
+  test("a new cluster does not admit the agent of a deleted one with the same name", async () => {
+    await newChild(world, "reused");
+    expectOk(await world.registrations.renewConnected("reused", csrOf("k")));
+    const serial = world.signer.signed.at(-1)?.serial ?? "";
+    const notBefore = world.clock.now();
+    expectOk(await world.registrations.remove("reused"));
+    world.clock.jump(DAY);
+    await newChild(world, "reused");
+    expect(world.registrations.isAccepted("reused", serial, notBefore)).toBe(false);
+  });
+
+  test("a restored backup that lacks the last renewal admits the agent, if its certificate is younger than the record", async () => {
+    await newChild(world, "restored");
+    const backup = expectOk(await world.cluster.client.get(secrets, keyOf("restored")));
+    world.clock.jump(DAY);
+    expectOk(await world.registrations.renewConnected("restored", csrOf("k")));
+    const serial = world.signer.signed.at(-1)?.serial ?? "";
+    expectOk(await world.registrations.remove("restored"));
+    const { resourceVersion: _, uid: __, ...metadata } = backup.metadata;
+    expectOk(await world.cluster.client.create(secrets, { ...backup, metadata }));
+    await until(() => world.registrations.accessOf("restored") !== undefined);
+    const { registrations } = world;
+    expect([registrations.isAccepted("restored", serial), registrations.isAccepted("restored", serial, world.clock.now())]).toEqual([
+      false,
+      true,
+    ]);
+    expectOk(await registrations.connected("restored", serial, world.clock.now()));
+    expect(registrations.accessOf("restored")).toMatchObject({ spent: true, closed: true });
+  });
+});
+
 describe("records that other clients change", () => {
   test("a deleted record is refused, and an edited one has effect", async () => {
     const { proxy } = await newChild(world, "edited");

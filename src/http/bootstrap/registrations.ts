@@ -9,7 +9,7 @@ import { parseDnsLabel } from "#kube";
 import { AccessRecords, type AccessError, type AccessRecordsOptions } from "./access-records.ts";
 import {
   extendAccess,
-  isAcceptedSerial,
+  isAcceptedCertificate,
   mayRegister,
   mayRequestCertificate,
   newAccess,
@@ -63,12 +63,11 @@ export class Registrations {
     if (!name.ok) return err({ kind: "invalid-request", message: `name of the cluster: ${name.error}` });
     if (!reissue && this.#records.get(cluster) !== undefined) return ok({});
     const tokens = this.#newTokens(cluster);
-    const created = await this.#records.create(newAccess(cluster, tokens.hashes, Math.floor(expiresAt)));
+    const times = { now: this.#options.clock.now(), expiresAt: Math.floor(expiresAt) };
+    const created = await this.#records.create(newAccess(cluster, tokens.hashes, times));
     if (!created.ok || created.value) return map(created, () => tokens.plain);
     if (!reissue) return ok({});
-    return this.#records.change(cluster, (access) =>
-      ok({ next: reissueAccess(access, tokens.hashes, Math.floor(expiresAt)), value: tokens.plain }),
-    );
+    return this.#records.change(cluster, (access) => ok({ next: reissueAccess(access, tokens.hashes, times), value: tokens.plain }));
   }
 
   /** Another credential for the API proxy; nothing else changes. */
@@ -92,14 +91,17 @@ export class Registrations {
   }
 
   /** An agent has connected: its tokens for the first certificate are closed. Writes only when that is news. */
-  connected(cluster: string, serial: string): Promise<Result<void, AccessError>> {
-    return this.#updateIfNew(cluster, (access) => recordConnection(access, serial));
+  connected(cluster: string, serial: string, notBefore?: number): Promise<Result<void, AccessError>> {
+    return this.#updateIfNew(cluster, (access) => recordConnection(access, { serial, notBefore }));
   }
 
-  /** For a certificate whose chain, validity and cluster are checked already. Answers from memory. */
-  isAccepted(cluster: string, serial: string): boolean {
+  /**
+   * For a certificate whose chain, dates and cluster are checked already. Answers from memory. `notBefore` (milliseconds since 1970): also accepts
+   * certificates that a restored record lacks.
+   */
+  isAccepted(cluster: string, serial: string, notBefore?: number): boolean {
     const access = this.#records.get(cluster);
-    return access !== undefined && isAcceptedSerial(access, serial);
+    return access !== undefined && isAcceptedCertificate(access, { serial, notBefore });
   }
 
   authenticateProxy(cluster: string, token: string): boolean {
