@@ -27,7 +27,7 @@ async function open(upgrade: UpgradeHandler | undefined, options: Partial<Listen
 
 async function receive(socket: Socket, last: string): Promise<string> {
   let received = "";
-  while (!received.endsWith(last)) received += String((await once(socket, "data")) as unknown as [Buffer]);
+  while (!received.endsWith(last)) received += String(await once(socket, "data"));
   return received;
 }
 

@@ -4,9 +4,10 @@
  * Cluster API's managers are its first clients: a child that is not connected is a 503, because a 401 or an empty
  * response makes them replace machines.
  */
-import { map, mapErr, type Clock, type Logger, type Metrics, type Result } from "#base";
+import { describeThrown, fromPromise, map, mapErr, type Clock, type Logger, type Metrics, type Result } from "#base";
 import type { OpenTunnel } from "#link";
 import {
+  abortResponse,
   LISTENER_LIMITS,
   listen,
   type AcceptUpgrade,
@@ -60,8 +61,12 @@ export async function startApiProxy(options: ApiProxyOptions): Promise<Result<Ap
   const serve = async (request: HttpRequest, response: HttpResponse, accept?: AcceptUpgrade) => {
     const started = clock.monotonic();
     const proxied = new ProxiedRequest(context, request, response, accept);
-    await proxied.run();
     const { audit } = proxied;
+    const run = await fromPromise(proxied.run(), describeThrown);
+    if (!run.ok) {
+      options.logger.error("api request failed", { reason: run.error });
+      abortResponse(response);
+    }
     counter.add(1, { cluster: audit.cluster ?? "", code: String(audit.status) });
     writeAudit(options.logger, audit, clock.monotonic() - started);
   };

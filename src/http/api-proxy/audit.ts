@@ -22,7 +22,7 @@ export function writeAudit(logger: Logger, { cluster, method, path, status, upgr
   logger.info("api request", { ...known, method, path: auditPath(path), status, ms: Math.round(ms) });
 }
 
-export function auditPath(target: string): string {
+function auditPath(target: string): string {
   const [path = "", query] = target.split("?", 2);
   if (query === undefined) return path.slice(0, MAX_LENGTH);
   const shown = query.split("&").map((parameter) => {

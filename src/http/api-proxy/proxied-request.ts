@@ -75,10 +75,13 @@ export class ProxiedRequest {
     const { cluster } = route.value;
     const { openRequests, requestsPerCluster } = this.#context;
     if (!openRequests.take(cluster)) return this.#refuse(tooManyRequests(requestsPerCluster));
-    const answer = await this.#send(route.value);
-    if (answer.ok) await (answer.value.upgrade === undefined ? this.#respond(answer.value) : this.#upgrade(answer.value));
-    else this.#refuse(answer.error);
-    openRequests.release(cluster);
+    try {
+      const answer = await this.#send(route.value);
+      if (answer.ok) await (answer.value.upgrade === undefined ? this.#respond(answer.value) : this.#upgrade(answer.value));
+      else this.#refuse(answer.error);
+    } finally {
+      openRequests.release(cluster);
+    }
   }
 
   async #authenticate(): Promise<Result<ProxyRoute, ProxyRefusal>> {
@@ -143,6 +146,9 @@ export class ProxiedRequest {
       await write(piece.value);
     }
     this.#response.end();
+    // a response may come before the end of the request
+    const { limits, clock } = this.#context;
+    if (!this.#request.complete) discardBody(this.#request, { limits, clock });
   }
 
   async #upgrade({ status, headers, body, upgrade = "", send }: TunnelAnswer): Promise<void> {

@@ -13,9 +13,9 @@ import type { TunnelTarget } from "./tunnel-types.ts";
 
 export type TunnelConnections = {
   /** A request whose head is not sent yet. `hasBody` without a length: in chunks. */
-  open(head: TunnelRequestHead, authorization: string | undefined, hasBody: boolean): ClientRequest;
+  readonly open: (head: TunnelRequestHead, authorization: string | undefined, hasBody: boolean) => ClientRequest;
   /** Ends idle connections; open requests go on. */
-  close(): void;
+  readonly close: () => void;
 };
 
 export function openTunnelConnections(target: Pick<TunnelTarget, "url" | "ca">): Result<TunnelConnections, string> {

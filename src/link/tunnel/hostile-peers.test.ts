@@ -137,6 +137,24 @@ describe("a cell", () => {
     expect(pair.cancelled).toEqual(["the cell has not completed the call"]);
   });
 
+  test("that cancels a watch is not waited for, although writes to a cancelled call of gRPC never settle", async () => {
+    const server = await http1Server((_request, response) => void response.write("event"));
+    const pair = tunnelPair(16);
+    const write = (one: TunnelFrame) => (pair.cancelled.length > 0 ? new Promise<void>(() => {}) : pair.agent.write(one));
+    const target: TunnelTarget = {
+      url: `https://127.0.0.1:${server.port}`,
+      ca: authority.certificate,
+      authorization: async () => undefined,
+    };
+    const serving = serveTunnel({ ...pair.agent, write }, target, { clock: new FakeClock(), logger });
+    await pair.cell.write(requestHead({ method: "GET" }));
+    await pair.cell.write(end());
+    for await (const one of pair.cell.read) if (one.frame.case === "data") break;
+    pair.cell.cancel("gone");
+    await serving;
+    await until(() => server.sockets.size === 0);
+  });
+
   test("that cancels before the body is known ends the tunnel", async () => {
     const pair = tunnelPair(16);
     const target: TunnelTarget = { url: "https://127.0.0.1:1", ca: "", authorization: async () => undefined };

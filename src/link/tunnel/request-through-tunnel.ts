@@ -27,7 +27,7 @@ export type TunnelAnswer = {
   readonly body: AsyncIterable<Result<Uint8Array, string>>;
   /** The accepted protocol. `body` then has the bytes of the peer, and `send` sends those of the client. */
   readonly upgrade: string | undefined;
-  send(bytes: AsyncIterable<Uint8Array>): void;
+  readonly send: (bytes: AsyncIterable<Uint8Array>) => void;
 };
 
 /** `invalid`: nothing was sent. */

@@ -123,8 +123,10 @@ export class TunnelExchange {
     return isLate ? "The API server does not read the body of the request." : undefined;
   }
 
+  /** Only the first reason counts, and none if the cell has gone: a peer that has gone reads nothing. */
   #fail(message: string): void {
-    this.#failure ??= message;
+    if (this.#stop.signal.aborted) return;
+    this.#failure = message;
     this.#stop.abort();
   }
 
@@ -156,7 +158,7 @@ export class TunnelExchange {
     }
   }
 
-  /** Ends with the exchange if the cell has gone; a peer that has gone reads nothing. */
+  /** Does not wait for a cell that has gone. */
   async #write(frame: TunnelFrame): Promise<void> {
     if (this.#stop.signal.aborted) return;
     const written = this.#options.frames.write(frame).catch(() => this.#stop.abort());
