@@ -1,7 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { afterEach, describe, expect, it } from "vitest";
-import { err, expectOk, ok, sensitive, type Result } from "#base";
-import { createCertificateAuthority, issueCertificate } from "#pki";
+import { err, expectOk, ok, type Result } from "#base";
 import { encodeAgentPayload } from "../protocol/encode-messages.ts";
 import { CellCommandSchema } from "../protocol/generated/agent_pb.ts";
 import { LINK_LIMITS, LINK_TIMES } from "../protocol/link-limits.ts";
@@ -275,6 +274,27 @@ describe("a lost parent", () => {
   });
 });
 
+describe("a wall clock that is set", () => {
+  it("does not end a connection or delay a reconnect, on either side", async () => {
+    const link = newLink();
+    const wall = { offset: 0 };
+    const now = link.clock.now.bind(link.clock);
+    link.clock.now = () => now() + wall.offset;
+    const agent = link.start("a");
+    await link.clock.advance(0);
+    for (const offset of [3_600_000, -3_600_000]) {
+      wall.offset = offset;
+      await link.clock.advance(60_000);
+      expect(link.sessions.agents().get("a")?.lastCloseReason).toBeUndefined();
+    }
+    wall.offset = 0;
+    link.restartCell();
+    wall.offset = -3_600_000;
+    await link.clock.advance(5_000);
+    expect(agent.status().connected).toBe(true);
+  });
+});
+
 describe("the cell refuses", () => {
   const identity = { cell: "c", cluster: "a", serial: "1" };
   const ready = { kind: "ready", agentVersion: "", kubernetesVersion: "", protocolVersions: [1], generation: 1n, state: "Ready" } as const;
@@ -392,102 +412,5 @@ describe("a tunnel that cannot be opened", () => {
     const refused = sessions.openTunnel("a", never);
     await link.clock.advance(0);
     expect(await refused).toEqual(err({ kind: "refused", message: "the agent has 256 tunnels, the limit" }));
-  });
-});
-
-describe("renewal", () => {
-  const now = Date.UTC(2026, 0, 1);
-  const authority = expectOk(
-    createCertificateAuthority({ commonName: "cell c", notBefore: new Date(now - 1e6), notAfter: new Date(now + 1e12) }),
-  );
-  const dates = { notBefore: new Date(now - 1e6), notAfter: new Date(now + 1e9) };
-  const issue = () => expectOk(issueCertificate(authority, { commonName: "a", usages: ["client"], ...dates }));
-
-  function renewable() {
-    const link = newLink();
-    const fresh = issue();
-    let credentials = { certificate: "old", key: sensitive("old"), trustBundle: "" };
-    let isDue = true;
-    const agent = link.start("a", {
-      credentials: () => credentials,
-      renewal: { due: () => isDue, request: () => ok({ csr: "CSR", key: fresh.key }) },
-      onRenewed(next) {
-        isDue = false;
-        credentials = { ...next };
-        return Promise.resolve();
-      },
-    });
-    return { link, fresh, agent, credentials: () => credentials };
-  }
-
-  it("stores the certificate for the new key, and connects with it", async () => {
-    const { link, fresh, credentials, agent } = renewable();
-    link.renew = (cluster, csr) => {
-      expect([cluster, csr]).toEqual(["a", "CSR"]);
-      return Promise.resolve(ok({ certificate: fresh.certificate, trustBundle: authority.certificate }));
-    };
-    await link.clock.advance(1_000);
-    expect(credentials()).toMatchObject({ certificate: fresh.certificate, trustBundle: authority.certificate });
-    expect(link.channels).toHaveLength(2);
-    expect(agent.status().connected).toBe(true);
-    expect(warnings(link)).toEqual([]);
-  });
-
-  const failures = [
-    { name: "the cell refuses", answer: () => Promise.resolve(err("revoked")), want: "revoked" },
-    { name: "the cell fails", answer: () => Promise.reject(new Error("no authority")), want: "the cell could not sign the request" },
-    {
-      name: "the certificate is for another key",
-      answer: () => Promise.resolve(ok({ certificate: issue().certificate, trustBundle: "" })),
-      want: "the cell sent a certificate for another key",
-    },
-    {
-      name: "the certificate is not readable",
-      answer: () => Promise.resolve(ok({ certificate: "PEM", trustBundle: "" })),
-      want: "the cell sent a certificate that is not readable PEM",
-    },
-  ];
-  it.each(failures)("keeps the old certificate when $name, and tries again after ten minutes", async ({ answer, want }) => {
-    const { link, credentials } = renewable();
-    let asked = 0;
-    link.renew = () => {
-      asked += 1;
-      return answer();
-    };
-    await link.clock.advance(1_000);
-    expect(credentials().certificate).toBe("old");
-    expect(warnings(link)).toMatchObject([{ message: "the certificate was not renewed; the agent tries again", fields: { error: want } }]);
-    await link.clock.advance(LINK_TIMES.renewalRetryMs + 40_000);
-    expect(asked).toBe(2);
-  });
-
-  it("asks again on the next connection when the answer was lost", async () => {
-    const { link, fresh, credentials } = renewable();
-    link.renew = () => new Promise(() => {});
-    await link.clock.advance(1_000);
-    link.channels.at(-1)?.control.close({ kind: "gone", reason: "network" });
-    link.restartCell();
-    link.renew = () => Promise.resolve(ok({ certificate: fresh.certificate, trustBundle: authority.certificate }));
-    await link.clock.advance(5_000);
-    expect(credentials().certificate).toBe(fresh.certificate);
-  });
-
-  it("stores the trust bundle of a Welcome when it differs, and never one without certificates", async () => {
-    const link = newLink();
-    const stored: string[] = [];
-    link.start("a", {
-      onTrustBundle(bundle) {
-        stored.push(bundle);
-        return Promise.resolve();
-      },
-      credentials: () => ({ certificate: "", key: sensitive(""), trustBundle: stored.at(-1) ?? "" }),
-    });
-    for (const bundle of [authority.certificate, authority.certificate, "nonsense"]) {
-      link.trustBundle = bundle;
-      link.sessions.welcomeAgain();
-      await link.clock.advance(0);
-    }
-    expect(stored).toEqual([authority.certificate]);
-    expect(warnings(link)).toMatchObject([{ message: "the trust bundle of the cell was not stored" }]);
   });
 });

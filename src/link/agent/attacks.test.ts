@@ -166,7 +166,7 @@ describe("an attack with a certificate", () => {
   });
 
   it("a certificate that is not an agent's: refused with the reason", async () => {
-    const closed = await call(certificate("someone"), (stream) => stream.write(ready("a")));
+    const closed = await call(certificate("administrator"), (stream) => stream.write(ready("a")));
     expect(closed.reason).toBe("the certificate is not an agent's: it has no name");
   });
 
@@ -206,6 +206,17 @@ describe("an attack with a certificate", () => {
     socket.on("error", () => {});
     socket.resume();
     await once(socket, "close");
+  });
+
+  it("bytes that are not HTTP/2 after the handshake: the connection is closed", async () => {
+    const { certificate: cert, key } = certificate("c/a");
+    const names = { host: "127.0.0.1", port: link.cell.port, servername: "c.cell.lattice", ALPNProtocols: ["h2"] };
+    const socket = connectTls({ ...names, ca: link.authority.certificate, cert, key: reveal(key) });
+    closing.push(() => socket.destroy());
+    socket.on("error", () => {});
+    socket.resume();
+    socket.write(Buffer.alloc(64 * 1024, 0xee));
+    await new Promise((resolve) => socket.on("close", resolve));
   });
 
   it("replayed acknowledgements: no command is settled by them", async () => {

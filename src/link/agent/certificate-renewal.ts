@@ -26,8 +26,8 @@ export class CertificateRenewal {
 
   /** The request to send now, if one is due. */
   requestIfDue(): string | undefined {
-    const now = this.#clock.now();
-    if (now < this.#nextAttempt || !this.#options.renewal.due(now)) return undefined;
+    const now = this.#clock.monotonic();
+    if (now < this.#nextAttempt || !this.#options.renewal.due(this.#clock.now())) return undefined;
     this.#nextAttempt = now + LINK_TIMES.renewalRetryMs;
     const request = this.#options.renewal.request();
     if (!request.ok) {

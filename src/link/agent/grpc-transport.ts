@@ -38,7 +38,8 @@ function channelOf({ endpoint, cell }: Target, context: SecureContext): AgentCha
   const secure = grpcCredentials.createFromSecureContext(context, {
     checkServerIdentity: (_name, certificate) => checkServerIdentity(cellName, certificate) ?? checkServerIdentity(host, certificate),
   });
-  const client = new Client(endpoint, secure, { ...CHANNEL_OPTIONS, "grpc.ssl_target_name_override": cellName });
+  // the scheme, because a host may have the name of another scheme
+  const client = new Client(`dns:${endpoint}`, secure, { ...CHANNEL_OPTIONS, "grpc.ssl_target_name_override": cellName });
   const open = ({ path, requestSerialize, responseDeserialize }: (typeof LINK_METHODS)["connect"]) =>
     client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize);
   return {

@@ -2,7 +2,7 @@
 import { describeThrown, err, fromPromise, ok } from "#base";
 import type { AgentPayload, CommandAckMessage } from "../protocol/agent-messages.ts";
 import type { CellOrder } from "../protocol/cell-messages.ts";
-import { CommandMemory, type CommandOutcome } from "../protocol/command-memory.ts";
+import { CommandMemory, type OrderOutcome } from "../protocol/command-memory.ts";
 import type { OrderResult } from "./agent-types.ts";
 
 export type OrderActions = {
@@ -27,7 +27,7 @@ export class OrderRunner {
     if (arrival.kind === "answer") return this.#acknowledge(order, arrival.ack);
     const done = await fromPromise(this.#perform(order), describeThrown);
     const result = done.ok ? done.value : done;
-    const outcome: CommandOutcome = result.ok
+    const outcome: OrderOutcome = result.ok
       ? { success: true, error: "", effects: result.value }
       : { success: false, error: result.error, effects: [] };
     for (const ack of this.#memory.finished(id, outcome)) this.#acknowledge(order, ack);

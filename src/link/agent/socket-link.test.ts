@@ -1,9 +1,9 @@
 import { create } from "@bufbuild/protobuf";
 import { afterEach, describe, expect, it } from "vitest";
-import { expectOk, ok, systemClock } from "#base";
+import { createLogger, expectOk, ok, sensitive, systemClock } from "#base";
 import { TunnelFrameSchema, type TunnelFrame } from "../protocol/generated/agent_pb.ts";
 import type { TunnelFrames } from "../tunnel/tunnel-types.ts";
-import type { AgentCredentials } from "./agent-types.ts";
+import type { AgentCredentials, AgentLinkOptions } from "./agent-types.ts";
 import { clientCertificate, newAuthority, serving, SocketLink } from "./socket-link.test-support.ts";
 
 const links: SocketLink[] = [];
@@ -132,6 +132,54 @@ describe("cell and agent on sockets", () => {
     expect(await read(tunnel)).toBe(0); // ends when the connection is destroyed
     link.cell.forget("a", "the cluster was deleted");
     expect(link.cell.agents().size).toBe(0);
+  });
+});
+
+describe("an agent does not connect", () => {
+  /** The reason of the first warning. */
+  function firstWarning(link: SocketLink, options: Partial<AgentLinkOptions>): Promise<unknown> {
+    return new Promise((resolve) => {
+      const logger = createLogger((level, _message, fields) => level === "warn" && resolve(fields["reason"]));
+      link.startAgent("a", { logger, ...options });
+    });
+  }
+
+  it("to a server with the name of another cell", async () => {
+    const link = newLink();
+    await link.startCell({ tls: { ...serving(link.authority, ["d.cell.lattice"]), trustBundle: link.authority.certificate } });
+    expect(await firstWarning(link, {})).toContain("c.cell.lattice");
+    expect(link.cell.agents().size).toBe(0);
+  });
+
+  it("to a server without the host of the endpoint", async () => {
+    const link = newLink();
+    const { port } = await link.startCell();
+    expect(await firstWarning(link, { endpoint: `localhost:${port}` })).toContain("localhost");
+  });
+
+  it("to a server of another authority", async () => {
+    const link = newLink();
+    await link.startCell();
+    const credentials = { ...link.credentials("c/a"), trustBundle: newAuthority().certificate };
+    expect(await firstWarning(link, { credentials: () => credentials })).toMatch(/certificate/);
+  });
+
+  it("with credentials that cannot be read, and logs no part of them", async () => {
+    const link = newLink();
+    await link.startCell();
+    const credentials = { ...link.credentials("c/a"), key: sensitive("-----BEGIN PRIVATE KEY-----\nsecret") };
+    const want = "the certificate, key or trust bundle of the agent is not readable PEM, or they do not belong together";
+    expect(await firstWarning(link, { credentials: () => credentials })).toBe(want);
+  });
+});
+
+describe("a cell does not start", () => {
+  it("on a port that is in use, or with a certificate that cannot be read", async () => {
+    const link = newLink();
+    const { port } = await link.startCell();
+    await expect(link.startCell({ port })).rejects.toThrow(`the cell cannot listen on 127.0.0.1:${port}: listen EADDRINUSE`);
+    const tls = { ...serving(link.authority), certificate: "nonsense", trustBundle: "" };
+    await expect(link.startCell({ tls })).rejects.toThrow("is not readable PEM");
   });
 });
 

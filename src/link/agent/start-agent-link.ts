@@ -1,7 +1,7 @@
 /**
  * Keeps an agent connected to its cell. Decisions about the connection are in connection-machine.ts; this class carries its effects out.
  *
- * Nothing here can stop the child: whatever the cell does, the worst outcome is that the agent waits and connects again.
+ * Times are of the monotonic clock: a wall clock that is set back must not delay the next attempt. Nothing here can stop the child: whatever the cell does, the worst outcome is that the agent waits and connects again.
  */
 import { create } from "@bufbuild/protobuf";
 import { describeThrown, fromPromise, ok, withJitter, type Result } from "#base";
@@ -41,6 +41,7 @@ class RunningAgentLink implements AgentLink {
   #tunnels = 0;
   #heartbeatMs: number = LINK_TIMES.heartbeatMs;
   #sentHealth = "";
+  #connectedSince = 0;
   #lastCloseReason: string | undefined;
   #cancelTick = () => {};
   #cancelHeartbeat = () => {};
@@ -58,13 +59,13 @@ class RunningAgentLink implements AgentLink {
   }
 
   start(): void {
-    this.#dispatch({ kind: "start", now: this.#options.clock.now() });
+    this.#dispatch({ kind: "start", now: this.#options.clock.monotonic() });
   }
 
   status(): AgentLinkStatus {
     const reason = this.#lastCloseReason === undefined ? {} : { lastCloseReason: this.#lastCloseReason };
     if (this.#state.phase !== "connected") return { connected: false, ...reason };
-    return { connected: true, since: this.#state.since, protocol: this.#state.protocol, ...reason };
+    return { connected: true, since: this.#connectedSince, protocol: this.#state.protocol, ...reason };
   }
 
   reportChanged(): void {
@@ -88,7 +89,9 @@ class RunningAgentLink implements AgentLink {
     const due = connectionDue(this.#state);
     if (due === undefined) return;
     const { clock, random } = this.#options;
-    this.#cancelTick = clock.after(due - clock.now(), () => this.#dispatch({ kind: "tick", now: clock.now(), random: random() }));
+    this.#cancelTick = clock.after(due - clock.monotonic(), () =>
+      this.#dispatch({ kind: "tick", now: clock.monotonic(), random: random() }),
+    );
   }
 
   #perform(effect: ConnectionEffect): void {
@@ -113,9 +116,8 @@ class RunningAgentLink implements AgentLink {
   }
 
   async #open(connection: number): Promise<void> {
-    const { transport, credentials } = this.#options;
     this.#cancelHeartbeat();
-    const opened = (transport ?? grpcTransport(this.#options)).open(credentials());
+    const opened = (this.#options.transport ?? grpcTransport(this.#options)).open(this.#options.credentials());
     if (!opened.ok) return this.#ended(connection, { kind: "refused", reason: opened.error });
     const channel = opened.value;
     this.#channels.set(connection, channel);
@@ -150,7 +152,7 @@ class RunningAgentLink implements AgentLink {
       this.#renewal.connectionEnded();
     }
     const { clock, random } = this.#options;
-    this.#dispatch({ kind: "ended", connection, close, now: clock.now(), random: random() });
+    this.#dispatch({ kind: "ended", connection, close, now: clock.monotonic(), random: random() });
   }
 
   #closeChannel(connection: number, reason: string): void {
@@ -186,8 +188,9 @@ class RunningAgentLink implements AgentLink {
     void this.#renewal.trustBundle(trustBundle);
     const wasConnected = this.#state.phase === "connected";
     this.#heartbeatMs = heartbeatMs;
-    this.#dispatch({ kind: "welcome", connection, protocol, now: this.#options.clock.now() });
+    this.#dispatch({ kind: "welcome", connection, protocol, now: this.#options.clock.monotonic() });
     if (wasConnected || this.#state.phase !== "connected") return;
+    this.#connectedSince = this.#options.clock.now();
     this.#sentHealth = "";
     this.#beat();
   }
@@ -225,7 +228,7 @@ class RunningAgentLink implements AgentLink {
   }
 
   async #renewed(answer: Extract<CellPayload, { kind: "renewal-response" }>): Promise<void> {
-    if (await this.#renewal.answered(answer)) this.#dispatch({ kind: "renewed", now: this.#options.clock.now() });
+    if (await this.#renewal.answered(answer)) this.#dispatch({ kind: "renewed", now: this.#options.clock.monotonic() });
   }
 
   async #serveTunnel(channel: AgentChannel, id: string): Promise<void> {

@@ -59,11 +59,11 @@ export class AgentSessions {
 
   /** Whether the owner of a certificate may open a stream. */
   admit(identity: LinkIdentity): Result<LinkIdentity, StreamClose> {
-    const { cell, authenticate } = this.#services;
+    const { cell } = this.#services;
     if (this.#isClosed) return err({ kind: "gone", reason: "the cell stops" });
     if (identity.cell !== cell)
       return err({ kind: "refused", reason: `the certificate is of cell "${identity.cell}"; this is cell "${cell}"` });
-    const allowed = authenticate(identity);
+    const allowed = this.#services.authenticate(identity);
     return allowed.ok ? ok(identity) : err({ kind: "refused", reason: allowed.error });
   }
 
@@ -80,14 +80,14 @@ export class AgentSessions {
       message: (message) => {
         cancel();
         const payload = message.ok ? parseAgentMessage(message.value, cluster) : message;
-        const now = clock.now();
-        if (payload.ok) this.#step(cluster, { kind: "message", stream: id, payload: payload.value, now });
+        const now = clock.monotonic();
+        if (payload.ok) this.#step(cluster, { kind: "message", stream: id, payload: payload.value, now, wall: clock.now() });
         else this.#step(cluster, { kind: "invalid", stream: id, reason: payload.error, now });
       },
       ended: ({ reason }) => {
         cancel();
         this.#streams.delete(id);
-        if (this.#sessions.has(cluster)) this.#step(cluster, { kind: "ended", stream: id, reason, now: clock.now() });
+        if (this.#sessions.has(cluster)) this.#step(cluster, { kind: "ended", stream: id, reason, now: clock.monotonic() });
       },
     });
   }
@@ -116,7 +116,7 @@ export class AgentSessions {
   };
 
   disconnect(cluster: string, reason: string): void {
-    if (this.#sessions.has(cluster)) this.#step(cluster, { kind: "disconnect", reason, now: this.#services.clock.now() });
+    if (this.#sessions.has(cluster)) this.#step(cluster, { kind: "disconnect", reason, now: this.#services.clock.monotonic() });
   }
 
   forget(cluster: string, reason: string): void {
@@ -153,7 +153,7 @@ export class AgentSessions {
   }
 
   #check(): void {
-    const now = this.#services.clock.now();
+    const now = this.#services.clock.monotonic();
     for (const cluster of this.#sessions.keys()) this.#step(cluster, { kind: "check", now });
     this.#cancelCheck = this.#services.clock.after(CHECK_MS, () => this.#check());
   }
@@ -169,6 +169,8 @@ export class AgentSessions {
     if (state !== NEW_SESSION) this.#sessions.set(cluster, session);
     if (state !== session.state) this.#views.set(cluster, agentView(cluster, state));
     this.#connected += Number(state.phase === "connected") - Number(session.state.phase === "connected");
+    const isLost = session.state.phase === "connected" && state.phase === "disconnected";
+    if (isLost) this.tunnels.cancel(`${cluster} is not connected`, cluster);
     session.state = state;
     for (const effect of effects) this.#perform(cluster, session, effect);
   }

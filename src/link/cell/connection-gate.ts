@@ -11,7 +11,7 @@ const MOST_ADDRESSES = 10_000;
 
 type Address = { handshakes: number; tokens: number; at: number };
 /** Every accepted connection calls both, once each. */
-export type GatePass = { handshakeEnded(): void; closed(): void };
+export type GatePass = { readonly handshakeEnded: () => void; readonly closed: () => void };
 
 export class ConnectionGate {
   readonly #limits: ConnectionLimits;

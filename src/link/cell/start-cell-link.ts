@@ -41,11 +41,19 @@ export async function startCellLink(options: CellLinkOptions): Promise<Result<Ce
     const identity = connections.identityOf(call.getPeer(), limits.connections);
     return andThen(identity, (known) => sessions.admit(known));
   };
+  const refusals = options.metrics.counter("lattice_link_refused_total", "Streams that the cell refused when they opened, by kind.");
+  const refuse = (call: ByteCall, close: StreamClose): void => {
+    refusals.add(1, { kind: close.kind });
+    options.logger.debug("stream refused", { peer: call.getPeer(), reason: close.reason });
+    connections.destroyLater(call.getPeer());
+    call.on("error", () => {});
+    call.emit("error", statusOfClose(close));
+  };
   server.register(
     LINK_METHODS.connect.path,
     (call: ByteCall) => {
       const identity = admitted(call);
-      if (!identity.ok) return refuse(call, identity.error, connections);
+      if (!identity.ok) return refuse(call, identity.error);
       const stream = serverCallStream(call, { incoming: agentMessageCodec, outgoing: cellCommandCodec });
       sessions.accept(connections.guarded(stream, call.getPeer()), identity.value);
     },
@@ -57,7 +65,7 @@ export async function startCellLink(options: CellLinkOptions): Promise<Result<Ce
     LINK_METHODS.tunnel.path,
     (call: ByteCall) => {
       const identity = admitted(call);
-      if (!identity.ok) return refuse(call, identity.error, connections);
+      if (!identity.ok) return refuse(call, identity.error);
       void acceptTunnel(call, identity.value.cluster, sessions);
     },
     LINK_METHODS.tunnel.responseSerialize,
@@ -104,12 +112,6 @@ export async function startCellLink(options: CellLinkOptions): Promise<Result<Ce
       await listener.value.close();
     },
   });
-}
-
-function refuse(call: ByteCall, close: StreamClose, connections: ConnectionTable): void {
-  connections.destroyLater(call.getPeer());
-  call.on("error", () => {});
-  call.emit("error", statusOfClose(close));
 }
 
 /** The first frame of the agent names the tunnel; it must be one that this agent was asked for. */

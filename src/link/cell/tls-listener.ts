@@ -76,8 +76,12 @@ export async function startTlsListener(options: TlsListenerOptions): Promise<Res
     });
     secured.emit("connection", socket);
   });
+  const onError = (error: Error) =>
+    options.logger.error("the listener of the cell failed to accept a connection", { error: error.message });
   const bound = await fromPromise(bind(server, options.host, options.port), describeThrown);
   if (!bound.ok) return bound;
+  server.on("error", onError); // without a listener, a lack of file descriptors would end the process
+  secured.on("error", onError);
   return ok({
     port: bound.value,
     reload: (tls) => map(checkContext(contextOf(tls)), () => secured.setSecureContext(contextOf(tls))),

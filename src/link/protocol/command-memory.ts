@@ -6,7 +6,7 @@
 import type { CommandAckMessage } from "./agent-messages.ts";
 import { LINK_LIMITS } from "./link-limits.ts";
 
-export type CommandOutcome = Pick<CommandAckMessage, "success" | "error" | "effects">;
+export type OrderOutcome = Pick<CommandAckMessage, "success" | "error" | "effects">;
 
 /** What to do with a command that has arrived. */
 export type CommandArrival =
@@ -35,7 +35,7 @@ export class CommandMemory {
   }
 
   /** The acknowledgement, once for each time that the command arrived. */
-  finished(id: string, outcome: CommandOutcome): readonly CommandAckMessage[] {
+  finished(id: string, outcome: OrderOutcome): readonly CommandAckMessage[] {
     const ack: CommandAckMessage = { kind: "command-ack", id, ...outcome };
     const times = this.#commands.get(id);
     this.#commands.delete(id); // a finished command is as new as its result

@@ -19,7 +19,7 @@ function ready(generation: bigint, protocolVersions: readonly number[] = [1]): A
 }
 
 function message(stream: number, payload: AgentPayload, now = 0): SessionEvent {
-  return { kind: "message", stream, payload, now };
+  return { kind: "message", stream, payload, now, wall: now };
 }
 
 function runSession(events: readonly SessionEvent[]): { state: SessionState; effects: SessionEffect[] } {
@@ -264,7 +264,7 @@ describe("stepConnection", () => {
         for (const [one, after] of events) {
           now += after;
           if (one.kind === "ended") open.delete(one.connection);
-          const step = stepConnection(state, { ...one, now } as ConnectionEvent);
+          const step = stepConnection(state, { ...one, now });
           state = step.state;
           for (const effect of step.effects) {
             if (effect.kind === "open") open.add(effect.connection);

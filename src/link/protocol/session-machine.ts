@@ -31,12 +31,13 @@ export type SessionState =
       readonly generation: bigint;
       readonly stream: StreamId;
       readonly connectedSince: number;
-      /** As `lastHeartbeat`, or the time of AgentReady. */
+      /** The time of the last heartbeat or of AgentReady, as `now` of the event. */
       readonly heardAt: number;
     } & SessionFacts);
 
+/** `now` never decreases: a wall clock that is set forward must not make every agent stale. `wall` is for users. */
 export type SessionEvent =
-  | { readonly kind: "message"; readonly stream: StreamId; readonly payload: AgentPayload; readonly now: number }
+  | { readonly kind: "message"; readonly stream: StreamId; readonly payload: AgentPayload; readonly now: number; readonly wall: number }
   | { readonly kind: "invalid"; readonly stream: StreamId; readonly reason: string; readonly now: number }
   | { readonly kind: "ended"; readonly stream: StreamId; readonly reason: string; readonly now: number }
   | { readonly kind: "disconnect"; readonly reason: string; readonly now: number }
@@ -84,6 +85,7 @@ export function stepSession(state: SessionState, event: SessionEvent): SessionSt
 
 type Connected = Extract<SessionState, { phase: "connected" }>;
 type Sent = { readonly stream: StreamId; readonly now: number };
+type Received = Sent & { readonly wall: number };
 
 function onInvalid(state: SessionState, { stream, reason, now }: Sent & { readonly reason: string }): SessionStep {
   const current = currentOf(state, stream);
@@ -91,7 +93,7 @@ function onInvalid(state: SessionState, { stream, reason, now }: Sent & { readon
   return current === undefined ? closeOnly(state, stream, close) : drop(current, close, now);
 }
 
-function onReady(state: SessionState, ready: AgentReadyMessage, { stream, now }: Sent): SessionStep {
+function onReady(state: SessionState, ready: AgentReadyMessage, { stream, now, wall }: Received): SessionStep {
   const current = currentOf(state, stream);
   if (current !== undefined) return drop(current, { kind: "invalid", reason: "AgentReady was sent twice on one stream" }, now);
   const isFenced = state.phase === "connected" || now < state.fencedUntil;
@@ -105,14 +107,14 @@ function onReady(state: SessionState, ready: AgentReadyMessage, { stream, now }:
     phase: "connected",
     generation: ready.generation,
     stream,
-    connectedSince: now,
+    connectedSince: wall,
     heardAt: now,
     state: ready.state,
     agentVersion: ready.agentVersion,
     protocol: version.value,
     kubernetesVersion: ready.kubernetesVersion,
     bootstrapComplete: state.bootstrapComplete,
-    lastHeartbeat: now,
+    lastHeartbeat: wall,
     ...(state.health === undefined ? {} : { health: state.health }),
     ...(state.lastCloseReason === undefined ? {} : { lastCloseReason: state.lastCloseReason }),
   };
@@ -123,12 +125,12 @@ function onReady(state: SessionState, ready: AgentReadyMessage, { stream, now }:
   return { state: next, effects: [...replaced, { kind: "welcome", stream, protocol: version.value }, { kind: "changed" }] };
 }
 
-function onMessage(from: SessionState, { stream, payload, now }: Sent & { readonly payload: AgentPayload }): SessionStep {
+function onMessage(from: SessionState, { stream, payload, now, wall }: Received & { readonly payload: AgentPayload }): SessionStep {
   const state = currentOf(from, stream);
   if (state === undefined) return closeOnly(from, stream, { kind: "invalid", reason: "the first message must be AgentReady" });
   switch (payload.kind) {
     case "heartbeat": {
-      const next = { ...state, state: payload.state, heardAt: now, lastHeartbeat: now };
+      const next = { ...state, state: payload.state, heardAt: now, lastHeartbeat: wall };
       return { state: next, effects: payload.state === state.state ? [] : [{ kind: "changed" }] };
     }
     case "health": {

@@ -21,5 +21,7 @@ export function statusOfClose({ kind, reason }: StreamClose): CallStatus {
 }
 
 export function closeOfStatus({ code, details }: CallStatus): StreamClose {
-  return { kind: KINDS.get(code) ?? "gone", reason: details === "" || code === status.OK ? "the peer ended the stream" : details };
+  // grpc-js adds this heading to every failed connection, also when it has no text for it
+  const reason = details.replace(/\.? *Resolution note: *$/, "");
+  return { kind: KINDS.get(code) ?? "gone", reason: reason === "" || code === status.OK ? "the peer ended the stream" : reason };
 }
