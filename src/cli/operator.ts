@@ -7,6 +7,7 @@ import {
   nodeProcesses,
   noTracing,
   ok,
+  reveal,
   sensitive,
   sha256Hex,
   type Logger,
@@ -14,6 +15,7 @@ import {
   type Result,
 } from "#base";
 import type { FromOperator } from "#fleet";
+import type { TunnelTarget } from "#link";
 import {
   createLogSink,
   createOtlpTracer,
@@ -68,7 +70,7 @@ async function runOperator(io: CliIo, { config, logger, connection }: Prepared):
   const { clock, random } = io;
   const started = await startOperator(
     config,
-    { client: connection.client, clock, random, logger, metrics, tracer: tracer ?? noTracing },
+    { client: connection.client, clock, random, logger, metrics, tracer: tracer ?? noTracing, apiServer: apiServerOf(connection, io.signal) },
     io.signal,
   );
   // a signal cancels the calls that are under way
@@ -80,6 +82,18 @@ async function runOperator(io: CliIo, { config, logger, connection }: Prepared):
   await tracer?.close();
   io.stdout("operator stopped\n");
   return 0;
+}
+
+/** For the parent of this cluster, whose requests come through the agent. Client certificates are not passed on: a token is needed. */
+function apiServerOf({ config }: Connection, signal: AbortSignal): TunnelTarget {
+  return {
+    url: config.server,
+    ca: config.certificateAuthority ?? "",
+    authorization: async () => {
+      const credential = await config.credentials.get(signal);
+      return credential.ok && credential.value.token !== undefined ? `Bearer ${reveal(credential.value.token)}` : undefined;
+    },
+  };
 }
 
 /** Configured by OpenTelemetry's standard environment variables. */

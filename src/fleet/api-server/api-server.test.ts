@@ -108,7 +108,7 @@ describe("the API-server process", () => {
     return { folder, received, last, tell, deliver: (message: unknown) => deliver(message), end: () => (stop.abort(), ended), ended };
   }
 
-  const BEGIN: ToApiServer = { kind: "begin", repair: false, processes: [] };
+  const BEGIN: ToApiServer = { kind: "begin", repair: false, bare: false, processes: [], machines: [] };
 
   it("requests the process of the operator, and shows it in the status of its Pod", { timeout: 60_000 }, async () => {
     const server = serve();

@@ -6,6 +6,9 @@ const capi = (group: string, kind: string, plural: string) =>
   defineResource<KubeObject>({ group, version: "v1beta2", kind, plural, namespaced: true });
 const core = (kind: string, plural: string) => capi("cluster.x-k8s.io", kind, plural);
 const infrastructure = (kind: string, plural: string) => capi("infrastructure.cluster.x-k8s.io", kind, plural);
+/** The providers of Google Cloud and Azure serve only v1beta1. */
+const infrastructureV1beta1 = (kind: string, plural: string) =>
+  defineResource<KubeObject>({ group: "infrastructure.cluster.x-k8s.io", version: "v1beta1", kind, plural, namespaced: true });
 const local = (kind: string, plural: string) =>
   defineResource<KubeObject>({ group: "infrastructure.lattice.dev", version: "v1alpha1", kind, plural, namespaced: true });
 
@@ -22,6 +25,19 @@ export const clusterResourceSetBindings = capi("addons.cluster.x-k8s.io", "Clust
 export const devClusters = infrastructure("DevCluster", "devclusters");
 export const devMachines = infrastructure("DevMachine", "devmachines");
 export const devMachineTemplates = infrastructure("DevMachineTemplate", "devmachinetemplates");
+export const awsClusters = infrastructure("AWSCluster", "awsclusters");
+export const awsMachineTemplates = infrastructure("AWSMachineTemplate", "awsmachinetemplates");
+export const awsClusterStaticIdentities = defineResource<KubeObject>({
+  group: "infrastructure.cluster.x-k8s.io",
+  version: "v1beta2",
+  kind: "AWSClusterStaticIdentity",
+  plural: "awsclusterstaticidentities",
+  namespaced: false,
+});
+export const gcpClusters = infrastructureV1beta1("GCPCluster", "gcpclusters");
+export const gcpMachineTemplates = infrastructureV1beta1("GCPMachineTemplate", "gcpmachinetemplates");
+export const azureClusters = infrastructureV1beta1("AzureCluster", "azureclusters");
+export const azureMachineTemplates = infrastructureV1beta1("AzureMachineTemplate", "azuremachinetemplates");
 export const localClusters = local("LocalCluster", "localclusters");
 export const localMachines = local("LocalMachine", "localmachines");
 export const localMachineTemplates = local("LocalMachineTemplate", "localmachinetemplates");

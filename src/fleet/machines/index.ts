@@ -1,0 +1,4 @@
+export { FleetMachineHost } from "./machine-host.ts";
+export { SOCKET_VARIABLE, TOKEN_VARIABLE } from "./machine-environment.ts";
+export { ROOT_VARIABLE, reRootKnownPath } from "./re-root.ts";
+export { runMachine, type RunMachineOptions } from "./run-machine.ts";
