@@ -19,7 +19,7 @@ import { capiComponents, type CapiProvider } from "./components.ts";
 type Manager = CapiProvider & { readonly binary: CapiBinaryName; readonly module: "capi" | "capd"; readonly kustomization: string };
 
 const CORE = { version: CAPI_VERSION, module: "capi" } as const;
-const MANAGERS: readonly Manager[] = [
+export const MANAGERS: readonly Manager[] = [
   { ...CORE, binary: "capi-core", name: "cluster-api", type: "CoreProvider", namespace: "capi-system", kustomization: "core/config/default" },
   {
     ...CORE,
@@ -116,7 +116,7 @@ function webhookCertificates(folder: string): readonly [string, string] {
   return [certificates, authority.certificate];
 }
 
-async function moduleFile(module: keyof typeof MODULES, path: string): Promise<string> {
+export async function moduleFile(module: keyof typeof MODULES, path: string): Promise<string> {
   const env = { ...process.env, GOWORK: "off", GOFLAGS: "" };
   const ran = await runProgram("go", ["mod", "download", "-json", MODULES[module]], { cwd: tmpdir(), env, limitMs: FETCH_MS });
   const answer = parseJson(ran.stdout);
