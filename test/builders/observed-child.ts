@@ -75,6 +75,7 @@ export function observedChild(change: Partial<ObservedChild> = {}): ObservedChil
     errors: [],
     objects: { namespace: "capi-prod", first: [], rest: [], usedTemplates: new Set() },
     access: { spent: true, revoked: false, expiresAt: NOON, certificates: [{ serial: "1", notAfter: NOON + 29 * 24 * HOUR_MS }] },
+    hasNamespace: true,
     hasToken: true,
     hasKubeconfig: true,
     capi: COMPLETE_CAPI,

@@ -1,7 +1,7 @@
 /** Changes of a pass over a LatticeCluster beside the objects that it applies. Each is safe to repeat. */
 import { bytesOfBase64, sensitive, textOfBytes, type Sensitive } from "#base";
 import { tokenSecretName } from "#cluster-compiler";
-import { failed, FIELD_MANAGER, isLabelledByUs, OWNER_ANNOTATION, settled, type ReconcileOutcome, type Runtime, waiting } from "#controller-runtime";
+import { failed, FIELD_MANAGER, settled, type ReconcileOutcome, type Runtime, waiting } from "#controller-runtime";
 import { latticeClusters } from "#crds";
 import { fieldAt, namespaces, secrets, type KubeObject } from "#kube";
 import { bootstrapSecret, kubeconfigDigest, kubeconfigSecret, KUBECONFIG_ANNOTATION, type ChildPlace, type ChildSecret } from "./child-secrets.ts";
@@ -14,6 +14,7 @@ export type ClusterCommand =
   | { readonly kind: "write-secrets"; readonly place: ChildPlace; readonly expiresAt: number }
   | { readonly kind: "extend-access"; readonly cluster: string; readonly expiresAt: number }
   | { readonly kind: "remove-access"; readonly cluster: string }
+  | { readonly kind: "create-namespace"; readonly namespace: string; readonly cluster: string }
   | { readonly kind: "delete-namespace"; readonly namespace: string; readonly cluster: string };
 
 export type CommandContext = Runtime & { readonly home: string; readonly cell: CellSlot };
@@ -31,6 +32,8 @@ export async function performClusterCommand(command: ClusterCommand, context: Co
       return cell.running === undefined ? CELL_STOPPED : outcomeOf(await cell.running.access.extend(command.cluster, command.expiresAt));
     case "remove-access":
       return removeAccess(command.cluster, context);
+    case "create-namespace":
+      return createNamespace(command, context);
     case "delete-namespace":
       return deleteNamespace(command, context);
   }
@@ -77,15 +80,22 @@ async function writeSecret(secret: ChildSecret, { client, signal }: CommandConte
   return outcomeOf(await client.apply<KubeObject>(secrets, secret, { fieldManager: FIELD_MANAGER, force: true, signal }));
 }
 
+/** On the namespace of a child that was created for it, with its name: such a namespace is deleted with the child. */
+export const CHILD_ANNOTATION = "lattice.dev/cluster";
+
+type ChildNamespace = { readonly namespace: string; readonly cluster: string };
+
+async function createNamespace({ namespace: name, cluster }: ChildNamespace, { client, signal }: CommandContext): Promise<ReconcileOutcome> {
+  const metadata = { name, labels: { "app.kubernetes.io/managed-by": "lattice" }, annotations: { [CHILD_ANNOTATION]: cluster } };
+  const made = await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata }, { signal });
+  return made.ok || made.error.kind === "already-exists" ? settled : failed(made.error);
+}
+
 /** Only a namespace that was created for this cluster. */
-async function deleteNamespace(
-  { namespace, cluster }: { readonly namespace: string; readonly cluster: string },
-  { client, signal }: CommandContext,
-): Promise<ReconcileOutcome> {
+async function deleteNamespace({ namespace, cluster }: ChildNamespace, { client, signal }: CommandContext): Promise<ReconcileOutcome> {
   const live = await client.get(namespaces, { name: namespace }, { signal });
   if (!live.ok) return live.error.kind === "not-found" ? settled : failed(live.error);
-  const isOurs = isLabelledByUs(live.value) && live.value.metadata.annotations?.[OWNER_ANNOTATION] === cluster;
-  if (!isOurs) return settled;
+  if (live.value.metadata.annotations?.[CHILD_ANNOTATION] !== cluster) return settled;
   const { uid } = live.value.metadata;
   const preconditions = uid === undefined ? {} : { preconditions: { uid } };
   return outcomeOf(await client.delete(namespaces, { name: namespace }, { ...preconditions, signal }));

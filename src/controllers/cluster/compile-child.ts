@@ -3,7 +3,7 @@ import { map, mapErr, type Result } from "#base";
 import { compileCluster, describeClusterError } from "#cluster-compiler";
 import type { WantedObject } from "#controller-runtime";
 import type { LatticeCluster } from "#crds";
-import { kubeadmControlPlanes, type KubeObject } from "#kube";
+import { kubeadmControlPlanes, namespaces, type KubeObject } from "#kube";
 import type { CellView, ChildObjects } from "./observed.ts";
 
 export type CompileChildInput = {
@@ -23,7 +23,9 @@ export function compileChild(
   const existing = controlPlane === undefined ? {} : { existing: { controlPlane } };
   const compiled = compileCluster(cluster, { cell: { name, host, bootstrapPort, proxyPort, caBundle }, ...existing });
   const described = mapErr(compiled, (errors) => errors.slice(0, MAX_ERRORS_SHOWN).map(describeClusterError).join("; "));
-  return map(described, ({ wanted }) => {
+  return map(described, ({ wanted: all }) => {
+    // the namespace is created by a command: another controller applies labels to it, and two appliers with one name would undo each other
+    const wanted = all.filter(({ object }) => object.kind !== namespaces.kind);
     const objects = wanted.map(({ object, once }): WantedObject => (once === undefined ? object : { object, once }));
     const at = wanted.findIndex(({ object }) => object.kind === kubeadmControlPlanes.kind);
     return { first: objects.slice(0, at), rest: objects.slice(at) };

@@ -56,7 +56,7 @@ describe("a child", () => {
     const cluster = await world.latticeCluster("prod");
     expect([cluster?.spec.cellRef, cluster?.status?.phase, cluster?.status?.ownedBy]).toEqual(["mgmt", "Provisioning", "mgmt"]);
     const writes = world.writes().filter((write) => write.includes("capi-prod") || write.includes("latticeclusters/prod"));
-    const order = ["namespaces/capi-prod", "clusters/prod", "lattice-bootstrap-prod", "prod-kubeconfig", "kubeadmcontrolplanes", "machinedeployments"];
+    const order = ["clusters/prod", "lattice-bootstrap-prod", "prod-kubeconfig", "kubeadmcontrolplanes", "machinedeployments"];
     const at = order.map((name) => writes.findIndex((write) => write.startsWith("PATCH") && write.includes(name) && !write.includes("latticeclusters")));
     expect(at).toEqual(at.toSorted((a, b) => a - b));
     expect(at).not.toContain(-1);

@@ -20,12 +20,12 @@ import {
   type ObjectKey,
 } from "#kube";
 import { followAgents } from "./agent-changes.ts";
-import { performClusterCommand, type ClusterCommand } from "./commands.ts";
+import { CHILD_ANNOTATION, performClusterCommand, type ClusterCommand } from "./commands.ts";
 import { identityOf } from "./identity.ts";
 import { CELL_SERVICE, IDENTITY_CONFIG_MAP, PARENT_CONFIG_SECRET } from "./names.ts";
 import { observeCluster, type ClusterShared } from "./observe.ts";
 import type { ObservedCluster } from "./observed.ts";
-import { childKinds, optionalChildKinds } from "./owned-kinds.ts";
+import { childKinds } from "./owned-kinds.ts";
 import { planCluster } from "./plan.ts";
 import { statusOfCluster } from "./status.ts";
 
@@ -41,14 +41,15 @@ export const clusterController = defineController<LatticeCluster, ObservedCluste
     watch(secretsByMetadata, (secret, { cache, home }) => clustersOfSecret(secret, cache, home)),
     watch(services, ({ metadata }, { cache, home }) => (isHome(metadata, home, CELL_SERVICE) ? ownOf(cache, home) : [])),
     watch(nodes, (_node, { cache, home }) => ownOf(cache, home)),
+    watch(namespaces, ({ metadata: { annotations } }) => (annotations?.[CHILD_ANNOTATION] === undefined ? [] : [{ name: annotations[CHILD_ANNOTATION] }])),
     watch(capiMachines, clusterOfLabel),
     watch(capiMachineSets, clusterOfLabel),
   ],
-  optional: [...optionalChildKinds, capiMachines, capiMachineSets],
+  optional: [...childKinds, capiMachines, capiMachineSets],
   permissions: [
     { resource: latticeClusters, verbs: ["patch"] },
     { resource: secrets, verbs: ["get", "create", "patch", "update", "delete"] },
-    { resource: namespaces, verbs: ["delete"] },
+    { resource: namespaces, verbs: ["get", "create", "delete"] },
   ],
   announces: ["AgentConnected", "CertificatesValid"],
   triggers: (enqueue, { cell, uplink }) => {

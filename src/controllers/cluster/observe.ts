@@ -10,6 +10,7 @@ import {
   capiMachineSets,
   describeObject,
   kubeadmControlPlanes,
+  namespaces,
   secrets,
   secretsByMetadata,
   type KubeObject,
@@ -46,11 +47,11 @@ export async function observeCluster(raw: LatticeCluster, context: ObserveContex
   if (name === identity.name) return observeOwn(raw, observeCapi(name, context), context);
   const child = observeChild(raw, identity, context);
   const place = child.cell === undefined || child.objects === undefined ? undefined : { name, namespace: child.objects.namespace, cell: child.cell };
-  const found = place === undefined ? ok({ hasToken: false, hasKubeconfig: false }) : await findSecrets(place, context);
+  const found = place === undefined ? ok({ hasNamespace: false, hasToken: false, hasKubeconfig: false }) : await findSecrets(place, context);
   return map(found, (has) => ({ ...child, ...has }));
 }
 
-type CacheChild = Omit<ObservedChild, "hasToken" | "hasKubeconfig">;
+type CacheChild = Omit<ObservedChild, "hasNamespace" | "hasToken" | "hasKubeconfig">;
 
 function observeChild(raw: LatticeCluster, identity: ClusterIdentity, context: ObserveContext): CacheChild {
   const { cache, clock, home, cell } = context;
@@ -118,7 +119,7 @@ function ofCluster(objects: readonly KubeObject[], name: string): readonly KubeO
   return objects.filter(({ metadata }) => metadata.labels?.[CLUSTER_NAME_LABEL] === name);
 }
 
-type FoundSecrets = Pick<ObservedChild, "hasToken" | "hasKubeconfig">;
+type FoundSecrets = Pick<ObservedChild, "hasNamespace" | "hasToken" | "hasKubeconfig">;
 
 /** The server is asked only for a Secret that the cache lacks: it may have been written a moment ago. */
 async function findSecrets(
@@ -126,6 +127,8 @@ async function findSecrets(
   { cache, client, signal }: ObserveContext,
 ): Promise<Result<FoundSecrets, FailureCause>> {
   const { name, namespace } = place;
+  const hasNamespace = cache.get(namespaces, { name: namespace }) !== undefined || (await client.get(namespaces, { name: namespace }, { signal })).ok;
+  if (!hasNamespace) return ok({ hasNamespace, hasToken: false, hasKubeconfig: false });
   const digest = kubeconfigDigest(place);
   const isCurrent = ({ metadata }: KubeObject) => metadata.annotations?.[KUBECONFIG_ANNOTATION] === digest;
   const find = async (secret: string, matches: (object: KubeObject) => boolean): Promise<Result<boolean, FailureCause>> => {
@@ -138,5 +141,5 @@ async function findSecrets(
   };
   const token = await find(tokenSecretName(name), () => true);
   if (!token.ok) return token;
-  return map(await find(kubeconfigSecretOf(name), isCurrent), (hasKubeconfig) => ({ hasToken: token.value, hasKubeconfig }));
+  return map(await find(kubeconfigSecretOf(name), isCurrent), (hasKubeconfig) => ({ hasNamespace, hasToken: token.value, hasKubeconfig }));
 }

@@ -42,6 +42,7 @@ export type ObservedChild = {
   /** Absent with a problem. */
   readonly objects: ChildObjects | undefined;
   readonly access: ChildAccess | undefined;
+  readonly hasNamespace: boolean;
   readonly hasToken: boolean;
   readonly hasKubeconfig: boolean;
   readonly capi: CapiView;

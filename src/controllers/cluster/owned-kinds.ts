@@ -1,4 +1,4 @@
-/** The kinds of the objects that are applied for a child, of all providers. All but Namespaces may be missing on a cluster. */
+/** The kinds of the objects that are applied for a child, of all providers. All of them may be missing on a cluster. */
 import {
   awsClusters,
   awsClusterStaticIdentities,
@@ -16,7 +16,6 @@ import {
   kubeadmControlPlanes,
   localClusters,
   localMachineTemplates,
-  namespaces,
   type Resource,
 } from "#kube";
 
@@ -31,7 +30,6 @@ export const templateKinds: readonly Resource[] = [
 ];
 
 export const childKinds: readonly Resource[] = [
-  namespaces,
   capiClusters,
   kubeadmControlPlanes,
   capiMachineDeployments,
@@ -44,5 +42,3 @@ export const childKinds: readonly Resource[] = [
   localClusters,
   ...templateKinds,
 ];
-
-export const optionalChildKinds: readonly Resource[] = childKinds.filter((kind) => kind !== namespaces);

@@ -31,6 +31,14 @@ describe("the plan of a child", () => {
     });
   });
 
+  test("begins with the namespace", () => {
+    expect(planOf({ hasNamespace: false, hasToken: false, capi: NO_CAPI, agent: undefined })).toEqual({
+      apply: [],
+      commands: [{ kind: "create-namespace", namespace: "capi-prod", cluster: "prod" }],
+      again: true,
+    });
+  });
+
   test("issues tokens that cannot register when a complete child lost a Secret", () => {
     expect(planOf({ hasKubeconfig: false }).commands).toMatchObject([{ kind: "write-secrets", expiresAt: NOON }]);
   });

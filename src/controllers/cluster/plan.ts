@@ -63,6 +63,9 @@ function childPlan(cluster: LatticeCluster, observed: ObservedChild): ClusterPla
   const { name } = cluster.metadata;
   const claim: readonly ClusterCommand[] =
     cluster.spec.cellRef === undefined ? [{ kind: "set-cell-ref", cluster: name, cell: cell.name }] : [];
+  if (!observed.hasNamespace) {
+    return { apply: [], commands: [{ kind: "create-namespace", namespace: objects.namespace, cluster: name }], again: true };
+  }
   if (!observed.hasToken || !observed.hasKubeconfig) {
     const expiresAt = state.deadline ?? observed.now;
     const place = { name, namespace: objects.namespace, cell };

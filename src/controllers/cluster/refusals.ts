@@ -49,7 +49,7 @@ export function missingProvider(
 ): ClusterProblem | undefined {
   const isMissing = ({ apiVersion, kind }: KubeObject) => {
     const resource = served.kinds.find((one) => one.kind === kind && apiVersion === apiVersionText(one));
-    return resource === undefined || (resource.group !== "" && !served.cache.isServed(resource));
+    return resource === undefined || !served.cache.isServed(resource);
   };
   const missing = [...new Set(objects.filter(isMissing).map(({ apiVersion, kind }) => nameOfKind(apiVersion, kind, served.kinds)))].toSorted();
   if (missing.length === 0) return undefined;

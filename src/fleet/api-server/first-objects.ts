@@ -11,6 +11,7 @@ import { reducedMeshCrds } from "#controllers";
 import { latticeKinds } from "#crds";
 import {
   canonicalJson,
+  capiProviders,
   customResourceDefinitions,
   deployments,
   fieldAt,
@@ -46,7 +47,7 @@ export async function applyFirstObjects({ client, version, resourceOf }: FirstOb
   const digest = sha256Hex(canonicalJson([crds, permissions, providers])).slice(0, 32);
   if (!(await isApplied(client, crds, digest))) {
     const home: KubeObject = { apiVersion: "v1", kind: "Namespace", metadata: { name: OPERATOR_NAMESPACE } };
-    const objects = [home, ...crds, ...permissions.filter(({ kind }) => kind !== "Namespace"), ...providers];
+    const objects = [home, ...crds, ...permissions.filter(({ kind }) => kind !== "Namespace")];
     // the digest last: after a crash in between, all of them are applied again
     const applied = await applyAll(
       client,
@@ -54,6 +55,7 @@ export async function applyFirstObjects({ client, version, resourceOf }: FirstOb
     );
     if (!applied.ok) return applied;
     const marked = await applyAll(client, [
+      ...providers.map((object) => ({ object, resource: object.kind === capiProviders.kind ? capiProviders : namespaces })),
       { resource: namespaces, object: { ...home, metadata: { ...home.metadata, annotations: { [DIGEST_ANNOTATION]: digest } } } },
     ]);
     if (!marked.ok) return marked;
