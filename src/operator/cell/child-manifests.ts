@@ -2,13 +2,14 @@
  * What a child gets when it registers: everything of the bundle, and an operator like this one. The Deployment of this operator is copied, so that a
  * child runs the same image, from the same mirror, with the same flags.
  */
-import { err, mapErr, sensitive, type Result } from "#base";
+import { err, mapErr, sensitive, type Clock, type Result } from "#base";
 import { bootstrapManifests, clusterBundle, localClusterBundle, providerInventory, reducedCapiCrds, type Bundle, type ClusterBundle } from "#bundle";
 import type { CacheReader } from "#controller-runtime";
 import { latticeClusters, type LatticeClusterSpec } from "#crds";
 import type { BootstrapManifests } from "#http";
 import { deployments, type Deployment, type KubeObject } from "#kube";
 import type { KubeReader } from "#kube-client";
+import { issueWebhookCertificates } from "./webhook-certificates.ts";
 
 export type ChildManifestsOptions = {
   readonly cache: CacheReader;
@@ -18,6 +19,7 @@ export type ChildManifestsOptions = {
   readonly cell: string;
   readonly endpoints: NonNullable<LatticeClusterSpec["endpoints"]>;
   readonly trustBundle: () => string;
+  readonly clock: Clock;
   /** Namespace, ServiceAccount and roles of an operator. */
   readonly rbac: readonly KubeObject[];
   /** For an operator that is not run by a Deployment. */
@@ -41,8 +43,11 @@ export function childManifests(options: ChildManifestsOptions): BootstrapManifes
       caBundle: trustBundle(),
       csrToken: sensitive(csrToken),
     };
+    const webhookCertificates = issueWebhookCertificates(bundle.value.providers, options.clock.now());
+    if (!webhookCertificates.ok) return webhookCertificates;
     const operator = { rbac, deployment: await ownDeployment(options) };
-    return mapErr(bootstrapManifests({ cluster, parent, operator, bundle: bundle.value }), ({ message }) => message);
+    const input = { cluster, parent, operator, bundle: bundle.value, webhookCertificates: webhookCertificates.value };
+    return mapErr(bootstrapManifests(input), ({ message }) => message);
   };
 }
 
