@@ -72,7 +72,11 @@ const COPIES: Readonly<Partial<Record<Binary["module"], readonly PatchedCopy[]>>
 };
 
 /** The folder to build a module in: that of the repository, or a copy beside its changed modules. The caller holds the lock of the cache. */
-export async function buildFolder(module: Binary["module"], cache: string, environment: NodeJS.ProcessEnv): Promise<Result<string, string>> {
+export async function buildFolder(
+  module: Binary["module"],
+  cache: string,
+  environment: NodeJS.ProcessEnv,
+): Promise<Result<string, string>> {
   const copies = COPIES[module];
   if (copies === undefined) return ok(moduleFolder(module));
   const folder = join(cache, `.modules-${module}`);
@@ -85,7 +89,11 @@ export async function buildFolder(module: Binary["module"], cache: string, envir
   return ok(folder);
 }
 
-async function copyModule({ module, into, edits }: PatchedCopy, folder: string, environment: NodeJS.ProcessEnv): Promise<Result<void, string>> {
+async function copyModule(
+  { module, into, edits }: PatchedCopy,
+  folder: string,
+  environment: NodeJS.ProcessEnv,
+): Promise<Result<void, string>> {
   const ran = await runProgram("go", ["mod", "download", "-json", module], { cwd: "/", env: goEnvironment(environment) });
   const source = /"Dir": "([^"]+)"/.exec(ran.stdout)?.[1];
   if (ran.code !== 0 || source === undefined) return err(`${module} cannot be fetched: ${ran.stderr.trim()}`);

@@ -41,7 +41,10 @@ async function connectChild({ cluster, ports }: Cell, name: string): Promise<Emb
     (found) => found !== undefined,
     { timeoutMs: 20_000 },
   );
-  const ca = Buffer.from(/certificate-authority-data: (\S+)/.exec(textOf(kubeconfig as KubeObject, "value"))?.[1] ?? "", "base64").toString();
+  const ca = Buffer.from(
+    /certificate-authority-data: (\S+)/.exec(textOf(kubeconfig as KubeObject, "value"))?.[1] ?? "",
+    "base64",
+  ).toString();
   const answer = await post(`https://127.0.0.1:${ports[1]}/api/clusters/register`, ca, { token });
   expect(answer.status).toBe(200);
   const child = await startLatticeCluster();
@@ -65,7 +68,9 @@ describe("a cell and its child", () => {
     expect(server).toBe(`https://127.0.0.1:${cell.ports[2]}/clusters/prod`);
     // as Cluster API on the cell does it: nothing but the cell's own address
     const through = await clientOf(textOf((await secretOf(cell.cluster, "prod-kubeconfig")) as KubeObject, "value"));
-    expectOk(await child.client.create(configMaps, { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "here", namespace: "default" } }));
+    expectOk(
+      await child.client.create(configMaps, { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "here", namespace: "default" } }),
+    );
     expect(expectOk(await through.get(configMaps, { namespace: "default", name: "here" })).metadata.name).toBe("here");
     const seen = expectOk(await through.list(nodes)).items.length;
     await through.close();
@@ -81,7 +86,9 @@ describe("a cell and its child", () => {
     await untilCluster(cell.cluster, "prod", isConnected);
     expectOk(await cell.cluster.client.delete(latticeClusters, { name: "prod" }));
     await cell.cluster.waitFor(latticeClusters, { name: "prod" }, (found) => found === undefined, { timeoutMs: 20_000 });
-    expect(await cell.cluster.client.get(secrets, { namespace: "lattice-system", name: "lattice-access-prod" })).toMatchObject({ ok: false });
+    expect(await cell.cluster.client.get(secrets, { namespace: "lattice-system", name: "lattice-access-prod" })).toMatchObject({
+      ok: false,
+    });
   });
 });
 

@@ -135,11 +135,17 @@ describe("the parts of an operator", () => {
     for (let second = 0; second < 5; second += 1) await clock.advance(1_000);
     expect([always.existing, cell.existing, operator.health().ready]).toEqual([1, 0, true]);
     const details = await (await fetch(`${operator.healthUrl}/readyz`)).text();
-    expect(details).toMatch(/^role later: inactive\nrole now: running\nrole cell: inactive\nrole agent: inactive\nrole self-manager: inactive\nservice always: running\nservice listener: stopped$/m);
+    expect(details).toMatch(
+      /^role later: inactive\nrole now: running\nrole cell: inactive\nrole agent: inactive\nrole self-manager: inactive\nservice always: running\nservice listener: stopped$/m,
+    );
 
     operator.setActive("later", true);
     for (let second = 0; second < 2; second += 1) await clock.advance(1_000);
-    expect([always.instances.length, cell.existing, operator.health().details["informer leases.coordination.k8s.io/v1"]]).toEqual([1, 1, "watching"]);
+    expect([always.instances.length, cell.existing, operator.health().details["informer leases.coordination.k8s.io/v1"]]).toEqual([
+      1,
+      1,
+      "watching",
+    ]);
 
     stop.abort();
     for (let second = 0; second < 5; second += 1) await clock.advance(1_000);

@@ -8,7 +8,15 @@ import { base64OfText, err, mapErr, ok, reveal, sensitive, type Clock, type Resu
 import { secrets, type KubeObject } from "#kube";
 import type { KubeClient } from "#kube-client";
 import type { AgentCredentials } from "#link";
-import { certificateSummary, createCsr, createPrivateKeyPem, readAgentIdentity, renewalTime, signRenewal, type CertificateSummary } from "#pki";
+import {
+  certificateSummary,
+  createCsr,
+  createPrivateKeyPem,
+  readAgentIdentity,
+  renewalTime,
+  signRenewal,
+  type CertificateSummary,
+} from "#pki";
 import { postForCertificate, type GrantedCertificate } from "./bootstrap-client.ts";
 import { secretText, type ParentConfig } from "./parent-config.ts";
 
@@ -81,7 +89,11 @@ export class AgentCertificate {
     const signed = signRenewal({ cluster, csr: request.value.csr, now: clock.now() }, key, certificate);
     if (!signed.ok) return err(signed.error.message);
     const options = { url: parent.bootstrap, trustBundle };
-    const granted = await postForCertificate(options, { path: `/api/clusters/${cluster}/renew`, body: JSON.stringify(signed.value), signal });
+    const granted = await postForCertificate(options, {
+      path: `/api/clusters/${cluster}/renew`,
+      body: JSON.stringify(signed.value),
+      signal,
+    });
     return granted.ok ? this.store({ ...granted.value, key: request.value.key }) : granted;
   }
 }

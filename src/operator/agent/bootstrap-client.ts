@@ -22,7 +22,10 @@ export type BootstrapPost = {
 const ANSWER_BYTES = 256 * 1024;
 const TIMEOUT_MS = 20_000;
 
-export async function postForCertificate(options: BootstrapClientOptions, post: BootstrapPost): Promise<Result<GrantedCertificate, string>> {
+export async function postForCertificate(
+  options: BootstrapClientOptions,
+  post: BootstrapPost,
+): Promise<Result<GrantedCertificate, string>> {
   const answer = await send(options, post);
   if (!answer.ok) return err(`the parent at ${options.url} cannot be reached: ${answer.error}`);
   const { status, text } = answer.value;

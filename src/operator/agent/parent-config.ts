@@ -19,13 +19,16 @@ export function parseParentConfig(secret: KubeObject): Result<ParentConfig, stri
   const texts = new Map<string, string>();
   for (const name of ["cell", "endpoint", "bootstrap", "ca.crt", "csr-token"]) {
     const text = secretText(secret, name);
-    if (text === undefined || text === "") return err(`Secret ${PARENT_CONFIG_SECRET}: ${name} is missing; bootstrap the cluster again from its parent`);
+    if (text === undefined || text === "")
+      return err(`Secret ${PARENT_CONFIG_SECRET}: ${name} is missing; bootstrap the cluster again from its parent`);
     texts.set(name, text);
   }
   const read = (name: string) => texts.get(name) ?? "";
   const bootstrap = URL.parse(read("bootstrap"));
-  if (bootstrap?.protocol !== "https:" || bootstrap.pathname !== "/") return err(`Secret ${PARENT_CONFIG_SECRET}: bootstrap must be https://host:port`);
-  if (!/^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+):[0-9]{1,5}$/.test(read("endpoint"))) return err(`Secret ${PARENT_CONFIG_SECRET}: endpoint must be host:port`);
+  if (bootstrap?.protocol !== "https:" || bootstrap.pathname !== "/")
+    return err(`Secret ${PARENT_CONFIG_SECRET}: bootstrap must be https://host:port`);
+  if (!/^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+):[0-9]{1,5}$/.test(read("endpoint")))
+    return err(`Secret ${PARENT_CONFIG_SECRET}: endpoint must be host:port`);
   return ok({
     cell: read("cell"),
     endpoint: read("endpoint"),

@@ -88,10 +88,9 @@ function run(context: CellContext, own: OwnCell, { certificates, registrations, 
   const stop = new AbortController();
   const access = childAccessRecords(registrations);
   slot.set({ link: listeners.link, access, trustBundle: () => certificates.trustBundle, since: clock.now() });
-  const ended = Promise.all([
-    untilChanged(context, own, stop.signal),
-    keepFresh(context, { certificates, listeners }, stop.signal),
-  ]).then(([result]) => result);
+  const ended = Promise.all([untilChanged(context, own, stop.signal), keepFresh(context, { certificates, listeners }, stop.signal)]).then(
+    ([result]) => result,
+  );
   const close = async () => {
     stop.abort();
     slot.set(undefined);
@@ -118,7 +117,11 @@ async function untilChanged(context: CellContext, own: OwnCell, signal: AbortSig
 type FreshContext = { readonly clock: Clock; readonly logger: Logger };
 
 /** Rotates the authority and renews the serving certificate; an error is tried again an hour later, weeks before anything expires. */
-async function keepFresh({ clock, logger }: FreshContext, { certificates, listeners }: Omit<Parts, "registrations">, signal: AbortSignal): Promise<void> {
+async function keepFresh(
+  { clock, logger }: FreshContext,
+  { certificates, listeners }: Omit<Parts, "registrations">,
+  signal: AbortSignal,
+): Promise<void> {
   while (await sleep(clock, REFRESH_MS, signal)) {
     const changed = await certificates.refresh();
     const loaded = changed.ok && changed.value ? listeners.reload() : changed;

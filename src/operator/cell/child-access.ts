@@ -13,7 +13,10 @@ export function childAccessRecords(registrations: Registrations): ChildAccessRec
     issueTokens: async (cluster, expiresAt): Promise<Result<ChildTokens, FailureCause>> => {
       // new tokens would lift the revocation
       if (registrations.accessOf(cluster)?.revoked === true) {
-        return err({ kind: "forbidden", message: `the access of ${cluster} was revoked; delete Secret lattice-access-${cluster} to allow it again` });
+        return err({
+          kind: "forbidden",
+          message: `the access of ${cluster} was revoked; delete Secret lattice-access-${cluster} to allow it again`,
+        });
       }
       const created = await registrations.createAccess(cluster, { expiresAt, reissue: true });
       if (!created.ok) return err(causeOf(created.error));
@@ -24,7 +27,12 @@ export function childAccessRecords(registrations: Registrations): ChildAccessRec
     extend: async (cluster, expiresAt) => mapErr(await registrations.extend(cluster, expiresAt), causeOf),
     remove: async (cluster) => {
       const removed = await registrations.remove(cluster);
-      return removed.ok || removed.error.kind === "not-found" ? ok(undefined) : mapErr(map(removed, () => undefined), causeOf);
+      return removed.ok || removed.error.kind === "not-found"
+        ? ok(undefined)
+        : mapErr(
+            map(removed, () => undefined),
+            causeOf,
+          );
     },
   };
 }

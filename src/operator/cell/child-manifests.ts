@@ -3,7 +3,15 @@
  * child runs the same image, from the same mirror, with the same flags.
  */
 import { err, mapErr, sensitive, type Clock, type Result } from "#base";
-import { bootstrapManifests, clusterBundle, localClusterBundle, providerInventory, reducedCapiCrds, type Bundle, type ClusterBundle } from "#bundle";
+import {
+  bootstrapManifests,
+  clusterBundle,
+  localClusterBundle,
+  providerInventory,
+  reducedCapiCrds,
+  type Bundle,
+  type ClusterBundle,
+} from "#bundle";
 import type { CacheReader } from "#controller-runtime";
 import { latticeClusters, type LatticeClusterSpec } from "#crds";
 import type { BootstrapManifests } from "#http";

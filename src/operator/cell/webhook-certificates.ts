@@ -10,7 +10,10 @@ const HOUR_MS = 3_600_000;
 /** Nothing renews them before an upgrade of Cluster API brings new manifests. */
 const LIFE_MS = 10 * 365 * 24 * HOUR_MS;
 
-export function issueWebhookCertificates(components: readonly BundleComponent[], now: number): Result<readonly WebhookCertificate[], string> {
+export function issueWebhookCertificates(
+  components: readonly BundleComponent[],
+  now: number,
+): Result<readonly WebhookCertificate[], string> {
   const needs = webhookCertificateNeeds(components);
   if (needs.length === 0) return ok([]);
   const [notBefore, notAfter] = [new Date(now - HOUR_MS), new Date(now + LIFE_MS)];

@@ -14,7 +14,7 @@ import { createCsr, createPrivateKeyPem } from "#pki";
 import { runProgram, type PlaneAccess } from "../harness/index.ts";
 
 export type InMemoryChild = {
-  readonly plane: PlaneAccess;
+  readonly plane: Pick<PlaneAccess, "kubectl" | "kubectlOk">;
   readonly name: string;
   readonly cell: { readonly name: string; readonly grpcPort: number; readonly bootstrapPort: number };
   /** For keys and certificates. */

@@ -20,7 +20,14 @@ type Manager = CapiProvider & { readonly binary: CapiBinaryName; readonly module
 
 const CORE = { version: CAPI_VERSION, module: "capi" } as const;
 export const MANAGERS: readonly Manager[] = [
-  { ...CORE, binary: "capi-core", name: "cluster-api", type: "CoreProvider", namespace: "capi-system", kustomization: "core/config/default" },
+  {
+    ...CORE,
+    binary: "capi-core",
+    name: "cluster-api",
+    type: "CoreProvider",
+    namespace: "capi-system",
+    kustomization: "core/config/default",
+  },
   {
     ...CORE,
     binary: "capi-bootstrap-kubeadm",

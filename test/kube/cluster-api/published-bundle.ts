@@ -9,7 +9,7 @@ import { MANAGERS, moduleFile } from "./managers.ts";
 const CILIUM = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: cilium-config, namespace: kube-system}\ndata: {}\n";
 
 /** The folder. */
-export async function publishedBundle(plane: PlaneAccess, folder: string): Promise<string> {
+export async function publishedBundle(plane: Pick<PlaneAccess, "kubectlOk">, folder: string): Promise<string> {
   const sources = [{ name: "cilium", version: "v1.20.2", files: [{ path: "cilium.yaml", text: CILIUM }] }];
   for (const { name, version, module, kustomization } of MANAGERS) {
     const text = await plane.kubectlOk(["kustomize", await moduleFile(module, kustomization)]);
