@@ -6,7 +6,7 @@
  */
 import { Agent, request as httpsRequest } from "node:https";
 import type { ClientRequest } from "node:http";
-import { err, ok, type Result } from "#base";
+import { err, ok, reveal, type Result } from "#base";
 import type { TunnelRequestHead } from "./request-head.ts";
 import { TUNNEL_LIMITS } from "./tunnel-limits.ts";
 import type { TunnelTarget } from "./tunnel-types.ts";
@@ -18,7 +18,7 @@ export type TunnelConnections = {
   readonly close: () => void;
 };
 
-export function openTunnelConnections(target: Pick<TunnelTarget, "url" | "ca">): Result<TunnelConnections, string> {
+export function openTunnelConnections(target: Omit<TunnelTarget, "authorization">): Result<TunnelConnections, string> {
   const url = URL.parse(target.url);
   if (url?.protocol !== "https:" || url.pathname !== "/" || url.search !== "" || url.hash !== "" || url.username !== "") {
     return err("the address of the API server must have the form https://host:port");
@@ -30,6 +30,9 @@ export function openTunnelConnections(target: Pick<TunnelTarget, "url" | "ca">):
     host: url.hostname.replace(/^\[(.*)\]$/, "$1"),
     port: url.port === "" ? 443 : Number(url.port),
     ca: target.ca,
+    ...(target.clientCertificate === undefined
+      ? {}
+      : { cert: target.clientCertificate.certificate, key: reveal(target.clientCertificate.key) }),
     minVersion: "TLSv1.2" as const,
     ALPNProtocols: ["http/1.1"],
     maxHeaderSize: TUNNEL_LIMITS.headerBytes,

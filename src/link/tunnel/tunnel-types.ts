@@ -4,7 +4,7 @@
  * `end` completes the whole call, not one direction: a gRPC server that ends its call also ends what the client may send. The end of one
  * direction is a `TunnelEnd` frame. Of the frames, `open` is sent and read by the code that matches calls with `openTunnel`.
  */
-import type { Result } from "#base";
+import type { Result, Sensitive } from "#base";
 import type { TunnelFrame } from "../protocol/generated/agent_pb.ts";
 
 /** One end of a tunnel. */
@@ -31,4 +31,6 @@ export type TunnelTarget = {
   readonly ca: string;
   /** The value of the header Authorization. */
   authorization(): Promise<string | undefined>;
+  /** PEM, for an API server that identifies the agent by a client certificate. */
+  readonly clientCertificate?: { readonly certificate: string; readonly key: Sensitive<string> } | undefined;
 };
