@@ -7,6 +7,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
 import { join } from "node:path";
+import { expect } from "vitest";
 import { expectOk, PROGRAM_VERSION, seededRandom, sensitive, silentLogger, systemClock } from "#base";
 import { fieldAt, parseJson, parseYaml, type KubeObject } from "#kube";
 import { serveTunnel, startAgentLink, type AgentLink, type TunnelTarget } from "#link";
@@ -32,8 +33,8 @@ export async function connectAgent(child: InMemoryChild): Promise<AgentLink> {
   const csr = expectOk(createCsr(key, { commonName: name }));
   const granted = expectOk(parseJson(await post(`${base}/${name}/csr`, trusted, { token: csrToken(manifests), body: csr })));
   const credentials = {
-    certificate: String(fieldAt(granted, "certificate")),
-    trustBundle: String(fieldAt(granted, "trustBundle")),
+    certificate: textAt(granted, "certificate"),
+    trustBundle: textAt(granted, "trustBundle"),
     key,
   };
   const health = { readyNodes: 0, totalNodes: 0, conditions: [], kubernetesVersion: "", pools: new Map() };
@@ -104,11 +105,16 @@ async function secretText({ plane, name }: InMemoryChild, secret: string, key: s
   return Buffer.from(text, "base64").toString();
 }
 
+function textAt(value: Parameters<typeof fieldAt>[0], ...path: readonly string[]): string {
+  const found = fieldAt(value, ...path);
+  return typeof found === "string" ? found : expect.fail(`there is no ${path.join(".")}`);
+}
+
 /** From the manifests that the child gets: Secret lattice-parent-config. */
 function csrToken(manifests: string): string {
   const objects = expectOk(parseYaml(manifests)) as unknown as readonly KubeObject[];
   const parent = objects.find(({ kind, metadata }) => kind === "Secret" && metadata.name === "lattice-parent-config");
-  return Buffer.from(String(fieldAt(parent, "data", "csr-token")), "base64").toString();
+  return Buffer.from(textAt(parent, "data", "csr-token"), "base64").toString();
 }
 
 function post(url: string, ca: string, { token, body = "" }: { readonly token: string; readonly body?: string }): Promise<string> {
