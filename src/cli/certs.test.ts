@@ -15,7 +15,13 @@ let cluster: EmbeddedCluster;
 let cwd: string;
 
 function accessSecret(name: string, days: number | undefined, revoked = false) {
-  const certificate = { serial: "0A", notAfter: Date.now() + (days ?? 0) * DAY_MS, keyHash: "a".repeat(64), generation: 0, connected: true };
+  const certificate = {
+    serial: "0A",
+    notAfter: Date.now() + (days ?? 0) * DAY_MS,
+    keyHash: "a".repeat(64),
+    generation: 0,
+    connected: true,
+  };
   const hash = "b".repeat(64);
   const record = {
     cluster: name,
@@ -64,7 +70,9 @@ describe("lattice certs", () => {
     expect(stdout).toMatch(/^agent +new +none +- +-$/m);
     expect(stdout).toMatch(/^agent +prod +valid +\S+Z +0A$/m);
     const json = await certs("-o", "json");
-    expect(JSON.parse(json.stdout)).toMatchObject({ items: [{ kind: "authority", role: "current", name: "mgmt" }, { name: "new" }, { name: "prod", state: "valid" }] });
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      items: [{ kind: "authority", role: "current", name: "mgmt" }, { name: "new" }, { name: "prod", state: "valid" }],
+    });
     expect(json.stdout).not.toContain("PRIVATE");
   });
 

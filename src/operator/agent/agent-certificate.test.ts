@@ -37,7 +37,9 @@ class Parent {
         const renewal = request.url?.endsWith("/renew") === true ? signer.verifyRenewal("prod", body) : undefined;
         const csr = renewal === undefined ? body : renewal.ok ? renewal.value.csr : "";
         const signed = signer.sign("prod", csr);
-        const own = signed.ok ? { status: 200, text: JSON.stringify(signed.value) } : { status: 401, text: '{"error":"authentication failed"}' };
+        const own = signed.ok
+          ? { status: 200, text: JSON.stringify(signed.value) }
+          : { status: 401, text: '{"error":"authentication failed"}' };
         const { status, text } = this.answer ?? own;
         response.writeHead(status).end(text);
       });
@@ -61,7 +63,13 @@ beforeEach(async () => {
   parent = new Parent();
   const port = await parent.listen();
   const bundle = trustBundle(parent.authorities);
-  config = { cell: "mgmt", endpoint: "127.0.0.1:1", bootstrap: `https://127.0.0.1:${port}`, trustBundle: bundle, csrToken: sensitive("once") };
+  config = {
+    cell: "mgmt",
+    endpoint: "127.0.0.1:1",
+    bootstrap: `https://127.0.0.1:${port}`,
+    trustBundle: bundle,
+    csrToken: sensitive("once"),
+  };
 });
 
 afterEach(async () => {
@@ -129,13 +137,24 @@ describe("the certificate of an agent", () => {
 
 describe("Secret lattice-parent-config", () => {
   const secret = (change: Readonly<Record<string, string>>) => {
-    const texts = { cell: "mgmt", endpoint: "10.0.0.1:50051", bootstrap: "https://10.0.0.1:8443", "ca.crt": "PEM", "csr-token": "t", ...change };
+    const texts = {
+      cell: "mgmt",
+      endpoint: "10.0.0.1:50051",
+      bootstrap: "https://10.0.0.1:8443",
+      "ca.crt": "PEM",
+      "csr-token": "t",
+      ...change,
+    };
     const data = Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, Buffer.from(text).toString("base64")]));
     return { apiVersion: "v1", kind: "Secret", metadata: { name: "lattice-parent-config" }, data };
   };
 
   test("is read field by field", () => {
-    expect(expectOk(parseParentConfig(secret({})))).toMatchObject({ cell: "mgmt", endpoint: "10.0.0.1:50051", bootstrap: "https://10.0.0.1:8443" });
+    expect(expectOk(parseParentConfig(secret({})))).toMatchObject({
+      cell: "mgmt",
+      endpoint: "10.0.0.1:50051",
+      bootstrap: "https://10.0.0.1:8443",
+    });
   });
 
   test.each([
