@@ -4,4 +4,3 @@ export type { ClusterSettingsInput, CompiledCluster, OnceFields, WantedClusterOb
 export { CLUSTER_NAME_LABEL, DEFAULT_POOL, capiNamespace, controlPlaneName, poolName, tokenSecretName } from "./names.ts";
 export { POOL_LABEL } from "./pools.ts";
 export { templatesToPrune } from "./templates-to-prune.ts";
-export { checkVersionChange } from "./versions.ts";

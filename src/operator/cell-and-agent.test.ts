@@ -42,10 +42,7 @@ async function connectChild({ cluster, ports }: Cell, name: string): Promise<Emb
     (found) => found !== undefined,
     { timeoutMs: 20_000 },
   );
-  const ca = Buffer.from(
-    /certificate-authority-data: (\S+)/.exec(textOf(kubeconfig, "value"))?.[1] ?? "",
-    "base64",
-  ).toString();
+  const ca = Buffer.from(/certificate-authority-data: (\S+)/.exec(textOf(kubeconfig, "value"))?.[1] ?? "", "base64").toString();
   const answer = await post(`https://127.0.0.1:${ports[1]}/api/clusters/register`, ca, { token });
   expect(answer.status).toBe(200);
   const child = await startLatticeCluster();

@@ -9,7 +9,6 @@ export {
 } from "./agent-identity.ts";
 export {
   createCellAuthorities,
-  nextRotation,
   rotateIfDue,
   SERVING_CERTIFICATE_LIFE,
   servingAuthority,

@@ -11,7 +11,10 @@ const condition = (type: string, status: string, message = "") => ({
 });
 
 test("without objects nothing is reported", () => {
-  const view = capiViewOf("prod", { cluster: undefined, controlPlane: undefined, machineDeployments: [], machines: [] });
+  const view = capiViewOf(
+    { name: "prod", pools: ["default"] },
+    { cluster: undefined, controlPlane: undefined, machineDeployments: [], machines: [] },
+  );
   expect(view).toMatchObject({ exists: false, endpoint: undefined, infrastructure: undefined, progressAt: undefined, machines: 0 });
 });
 
@@ -20,24 +23,27 @@ test("phases, replicas, conditions and times are read from the objects of Cluste
     ...object(name, { status: { phase, lastUpdated } }),
     metadata: { name, namespace: "capi-prod", creationTimestamp: "2026-01-01T10:00:00Z" },
   });
-  const view = capiViewOf("prod", {
-    cluster: object("prod", {
-      spec: { controlPlaneEndpoint: { host: "fd00::1", port: 6443 } },
-      status: {
-        conditions: [
-          condition("InfrastructureReady", "True"),
-          condition("ControlPlaneAvailable", "False", "1 of 3"),
-          condition("WorkersAvailable", "Unknown"),
-        ],
-      },
-    }),
-    controlPlane: object("prod-control-plane", { spec: { replicas: 3 }, status: { readyReplicas: 1, version: "v1.36.3" } }),
-    machineDeployments: [
-      object("prod-default", { spec: { replicas: 2 }, status: { readyReplicas: 1 } }),
-      object("other", { spec: {}, status: { readyReplicas: -1 } }),
-    ],
-    machines: [machine("a", "Running", "2026-01-01T10:05:00Z"), machine("b", "Failed", "yesterday"), machine("c", "Pending")],
-  });
+  const view = capiViewOf(
+    { name: "prod", pools: ["default"] },
+    {
+      cluster: object("prod", {
+        spec: { controlPlaneEndpoint: { host: "fd00::1", port: 6443 } },
+        status: {
+          conditions: [
+            condition("InfrastructureReady", "True"),
+            condition("ControlPlaneAvailable", "False", "1 of 3"),
+            condition("WorkersAvailable", "Unknown"),
+          ],
+        },
+      }),
+      controlPlane: object("prod-control-plane", { spec: { replicas: 3 }, status: { readyReplicas: 1, version: "v1.36.3" } }),
+      machineDeployments: [
+        object("prod-default", { spec: { replicas: 2 }, status: { readyReplicas: 1 } }),
+        object("other", { spec: {}, status: { readyReplicas: -1 } }),
+      ],
+      machines: [machine("a", "Running", "2026-01-01T10:05:00Z"), machine("b", "Failed", "yesterday"), machine("c", "Pending")],
+    },
+  );
   expect(view).toEqual({
     exists: true,
     endpoint: "[fd00::1]:6443",

@@ -3,6 +3,7 @@
  * field means that Cluster API has not reported yet.
  */
 import { millisecondsOf } from "#base";
+import { poolName } from "#cluster-compiler";
 import { conditionsOf } from "#controller-runtime";
 import { fieldAt, findCondition, type KubeObject } from "#kube";
 
@@ -38,7 +39,10 @@ export type CapiObjects = {
   readonly machines: readonly KubeObject[];
 };
 
-export function capiViewOf(name: string, { cluster, controlPlane, machineDeployments, machines }: CapiObjects): CapiView {
+/** The cluster, and the pools of its spec. */
+export type CapiViewInput = { readonly name: string; readonly pools: readonly string[] };
+
+export function capiViewOf({ name, pools }: CapiViewInput, { cluster, controlPlane, machineDeployments, machines }: CapiObjects): CapiView {
   const running = machines.filter((machine) => fieldAt(machine, "status", "phase") === "Running");
   return {
     exists: cluster !== undefined,
@@ -48,7 +52,7 @@ export function capiViewOf(name: string, { cluster, controlPlane, machineDeploym
     workers: reportOf(cluster, "WorkersAvailable"),
     kubernetesVersion: textAt(controlPlane, "status", "version"),
     controlPlanePool: controlPlane === undefined ? undefined : poolOf(controlPlane),
-    pools: new Map(machineDeployments.map((deployment) => [poolNameOf(deployment, name), poolOf(deployment)])),
+    pools: new Map(machineDeployments.map((deployment) => [poolOfName(deployment.metadata.name, name, pools), poolOf(deployment)])),
     machines: machines.length,
     runningMachines: running.length,
     failedMachines: machines.filter((machine) => fieldAt(machine, "status", "phase") === "Failed").map(({ metadata }) => metadata.name),
@@ -68,9 +72,10 @@ function endpointOf(cluster: KubeObject | undefined): string | undefined {
   return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/** MachineDeployments are called `<cluster>-<pool>`. */
-function poolNameOf({ metadata: { name } }: KubeObject, cluster: string): string {
-  return name.startsWith(`${cluster}-`) ? name.slice(cluster.length + 1) : name;
+/** The pool whose MachineDeployment this is; long names are cut, so that only the compiler's own name identifies it. */
+function poolOfName(name: string, cluster: string, pools: readonly string[]): string {
+  const declared = pools.find((pool) => poolName(cluster, pool) === name);
+  return declared ?? (name.startsWith(`${cluster}-`) ? name.slice(cluster.length + 1) : name);
 }
 
 function poolOf(object: KubeObject): PoolView {

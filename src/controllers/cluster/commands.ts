@@ -104,7 +104,10 @@ async function createNamespace(
 }
 
 /** Only a namespace that was created for this cluster. */
-async function deleteNamespace({ namespace, cluster }: ChildNamespace, { client, signal }: ClusterCommandContext): Promise<ReconcileOutcome> {
+async function deleteNamespace(
+  { namespace, cluster }: ChildNamespace,
+  { client, signal }: ClusterCommandContext,
+): Promise<ReconcileOutcome> {
   const live = await client.get(namespaces, { name: namespace }, { signal });
   if (!live.ok) return live.error.kind === "not-found" ? settled : failed(live.error);
   if (live.value.metadata.annotations?.[CHILD_ANNOTATION] !== cluster) return settled;

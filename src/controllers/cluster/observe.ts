@@ -1,6 +1,6 @@
 /** Reads what a pass over a LatticeCluster needs: caches, the access record, and the running cell. */
 import { map, ok, type Result } from "#base";
-import { capiNamespace, CLUSTER_NAME_LABEL, tokenSecretName, templatesToPrune } from "#cluster-compiler";
+import { capiNamespace, CLUSTER_NAME_LABEL, controlPlaneName, DEFAULT_POOL, tokenSecretName, templatesToPrune } from "#cluster-compiler";
 import type { FailureCause, ReadRuntime } from "#controller-runtime";
 import { parseLatticeCluster, type LatticeCluster } from "#crds";
 import {
@@ -9,6 +9,8 @@ import {
   capiMachines,
   capiMachineSets,
   describeObject,
+  fieldAt,
+  isJsonObject,
   kubeadmControlPlanes,
   namespaces,
   secrets,
@@ -44,7 +46,7 @@ const LINK_IS_NEW_MS = 90_000;
 export async function observeCluster(raw: LatticeCluster, context: ObserveContext): Promise<Result<ObservedCluster, FailureCause>> {
   const identity = identityOf(context.cache, context.home);
   const { name } = raw.metadata;
-  if (name === identity.name) return observeOwn(raw, observeCapi(name, context), context);
+  if (name === identity.name) return observeOwn(raw, observeCapi(raw, context), context);
   const child = observeChild(raw, identity, context);
   const place =
     child.cell === undefined || child.objects === undefined ? undefined : { name, namespace: child.objects.namespace, cell: child.cell };
@@ -61,7 +63,7 @@ function observeChild(raw: LatticeCluster, identity: OwnIdentity, context: Obser
   const now = clock.now();
   const parsed = parseLatticeCluster(raw);
   const running = cell.running;
-  const capi = observeCapi(name, context);
+  const capi = observeCapi(raw, context);
   const agent = running?.link.agents().get(name);
   const linkIsNew = running === undefined || now - running.since < LINK_IS_NEW_MS;
   const common = { kind: "child" as const, now, capi, agent, access: running?.access.read(name), linkIsNew };
@@ -92,7 +94,7 @@ function cellView({ own }: OwnIdentity, trustBundle: string | undefined): CellVi
 function compiledObjects(cluster: LatticeCluster, cell: CellView, { cache }: ObserveContext): ChildObjects | ClusterProblem {
   const { name } = cluster.metadata;
   const namespace = capiNamespace(name);
-  const [controlPlane] = ofCluster(cache.list(kubeadmControlPlanes, namespace), name);
+  const controlPlane = cache.get(kubeadmControlPlanes, { namespace, name: controlPlaneName(name) });
   const compiled = compileChild(cluster, { cell, controlPlane });
   if (!compiled.ok) return { reason: "CompileError", message: compiled.error, terminal: true };
   const { first, rest } = compiled.value;
@@ -105,15 +107,25 @@ function compiledObjects(cluster: LatticeCluster, cell: CellView, { cache }: Obs
   return { namespace, first, rest, usedTemplates: new Set(templates.filter((one) => !unused.has(one)).map(describeObject)) };
 }
 
-function observeCapi(name: string, { cache }: Pick<ReadRuntime, "cache">): CapiView {
+function observeCapi(raw: LatticeCluster, { cache }: Pick<ReadRuntime, "cache">): CapiView {
+  const { name } = raw.metadata;
   const namespace = capiNamespace(name);
-  const [controlPlane] = ofCluster(cache.list(kubeadmControlPlanes, namespace), name);
-  return capiViewOf(name, {
-    cluster: cache.get(capiClusters, { namespace, name }),
-    controlPlane,
-    machineDeployments: ofCluster(cache.list(capiMachineDeployments, namespace), name),
-    machines: ofCluster(cache.list(capiMachines, namespace), name),
-  });
+  const controlPlane = cache.get(kubeadmControlPlanes, { namespace, name: controlPlaneName(name) });
+  return capiViewOf(
+    { name, pools: declaredNames(raw) },
+    {
+      cluster: cache.get(capiClusters, { namespace, name }),
+      controlPlane,
+      machineDeployments: ofCluster(cache.list(capiMachineDeployments, namespace), name),
+      machines: ofCluster(cache.list(capiMachines, namespace), name),
+    },
+  );
+}
+
+/** Also of an invalid spec, which may be older than the schema. */
+function declaredNames({ spec }: LatticeCluster): readonly string[] {
+  const pools = fieldAt(spec, "nodes", "workerPools");
+  return [DEFAULT_POOL, ...(isJsonObject(pools) ? Object.keys(pools) : [])];
 }
 
 function ofCluster(objects: readonly KubeObject[], name: string): readonly KubeObject[] {

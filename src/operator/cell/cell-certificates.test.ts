@@ -37,7 +37,10 @@ describe("the certificates of a cell", () => {
     const { authorities } = expectOk(await open());
     const { certificate } = expectOk(issueServing(authorities, "cell.example.com", clock.now()));
     expect(new X509Certificate(certificate).subjectAltName).toBe("DNS:cell.example.com, DNS:mgmt.cell.lattice");
-    expect(issueServing(authorities, "not a host", clock.now())).toMatchObject({ ok: false, error: expect.stringContaining("not a host") as string });
+    expect(issueServing(authorities, "not a host", clock.now())).toMatchObject({
+      ok: false,
+      error: expect.stringContaining("not a host") as string,
+    });
   });
 
   test("are renewed at two thirds of their life, and before that nothing changes", async () => {
@@ -61,7 +64,10 @@ describe("the certificates of a cell", () => {
 
   test("of another cell, or unreadable ones, are refused and stay", async () => {
     expectOk(await open());
-    expect(await open("other")).toMatchObject({ ok: false, error: expect.stringContaining("is of cell mgmt, and this cell is other") as string });
+    expect(await open("other")).toMatchObject({
+      ok: false,
+      error: expect.stringContaining("is of cell mgmt, and this cell is other") as string,
+    });
     const patch = { data: { "current.crt": Buffer.from("broken").toString("base64") } };
     expectOk(await cluster.client.patch(secrets, KEY, { type: "merge", patch }));
     const refused = await open();

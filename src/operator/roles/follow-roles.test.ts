@@ -19,7 +19,11 @@ describe("the roles of an operator", () => {
     { name: "self-manager with a cluster of its own", given: { name: "prod", own, hasParent: false }, want: ["self-manager"] },
     { name: "cell with endpoints", given: { name: "prod", own: cell, hasParent: false }, want: ["cell", "self-manager"] },
     { name: "agent with a parent", given: { name: "prod", own: undefined, hasParent: true }, want: ["agent"] },
-    { name: "all of them in the middle of a tree", given: { name: "prod", own: cell, hasParent: true }, want: ["cell", "agent", "self-manager"] },
+    {
+      name: "all of them in the middle of a tree",
+      given: { name: "prod", own: cell, hasParent: true },
+      want: ["cell", "agent", "self-manager"],
+    },
   ])("are $name", ({ given, want }) => {
     expect([...rolesOf(given)]).toEqual(want);
   });
