@@ -117,6 +117,8 @@ describe("the status of a child", () => {
     const cluster = childCluster({}, { conditions: [condition], agent: { state: "ready", connectedSince: timeOf(NOON) } });
     expect(conditionOf(statusOf(cluster, { agent: undefined, linkIsNew: true }), "AgentConnected")).toBe("True Connected");
     expect(conditionOf(statusOf(cluster, { agent: undefined, linkIsNew: false }), "AgentConnected")).toBe("False Disconnected");
+    const closed = { ...CONNECTED, connected: false, lastCloseReason: "the agent ended the stream" };
+    expect(conditionOf(statusOf(cluster, { agent: closed, linkIsNew: true }), "AgentConnected")).toBe("False Disconnected");
     expect(statusOf(cluster, { agent: undefined, linkIsNew: true })).not.toHaveProperty("agent");
   });
 
