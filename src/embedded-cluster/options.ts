@@ -93,11 +93,9 @@ export type ControllerOptions = {
   /**
    * Simulates the scheduler and the kubelets, so that Pods run and Deployments become Ready. `false`: Pods stay Pending. Default: one node.
    */
-  readonly simulation?: boolean | SimulationOptions;
+  readonly simulation?: boolean | (SimulationOptions & { readonly localMachines?: LocalMachineHost });
   /** Called with the cluster before the controllers start: for a port of the simulation that reads the cluster. */
   readonly beforeStart?: (cluster: EmbeddedCluster) => void;
-  /** Runs the machines of kind LocalMachine. Absent: they stay Pending. */
-  readonly localMachines?: LocalMachineHost;
   /** The delay before the objects of a deleted namespace are deleted. Default: 0. */
   readonly namespaceGraceMs?: number;
   /**

@@ -90,9 +90,10 @@ describe("a cluster of local machines", () => {
     const data = workerData({ after: ["until [ -e /tmp/go ]; do sleep 0.1; done", RAN] });
     running().fleet.ensure({ id: "u3", name: "child-w-2", ...base, controlPlane: false, bootstrapData: data });
     await expect.poll(readyNodes, WITHIN).toContain("child-w-2");
-    await running().fleet.kill();
-    // the shell of the machine is not killed: it notices that the others are gone
+    // a supervisor that is stopped ends no machine; the shell of the machine is not killed, and notices that the others are gone
+    running().fleet.pause();
     for (const pid of processesOf(path).filter(isNode)) process.kill(pid, "SIGKILL");
+    await running().fleet.kill();
     await expect.poll(() => processesOf(path), WITHIN).toEqual([]);
     fleet = new MachineFleet(path);
     await expect.poll(async () => (await running().client.get(namespaces, { name: "kube-system" })).ok, WITHIN).toBe(true);

@@ -83,7 +83,7 @@ async function serve(options: ServeClusterOptions, { begin, supervisor, send }: 
     void fromPromise(cluster.listen(), describeThrown);
   };
   const nodes = begin.bare ? 0 : NODES;
-  const controllers = { simulation: { nodes, speeds: { heartbeatMs: HEARTBEAT_MS }, podProcesses }, localMachines, beforeStart };
+  const controllers = { simulation: { nodes, speeds: { heartbeatMs: HEARTBEAT_MS }, podProcesses, localMachines }, beforeStart };
   const kubernetesVersion = () => reported.version;
   const started = await fromPromise(
     startEmbeddedCluster({

@@ -109,7 +109,9 @@ export class MachineKeeper {
   report(): MachineReport {
     const { id, nodeName } = this.#record;
     const known = nodeName === undefined ? { id } : { id, nodeName };
-    if (this.#stopped) return { ...known, phase: "stopped", message: `cluster ${this.#record.cluster} is stopped` };
+    const { cluster } = this.#record;
+    // never "stopped", which stands for a machine that was removed: this one is removed by its owner only
+    if (this.#stopped) return { ...known, phase: "starting", message: `cluster ${cluster} is stopped; lattice start ${cluster} starts it` };
     if (this.#completed) return { ...known, phase: "running" };
     const failure = this.#failure === undefined ? {} : { message: this.#failure };
     if (nodeName !== undefined) return { ...known, phase: "running", ...failure };

@@ -98,7 +98,7 @@ function programText({ node, args }: LatticeProgram, name: string): string {
  * when both were killed, only the shell is left to notice it.
  */
 const WATCHED = `
-(while kill -0 "$${PROCESS_VARIABLE}"; do sleep 1; done; kill -9 -- "-$${PROCESS_VARIABLE}") >/dev/null 2>&1 &
+(while kill -0 "$${PROCESS_VARIABLE}"; do sleep 1; done; kill -s KILL -- "-$${PROCESS_VARIABLE}") >/dev/null 2>&1 &
 watch=$!
 /bin/sh "$0"
 code=$?

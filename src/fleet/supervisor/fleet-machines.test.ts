@@ -292,7 +292,10 @@ describe("a cluster of machines", () => {
     expectOk(await fleet.stop("child"));
     expect([world.living("__fleet-machine"), world.stateOf("a")]).toEqual([
       [],
-      { kind: "machine-state", machine: { id: "a", phase: "stopped", nodeName: "m-a", message: "cluster child is stopped" } },
+      {
+        kind: "machine-state",
+        machine: { id: "a", phase: "starting", nodeName: "m-a", message: "cluster child is stopped; lattice start child starts it" },
+      },
     ]);
     world.ensure(request("c"));
     expect(world.stateOf("c")).toMatchObject({ machine: { message: "cluster child is stopped; lattice start child starts it" } });

@@ -45,6 +45,11 @@ export class MachineFleet {
     this.#send({ kind: "machine-remove", id });
   }
 
+  /** It does nothing any more, until it is killed. */
+  pause(): void {
+    this.#child.kill("SIGSTOP");
+  }
+
   async kill(): Promise<void> {
     await this.#end("SIGKILL");
   }
