@@ -114,7 +114,9 @@ describe("a cell and its child", () => {
     await untilCluster(child, "prod", isConnected);
     const [nothing = 1] = await freePorts(1);
     const data = { endpoint: Buffer.from(`127.0.0.1:${nothing}`).toString("base64") };
-    expectOk(await child.client.patch(secrets, { namespace: "lattice-system", name: "lattice-parent-config" }, { type: "merge", patch: { data } }));
+    expectOk(
+      await child.client.patch(secrets, { namespace: "lattice-system", name: "lattice-parent-config" }, { type: "merge", patch: { data } }),
+    );
     const isAway = ({ status }: LatticeCluster) => findCondition(status?.conditions, "AgentConnected")?.reason === "Disconnected";
     const away = await untilCluster(child, "prod", isAway);
     expect(away?.status).toMatchObject({ phase: "Ready", ownedBy: "mgmt" });
@@ -132,7 +134,8 @@ describe("a cell and its child", () => {
       await operator.stop();
       await child.close();
     });
-    const isRefused = ({ status }: LatticeCluster) => findCondition(status?.conditions, "AgentConnected")?.message.includes("cannot be reached") === true;
+    const isRefused = ({ status }: LatticeCluster) =>
+      findCondition(status?.conditions, "AgentConnected")?.message.includes("cannot be reached") === true;
     const cluster = await untilCluster(child, "prod", isRefused);
     expect(findCondition(cluster?.status?.conditions, "Ready")?.reason).toBe("ParentDisagrees");
   });

@@ -64,7 +64,12 @@ test("a child gets its identity, its parent and an operator", async () => {
     return typeof value === "string" ? Buffer.from(value, "base64").toString() : "";
   });
   expect(texts).toEqual(["mgmt", "[fd00::1]:50051", "https://[fd00::1]:8443", "token"]);
-  expect(field(objects.find(({ metadata }) => metadata.name === "lattice-identity"), "data")).toEqual({ cluster: "prod" });
+  expect(
+    field(
+      objects.find(({ metadata }) => metadata.name === "lattice-identity"),
+      "data",
+    ),
+  ).toEqual({ cluster: "prod" });
   expect(objects.at(-1)).toMatchObject({ kind: "Deployment", metadata: { name: "lattice-operator" } });
 });
 
@@ -73,7 +78,10 @@ test("an operator of a child has the image and the flags of its parent's", async
   await cluster.add({ ...own, spec: { ...own.spec, replicas: 3 } });
   const objects = objectsOf(expectOk(await manifestsFor({ prod: localCluster("prod") }, undefined)("prod", "token")));
   const [container] = fieldAt(objects.at(-1), "spec", "template", "spec", "containers") as readonly object[];
-  expect(container).toMatchObject({ image: expect.stringContaining("9.9.9") as string, args: expect.arrayContaining(["--resync"]) as string[] });
+  expect(container).toMatchObject({
+    image: expect.stringContaining("9.9.9") as string,
+    args: expect.arrayContaining(["--resync"]) as string[],
+  });
   expect(fieldAt(objects.at(-1), "spec", "replicas")).toBeUndefined();
 });
 
