@@ -6,7 +6,7 @@
  */
 import { millisecondsOf } from "#base";
 import type { LatticeCluster } from "#crds";
-import { findCondition, isBeingDeleted, type Condition } from "#kube";
+import { findCondition, isBeingDeleted, isConditionTrue, type Condition } from "#kube";
 import { deadlineAt, PHASE_DEADLINES } from "./deadlines.ts";
 import type { ClusterProblem, ObservedChild } from "./observed.ts";
 import { declaredPools } from "./pools.ts";
@@ -77,14 +77,19 @@ function failedText(machines: readonly string[]): string {
 
 /** The first thing that a complete child still lacks. Cluster API sees the control plane through the agent, so the agent comes first. */
 function stepOf({ spec: { nodes }, ...cluster }: LatticeCluster, observed: ObservedChild): Step | undefined {
-  const { capi, agent } = observed;
+  const { capi } = observed;
   if (!capi.exists) return { reason: "Created", message: "the Cluster API objects are being created" };
   if (capi.infrastructure?.available !== true) return waitingFor("WaitingForInfrastructure", "the infrastructure", capi.infrastructure);
-  if (agent?.connected !== true) return agentStep(cluster, nodes.controlPlane, observed);
+  if (!isConnected(cluster, observed)) return agentStep(cluster, nodes.controlPlane, observed);
   if (capi.controlPlane?.available !== true) return waitingFor("WaitingForControlPlane", "the control plane", capi.controlPlane);
   const hasWorkers = [...declaredPools({ nodes }).values()].some((count) => count > 0);
   if (hasWorkers && capi.workers?.available !== true) return waitingFor("WaitingForWorkers", "the workers", capi.workers);
   return undefined;
+}
+
+/** An agent that was connected before the cell started again has a while to return: until then nothing is written about it. */
+function isConnected({ status }: Pick<LatticeCluster, "status">, { agent, linkIsNew }: ObservedChild): boolean {
+  return agent?.connected ?? (linkIsNew && isConditionTrue(status?.conditions, "AgentConnected"));
 }
 
 function agentStep(

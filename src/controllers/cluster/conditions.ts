@@ -53,7 +53,7 @@ function agentConnected({ status }: LatticeCluster, { agent, capi, linkIsNew }: 
   const type = "AgentConnected";
   const written = findCondition(status?.conditions, type);
   if (agent?.connected === true) return [condition(type, "True", "Connected", `the agent is ${agent.state}`)];
-  if (linkIsNew && written !== undefined) return [written];
+  if (agent === undefined && linkIsNew && written !== undefined) return [written];
   const closed = agent?.lastCloseReason ?? status?.agent?.lastCloseReason;
   if (status?.agent?.connectedSince !== undefined || closed !== undefined)
     return [condition(type, "False", "Disconnected", `the last connection ended${closed === undefined ? "" : `: ${closed}`}`)];

@@ -14,6 +14,7 @@ import {
   timeOf,
 } from "../../../test/builders/observed-child.ts";
 import { agentStatusOf, HEARTBEAT_WRITTEN_EVERY_MS, visibleAgent } from "./agent-status.ts";
+import { childStateOf } from "./child-state.ts";
 import { certificatesValid } from "./conditions.ts";
 import type { ObservedChild, ObservedOwn } from "./observed.ts";
 import { statusOfCluster } from "./status.ts";
@@ -117,7 +118,22 @@ describe("the status of a child", () => {
     const cluster = childCluster({}, { conditions: [condition], agent: { state: "ready", connectedSince: timeOf(NOON) } });
     expect(conditionOf(statusOf(cluster, { agent: undefined, linkIsNew: true }), "AgentConnected")).toBe("True Connected");
     expect(conditionOf(statusOf(cluster, { agent: undefined, linkIsNew: false }), "AgentConnected")).toBe("False Disconnected");
+    const closed = { ...CONNECTED, connected: false, lastCloseReason: "the agent ended the stream" };
+    expect(conditionOf(statusOf(cluster, { agent: closed, linkIsNew: true }), "AgentConnected")).toBe("False Disconnected");
     expect(statusOf(cluster, { agent: undefined, linkIsNew: true })).not.toHaveProperty("agent");
+  });
+
+  test("is not changed by a start of the cell", () => {
+    const ready = { type: "Ready", status: "False", reason: "PivotNotBuilt", message: "m", lastTransitionTime: timeOf(NOON) } as const;
+    const connected = { ...ready, type: "AgentConnected", status: "True", reason: "Connected" } as const;
+    const provisioned = { ...ready, type: "Provisioning", reason: "Provisioned" } as const;
+    const cluster = childCluster({}, { conditions: [ready, connected, provisioned] });
+    const starting = { reason: "CellStarting" as const, message: "starting", terminal: false };
+    expect(statusOf(cluster, { problem: starting, cell: undefined, agent: undefined, linkIsNew: true })).toEqual({ conditions: [ready] });
+    const back = statusOf(cluster, { agent: undefined, linkIsNew: true });
+    expect(conditionsOf(back)).toMatchObject({ AgentConnected: "True Connected", Provisioning: "False Provisioned" });
+    expect(childStateOf(cluster, observedChild({ agent: undefined, linkIsNew: true }))).toMatchObject({ reason: "PivotNotBuilt" });
+    expect(childStateOf(cluster, observedChild({ agent: undefined, linkIsNew: false }))).toMatchObject({ complete: false });
   });
 
   test("shows the message of a failed pass", () => {

@@ -1,6 +1,7 @@
 /** The status of a LatticeCluster. Pure. Ready is left to the runtime, which sets it from the outcome of the plan. */
 import type { DesiredStatus, PassResult } from "#controller-runtime";
 import type { LatticeCluster } from "#crds";
+import { findCondition } from "#kube";
 import { acceptedCondition, implementedCondition } from "../acceptance/conditions.ts";
 import { agentStatusOf } from "./agent-status.ts";
 import type { CapiView, PoolView } from "./capi-view.ts";
@@ -20,6 +21,9 @@ function childStatus(cluster: LatticeCluster, observed: ObservedChild, { outcome
   const accepted = acceptedCondition(errors);
   // an invalid spec cannot be read: what was written about the cluster stays
   if (errors.length > 0) return { phase: state.phase, message: state.message, conditions: [accepted] };
+  const ready = findCondition(cluster.status?.conditions, "Ready");
+  // the operator starts: a running child is not affected, and thousands of them would be written twice
+  if (state.reason === "CellStarting" && capi.exists && ready !== undefined) return { conditions: [ready] };
   const nodes = nodesOf(observed);
   const endpoint = capi.endpoint ?? cluster.status?.endpoint;
   const kubernetesVersion = reportedVersion(observed);

@@ -5,7 +5,7 @@
 import { collect, err, mapErr, ok, type Result } from "#base";
 import { field, fieldAt, formatYaml, isJsonObject, parseYaml, type Json, type JsonObject, type Taint } from "#kube";
 
-export type KubeadmNodeRegistration = {
+export type KubeadmNode = {
   readonly labels: Readonly<Record<string, string>>;
   /** Absent: the default of the role. */
   readonly taints?: readonly Taint[] | undefined;
@@ -16,10 +16,10 @@ export type KubeadmInit = {
   readonly kubernetesVersion: string;
   /** The text that kubeadm keeps in ConfigMap kubeadm-config. */
   readonly clusterConfiguration: string;
-  readonly node: KubeadmNodeRegistration;
+  readonly node: KubeadmNode;
 };
 
-export type KubeadmJoin = { readonly controlPlane: boolean; readonly node: KubeadmNodeRegistration };
+export type KubeadmJoin = { readonly controlPlane: boolean; readonly node: KubeadmNode };
 
 const API = "kubeadm.k8s.io/";
 
@@ -61,7 +61,7 @@ function documentsOf(text: string): Result<ReadonlyMap<string, JsonObject>, stri
   return ok(found);
 }
 
-function registrationOf(document: Json | undefined, kind: string): Result<KubeadmNodeRegistration, string> {
+function registrationOf(document: Json | undefined, kind: string): Result<KubeadmNode, string> {
   const args = extraArgs(fieldAt(document, "nodeRegistration", "kubeletExtraArgs"));
   const labels = labelsOf(args.get("node-labels") ?? "");
   const own = fieldAt(document, "nodeRegistration", "taints");

@@ -11,7 +11,7 @@ import { createFolder, writePrivateFile } from "#pki";
 import { requestControl } from "../control/control-client.ts";
 import type { MachineControlRequest, MachineView } from "../fleet-types.ts";
 import { ROOT_VARIABLE, SOCKET_VARIABLE, TOKEN_VARIABLE } from "../machines/index.ts";
-import { parseKubeadmInit, parseKubeadmJoin, type KubeadmNodeRegistration } from "./kubeadm-config.ts";
+import { parseKubeadmInit, parseKubeadmJoin, type KubeadmNode } from "./kubeadm-config.ts";
 import { machineNode } from "./machine-node.ts";
 import { openClient, readToolFile, toolPath, type ToolIo } from "./tool-io.ts";
 
@@ -84,7 +84,7 @@ async function join(io: ToolIo, text: string, ask: Ask): Promise<Result<void, st
 
 type Registration = {
   readonly machine: MachineView;
-  readonly node: KubeadmNodeRegistration;
+  readonly node: KubeadmNode;
   readonly ask: Ask;
   readonly prepare: (client: KubeClient) => Promise<Result<void, string>>;
 };
@@ -111,7 +111,7 @@ function keepAdminConfig(io: ToolIo, kubeconfig: string): Result<void, string> {
   return andThen(text, (content) => andThen(createFolder(dirname(path), FOLDER_MODE), () => writePrivateFile(path, content)));
 }
 
-async function createNode(client: KubeClient, machine: MachineView, node: KubeadmNodeRegistration): Promise<Result<void, string>> {
+async function createNode(client: KubeClient, machine: MachineView, node: KubeadmNode): Promise<Result<void, string>> {
   const created = await client.create(nodes, machineNode(machine, node), { fieldManager: FIELD_MANAGER });
   if (created.ok || created.error.kind === "already-exists") return ok(undefined);
   return err(`Node ${machine.name} was refused: ${created.error.message}`);

@@ -1,7 +1,7 @@
 /** The Node of a local machine, as its kubelet registers it. Pure. The nodes of a cluster are simulated in its API-server process. */
 import type { Node, Taint } from "#kube";
 import type { MachineView } from "../fleet-types.ts";
-import type { KubeadmNodeRegistration } from "./kubeadm-config.ts";
+import type { KubeadmNode } from "./kubeadm-config.ts";
 
 const CONTROL_PLANE = "node-role.kubernetes.io/control-plane";
 const CONTROL_PLANE_LABELS = { [CONTROL_PLANE]: "", "node.kubernetes.io/exclude-from-external-load-balancers": "" };
@@ -11,7 +11,7 @@ function providerIdOf({ namespace, name }: Pick<MachineView, "namespace" | "name
   return `local:///${namespace}/${name}`;
 }
 
-export function machineNode(machine: MachineView, { labels, taints }: KubeadmNodeRegistration): Node {
+export function machineNode(machine: MachineView, { labels, taints }: KubeadmNode): Node {
   const { name, controlPlane, version } = machine;
   const wanted = taints ?? (controlPlane ? CONTROL_PLANE_TAINTS : []);
   return {

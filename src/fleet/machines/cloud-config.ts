@@ -8,7 +8,7 @@ import { gunzipSync } from "node:zlib";
 import { bytesOfBase64, collect, describeThrown, err, fromThrowing, mapErr, ok, type Result } from "#base";
 import { field, isJsonObject, parseYaml, type Json } from "#kube";
 
-export type ParsedCloudFile = {
+export type MachineFile = {
   /** As written: absolute, of a machine of its own. */
   readonly path: string;
   readonly content: Uint8Array;
@@ -19,8 +19,8 @@ export type ParsedCloudFile = {
 /** A line for a shell, or a program with its arguments. */
 export type CloudCommand = string | readonly string[];
 
-export type ParsedCloudConfig = {
-  readonly files: readonly ParsedCloudFile[];
+export type MachineCloudConfig = {
+  readonly files: readonly MachineFile[];
   readonly commands: readonly CloudCommand[];
   /** Keys that are not carried out. */
   readonly ignored: readonly string[];
@@ -34,7 +34,7 @@ const DEFAULT_MODE = 0o644;
 const MODES = 0o7777;
 const NAME_OF_MACHINE = /\{\{\s*ds\.meta_data\.(?:local_hostname|hostname|instance_id)\s*\}\}/g;
 
-export function parseCloudConfig(text: string, machine: string): Result<ParsedCloudConfig, string> {
+export function parseCloudConfig(text: string, machine: string): Result<MachineCloudConfig, string> {
   if (Buffer.byteLength(text) > MAX_BOOTSTRAP_BYTES) return err(`the bootstrap data is larger than ${MAX_BOOTSTRAP_BYTES} bytes`);
   if (!/^#cloud-config[ \t]*$/m.test(text)) return err("the bootstrap data is not a cloud-config: it has no line #cloud-config");
   const isTemplate = /^##\s*template:\s*jinja/.test(text);
@@ -67,7 +67,7 @@ function firstError<T>(results: readonly Result<T, string>[]): Result<readonly T
   return mapErr(collect(results), ([first = ""]) => first);
 }
 
-function fileOf(entry: Json, at: string): Result<ParsedCloudFile, string> {
+function fileOf(entry: Json, at: string): Result<MachineFile, string> {
   const path = field(entry, "path");
   if (typeof path !== "string" || !path.startsWith("/") || path.endsWith("/") || path.includes("\0"))
     return err(`${at}.path: must be the absolute path of a file`);

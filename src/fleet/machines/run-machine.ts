@@ -11,7 +11,7 @@ import { dirname, join } from "node:path";
 import { describeThrown, err, fromThrowing, map, ok, type Result } from "#base";
 import { createFolder } from "#pki";
 import type { LatticeProgram } from "../fleet-types.ts";
-import { parseCloudConfig, type ParsedCloudConfig, type ParsedCloudFile } from "./cloud-config.ts";
+import { parseCloudConfig, type MachineCloudConfig, type MachineFile } from "./cloud-config.ts";
 import { commandEnvironment, PROCESS_VARIABLE } from "./machine-environment.ts";
 import { isCompleted, isOwnName, machinePathsAt, readMachine, type MachinePaths } from "./machine-folder.ts";
 import { machineScript, shellQuoted } from "./machine-script.ts";
@@ -53,7 +53,7 @@ export async function runMachine(options: RunMachineOptions): Promise<Result<num
   return code === 0 ? map(complete(paths), () => 0) : ok(code);
 }
 
-function prepare(paths: MachinePaths, { files, commands }: ParsedCloudConfig, program: LatticeProgram): Result<void, string> {
+function prepare(paths: MachinePaths, { files, commands }: MachineCloudConfig, program: LatticeProgram): Result<void, string> {
   for (const file of files) {
     const written = writeCloudFile(paths, file);
     if (!written.ok) return written;
@@ -66,7 +66,7 @@ function prepare(paths: MachinePaths, { files, commands }: ParsedCloudConfig, pr
 }
 
 /** What is appended is not appended again by another attempt. */
-function writeCloudFile({ folder }: MachinePaths, { path, content, mode, append }: ParsedCloudFile): Result<void, string> {
+function writeCloudFile({ folder }: MachinePaths, { path, content, mode, append }: MachineFile): Result<void, string> {
   const target = reRootPath(folder, path);
   if (isOwnName(target.slice(folder.length + 1).split("/")[0] ?? ""))
     return err(`write_files: ${path} is reserved for Lattice; use another path`);

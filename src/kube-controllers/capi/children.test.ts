@@ -18,7 +18,7 @@ test("a child is reached over HTTP with the kubeconfig of its Secret, and the ma
   const objects = [...reducedCapiCrds(), namespace, ...providerInventory("local")];
   await using parent = await startEmbeddedCluster({
     objects,
-    controllers: { simulation: { nodes: 0, localMachines: new FakeMachineHost(systemClock, () => child.client) } },
+    controllers: { simulation: { nodes: 0 }, localMachines: new FakeMachineHost(systemClock, () => child.client) },
   });
   const all = expectOk(parseYaml(localClusterYaml("c1", { workers: 0 }))) as unknown as readonly KubeObject[];
   const secret = {

@@ -88,21 +88,16 @@ function run(context: CellContext, own: OwnCell, { certificates, registrations, 
   const stop = new AbortController();
   const access = childAccessRecords(registrations);
   slot.set({ link: listeners.link, access, trustBundle: () => certificates.trustBundle, since: clock.now() });
-  const ended = Promise.all([untilChanged(context, own, stop.signal), keepFresh(context, { certificates, listeners }, stop.signal)]).then(
-    ([result]) => result,
-  );
+  const fresh = keepFresh(context, { certificates, listeners }, stop.signal);
+  const ended = untilChanged(context, own, stop.signal);
   const close = async () => {
     stop.abort();
     slot.set(undefined);
-    await ended;
+    await Promise.all([ended, fresh]);
     await listeners.close();
     await registrations.close();
   };
-  return { ended: Promise.race([ended, untilAborted(stop.signal)]), close };
-}
-
-function untilAborted(signal: AbortSignal): Promise<Result<void, string>> {
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(ok(undefined)), { once: true }));
+  return { ended, close };
 }
 
 /** The address may change at any time. */
