@@ -10,6 +10,7 @@ export {
 export {
   createCellAuthorities,
   nextRotation,
+  RENEWAL_AFTER_EXPIRY,
   rotateIfDue,
   SERVING_CERTIFICATE_LIFE,
   servingAuthority,

@@ -43,7 +43,7 @@ describe("renewal", () => {
       onRenewed(next) {
         isDue = false;
         credentials = { ...next };
-        return Promise.resolve();
+        return Promise.resolve(ok(undefined));
       },
     });
     return { link, fresh, agent, credentials: () => credentials };
@@ -107,7 +107,7 @@ describe("renewal", () => {
     link.start("a", {
       onTrustBundle(bundle) {
         stored.push(bundle);
-        return Promise.resolve();
+        return Promise.resolve(ok(undefined));
       },
       credentials: () => ({ certificate: "", key: sensitive(""), trustBundle: stored.at(-1) ?? "" }),
     });
