@@ -5,20 +5,19 @@
  * wall clock.
  */
 import { randomBytes, X509Certificate } from "node:crypto";
-import { createLogger, err, expectOk, MetricsRegistry, ok, reveal, seededRandom, sensitive, sleep, type Clock, type Result } from "#base";
-import type { CacheReader } from "#controller-runtime";
-import { IDENTITY_CONFIG_MAP, PARENT_CONFIG_SECRET, UplinkSlot } from "#controllers";
+import { createLogger, err, expectOk, MetricsRegistry, ok, reveal, seededRandom, sensitive, type Clock, type Result } from "#base";
 import { startEmbeddedCluster, type EmbeddedCluster } from "#embedded-cluster";
 import { Registrations } from "#http";
-import { configMaps, namespaces, secrets, secretsByMetadata, type KubeObject, type ObjectKey, type Resource } from "#kube";
 import { AgentSessions, type AgentChannel, type AgentCredentials, type AgentTransport } from "#link";
 import { authoritiesToSecret, createCellAuthorities } from "#pki";
 import { SettlingClock } from "../../test/builders/settling-clock.ts";
-import { agentService, type AgentServiceShared } from "./agent/agent-service.ts";
+import type { AgentServiceShared } from "./agent/agent-service.ts";
 import { agentAdmission } from "./cell/agent-admission.ts";
 import { CELL_AUTHORITY_SECRET } from "./cell/authority-secret.ts";
 import { CellCertificates } from "./cell/cell-certificates.ts";
 import { cellSigner } from "./cell/cell-signer.ts";
+import { memoryStreams, verifyCertificate } from "./memory-network.test-support.ts";
+import { configureParent, WorldAgent } from "./world-agent.test-support.ts";
 
 export const HOUR = 3_600_000;
 export const DAY = 24 * HOUR;
@@ -27,7 +26,6 @@ const HOME = "lattice-system";
 const START = Date.UTC(2026, 0, 1);
 
 type Post = NonNullable<AgentServiceShared["post"]>;
-type CellStream = Parameters<AgentSessions["accept"]>[0];
 
 /** `now` passes `factor` times as fast as the timers. */
 export class FastClock extends SettlingClock {
@@ -68,6 +66,8 @@ export type RenewalWorldOptions = {
   readonly authorityAgeMs?: number;
   readonly cellSkewMs?: number;
 };
+
+export type StartOptions = { readonly skewMs?: number; readonly pollMs?: number };
 
 /** What memory does instead of the network. */
 export type Network = {
@@ -154,27 +154,22 @@ export class RenewalWorld {
   /** As the first node does it. */
   async register(cluster: string, token: string): Promise<void> {
     const csrToken = expectOk(await this.registrations.register(cluster, sensitive(token)));
-    await this.configureParent(cluster, csrToken);
-  }
-
-  async configureParent(cluster: string, csrToken: string): Promise<void> {
-    const texts = { cell: CELL, endpoint: "127.0.0.1:1", bootstrap: "https://127.0.0.1:1", "ca.crt": this.certificates.trustBundle, "csr-token": csrToken };
-    const data = Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, Buffer.from(text).toString("base64")]));
-    const namespace = homeOf(cluster);
-    expectOk(await this.cluster.client.apply(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }, { fieldManager: "test" }));
-    const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: PARENT_CONFIG_SECRET, namespace }, data };
-    const applied = expectOk(await this.cluster.client.apply<KubeObject>(secrets, secret, { fieldManager: "test" }));
-    this.agents.get(cluster)?.configured(applied.metadata.resourceVersion ?? "");
+    const parent = { cell: CELL, endpoint: "127.0.0.1:1", bootstrap: "https://127.0.0.1:1", trustBundle: this.certificates.trustBundle, csrToken };
+    const version = await configureParent(this.cluster.client, cluster, parent);
+    this.agents.get(cluster)?.configured(version);
   }
 
   /** Registers the cluster and starts its agent. */
-  async add(cluster: string, options: WorldAgentOptions = {}): Promise<WorldAgent> {
+  async add(cluster: string, options: StartOptions = {}): Promise<WorldAgent> {
     await this.register(cluster, await this.newToken(cluster));
     return this.start(cluster, options);
   }
 
-  start(cluster: string, options: WorldAgentOptions = {}): WorldAgent {
-    const agent = new WorldAgent(this, cluster, options);
+  start(cluster: string, { skewMs = 0, pollMs = 10_000 }: StartOptions = {}): WorldAgent {
+    const clock = skewed(this.clock, skewMs);
+    const [transport, post] = [this.transport(cluster, clock), this.post(clock)];
+    const { client } = this.cluster;
+    const agent = new WorldAgent({ cluster, client, clock, logger: this.logger, random: this.random, transport, post, pollMs });
     this.agents.set(cluster, agent);
     return agent;
   }
@@ -259,130 +254,5 @@ export class RenewalWorld {
     const metrics = new MetricsRegistry();
     const services = { cell: CELL, authenticate, renew, clock: this.cellClock, random: this.random, logger: this.logger, metrics, version: "1" };
     return new AgentSessions(services, { firstMessageMs: 10_000, trustBundle: () => this.certificates.trustBundle });
-  }
-}
-
-export type WorldAgentOptions = { readonly skewMs?: number; readonly pollMs?: number };
-
-/** The agent service of one cluster, started again after an early end as the manager does. */
-export class WorldAgent {
-  readonly uplink = new UplinkSlot();
-  /** Why it could not be started. */
-  readonly errors: string[] = [];
-  readonly #stop = new AbortController();
-  readonly #running: Promise<void>;
-  #configVersion: string | undefined;
-
-  constructor(world: RenewalWorld, cluster: string, { skewMs = 0, pollMs = 10_000 }: WorldAgentOptions) {
-    const clock = skewed(world.clock, skewMs);
-    const context = {
-      cache: cacheOf(cluster, () => this.#configVersion),
-      client: world.cluster.client,
-      clock,
-      logger: world.logger,
-      record: () => {},
-      signal: this.#stop.signal,
-      home: homeOf(cluster),
-      uplink: this.uplink,
-      random: world.random,
-      apiServer: undefined,
-      transport: world.transport(cluster, clock),
-      post: world.post(clock),
-      pollMs,
-    };
-    this.#running = this.#run(context);
-  }
-
-  configured(version: string): void {
-    this.#configVersion = version;
-  }
-
-  async close(): Promise<void> {
-    this.#stop.abort();
-    await this.#running;
-  }
-
-  async #run(context: Parameters<typeof agentService.start>[0]): Promise<void> {
-    const { signal, clock } = context;
-    const aborted = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
-    while (!signal.aborted) {
-      const started = await agentService.start(context);
-      if (!started.ok) this.errors.push(started.error);
-      else {
-        await Promise.race([started.value.ended, aborted]);
-        await started.value.close();
-      }
-      await sleep(clock, 1_000, signal);
-    }
-  }
-}
-
-/** The operator's namespace of this cluster: all agents share one API server. */
-export function homeOf(cluster: string): string {
-  return `home-${cluster}`;
-}
-
-function cacheOf(cluster: string, version: () => string | undefined): CacheReader {
-  const get = (resource: Resource, { name }: ObjectKey): object | undefined => {
-    if (resource === configMaps && name === IDENTITY_CONFIG_MAP) return { metadata: { name }, data: { cluster } };
-    const resourceVersion = version();
-    if (resource === secretsByMetadata && name === PARENT_CONFIG_SECRET && resourceVersion !== undefined) return { metadata: { name, resourceVersion } };
-    return undefined;
-  };
-  return { get, list: () => [], byIndex: () => [], isServed: () => true, access: () => "readable" } as unknown as CacheReader;
-}
-
-/** As TLS does it: signed by an authority of the bundle, and both are valid at this time. */
-export function verifyCertificate(pem: string, bundle: string, now: number): Result<void, string> {
-  const certificate = new X509Certificate(pem);
-  const isValid = ({ validFromDate, validToDate }: X509Certificate) => validFromDate.getTime() <= now && now <= validToDate.getTime();
-  if (!isValid(certificate)) return err("certificate has expired");
-  const authorities = (bundle.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []).map((one) => new X509Certificate(one));
-  const issuer = authorities.find((one) => certificate.checkIssued(one) && certificate.verify(one.publicKey) && isValid(one));
-  return issuer === undefined ? err("unable to verify the first certificate") : ok(undefined);
-}
-
-/** Two connected streams; messages arrive later, in order. `passes`: whether a message of the agent arrives. */
-function memoryStreams(passes: (kind: string) => boolean): { readonly agent: AgentChannel["control"]; readonly cell: CellStream } {
-  const [toAgent, toCell] = [new Queue(), new Queue()];
-  const close = (reason: unknown) => {
-    toAgent.push({ close: reason });
-    toCell.push({ close: reason });
-  };
-  const end = (incoming: Queue, outgoing: Queue, lets: (kind: string) => boolean) => ({
-    listen: (listener: Listener) => incoming.listen(listener),
-    write: (message: Message) => lets(message.payload?.case ?? "") && outgoing.push({ message }),
-    queued: () => 0,
-    close,
-  });
-  return { agent: end(toAgent, toCell, passes), cell: end(toCell, toAgent, () => true) } as unknown as ReturnType<typeof memoryStreams>;
-}
-
-type Message = { readonly payload?: { readonly case?: string } };
-type Listener = { message(message: Result<unknown, string>): void; ended(close: unknown): void };
-type Item = { readonly message: unknown } | { readonly close: unknown };
-
-class Queue {
-  readonly #items: Item[] = [];
-  #listener: Listener | undefined;
-  #isClosed = false;
-
-  listen(listener: Listener): void {
-    this.#listener = listener;
-    queueMicrotask(() => this.#deliver());
-  }
-
-  push(item: Item): void {
-    if (this.#isClosed) return;
-    this.#isClosed = "close" in item;
-    this.#items.push(item);
-    queueMicrotask(() => this.#deliver());
-  }
-
-  #deliver(): void {
-    for (const item of this.#listener === undefined ? [] : this.#items.splice(0)) {
-      if ("close" in item) this.#listener?.ended(item.close);
-      else this.#listener?.message(ok(item.message));
-    }
   }
 }
