@@ -24,7 +24,7 @@ const answered = (cell: SocketCell, endpoint: string) =>
   cell.lines.filter(({ fields }) => fields["endpoint"] === endpoint && fields["outcome"] === "ok").length;
 
 test("certificates of seconds are renewed over the stream, and with a signed request when they have expired", { timeout: 60_000 }, async () => {
-  const cell = await openCell({ lifeMs: 4_000 });
+  const cell = await openCell({ lifeMs: 6_000 });
   await cell.listen();
   await cell.register("prod");
   const agent = cell.startAgent("prod");
