@@ -10,6 +10,7 @@ export type {
   AgentTransport,
   OrderResult,
 } from "./agent/agent-types.ts";
+export { AgentSessions } from "./cell/agent-sessions.ts";
 export { startCellLink } from "./cell/start-cell-link.ts";
 export type {
   AgentView,

@@ -20,7 +20,7 @@ describe("the identity of an agent", () => {
 
   test("is the SPIFFE name of its certificate, as PEM, DER or parsed", () => {
     const parsed = new X509Certificate(pem);
-    const want = { cell: "hq", cluster: "east", serial: parsed.serialNumber, notAfter: NOW + 30 * DAY };
+    const want = { cell: "hq", cluster: "east", serial: parsed.serialNumber, notBefore: NOW - 7_200_000, notAfter: NOW + 30 * DAY };
     expect(readAgentIdentity(pem)).toEqual({ ok: true, value: want });
     expect(readAgentIdentity(parsed.raw)).toEqual({ ok: true, value: want });
     expect(readAgentIdentity(parsed)).toEqual({ ok: true, value: want });

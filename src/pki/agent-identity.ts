@@ -49,6 +49,7 @@ export type AgentIdentity = {
   /** Upper-case hexadecimal. */
   readonly serial: string;
   /** Milliseconds since 1970. */
+  readonly notBefore: number;
   readonly notAfter: number;
 };
 
@@ -66,7 +67,8 @@ export function readAgentIdentity(certificate: X509Certificate | string | Uint8A
     if (uri === undefined || others.length > 0) return invalid("the certificate must have exactly one URI name");
     const [, cell, cluster] = AGENT_URI.exec(uri) ?? [];
     if (cell === undefined || cluster === undefined) return invalid("the URI name of the certificate is not an agent's");
-    return ok({ cell, cluster, serial: parsed.serialNumber, notAfter: parsed.validToDate.getTime() });
+    const [notBefore, notAfter] = [parsed.validFromDate.getTime(), parsed.validToDate.getTime()];
+    return ok({ cell, cluster, serial: parsed.serialNumber, notBefore, notAfter });
   });
 }
 

@@ -9,6 +9,7 @@ export {
 } from "./agent-identity.ts";
 export {
   createCellAuthorities,
+  RENEWAL_AFTER_EXPIRY,
   rotateIfDue,
   SERVING_CERTIFICATE_LIFE,
   servingAuthority,

@@ -2,10 +2,10 @@
  * Answers that are lost at each step, on the way to the child and on the way to the API server, and crashes between signing and recording: the child
  * recovers by asking again, and its token is never spent for nothing.
  */
-import { createServer as createTcpServer, connect, type AddressInfo, type Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { expectOk } from "#base";
 import { failWith, loseAnswer } from "#embedded-cluster";
+import { deafRelay, type DeafRelay } from "../../../test/builders/deaf-relay.ts";
 import {
   bootstrap,
   csrOf,
@@ -23,7 +23,7 @@ import type { BootstrapServer } from "./server.ts";
 
 let world: BootstrapWorld;
 let server: BootstrapServer;
-let relay: Awaited<ReturnType<typeof deafRelay>>;
+let relay: DeafRelay;
 beforeAll(async () => {
   world = await openWorld();
   server = await serveWorld(world);
@@ -35,37 +35,6 @@ afterAll(async () => {
   await world.close();
 });
 afterEach(() => relay.lose(0));
-
-/** Passes connections on. Of the next `lose(n)` connections the client gets no byte of the answer, although the server has answered. */
-async function deafRelay(port: number) {
-  const sockets = new Set<Socket>();
-  let losing = 0;
-  const tcp = createTcpServer((near) => {
-    const far = connect(port, "127.0.0.1");
-    const loses = losing > 0;
-    losing = Math.max(0, losing - 1);
-    let answered = 0;
-    for (const socket of [near, far]) sockets.add(socket.on("error", () => {}));
-    near.on("data", (bytes) => far.write(bytes)).on("close", () => far.destroy());
-    // the handshake of TLS is passed on; the answer is in the records that follow the request
-    let requested = false;
-    near.on("data", () => (requested = answered > 0));
-    far.on("data", (bytes) => {
-      answered += bytes.length;
-      if (!loses || !requested) near.write(bytes);
-    });
-    far.on("close", () => near.destroy());
-  });
-  await new Promise<void>((resolve) => tcp.listen(0, "127.0.0.1", resolve));
-  return {
-    port: (tcp.address() as AddressInfo).port,
-    lose: (count: number) => (losing = count),
-    close: () => {
-      for (const socket of sockets) socket.destroy();
-      return new Promise((resolve) => tcp.close(resolve));
-    },
-  };
-}
 
 const isAnswered = (endpoint: string, cluster: string) =>
   world.lines.filter(({ fields }) => fields["endpoint"] === endpoint && fields["cluster"] === cluster && fields["outcome"] === "ok").length;

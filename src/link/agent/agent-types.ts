@@ -34,9 +34,9 @@ export type AgentLinkOptions = {
   credentials(): AgentCredentials;
   readonly renewal: AgentRenewal;
   /** Stores the renewed credentials. The next connection reads them with `credentials`. */
-  onRenewed(credentials: AgentCredentials): Promise<void>;
+  onRenewed(credentials: AgentCredentials): Promise<Result<void, string>>;
   /** Stores the authorities that the cell sent, when they differ from the stored ones. */
-  onTrustBundle(trustBundle: string): Promise<void>;
+  onTrustBundle(trustBundle: string): Promise<Result<void, string>>;
   report(): Promise<AgentReport>;
   onBootstrap(manifests: Uint8Array): Promise<OrderResult>;
   onReconcile(): Promise<OrderResult>;
@@ -64,8 +64,10 @@ export type AgentLinkStatus = {
 
 export type AgentLink = {
   status(): AgentLinkStatus;
-  /** Sends the report now if it has changed. */
+  /** Sends the report now if it has changed, and the request for a new certificate if one is due. */
   reportChanged(): void;
+  /** `credentials` returns others than before: connects with them now instead of after a wait. */
+  credentialsChanged(): void;
   close(): Promise<void>;
 };
 

@@ -50,9 +50,11 @@ export class CertificateRenewal {
     this.#pendingKey = undefined;
     if (key === undefined) return false; // an answer to nothing
     const renewed = this.#credentialsOf(answer, key);
-    const stored = renewed.ok ? await fromPromise(this.#options.onRenewed(renewed.value), describeThrown) : renewed;
-    if (stored.ok) this.#logger.info("the certificate was renewed");
-    else this.#logger.warn("the certificate was not renewed; the agent tries again", { error: stored.error });
+    const stored = renewed.ok ? await settled(this.#options.onRenewed(renewed.value)) : renewed;
+    if (stored.ok) {
+      this.#nextAttempt = Number.NEGATIVE_INFINITY;
+      this.#logger.info("the certificate was renewed");
+    } else this.#logger.warn("the certificate was not renewed; the agent tries again", { error: stored.error });
     return stored.ok;
   }
 
@@ -60,7 +62,7 @@ export class CertificateRenewal {
   async trustBundle(bundle: string): Promise<void> {
     if (bundle === "" || bundle === this.#options.credentials().trustBundle) return;
     const checked = this.#checkBundle(bundle);
-    const stored = checked.ok ? await fromPromise(this.#options.onTrustBundle(bundle), describeThrown) : checked;
+    const stored = checked.ok ? await settled(this.#options.onTrustBundle(bundle)) : checked;
     if (!stored.ok) this.#logger.warn("the trust bundle of the cell was not stored", { error: stored.error });
   }
 
@@ -83,4 +85,9 @@ export class CertificateRenewal {
     if (!valid.ok) return err(valid.error.message);
     return valid.value === "" ? err("the trust bundle has no authority that is still valid") : ok(undefined);
   }
+}
+
+async function settled(storing: Promise<Result<void, string>>): Promise<Result<void, string>> {
+  const stored = await fromPromise(storing, describeThrown);
+  return stored.ok ? stored.value : stored;
 }

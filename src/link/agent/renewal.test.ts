@@ -43,7 +43,7 @@ describe("renewal", () => {
       onRenewed(next) {
         isDue = false;
         credentials = { ...next };
-        return Promise.resolve();
+        return Promise.resolve(ok(undefined));
       },
     });
     return { link, fresh, agent, credentials: () => credentials };
@@ -90,6 +90,52 @@ describe("renewal", () => {
     expect(asked).toBe(2);
   });
 
+  it("keeps the old certificate when the new one cannot be stored", async () => {
+    const link = newLink();
+    const fresh = issue();
+    link.renew = () => Promise.resolve(ok({ certificate: fresh.certificate, trustBundle: authority.certificate }));
+    link.start("a", {
+      renewal: { due: () => true, request: () => ok({ csr: "CSR", key: fresh.key }) },
+      onRenewed: () => Promise.resolve(err("the API server is away")),
+    });
+    await link.clock.advance(1_000);
+    expect(link.channels).toHaveLength(1);
+    expect(warnings(link)).toMatchObject([{ fields: { error: "the API server is away" } }]);
+  });
+
+  it("asks without waiting for a heartbeat when a certificate becomes due, and again after a renewal", async () => {
+    const link = newLink();
+    const fresh = issue();
+    let [isDue, renewed] = [false, 0];
+    link.renew = () => Promise.resolve(ok({ certificate: fresh.certificate, trustBundle: authority.certificate }));
+    const agent = link.start("a", {
+      renewal: { due: () => isDue, request: () => ok({ csr: "CSR", key: fresh.key }) },
+      onRenewed() {
+        isDue = false;
+        renewed += 1;
+        return Promise.resolve(ok(undefined));
+      },
+    });
+    for (let round = 1; round <= 2; round += 1) {
+      await link.clock.advance(1_000);
+      isDue = true;
+      agent.reportChanged();
+      await link.clock.advance(0);
+      expect(renewed).toBe(round);
+    }
+  });
+
+  it("connects at once with other credentials, instead of after the wait", async () => {
+    const link = newLink();
+    link.reachable = false;
+    const agent = link.start("a");
+    await link.clock.advance(120_000);
+    link.reachable = true;
+    agent.credentialsChanged();
+    await link.clock.advance(0);
+    expect(agent.status().connected).toBe(true);
+  });
+
   it("asks again on the next connection when the answer was lost", async () => {
     const { link, fresh, credentials } = renewable();
     link.renew = () => new Promise(() => {});
@@ -107,7 +153,7 @@ describe("renewal", () => {
     link.start("a", {
       onTrustBundle(bundle) {
         stored.push(bundle);
-        return Promise.resolve();
+        return Promise.resolve(ok(undefined));
       },
       credentials: () => ({ certificate: "", key: sensitive(""), trustBundle: stored.at(-1) ?? "" }),
     });

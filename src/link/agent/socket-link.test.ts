@@ -69,7 +69,7 @@ describe("cell and agent on sockets", () => {
       link.startAgent("a", {
         onTrustBundle(trustBundle) {
           resolve(trustBundle);
-          return Promise.resolve();
+          return Promise.resolve(ok(undefined));
         },
       });
     });
@@ -100,7 +100,7 @@ describe("cell and agent on sockets", () => {
       onRenewed(next) {
         isDue = false;
         credentials = next;
-        return Promise.resolve();
+        return Promise.resolve(ok(undefined));
       },
       async serveTunnel(frames) {
         served = frames;

@@ -70,6 +70,11 @@ class RunningAgentLink implements AgentLink {
 
   reportChanged(): void {
     void this.#sendChanges();
+    this.#renewIfDue();
+  }
+
+  credentialsChanged(): void {
+    this.#dispatch({ kind: "renewed", now: this.#options.clock.monotonic() });
   }
 
   close(): Promise<void> {
@@ -202,7 +207,11 @@ class RunningAgentLink implements AgentLink {
     this.#cancelHeartbeat = clock.after(withJitter(this.#heartbeatMs, random), () => this.#beat());
     this.#write({ kind: "heartbeat", state: this.#reports.latest.state });
     void this.#sendChanges();
-    const csr = this.#renewal.requestIfDue();
+    this.#renewIfDue();
+  }
+
+  #renewIfDue(): void {
+    const csr = this.#state.phase === "connected" ? this.#renewal.requestIfDue() : undefined;
     if (csr !== undefined) this.#write({ kind: "renewal-request", csr });
   }
 

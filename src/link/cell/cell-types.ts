@@ -6,7 +6,13 @@ import type { CellOrder } from "../protocol/cell-messages.ts";
 import type { OpenTunnel } from "../tunnel/tunnel-types.ts";
 
 /** From the SPIFFE name of a client certificate. */
-export type LinkIdentity = { readonly cell: string; readonly cluster: string; readonly serial: string };
+export type LinkIdentity = {
+  readonly cell: string;
+  readonly cluster: string;
+  readonly serial: string;
+  /** Of the certificate, in milliseconds since 1970. */
+  readonly notBefore?: number | undefined;
+};
 
 export type AgentView = {
   readonly cluster: string;

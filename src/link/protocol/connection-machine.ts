@@ -29,7 +29,7 @@ export type ConnectionEvent =
   | { readonly kind: "tick"; readonly now: number; readonly random: number }
   | { readonly kind: "welcome"; readonly connection: number; readonly protocol: number; readonly now: number }
   | { readonly kind: "ended"; readonly connection: number; readonly close: StreamClose; readonly now: number; readonly random: number }
-  /** There is a new certificate: the next connection uses it. */
+  /** There is a new certificate: a new connection uses it, without the wait for the next attempt. */
   | { readonly kind: "renewed"; readonly now: number }
   | { readonly kind: "stop" };
 
@@ -55,6 +55,7 @@ export function stepConnection(state: ConnectionState, event: ConnectionEvent): 
       if (event.connection !== state.connection) return unchanged(state);
       return state.phase === "connecting" || state.phase === "connected" ? lost(state, event) : unchanged(state);
     case "renewed": {
+      if (state.phase === "waiting") return open(state, event.now);
       if (state.phase !== "connected") return unchanged(state);
       const { state: next, effects } = open(state, event.now);
       return { state: next, effects: [...effects, { kind: "close", connection: state.connection, reason: "the certificate was renewed" }] };

@@ -1,26 +1,24 @@
 /**
- * The certificate of an agent in Secret `lattice-agent-certificate`. The key is made here and never leaves the cluster.
+ * The certificate of an agent, kept in Secret `lattice-agent-certificate`. The key is made here and never leaves the cluster.
  *
  * It is signed for the first time with the token of the registration, renewed over the stream at two thirds of its life, and after its expiry by a
- * request that the old key signs.
+ * request that the old key signs. A parent configuration with another token means that the cluster was bootstrapped again: the new token is used once.
  */
-import { base64OfText, err, mapErr, ok, reveal, sensitive, type Clock, type Result, type Sensitive } from "#base";
-import { secrets, type KubeObject } from "#kube";
+import { err, mapErr, ok, reveal, sha256Hex, type Clock, type Result, type Sensitive } from "#base";
 import type { KubeClient } from "#kube-client";
 import type { AgentCredentials } from "#link";
 import {
   certificateSummary,
   createCsr,
   createPrivateKeyPem,
-  readAgentIdentity,
+  RENEWAL_AFTER_EXPIRY,
   renewalTime,
   signRenewal,
   type CertificateSummary,
 } from "#pki";
-import { postForCertificate, type GrantedCertificate } from "./bootstrap-client.ts";
-import { secretText, type ParentConfig } from "./parent-config.ts";
-
-const AGENT_CERTIFICATE_SECRET = "lattice-agent-certificate";
+import { postForCertificate, type BootstrapClientError, type GrantedCertificate } from "./bootstrap-client.ts";
+import { readAgentSecret, writeAgentSecret, type AgentSecretContent } from "./certificate-secret.ts";
+import type { ParentConfig } from "./parent-config.ts";
 
 export type AgentCertificateOptions = {
   readonly client: KubeClient;
@@ -30,26 +28,40 @@ export type AgentCertificateOptions = {
   readonly parent: ParentConfig;
   readonly clock: Clock;
   readonly signal: AbortSignal;
+  /** Default: HTTPS. */
+  readonly post?: typeof postForCertificate | undefined;
 };
 
-type Stored = { readonly credentials: AgentCredentials; readonly summary: CertificateSummary };
+/** "refused": the parent answered, and asking again has the same result. */
+export type RenewalFailure = { readonly kind: "refused" | "failed"; readonly message: string };
+
+type Stored = { readonly credentials: AgentCredentials; readonly summary: CertificateSummary; readonly tokenHash: string | undefined };
 
 export class AgentCertificate {
   readonly #options: AgentCertificateOptions;
   #stored: Stored;
+  #nextKey: Sensitive<string> | undefined;
 
-  private constructor(options: AgentCertificateOptions, stored: Stored) {
+  private constructor(options: AgentCertificateOptions, stored: Stored, nextKey?: Sensitive<string>) {
     this.#options = options;
     this.#stored = stored;
+    this.#nextKey = nextKey;
   }
 
   /** The stored one, or a first one. */
   static async open(options: AgentCertificateOptions): Promise<Result<AgentCertificate, string>> {
-    const stored = await readStored(options);
-    if (!stored.ok) return stored;
-    const first = stored.value ?? (await requestFirst(options));
-    if ("ok" in first) return first.ok ? ok(new AgentCertificate(options, first.value)) : first;
-    return ok(new AgentCertificate(options, first));
+    const content = await readAgentSecret(options);
+    if (!content.ok) return content;
+    const { credentials, nextKey, tokenHash } = content.value;
+    const stored = credentials === undefined ? undefined : storedOf(credentials, tokenHash);
+    if (stored?.ok === false) return stored;
+    const isSameToken = tokenHash === undefined || tokenHash === hashOf(options.parent);
+    if (stored !== undefined && isSameToken) return ok(new AgentCertificate(options, stored.value, nextKey));
+    const first = await requestFirst(options, content.value);
+    if (first.ok) return ok(new AgentCertificate(options, first.value));
+    // the configuration may be an old one, applied again
+    if (stored !== undefined && first.error.kind === "refused") return ok(new AgentCertificate(options, stored.value, nextKey));
+    return err(first.error.message);
   }
 
   get credentials(): AgentCredentials {
@@ -68,79 +80,93 @@ export class AgentCertificate {
     return now >= this.notAfter;
   }
 
-  /** A new key and a request for it. */
+  /** A new key and a request for it. A lost answer costs nothing: the old certificate stays in use, and the next request has another key. */
   request(): Result<{ readonly csr: string; readonly key: Sensitive<string> }, string> {
-    return newRequest(this.#options.cluster);
+    return requestFor(createPrivateKeyPem(), this.#options.cluster);
   }
 
   async store(credentials: AgentCredentials): Promise<Result<void, string>> {
-    const stored = await write(this.#options, credentials);
+    const stored = storedOf(credentials, this.#stored.tokenHash);
     if (!stored.ok) return stored;
+    const written = await writeAgentSecret(this.#options, stored.value);
+    if (!written.ok) return written;
     this.#stored = stored.value;
-    return ok(undefined);
+    this.#nextKey = undefined;
+    return written;
   }
 
   /** After its expiry TLS refuses the certificate, so the request itself is signed with its key. */
-  async renewExpired(): Promise<Result<void, string>> {
-    const { cluster, parent, clock, signal } = this.#options;
+  async renewExpired(): Promise<Result<void, RenewalFailure>> {
+    const { cluster, parent, clock, signal, post = postForCertificate } = this.#options;
     const { key, certificate, trustBundle } = this.credentials;
-    const request = this.request();
-    if (!request.ok) return request;
-    const signed = signRenewal({ cluster, csr: request.value.csr, now: clock.now() }, key, certificate);
-    if (!signed.ok) return err(signed.error.message);
-    const options = { url: parent.bootstrap, trustBundle };
-    const granted = await postForCertificate(options, {
-      path: `/api/clusters/${cluster}/renew`,
-      body: JSON.stringify(signed.value),
-      signal,
-    });
-    return granted.ok ? this.store({ ...granted.value, key: request.value.key }) : granted;
+    const nextKey = await storedKey(this.#options, { ...this.#stored, nextKey: this.#nextKey });
+    if (!nextKey.ok) return failed(nextKey.error);
+    this.#nextKey = nextKey.value;
+    const request = requestFor(nextKey.value, cluster);
+    if (!request.ok) return failed(request.error);
+    const signed = signRenewal({ cluster, csr: request.value.csr, now: Math.floor(clock.now()) }, key, certificate);
+    if (!signed.ok) return failed(signed.error.message);
+    const sending = { path: `/api/clusters/${cluster}/renew`, body: JSON.stringify(signed.value), signal };
+    const granted = await post({ url: parent.bootstrap, trustBundle }, sending);
+    if (!granted.ok) return granted.error.kind === "refused" ? err(this.#refusal()) : failed(granted.error.message);
+    const stored = await this.store({ ...granted.value, key: nextKey.value });
+    return stored.ok ? stored : failed(stored.error);
+  }
+
+  /** The parent gives no reason to a client that it does not authenticate. */
+  #refusal(): RenewalFailure {
+    const { cell } = this.#options.parent;
+    const expired = `the certificate of the agent expired at ${this.#stored.summary.notAfter.toISOString()}`;
+    const isTooOld = this.#options.clock.now() > this.notAfter + RENEWAL_AFTER_EXPIRY;
+    const why = isTooOld
+      ? "more than 90 days ago, and can no longer be renewed"
+      : `and ${cell} does not renew it: it was revoked, or the cluster was deleted there, or the clocks differ by more than an hour`;
+    return { kind: "refused", message: `${expired}, ${why}; bootstrap this cluster again from ${cell}` };
   }
 }
 
-async function readStored(options: AgentCertificateOptions): Promise<Result<Stored | undefined, string>> {
-  const { client, home, cluster, parent, signal } = options;
-  const found = await client.get<KubeObject>(secrets, { namespace: home, name: AGENT_CERTIFICATE_SECRET }, { signal });
-  if (!found.ok) return found.error.kind === "not-found" ? ok(undefined) : err(found.error.message);
-  const [certificate, key, trustBundle] = ["tls.crt", "tls.key", "ca.crt"].map((name) => secretText(found.value, name));
-  if (certificate === undefined || key === undefined || trustBundle === undefined) return ok(undefined);
-  const identity = readAgentIdentity(certificate);
-  // one of another parent, or of another cluster, is replaced
-  if (!identity.ok || identity.value.cluster !== cluster || identity.value.cell !== parent.cell) return ok(undefined);
-  return mapStored({ certificate, key: sensitive(key), trustBundle });
-}
+type FirstError = Pick<BootstrapClientError, "kind" | "message">;
 
-/** A lost answer costs nothing: the cell signs again, also for another key, until the agent has connected. */
-async function requestFirst(options: AgentCertificateOptions): Promise<Result<Stored, string>> {
-  const { cluster, parent, signal } = options;
-  const request = newRequest(cluster);
+/** A lost answer costs nothing: the cell signs the same key again until the agent has connected, also after the token expired. */
+async function requestFirst(options: AgentCertificateOptions, content: AgentSecretContent): Promise<Result<Stored, FirstError>> {
+  const { cluster, parent, signal, post = postForCertificate } = options;
+  const asFailed = <T>(result: Result<T, string>) => mapErr(result, (message): FirstError => ({ kind: "failed", message }));
+  const key = asFailed(await storedKey(options, content));
+  if (!key.ok) return key;
+  const request = asFailed(requestFor(key.value, cluster));
   if (!request.ok) return request;
-  const { csr: body, key } = request.value;
-  const granted: Result<GrantedCertificate, string> = await postForCertificate(
+  const granted: Result<GrantedCertificate, FirstError> = await post(
     { url: parent.bootstrap, trustBundle: parent.trustBundle },
-    { path: `/api/clusters/${cluster}/csr`, body, token: parent.csrToken, signal },
+    { path: `/api/clusters/${cluster}/csr`, body: request.value.csr, token: parent.csrToken, signal },
   );
-  return granted.ok ? write(options, { ...granted.value, key }) : granted;
+  if (!granted.ok) return granted;
+  const stored = asFailed(storedOf({ ...granted.value, key: key.value }, hashOf(parent)));
+  const written = stored.ok ? asFailed(await writeAgentSecret(options, stored.value)) : stored;
+  return written.ok ? stored : written;
 }
 
-function newRequest(cluster: string): Result<{ readonly csr: string; readonly key: Sensitive<string> }, string> {
-  const key = createPrivateKeyPem();
+/** The key of a request is stored before the request is sent: a certificate for a lost key would be of no use. */
+async function storedKey(options: AgentCertificateOptions, content: AgentSecretContent): Promise<Result<Sensitive<string>, string>> {
+  if (content.nextKey !== undefined) return ok(content.nextKey);
+  const nextKey = createPrivateKeyPem();
+  const written = await writeAgentSecret(options, { ...content, nextKey });
+  return written.ok ? ok(nextKey) : written;
+}
+
+function requestFor(key: Sensitive<string>, cluster: string): Result<{ readonly csr: string; readonly key: Sensitive<string> }, string> {
   const csr = mapErr(createCsr(key, { commonName: cluster }), ({ message }) => message);
   return csr.ok ? ok({ csr: csr.value, key }) : csr;
 }
 
-async function write({ client, home, signal }: AgentCertificateOptions, credentials: AgentCredentials): Promise<Result<Stored, string>> {
-  const stored = mapStored(credentials);
-  if (!stored.ok) return stored;
-  const texts = { "tls.crt": credentials.certificate, "tls.key": reveal(credentials.key), "ca.crt": credentials.trustBundle };
-  const data = Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, base64OfText(text)]));
-  const metadata = { name: AGENT_CERTIFICATE_SECRET, namespace: home, labels: { "app.kubernetes.io/managed-by": "lattice" } };
-  const secret = { apiVersion: "v1", kind: "Secret", metadata, type: "Opaque", data };
-  const applied = await client.apply<KubeObject>(secrets, secret, { fieldManager: "lattice-agent", force: true, signal });
-  return applied.ok ? stored : err(`Secret ${AGENT_CERTIFICATE_SECRET} cannot be written: ${applied.error.message}`);
+function storedOf(credentials: AgentCredentials, tokenHash: string | undefined): Result<Stored, string> {
+  const summary = certificateSummary(credentials.certificate);
+  return summary.ok ? ok({ credentials, summary: summary.value, tokenHash }) : err(summary.error.message);
 }
 
-function mapStored(credentials: AgentCredentials): Result<Stored, string> {
-  const summary = certificateSummary(credentials.certificate);
-  return summary.ok ? ok({ credentials, summary: summary.value }) : err(summary.error.message);
+function hashOf({ csrToken }: ParentConfig): string {
+  return sha256Hex(reveal(csrToken));
+}
+
+function failed(message: string): Result<never, RenewalFailure> {
+  return err({ kind: "failed", message });
 }

@@ -7,9 +7,10 @@ import { bindLeaderService, type LeaderService, type LeaderServiceContext, type 
 import { identityOf, PARENT_CONFIG_SECRET, type UplinkSlot } from "#controllers";
 import { latticeClusters } from "#crds";
 import { configMaps, field, nodes, parseJson, secrets, secretsByMetadata, type KubeObject } from "#kube";
-import { openTunnelConnections, serveTunnel, startAgentLink, type AgentLink, type TunnelTarget } from "#link";
-import { AgentCertificate } from "./agent-certificate.ts";
+import { openTunnelConnections, serveTunnel, startAgentLink, type AgentLink, type AgentTransport, type TunnelTarget } from "#link";
+import { AgentCertificate, type AgentCertificateOptions } from "./agent-certificate.ts";
 import { CLUSTER_API_PERMISSIONS } from "./cluster-api-permissions.ts";
+import { ExpiredRenewal } from "./expired-renewal.ts";
 import { nodeReport } from "./node-report.ts";
 import { parseParentConfig, type ParentConfig } from "./parent-config.ts";
 
@@ -20,9 +21,13 @@ export type AgentServiceShared = {
   readonly random: () => number;
   /** The API server of this cluster, and the operator's credential there; undefined: the parent's requests are refused. */
   readonly apiServer: TunnelTarget | undefined;
+  /** Other ways to the parent than sockets, and other times: for tests. */
+  readonly transport?: AgentTransport | undefined;
+  readonly post?: AgentCertificateOptions["post"];
+  readonly pollMs?: number | undefined;
 };
 
-/** State of the connection and of nodes is looked at so often. */
+/** State of the connection, of nodes and of the certificate is looked at so often. */
 const POLL_MS = 2_000;
 
 /** Also the declaration for RBAC. */
@@ -53,7 +58,7 @@ async function startAgent(context: AgentContext): Promise<Result<RunningLeaderSe
   const parent = parseParentConfig(secret.value);
   if (!parent.ok) return parent;
   uplink.set({ parent: parent.value.cell, cluster, connected: false });
-  const certificate = await AgentCertificate.open({ client, home, cluster, parent: parent.value, clock, signal });
+  const certificate = await AgentCertificate.open({ client, home, cluster, parent: parent.value, clock, signal, post: context.post });
   if (!certificate.ok) {
     uplink.set({ parent: parent.value.cell, cluster, connected: false, lastCloseReason: certificate.error });
     return certificate;
@@ -84,8 +89,8 @@ function openLink(context: AgentContext, { cluster, parent, version, certificate
     cluster,
     credentials: () => certificate.credentials,
     renewal: { due: (now) => certificate.isDue(now), request: () => certificate.request() },
-    onRenewed: async (credentials) => warn(context, await certificate.store(credentials)),
-    onTrustBundle: async (trustBundle) => warn(context, await certificate.store({ ...certificate.credentials, trustBundle })),
+    onRenewed: (credentials) => certificate.store(credentials),
+    onTrustBundle: (trustBundle) => certificate.store({ ...certificate.credentials, trustBundle }),
     report: () => Promise.resolve(nodeReport(cache.list(nodes), version)),
     // a child gets its manifests when it registers
     onBootstrap: (manifests) =>
@@ -107,10 +112,6 @@ function openLink(context: AgentContext, { cluster, parent, version, certificate
 }
 
 const NO_API_SERVER: TunnelTarget = { url: "", ca: "", authorization: () => Promise.resolve(undefined) };
-
-function warn({ logger }: AgentContext, stored: Result<void, string>): void {
-  if (!stored.ok) logger.warn("the certificate of the agent could not be stored", { reason: stored.error });
-}
 
 function run(context: AgentContext, parts: AgentParts, { link, close }: OpenedLink, version: string | undefined): RunningLeaderService {
   const stop = new AbortController();
@@ -134,23 +135,22 @@ async function follow(
   { cluster, parent, certificate }: AgentParts,
   following: Following,
 ): Promise<Result<void, string>> {
-  const { cache, clock, home, logger, uplink } = context;
+  const { cache, clock, home, uplink, pollMs = POLL_MS } = context;
   const { link, version, signal } = following;
+  const expired = new ExpiredRenewal({ ...context, certificate, link });
   let written = "";
-  while (await sleep(clock, POLL_MS, signal)) {
+  do {
     const live = cache.get(secretsByMetadata, { namespace: home, name: PARENT_CONFIG_SECRET });
     if (live !== undefined && live.metadata.resourceVersion !== version) return err(`Secret ${PARENT_CONFIG_SECRET} has changed`);
-    if (certificate.isExpired(clock.now())) {
-      const renewed = await certificate.renewExpired();
-      if (!renewed.ok) logger.debug("the expired certificate could not be renewed", { reason: renewed.error });
-    }
+    await expired.renewIfExpired();
     link.reportChanged();
-    const { connected, since, lastCloseReason } = link.status();
+    const { connected, since, lastCloseReason: closed } = link.status();
+    const lastCloseReason = expired.problem ?? closed;
     const state = { parent: parent.cell, cluster, connected, since, lastCloseReason, certificateNotAfter: certificate.notAfter };
     const text = JSON.stringify(state);
     if (text === written) continue;
     written = text;
     uplink.set(state);
-  }
+  } while (await sleep(clock, pollMs, signal));
   return ok(undefined);
 }

@@ -22,22 +22,26 @@ export type BootstrapPost = {
 const ANSWER_BYTES = 256 * 1024;
 const TIMEOUT_MS = 20_000;
 
+/** "refused": the parent does not accept the token or the signature. "failed": try again later. */
+export type BootstrapClientError = { readonly kind: "refused" | "failed"; readonly message: string };
+
 export async function postForCertificate(
-  options: BootstrapClientOptions,
+  { url, trustBundle }: BootstrapClientOptions,
   post: BootstrapPost,
-): Promise<Result<GrantedCertificate, string>> {
-  const answer = await send(options, post);
-  if (!answer.ok) return err(`the parent at ${options.url} cannot be reached: ${answer.error}`);
+): Promise<Result<GrantedCertificate, BootstrapClientError>> {
+  const answer = await send({ url, trustBundle }, post);
+  if (!answer.ok) return err({ kind: "failed", message: `the parent at ${url} cannot be reached: ${answer.error}` });
   const { status, text } = answer.value;
   const json = parseJson(text);
   const read = (name: string) => (json.ok ? field(json.value, name) : undefined);
   if (status !== 200) {
     const reason = read("error");
-    return err(`the parent at ${options.url} answered ${status}${typeof reason === "string" ? `: ${reason.slice(0, 256)}` : ""}`);
+    const message = `the parent at ${url} answered ${status}${typeof reason === "string" ? `: ${reason.slice(0, 256)}` : ""}`;
+    return err({ kind: status === 401 ? "refused" : "failed", message });
   }
-  const [certificate, trustBundle] = [read("certificate"), read("trustBundle")];
-  if (typeof certificate === "string" && typeof trustBundle === "string") return ok({ certificate, trustBundle });
-  return err(`the answer of the parent at ${options.url} has no certificate`);
+  const [certificate, bundle] = [read("certificate"), read("trustBundle")];
+  if (typeof certificate === "string" && typeof bundle === "string") return ok({ certificate, trustBundle: bundle });
+  return err({ kind: "failed", message: `the answer of the parent at ${url} has no certificate` });
 }
 
 type Answer = { readonly status: number; readonly text: string };

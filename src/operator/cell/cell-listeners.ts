@@ -1,8 +1,8 @@
 /** The three listeners of a cell: agents, bootstrap of children, API proxy. All of them, or none. */
-import { err, mapErr, ok, PROGRAM_VERSION, type Clock, type Logger, type Metrics, type Result } from "#base";
+import { ok, PROGRAM_VERSION, type Clock, type Logger, type Metrics, type Result } from "#base";
 import { startApiProxy, startBootstrapServer, type Registrations } from "#http";
 import { startCellLink, type CellLink } from "#link";
-import { readAgentIdentity } from "#pki";
+import { agentAdmission } from "./agent-admission.ts";
 import type { CellCertificates } from "./cell-certificates.ts";
 
 export type CellListenersOptions = {
@@ -20,6 +20,7 @@ export type CellListenersOptions = {
 
 export type CellListeners = {
   readonly link: CellLink;
+  readonly bootstrapPort: number;
   /** New connections use the certificates of now. */
   readonly reload: () => Result<void, string>;
   readonly close: () => Promise<void>;
@@ -53,29 +54,17 @@ export async function startCellListeners(options: CellListenersOptions): Promise
     const results = [link.value.reloadTls({ ...tls, trustBundle }), bootstrap.value.reloadTls(tls), proxy.value.reloadTls(tls)];
     return results.find((result) => !result.ok) ?? ok(undefined);
   };
-  return ok({ link: link.value, reload, close });
-}
-
-/** From the first connection on, the tokens of the registration are refused. */
-async function recordConnection({ registrations, logger }: CellListenersOptions, cluster: string, serial: string): Promise<void> {
-  const recorded = await registrations.connected(cluster, serial);
-  if (!recorded.ok) logger.warn("the connection of an agent was not recorded", { cluster, reason: recorded.error.message });
+  return ok({ link: link.value, bootstrapPort: bootstrap.value.port, reload, close });
 }
 
 function startLink(options: CellListenersOptions): Promise<Result<CellLink, string>> {
-  const { bind, ports, certificates, registrations } = options;
+  const { bind, ports, certificates } = options;
   return startCellLink({
     ...options,
+    ...agentAdmission(options),
     host: bind,
     port: ports.grpc,
     tls: { ...certificates.tls, trustBundle: certificates.trustBundle },
     version: PROGRAM_VERSION,
-    identify: (certificate) => mapErr(readAgentIdentity(certificate), ({ message }) => message),
-    authenticate: ({ cluster, serial }) => {
-      if (!registrations.isAccepted(cluster, serial)) return err("the certificate was revoked, or the cluster was deleted");
-      void recordConnection(options, cluster, serial);
-      return ok(undefined);
-    },
-    renew: async (cluster, csr) => mapErr(await registrations.renewConnected(cluster, csr), ({ message }) => message),
   });
 }
