@@ -244,6 +244,18 @@ describe("a cluster that cannot be provisioned", () => {
     expect(await world.latticeCluster("prod")).toBeUndefined();
   });
 
+  test("waits for the end of a namespace of an earlier cluster of its name", async () => {
+    const world = await openWorld();
+    await world.becomeCell();
+    world.startCell();
+    await world.cluster.add({ apiVersion: "v1", kind: "Namespace", metadata: { name: "capi-prod", finalizers: ["example.com/held"] } });
+    await world.remove(namespaces, { name: "capi-prod" });
+    world.start(world.controllers());
+    await world.addCluster("prod");
+    await world.pass();
+    expect(await ready(world, "prod")).toMatchObject({ reason: "NamespaceTerminating" });
+  });
+
   test("on a cell without its provider names the kinds and the command", async () => {
     const world = await openWorld([]);
     await world.becomeCell();
