@@ -10,7 +10,9 @@ export function verifyCertificate(pem: string, bundle: string, now: number): Res
   const certificate = new X509Certificate(pem);
   const isValid = ({ validFromDate, validToDate }: X509Certificate) => validFromDate.getTime() <= now && now <= validToDate.getTime();
   if (!isValid(certificate)) return err("certificate has expired");
-  const authorities = (bundle.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []).map((one) => new X509Certificate(one));
+  const authorities = (bundle.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []).map(
+    (one) => new X509Certificate(one),
+  );
   const issuer = authorities.find((one) => certificate.checkIssued(one) && certificate.verify(one.publicKey) && isValid(one));
   return issuer === undefined ? err("unable to verify the first certificate") : ok(undefined);
 }

@@ -108,7 +108,13 @@ export class RenewalWorld {
     const cluster = await startEmbeddedCluster({ clock, objects: [{ apiVersion: "v1", kind: "Namespace", metadata: { name: HOME } }] });
     if (authorityAgeMs !== undefined) {
       const data = reveal(authoritiesToSecret(expectOk(createCellAuthorities(CELL, cellClock.now() - authorityAgeMs))));
-      await cluster.add({ apiVersion: "v1", kind: "Secret", metadata: { name: CELL_AUTHORITY_SECRET, namespace: HOME }, type: "Opaque", data });
+      await cluster.add({
+        apiVersion: "v1",
+        kind: "Secret",
+        metadata: { name: CELL_AUTHORITY_SECRET, namespace: HOME },
+        type: "Opaque",
+        data,
+      });
     }
     const { signal } = new AbortController();
     const options = { client: cluster.client, home: HOME, cell: CELL, host: "127.0.0.1", clock: cellClock, signal };
@@ -154,7 +160,13 @@ export class RenewalWorld {
   /** As the first node does it. */
   async register(cluster: string, token: string): Promise<void> {
     const csrToken = expectOk(await this.registrations.register(cluster, sensitive(token)));
-    const parent = { cell: CELL, endpoint: "127.0.0.1:1", bootstrap: "https://127.0.0.1:1", trustBundle: this.certificates.trustBundle, csrToken };
+    const parent = {
+      cell: CELL,
+      endpoint: "127.0.0.1:1",
+      bootstrap: "https://127.0.0.1:1",
+      trustBundle: this.certificates.trustBundle,
+      csrToken,
+    };
     const version = await configureParent(this.cluster.client, cluster, parent);
     this.agents.get(cluster)?.configured(version);
   }
@@ -201,7 +213,8 @@ export class RenewalWorld {
       const reached = this.#handshake(cluster, trustBundle, clock);
       if (!reached.ok) return err({ kind: "failed", message: reached.error });
       const { registrations } = this;
-      const signing = action === "csr" && token !== undefined ? registrations.signFirst(cluster, body, token) : registrations.renewExpired(cluster, body);
+      const signing =
+        action === "csr" && token !== undefined ? registrations.signFirst(cluster, body, token) : registrations.renewExpired(cluster, body);
       const answer = await signing;
       if (this.network.losesAnswer(cluster, action)) return err({ kind: "failed", message: "socket hang up" });
       // one answer for each failed authentication, as on the socket
@@ -228,7 +241,13 @@ export class RenewalWorld {
     const admitted = identity.ok ? this.sessions.admit(identity.value) : err({ kind: "refused" as const, reason: identity.error });
     if (admitted.ok) this.sessions.accept(streams.cell, admitted.value);
     else streams.cell.close(admitted.error);
-    return { control: streams.agent, openTunnel: () => { throw new Error("no tunnel in this test"); }, close: () => {} };
+    return {
+      control: streams.agent,
+      openTunnel: () => {
+        throw new Error("no tunnel in this test");
+      },
+      close: () => {},
+    };
   }
 
   #admission() {
@@ -252,7 +271,16 @@ export class RenewalWorld {
   #newSessions(): AgentSessions {
     const { authenticate, renew } = this.#admission();
     const metrics = new MetricsRegistry();
-    const services = { cell: CELL, authenticate, renew, clock: this.cellClock, random: this.random, logger: this.logger, metrics, version: "1" };
+    const services = {
+      cell: CELL,
+      authenticate,
+      renew,
+      clock: this.cellClock,
+      random: this.random,
+      logger: this.logger,
+      metrics,
+      version: "1",
+    };
     return new AgentSessions(services, { firstMessageMs: 10_000, trustBundle: () => this.certificates.trustBundle });
   }
 }

@@ -20,7 +20,8 @@ async function openWorld(options: RenewalWorldOptions = {}): Promise<RenewalWorl
 
 async function secretText(world: RenewalWorld, namespace: string, name: string, key: string): Promise<string> {
   const secret = expectOk(await world.cluster.client.get<KubeObject>(secrets, { namespace, name }));
-  return Buffer.from(String(fieldAt(secret, "data", key) ?? ""), "base64").toString();
+  const value = fieldAt(secret, "data", key);
+  return typeof value === "string" ? Buffer.from(value, "base64").toString() : "";
 }
 
 const certificateOf = (world: RenewalWorld, cluster: string) => secretText(world, homeOf(cluster), "lattice-agent-certificate", "tls.crt");
@@ -149,7 +150,8 @@ describe("a parent that was gone", () => {
     world.sessions.disconnect("prod", "network");
     await world.pass(125 * DAY);
     isReachable = true;
-    const tooOld = /^the certificate of the agent expired at \S+Z, more than 90 days ago, and can no longer be renewed; bootstrap this cluster again from mgmt$/;
+    const tooOld =
+      /^the certificate of the agent expired at \S+Z, more than 90 days ago, and can no longer be renewed; bootstrap this cluster again from mgmt$/;
     await world.until(() => tooOld.test(agent.uplink.current?.lastCloseReason ?? ""));
     const asked = renewedBy(world, "renew");
     await world.pass(2 * DAY);

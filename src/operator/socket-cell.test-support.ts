@@ -70,7 +70,13 @@ export class SocketCell {
     const cluster = await startEmbeddedCluster({ objects: [{ apiVersion: "v1", kind: "Namespace", metadata: { name: HOME } }] });
     if (authorityAgeMs !== undefined) {
       const data = reveal(authoritiesToSecret(expectOk(createCellAuthorities(SOCKET_CELL, clock.now() - authorityAgeMs))));
-      await cluster.add({ apiVersion: "v1", kind: "Secret", metadata: { name: CELL_AUTHORITY_SECRET, namespace: HOME }, type: "Opaque", data });
+      await cluster.add({
+        apiVersion: "v1",
+        kind: "Secret",
+        metadata: { name: CELL_AUTHORITY_SECRET, namespace: HOME },
+        type: "Opaque",
+        data,
+      });
     }
     const options = { client: cluster.client, home: HOME, cell: SOCKET_CELL, host: "127.0.0.1", clock, signal: never };
     const certificates = expectOk(await CellCertificates.open(options));

@@ -68,7 +68,8 @@ function cacheOf(cluster: string, version: () => string | undefined): CacheReade
   const get = (resource: Resource, { name }: ObjectKey): object | undefined => {
     if (resource === configMaps && name === IDENTITY_CONFIG_MAP) return { metadata: { name }, data: { cluster } };
     const resourceVersion = version();
-    if (resource === secretsByMetadata && name === PARENT_CONFIG_SECRET && resourceVersion !== undefined) return { metadata: { name, resourceVersion } };
+    if (resource === secretsByMetadata && name === PARENT_CONFIG_SECRET && resourceVersion !== undefined)
+      return { metadata: { name, resourceVersion } };
     return undefined;
   };
   return { get, list: () => [], byIndex: () => [], isServed: () => true, access: () => "readable" } as unknown as CacheReader;
@@ -88,7 +89,9 @@ export async function configureParent(client: KubeClient, cluster: string, paren
   const texts = { ...others, "ca.crt": trustBundle, "csr-token": csrToken };
   const data = Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, Buffer.from(text).toString("base64")]));
   const namespace = homeOf(cluster);
-  expectOk(await client.apply(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }, { fieldManager: "test" }));
+  expectOk(
+    await client.apply(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }, { fieldManager: "test" }),
+  );
   const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: PARENT_CONFIG_SECRET, namespace }, data };
   const applied = expectOk(await client.apply<KubeObject>(secrets, secret, { fieldManager: "test" }));
   return applied.metadata.resourceVersion ?? "";

@@ -15,7 +15,10 @@ const { signal: never } = new AbortController();
 
 /** Node raises its limit to the hard one. */
 function fileLimit(): number {
-  const limits = fromThrowing(() => readFileSync("/proc/self/limits", "utf8"), () => "no such file");
+  const limits = fromThrowing(
+    () => readFileSync("/proc/self/limits", "utf8"),
+    () => "no such file",
+  );
   const found = limits.ok ? /^Max open files\s+(\d+|unlimited)/m.exec(limits.value)?.[1] : undefined;
   return found === undefined || found === "unlimited" ? Number.POSITIVE_INFINITY : Number(found);
 }

@@ -7,7 +7,15 @@
 import { err, mapErr, ok, reveal, sha256Hex, type Clock, type Result, type Sensitive } from "#base";
 import type { KubeClient } from "#kube-client";
 import type { AgentCredentials } from "#link";
-import { certificateSummary, createCsr, createPrivateKeyPem, RENEWAL_AFTER_EXPIRY, renewalTime, signRenewal, type CertificateSummary } from "#pki";
+import {
+  certificateSummary,
+  createCsr,
+  createPrivateKeyPem,
+  RENEWAL_AFTER_EXPIRY,
+  renewalTime,
+  signRenewal,
+  type CertificateSummary,
+} from "#pki";
 import { postForCertificate, type BootstrapClientError, type GrantedCertificate } from "./bootstrap-client.ts";
 import { readAgentSecret, writeAgentSecret, type AgentSecretContent } from "./certificate-secret.ts";
 import type { ParentConfig } from "./parent-config.ts";

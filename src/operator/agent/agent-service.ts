@@ -42,7 +42,12 @@ export const agentService: LeaderService<AgentServiceShared> = {
 export const bindAgentService = (shared: AgentServiceShared) => bindLeaderService(agentService, shared);
 
 type AgentContext = LeaderServiceContext & AgentServiceShared;
-type AgentParts = { readonly cluster: string; readonly parent: ParentConfig; readonly version: string; readonly certificate: AgentCertificate };
+type AgentParts = {
+  readonly cluster: string;
+  readonly parent: ParentConfig;
+  readonly version: string;
+  readonly certificate: AgentCertificate;
+};
 
 async function startAgent(context: AgentContext): Promise<Result<RunningLeaderService, string>> {
   const { client, cache, home, signal, uplink, clock } = context;
@@ -88,7 +93,8 @@ function openLink(context: AgentContext, { cluster, parent, version, certificate
     onTrustBundle: (trustBundle) => certificate.store({ ...certificate.credentials, trustBundle }),
     report: () => Promise.resolve(nodeReport(cache.list(nodes), version)),
     // a child gets its manifests when it registers
-    onBootstrap: (manifests) => Promise.resolve(manifests.length === 0 ? ok([]) : err("this release applies manifests only at registration")),
+    onBootstrap: (manifests) =>
+      Promise.resolve(manifests.length === 0 ? ok([]) : err("this release applies manifests only at registration")),
     onReconcile: () => {
       uplink.set(uplink.current);
       return Promise.resolve(ok([`LatticeCluster ${cluster} is reconciled`]));
@@ -124,7 +130,11 @@ function run(context: AgentContext, parts: AgentParts, { link, close }: OpenedLi
 type Following = { readonly link: AgentLink; readonly version: string | undefined; readonly signal: AbortSignal };
 
 /** Until it is stopped, or the parent's configuration changes. */
-async function follow(context: AgentContext, { cluster, parent, certificate }: AgentParts, following: Following): Promise<Result<void, string>> {
+async function follow(
+  context: AgentContext,
+  { cluster, parent, certificate }: AgentParts,
+  following: Following,
+): Promise<Result<void, string>> {
   const { cache, clock, home, uplink, pollMs = POLL_MS } = context;
   const { link, version, signal } = following;
   const expired = new ExpiredRenewal({ ...context, certificate, link });
