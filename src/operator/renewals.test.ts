@@ -189,6 +189,7 @@ describe("a parent that was gone", () => {
     const serial = await serialOf(world, "prod");
     expect(world.registrations.accessOf("prod")?.certificates.map((one) => one.serial)).not.toContain(serial);
     await world.until(() => world.isConnected("prod"));
+    expect(await serialOf(world, "prod")).toBe(serial);
     let isReachable = false;
     world.network = { ...world.network, isReachable: () => isReachable };
     world.sessions.disconnect("prod", "network");
