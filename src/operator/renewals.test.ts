@@ -20,7 +20,8 @@ async function openWorld(options: RenewalWorldOptions = {}): Promise<RenewalWorl
 
 async function secretText(world: RenewalWorld, namespace: string, name: string, key: string): Promise<string> {
   const secret = expectOk(await world.cluster.client.get<KubeObject>(secrets, { namespace, name }));
-  return Buffer.from(String(fieldAt(secret, "data", key) ?? ""), "base64").toString();
+  const value = fieldAt(secret, "data", key);
+  return typeof value === "string" ? Buffer.from(value, "base64").toString() : "";
 }
 
 const certificateOf = (world: RenewalWorld, cluster: string) => secretText(world, homeOf(cluster), "lattice-agent-certificate", "tls.crt");
@@ -188,6 +189,7 @@ describe("a parent that was gone", () => {
     const serial = await serialOf(world, "prod");
     expect(world.registrations.accessOf("prod")?.certificates.map((one) => one.serial)).not.toContain(serial);
     await world.until(() => world.isConnected("prod"));
+    expect(await serialOf(world, "prod")).toBe(serial);
     let isReachable = false;
     world.network = { ...world.network, isReachable: () => isReachable };
     world.sessions.disconnect("prod", "network");

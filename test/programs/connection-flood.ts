@@ -7,8 +7,8 @@
 import { connect, type Socket } from "node:net";
 import { platform } from "node:process";
 
-const [port, count] = process.argv.slice(2).map(Number);
-if (port === undefined || count === undefined) throw new Error("usage: connection-flood PORT COUNT");
+const [port = 0, count = 0] = process.argv.slice(2).map(Number);
+if (port === 0 || count === 0) throw new Error("usage: connection-flood PORT COUNT");
 
 const ADDRESSES = platform === "linux" ? 64 : 1;
 /** A TLS record of 512 bytes, of which only the header and the beginning of a ClientHello follow. */
@@ -20,7 +20,7 @@ let open = 0;
 
 function start(at: number): Socket {
   const address = ADDRESSES === 1 ? {} : { localAddress: `127.0.1.${1 + (at % ADDRESSES)}` };
-  const socket = connect({ port: port ?? 0, host: "127.0.0.1", ...address });
+  const socket = connect({ port, host: "127.0.0.1", ...address });
   let isOpen = false;
   socket.once("connect", () => {
     isOpen = true;

@@ -10,13 +10,16 @@ export function agentAdmission({
   registrations,
   logger,
 }: AgentAdmissionOptions): Pick<CellLinkOptions, "identify" | "authenticate" | "renew"> {
+  const record = async (...connection: Parameters<Registrations["connected"]>) => {
+    const recorded = await registrations.connected(...connection);
+    if (recorded.ok) return;
+    logger.warn("the connection of an agent was not recorded", { cluster: connection[0], reason: recorded.error.message });
+  };
   return {
     identify: (certificate) => mapErr(readAgentIdentity(certificate), ({ message }) => message),
     authenticate: ({ cluster, serial, notBefore }) => {
       if (!registrations.isAccepted(cluster, serial, notBefore)) return err("the certificate was revoked, or the cluster was deleted");
-      void registrations.connected(cluster, serial, notBefore).then((recorded) => {
-        if (!recorded.ok) logger.warn("the connection of an agent was not recorded", { cluster, reason: recorded.error.message });
-      });
+      void record(cluster, serial, notBefore);
       return ok(undefined);
     },
     renew: async (cluster, csr) => mapErr(await registrations.renewConnected(cluster, csr), ({ message }) => message),
