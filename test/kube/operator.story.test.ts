@@ -86,7 +86,7 @@ describe("the operator", () => {
     });
     const standby = processes[0] === leader ? processes[1] : processes[0];
     expect(await leads(standby)).toBe(false);
-    expect((await fetch(`${standby.healthUrl}/readyz`)).status).toBe(200);
+    await eventually("the standby is ready too", async () => (await fetch(`${standby.healthUrl}/readyz`)).ok || undefined);
 
     const name = uniqueName("registry");
     await plane.kubectlOk(["apply", "-f", "-"], registry(name, "registry.example.com"));

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { createLogger, silentLogger } from "#base";
-import { delay, failWith, loseAnswer } from "#embedded-cluster";
+import { createLogger, silentLogger, sleep } from "#base";
+import { delay, failWith, loseAnswer, type Interceptor } from "#embedded-cluster";
 import { leases } from "#kube";
 import { configMap, configMaps, ControllerWorld } from "../../../test/builders/controller-world.ts";
 import { aborted } from "../signals.ts";
@@ -37,6 +37,21 @@ test("the first candidate acquires the lease, renews it, and releases it", async
   await one.ended;
   expect([one.elector.leading, await holder(world), world.clock.pending]).toEqual([false, "", 0]);
   expect(world.metrics.render()).toContain("lattice_leader 0");
+});
+
+test("a candidate that is stopped while its claim has no response releases the lease", async () => {
+  await using world = await ControllerWorld.open();
+  const late: Interceptor = async (_action, next, { clock, signal }) => {
+    const response = await next();
+    return (await sleep(clock, 1_000, signal)) ? response : { kind: "broken" };
+  };
+  world.intercept({ verb: "create", resource: "leases" }, late);
+  const one = candidate(world, "one");
+  await world.clock.advance(500);
+  one.stop();
+  await world.clock.advance(2_000);
+  await one.ended;
+  expect([one.elector.leading, await holder(world), world.clock.pending]).toEqual([false, "", 0]);
 });
 
 test("of two that start together one leads", async () => {

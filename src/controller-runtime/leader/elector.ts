@@ -106,7 +106,8 @@ export class LeaderElector {
     if (now < this.#takeAt) return undefined;
     const sentAt = readClocks(clock);
     const wanted = this.#claim(found.value);
-    const limits = { timeoutMs: callLimitMs(this.#times), signal };
+    // not cancelled when the process stops: a claim that the server executes all the same would hold the lease until it expires
+    const limits = { timeoutMs: callLimitMs(this.#times) };
     const answer = await (found.value === undefined ? client.create(leases, wanted, limits) : client.update(leases, wanted, limits));
     if (!answer.ok) {
       if (answer.error.kind === "forbidden") this.#reportFailure("lease may not be written", answer.error);
