@@ -114,7 +114,8 @@ test(
     await cell.until(() => countOf(cell, "the certificate was renewed") >= 3 && names.every((name) => cell.isConnected(name)));
     cell.startAgent("offline");
     await cell.until(() => cell.isConnected("offline"));
-    expect(answered(cell, "renew")).toBe(1);
+    // at least its own: one of the others renews by a request too if it loses its connection meanwhile
+    expect(answered(cell, "renew")).toBeGreaterThan(0);
     await cell.register("new");
     cell.startAgent("new");
     await cell.until(() => cell.isConnected("new"));
