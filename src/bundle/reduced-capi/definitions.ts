@@ -25,6 +25,7 @@ import {
   type KubeObject,
   type Resource,
 } from "#kube";
+import type { ReducedProvider } from "./inventory.ts";
 import * as columns from "./columns.ts";
 import * as core from "./core-schemas.ts";
 import * as infrastructure from "./infrastructure-schemas.ts";
@@ -113,8 +114,11 @@ const KINDS: readonly ReducedKind[] = [
 const SCALE = { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas", labelSelectorPath: ".status.selector" };
 
 /** The kinds of `src/kube/kinds/cluster-api.ts`, in no particular order. */
-export function reducedCapiCrds(): readonly KubeObject[] {
-  return [...KINDS.map(definitionOf), providerDefinition()];
+/** With `infrastructure`: without the kinds of other infrastructure providers, whose objects would wait for ever. */
+export function reducedCapiCrds(infrastructure?: ReducedProvider): readonly KubeObject[] {
+  const isWanted = ({ provider }: ReducedKind) =>
+    infrastructure === undefined || !provider.startsWith("infrastructure-") || provider === `infrastructure-${infrastructure}`;
+  return [...KINDS.filter(isWanted).map(definitionOf), providerDefinition()];
 }
 
 function definitionOf(kind: ReducedKind): KubeObject {

@@ -47,6 +47,16 @@ describe("reduced kinds of Cluster API", () => {
     });
   });
 
+  it("for one infrastructure provider there are no kinds of others", () => {
+    const names = (crds: readonly KubeObject[]) => crds.map(({ metadata }) => metadata.name);
+    const local = names(reducedCapiCrds("local"));
+    expect(names(reducedCapiCrds()).filter((name) => !local.includes(name))).toEqual([
+      "devclusters.infrastructure.cluster.x-k8s.io",
+      "devmachines.infrastructure.cluster.x-k8s.io",
+      "devmachinetemplates.infrastructure.cluster.x-k8s.io",
+    ]);
+  });
+
   it("are small, and marked for clusterctl move", () => {
     const crds = reducedCapiCrds();
     expect(crds).toHaveLength(17);

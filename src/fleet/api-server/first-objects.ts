@@ -40,7 +40,7 @@ export type FirstObjectsOptions = {
 };
 
 export async function applyFirstObjects({ client, version, resourceOf }: FirstObjectsOptions): Promise<Result<void, string>> {
-  const crds: readonly KubeObject[] = [...latticeKinds.map(({ crd }) => crd()), ...reducedMeshCrds(), ...reducedCapiCrds()];
+  const crds: readonly KubeObject[] = [...latticeKinds.map(({ crd }) => crd()), ...reducedMeshCrds(), ...reducedCapiCrds("local")];
   const permissions = operatorRbac();
   // with the providers of local clusters, so that this cluster can become a cell
   const providers = providerInventory("local");

@@ -61,7 +61,7 @@ export function childManifests(options: ChildManifestsOptions): BootstrapManifes
 }
 
 function bundleOf(provider: string, bundle: Bundle | undefined): Result<ClusterBundle, string> {
-  const crds = reducedCapiCrds();
+  const crds = reducedCapiCrds("local");
   if (provider === "local") return { ok: true, value: localClusterBundle({ crds, inventory: providerInventory("local") }) };
   const inventoryCrd = crds.find(({ metadata }) => metadata.name === "providers.clusterctl.cluster.x-k8s.io");
   if (inventoryCrd === undefined) return err("the bundle has no CRD of kind Provider");
