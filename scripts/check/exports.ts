@@ -1,6 +1,7 @@
 /**
  * The check `exports`: functions, constants and classes that src/ exports are imported by another file, and a module that only tests import is
- * named as test support, so that the package does not contain it. Types are left alone: they often name what a signature has.
+ * named as test support, so that the package does not contain it. Types are left alone: they often name what a signature has. Generated files
+ * are left alone too: a generator writes an export for every part of its source, used or not.
  */
 import type { Finding } from "./finding.ts";
 import { isTestFile } from "./layer-rules.ts";
@@ -26,7 +27,7 @@ export function exportProblems(texts: ReadonlyMap<string, string>): readonly Fin
   const shipped = graph.usedExports(ENTRIES, isShipped);
   const findings: Finding[] = [];
   for (const [file, { exports }] of graph.modules) {
-    if (!isShipped(file)) continue;
+    if (!isShipped(file) || file.includes("/generated/")) continue;
     const values = exports.filter(({ isType }) => !isType);
     for (const { name, line } of values.filter(({ name }) => !used.has(`${file} ${name}`)))
       findings.push({ file, line, message: `exports ${name}, which no other file imports; do not export it, or delete it` });

@@ -1,4 +1,7 @@
-/** The check `names`: a type or class that src/ exports has its name alone, so that one name has one meaning in all folders. */
+/**
+ * The check `names`: a type or class that src/ exports has its name alone, so that one name has one meaning in all folders. Generated files are
+ * not read: their names come from a protocol, and files beside them translate them.
+ */
 import { parseSync } from "vite";
 import type { Finding } from "./finding.ts";
 import { lineAt, listFiles, readTexts } from "./tree.ts";
@@ -6,7 +9,9 @@ import { lineAt, listFiles, readTexts } from "./tree.ts";
 type Declared = { readonly file: string; readonly line: number };
 
 export async function checkNames(root: string): Promise<readonly Finding[]> {
-  const files = (await listFiles(root, "src")).filter((path) => path.endsWith(".ts") && !/\.test\.ts$|\.test-support\.ts$/.test(path));
+  const files = (await listFiles(root, "src")).filter(
+    (path) => path.endsWith(".ts") && !/\.test\.ts$|\.test-support\.ts$|\/generated\//.test(path),
+  );
   return repeatedTypes(await readTexts(root, files));
 }
 

@@ -1,6 +1,6 @@
 /** docs/conditions.md: every reason that Lattice writes into a condition, with when it surfaces, from the constants in the code. */
 import { RUNTIME_REASONS } from "#controller-runtime";
-import { ACCEPTANCE_REASONS, ENVIRONMENT_REASONS, EXTERNAL_SERVICE_REASONS, SERVICE_REASONS } from "#controllers";
+import { ACCEPTANCE_REASONS, CLUSTER_REASONS, ENVIRONMENT_REASONS, EXTERNAL_SERVICE_REASONS, SERVICE_REASONS } from "#controllers";
 
 const SECTIONS = [
   { title: "From any controller", text: "In the condition `Ready`, unless the controller states its own.", reasons: RUNTIME_REASONS },
@@ -8,6 +8,11 @@ const SECTIONS = [
     title: "From the acceptance controllers",
     text: "In `Accepted` and `Implemented`, on every Lattice resource.",
     reasons: ACCEPTANCE_REASONS,
+  },
+  {
+    title: "On a LatticeCluster",
+    text: "Each row begins with the conditions that have the reason.",
+    reasons: CLUSTER_REASONS,
   },
   {
     title: "On a LatticeService",

@@ -7,6 +7,7 @@
 import { generateArchitecture } from "./architecture.ts";
 import { generateConditionFiles } from "./conditions.ts";
 import { generateCrdFiles } from "./crds.ts";
+import { generateLinkProtocol } from "./link-protocol.ts";
 import { generateRbacFiles } from "./rbac.ts";
 
 export type GeneratedFiles = ReadonlyMap<string, string>;
@@ -16,6 +17,7 @@ const GENERATORS: readonly (() => GeneratedFiles)[] = [
   generateRbacFiles,
   generateConditionFiles,
   () => generateArchitecture(),
+  () => generateLinkProtocol(),
 ];
 
 export function generatedFiles(generators: readonly (() => GeneratedFiles)[] = GENERATORS): GeneratedFiles {

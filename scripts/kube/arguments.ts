@@ -18,17 +18,19 @@ Runs the stories of test/kube against a real etcd, kube-apiserver and kube-contr
 
   FILTER         only the files whose path contains it, e.g. "crds"
   -t TEXT        only the tests whose name contains it
-  --all          also the stories of test/kube/all: Kubernetes' own end-to-end suite on the embedded API server
-                 (about 7 minutes, and once 3 to 15 minutes to build the suite)
+  --all          also the stories of test/kube/all: Kubernetes' own end-to-end suite on the embedded API server, and the
+                 managers of Cluster API on a real and an embedded one (about 10 minutes, and once 10 to 25 minutes
+                 to build them)
   --up           start a control plane, print its kubeconfig, keep it until Ctrl-C; runs no stories
   --bin DIR      use the programs in DIR: etcd, kube-apiserver, kube-controller-manager, kubectl (and e2e.test)
   --help         this text
 
 Without --bin, LATTICE_KUBE_BIN or a complete KUBEBUILDER_ASSETS the programs are built with Go, once, and kept in
-~/.cache/lattice. A program that only some stories need (e2e.test) is built when such a story runs.
+~/.cache/lattice. Programs that only some stories need (e2e.test, Cluster API) are built when such a story runs.
 
   npm run test:kube                            the stories that CI runs
   npm run test:kube -- --all conformance       the end-to-end suite alone
+  npm run test:kube -- --all all/cluster-api   Cluster API alone
   npm run test:kube -- crds -t "short names"   one claim
 
 More: docs/guides/real-kubernetes.md`;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ok } from "#base";
 import { buildBinaries } from "./build-binaries.ts";
-import { obtainBinaries, obtainProgram } from "./obtain-binaries.ts";
+import { obtainBinaries, obtainPrograms } from "./obtain-binaries.ts";
 import { BINARIES, E2E_SUITE } from "./versions.ts";
 
 const ALL = BINARIES.map(({ name }) => name).toSorted();
@@ -101,7 +101,7 @@ describe("a program that only some stories need", () => {
   test("is built into the cache on demand, as the tests of its package, and once", async () => {
     const environment = await fakeGo(BUILT);
     for (const _ of [1, 2]) {
-      expect(await obtainProgram(E2E_SUITE, { beside: "/nonexistent", environment, say })).toEqual({ kind: "binaries", folder });
+      expect(await obtainPrograms([E2E_SUITE], { beside: "/nonexistent", environment, say })).toEqual({ kind: "binaries", folder });
     }
     expect(await builds()).toEqual(["test k8s.io/kubernetes/test/e2e"]);
     expect(messages[0]).toMatch(/^building 1 program into .*: about \d+ minutes on 2 cores, and only once$/);
@@ -112,13 +112,13 @@ describe("a program that only some stories need", () => {
     await mkdir(beside);
     await writeFile(join(beside, "e2e.test"), "#!/bin/sh\n", { mode: 0o755 });
     const environment = await fakeGo(BUILT);
-    expect(await obtainProgram(E2E_SUITE, { beside, environment, say })).toEqual({ kind: "binaries", folder: beside });
+    expect(await obtainPrograms([E2E_SUITE], { beside, environment, say })).toEqual({ kind: "binaries", folder: beside });
   });
 
   test("that cannot be built is an error with the reason", async () => {
     const failing = await fakeGo(`echo "cannot find module" >&2; exit 1`);
     const without = { PATH: "/nonexistent", LATTICE_CACHE: root };
-    const ask = (environment: NodeJS.ProcessEnv) => obtainProgram(E2E_SUITE, { beside: "/b", environment, say });
+    const ask = (environment: NodeJS.ProcessEnv) => obtainPrograms([E2E_SUITE], { beside: "/b", environment, say });
     expect(await ask(failing)).toEqual({ kind: "failed", why: "go could not build e2e.test 1.36.3:\ncannot find module" });
     expect(await ask(without)).toEqual({ kind: "skipped", why: "Go is not installed, and /b has no e2e.test" });
   });

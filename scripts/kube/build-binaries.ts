@@ -11,7 +11,8 @@ import { err, ok, type Result } from "#base";
 import { runProgram } from "../process/run-program.ts";
 import { withLock } from "./build-lock.ts";
 import { missingBinaries } from "./find-binaries.ts";
-import { goEnvironment, moduleFolder } from "./go.ts";
+import { goEnvironment } from "./go.ts";
+import { buildFolder } from "./patched-modules.ts";
 import { BINARIES, type Binary } from "./versions.ts";
 
 export type BuildOptions = {
@@ -54,11 +55,13 @@ async function buildOne(binary: Binary, position: string, options: BuildOptions)
   const verb = binary.build === "program" ? ["build"] : ["test", "-c"];
   const args = [...verb, "-mod=readonly", "-trimpath", "-buildvcs=false", "-ldflags", binary.ldflags, "-o", unfinished, binary.package];
   const ticking = setInterval(() => say(`still building ${what}: ${elapsed()} of about ${binary.minutes} min`), everyMs);
-  const ran = await runProgram("go", args, { cwd: moduleFolder(binary.module), env: goEnvironment(environment) });
+  const cwd = await buildFolder(binary.module, folder, environment);
+  const ran = cwd.ok ? await runProgram("go", args, { cwd: cwd.value, env: goEnvironment(environment) }) : { code: 1, stderr: cwd.error };
   clearInterval(ticking);
   if (ran.code !== 0) return err(`go could not build ${what}:\n${lastLines(ran.stderr, 15)}`);
   const asked = await runProgram(unfinished, binary.versionArgs, { cwd: folder });
-  if (asked.code !== 0 || !asked.stdout.includes(binary.version)) {
+  const isRight = binary.prints === undefined ? asked.stdout.includes(binary.version) : asked.stderr.includes(binary.prints);
+  if (asked.code !== 0 || !isRight) {
     return err(`${what} was built but does not run here: ${lastLines(asked.stderr + asked.stdout, 5)}`);
   }
   await rename(unfinished, join(folder, binary.name));

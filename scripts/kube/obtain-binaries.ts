@@ -47,14 +47,15 @@ export type ProgramOptions = {
   readonly say: (line: string) => void;
 };
 
-/** The folder of a program that only some stories need: that of the others, or the cache, where it is built if missing. */
-export async function obtainProgram(program: Binary, { beside, environment, say }: ProgramOptions): Promise<Obtained> {
+/** The folder of programs that only some stories need: that of the others, or the cache, where they are built if missing. */
+export async function obtainPrograms(programs: readonly Binary[], { beside, environment, say }: ProgramOptions): Promise<Obtained> {
   const cache = binaryCache(environment);
   for (const folder of [beside, cache]) {
-    if ((await missingBinaries(folder, [program])).length === 0) return { kind: "binaries", folder };
+    if ((await missingBinaries(folder, programs)).length === 0) return { kind: "binaries", folder };
   }
   const go = await findGo(environment);
-  if (!go.ok) return { kind: "skipped", why: `${go.error}, and ${beside} has no ${program.name}` };
-  const built = await buildBinaries({ folder: cache, environment, say, binaries: [program] });
+  const names = programs.map(({ name }) => name).join(", ");
+  if (!go.ok) return { kind: "skipped", why: `${go.error}, and ${beside} has no ${names}` };
+  const built = await buildBinaries({ folder: cache, environment, say, binaries: programs });
   return built.ok ? { kind: "binaries", folder: cache } : { kind: "failed", why: built.error };
 }

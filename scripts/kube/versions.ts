@@ -6,23 +6,29 @@
  */
 export const KUBE_VERSION = "1.36.3";
 export const ETCD_VERSION = "3.6.16";
+export const CAPI_VERSION = "1.14.2";
+/** The infrastructure for tests: 1.14.2 is not published as a module, and this one runs with the other managers. */
+export const CAPD_VERSION = "1.14.0";
 
 /** The Go version of Kubernetes' go.mod. */
 export const GO_MINIMUM = { major: 1, minor: 26 } as const;
 
-export type BinaryName = "etcd" | "kube-apiserver" | "kube-controller-manager" | "kubectl" | "e2e.test";
+export type BinaryName = "etcd" | "kube-apiserver" | "kube-controller-manager" | "kubectl" | "e2e.test" | CapiBinaryName;
+export type CapiBinaryName = "capi-core" | "capi-bootstrap-kubeadm" | "capi-controlplane-kubeadm" | "capd";
 
 export type Binary = {
   readonly name: BinaryName;
   readonly version: string;
   /** Folder below modules/ whose go.mod and go.sum pin it. */
-  readonly module: "etcd" | "kube" | "e2e";
+  readonly module: "etcd" | "kube" | "e2e" | "capi";
   readonly package: string;
   /** Most packages are built as programs, some as tests. */
   readonly build: "program" | "tests";
   readonly ldflags: string;
   /** The arguments that print its version. */
   readonly versionArgs: readonly string[];
+  /** For programs that do not print their version: a text that they print instead. */
+  readonly prints?: string;
   /** Minutes of a first build on 2 cores, after the earlier ones of this list. */
   readonly minutes: number;
 };
@@ -73,3 +79,21 @@ export const E2E_SUITE: Binary = {
   versionArgs: ["--version"],
   minutes: 12,
 };
+
+const capiFlags = `-s -w ${["gitVersion=v" + CAPI_VERSION, "gitMajor=1", "gitMinor=14", "gitTreeState=clean"]
+  .map((value) => `-X sigs.k8s.io/cluster-api/version.${value}`)
+  .join(" ")}`;
+
+function capiManager(name: CapiBinaryName, path: string, minutes: number): Binary {
+  const version = name === "capd" ? CAPD_VERSION : CAPI_VERSION;
+  const from = { module: "capi", package: `sigs.k8s.io/cluster-api/${path}`, build: "program", ldflags: capiFlags } as const;
+  return { name, version, ...from, versionArgs: ["--help"], prints: "--webhook-port", minutes };
+}
+
+/** The managers of Cluster API, for the stories that need them. */
+export const CAPI_BINARIES: readonly Binary[] = [
+  capiManager("capi-core", "core", 4),
+  capiManager("capi-bootstrap-kubeadm", "bootstrap/kubeadm", 1),
+  capiManager("capi-controlplane-kubeadm", "controlplane/kubeadm", 1),
+  capiManager("capd", "test/infrastructure/docker", 1),
+];

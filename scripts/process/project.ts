@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 export const projectRoot = resolve(import.meta.dirname, "../..");
 
 const TOOLS = {
+  buf: "@bufbuild/buf/bin/buf",
   oxfmt: "oxfmt/bin/oxfmt",
   oxlint: "oxlint/bin/oxlint",
   tsc: "typescript/bin/tsc",

@@ -187,3 +187,11 @@ it("the API server of a fleet is not started by hand", async () => {
     stderr: "lattice: __fleet-api-server is started by lattice up, and not by hand; use lattice api-server\n",
   });
 });
+
+it("the process of a local machine is not started by hand", async () => {
+  expect(await runCli(["__fleet-machine", "--folder", "/nonexistent", "--name", "m1"])).toEqual({
+    code: 2,
+    stdout: "",
+    stderr: "lattice: __fleet-machine is started by lattice up, and not by hand\n",
+  });
+});

@@ -5,7 +5,7 @@
 import { readdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { fromPromise, type Result } from "#base";
-import { compileAll, documentWarnings, problemsOf, type CompiledWorld } from "#compile";
+import { compileAll, compileClusters, documentWarnings, problemsOf, type CompiledClusters, type CompiledWorld } from "#compile";
 import { describeObject, fieldAt, formatYaml, formatYamlDocuments, keyText, type KubeObject } from "#kube";
 import { createFolder, writePrivateFile } from "#pki";
 import { reportError, reportFailure, type CliIo, type ExitCode } from "./io.ts";
@@ -28,14 +28,16 @@ export async function compile(io: CliIo, flags: CompileFlags): Promise<ExitCode>
   const loaded = await readWorld(io, flags.filename, { ...flags, partialDocuments: true });
   if (!loaded.ok) return reportFailure(io, loaded.error);
   const compiled = compileAll(loaded.value.world);
+  const clusters = compileClusters(loaded.value);
   const problems = allProblems(loaded.value, compiled);
   printWarnings(io, loaded.value, [...warningsOf(loaded.value, compiled), ...missingPods(compiled)]);
   if (problems.length > 0) {
     printProblems(io, problems);
     return loaded.value.unreadable ? 2 : 1;
   }
-  const objects = flags.workloadsOnly === true ? compiled.objects : [...compiled.namespaces, ...compiled.objects];
-  if (objects.length === 0) return reportError(io, "the files hold no service, so there is nothing to compile");
+  const objects = chosenObjects(compiled, clusters, flags.workloadsOnly === true);
+  if (objects.length === 0) return reportError(io, "the files hold no service and no cluster, so there is nothing to compile");
+  for (const name of clusters.names) io.stderr(`note: LatticeCluster ${name}: ${WITHOUT_BOOTSTRAP}\n`);
   if (flags.output === "dir") return writeFolder(io, flags.out ?? "", objects, flags.force === true);
   io.stdout(
     flags.output === "json"
@@ -43,6 +45,14 @@ export async function compile(io: CliIo, flags: CompileFlags): Promise<ExitCode>
       : formatYamlDocuments(objects),
   );
   return 0;
+}
+
+const WITHOUT_BOOTSTRAP =
+  "the script that connects the cluster to its parent is not part of this output; the cell adds it when it creates the cluster";
+
+function chosenObjects(services: CompiledWorld, clusters: CompiledClusters, workloadsOnly: boolean): readonly KubeObject[] {
+  if (!workloadsOnly) return [...services.namespaces, ...services.objects, ...clusters.objects];
+  return [...services.objects, ...clusters.objects.filter(({ kind }) => kind !== "Namespace")];
 }
 
 /** Without an autoscaler, Flagger takes the first number of pods from the Deployment, which is applied without one. */
@@ -60,9 +70,9 @@ function missingPods({ compiled }: CompiledWorld): readonly string[] {
   });
 }
 
-/** Problems of the files and of the services in them, in the order of the files and of their lines. */
+/** Problems of the files and of the services and clusters in them, in the order of the files and of their lines. */
 export function allProblems(loaded: FilesWorld, compiled: Pick<CompiledWorld, "errors">): readonly LocatedProblem[] {
-  return inFileOrder(problemsOf(loaded, compiled).map(loaded.locate));
+  return inFileOrder([...problemsOf(loaded, compiled), ...compileClusters(loaded).problems].map(loaded.locate));
 }
 
 export function printProblems(io: CliIo, problems: readonly LocatedProblem[]): void {

@@ -21,6 +21,7 @@ export type OperatorFlags = ClusterFlags &
     readonly waitForServer?: string;
     readonly logLevel: LogLevel;
     readonly logFormat: LogFormat;
+    readonly bundle?: string;
   };
 
 const LEASE_DURATION: DurationFlag = {

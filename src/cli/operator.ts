@@ -7,13 +7,16 @@ import {
   nodeProcesses,
   noTracing,
   ok,
+  reveal,
   sensitive,
   sha256Hex,
   type Logger,
   type Metrics,
   type Result,
 } from "#base";
+import { loadBundle } from "#bundle";
 import type { FromOperator } from "#fleet";
+import type { TunnelTarget } from "#link";
 import {
   createLogSink,
   createOtlpTracer,
@@ -33,12 +36,15 @@ export async function operate(io: CliIo, flags: OperatorFlags): Promise<ExitCode
   const logger = createLogger(
     createLogSink({ level: flags.logLevel, format: flags.logFormat, write: io.stderr, now: () => io.clock.now() }),
   );
+  const bundle =
+    flags.bundle === undefined ? ok(undefined) : mapErr(loadBundle(resolve(io.cwd, flags.bundle)), ({ message }) => `--bundle: ${message}`);
+  if (!bundle.ok) return reportFailure(io, bundle.error);
   const connection = await connect(io, flags, { logger });
   if (!connection.ok) return reportFailure(io, connection.error);
   const kept = identityFor(io, flags);
   try {
     if (!kept.ok) return reportFailure(io, kept.error);
-    const config = { ...settings.value, identity: kept.value.identity, pod: podIn(io.env) };
+    const config = { ...settings.value, identity: kept.value.identity, pod: podIn(io.env), bundle: bundle.value };
     return await runOperator(io, { config, logger, connection: connection.value });
   } finally {
     await connection.value.client.close();
@@ -68,7 +74,15 @@ async function runOperator(io: CliIo, { config, logger, connection }: Prepared):
   const { clock, random } = io;
   const started = await startOperator(
     config,
-    { client: connection.client, clock, random, logger, metrics, tracer: tracer ?? noTracing },
+    {
+      client: connection.client,
+      clock,
+      random,
+      logger,
+      metrics,
+      tracer: tracer ?? noTracing,
+      apiServer: apiServerOf(connection, io.signal),
+    },
     io.signal,
   );
   // a signal cancels the calls that are under way
@@ -80,6 +94,18 @@ async function runOperator(io: CliIo, { config, logger, connection }: Prepared):
   await tracer?.close();
   io.stdout("operator stopped\n");
   return 0;
+}
+
+/** For the parent of this cluster, whose requests come through the agent. Client certificates are not passed on: a token is needed. */
+function apiServerOf({ config }: Connection, signal: AbortSignal): TunnelTarget {
+  return {
+    url: config.server,
+    ca: config.certificateAuthority ?? "",
+    authorization: async () => {
+      const credential = await config.credentials.get(signal);
+      return credential.ok && credential.value.token !== undefined ? `Bearer ${reveal(credential.value.token)}` : undefined;
+    },
+  };
 }
 
 /** Configured by OpenTelemetry's standard environment variables. */

@@ -28,11 +28,13 @@ function wordsOf(command: string): readonly string[] {
   return [...(command.split(/ [|>] /)[0] ?? "").matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? "").slice(1);
 }
 
+/** The tools of local machines, which `lattice --help` does not list. */
+const TOOLS = ["kubeadm", "kubectl", "curl"];
 const names = parsingProgram()
   .commands.map((command) => command.name())
-  .filter((name) => !name.startsWith("__"));
+  .filter((name) => !name.startsWith("__") && !TOOLS.includes(name));
 /** Commands that run until they are stopped, or connect to a cluster. */
-const LIVE = new Set(["up", "down", "stop", "start", "operator", "api-server", "diff", "status"]);
+const LIVE = new Set(["up", "down", "stop", "start", "operator", "api-server", "diff", "status", "certs"]);
 
 test.each([["--version"], ["-V"], ["version"]])("lattice %s prints one line with the version", async (argument) => {
   expect(await runCli([argument])).toEqual({
@@ -53,6 +55,13 @@ test("lattice --help lists every command once, in groups", async () => {
     "In a cluster:",
     "Other:",
   ]);
+});
+
+test.each(TOOLS)("lattice %s is not listed, and explains what it can do", async (name) => {
+  expect((await runCli(["--help"])).stdout).not.toMatch(new RegExp(`^  ${name} `, "m"));
+  const run = await runCli([name, "--", "version", "--help"]);
+  expect([run.code, run.stdout]).toEqual([name === "curl" ? 2 : 1, ""]);
+  expect(run.stderr).toMatch(new RegExp(`^${name}: .*${name} of a local machine can only do: .*\n$`));
 });
 
 test.each(names)("lattice %s --help has one to three examples, which the program parses", async (name) => {

@@ -1,5 +1,6 @@
 export { formatAnswer, formatAnswers, type AnswerOptions } from "./answer-text.ts";
 export { checkAssertions, formatAssertions, parseAssertions, type Assertion, type AssertionResult } from "./assertions.ts";
+export { compileClusters, type CompiledClusters } from "./clusters.ts";
 export { compileAll, type CompiledWorld } from "./compile-all.ts";
 export { compiledKinds, policyKinds } from "./compiled-kinds.ts";
 export {

@@ -76,7 +76,7 @@ export {
 export type { ManagerRole } from "./roles/manager-role.ts";
 export { bindController, type BoundController } from "./pass.ts";
 export { WorkQueue, type WorkQueueOptions } from "./queue/work-queue.ts";
-export type { Rate } from "./queue/token-bucket.ts";
+export { TokenBucket, type Rate } from "./queue/token-bucket.ts";
 export { rbacFor, type PartDeclaration, type RbacRule, type RbacOptions } from "./rbac.ts";
 export { type RunnerLimits } from "./runner.ts";
 export { isDefinedKind, type ManagerScope } from "./scope.ts";

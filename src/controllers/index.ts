@@ -11,3 +11,21 @@ export type { ServiceShared } from "./service/commands.ts";
 export { CompileRecords } from "./service/compile-records.ts";
 export { HASH_KEY_SECRET } from "./world/config-hash-key.ts";
 export { FollowedWorld, type AffectedKeys, type FollowedWorldOptions } from "./world/followed-world.ts";
+export type { CapiView } from "./cluster/capi-view.ts";
+export { clusterController } from "./cluster/controller.ts";
+export { identityOf, type OwnIdentity } from "./cluster/identity.ts";
+export { IDENTITY_CONFIG_MAP, PARENT_CONFIG_SECRET } from "./cluster/names.ts";
+export type { ClusterShared } from "./cluster/observe.ts";
+export type { ObservedChild } from "./cluster/observed.ts";
+export {
+  CellSlot,
+  type ChildAccess,
+  type ChildAccessRecords,
+  type ChildAgent,
+  type ChildLink,
+  type ChildTokens,
+  type RunningCell,
+} from "./cluster/ports.ts";
+export { CLUSTER_REASONS } from "./cluster/reasons.ts";
+export { selfManagerController } from "./cluster/self-manager.ts";
+export { UplinkSlot, type ParentUplink } from "./cluster/uplink.ts";

@@ -1,3 +1,4 @@
+export { isIpv4, isIpv6 } from "./addresses.ts";
 export { formatFieldError, type FieldError, type FieldErrorKind } from "./field-error.ts";
 export type { FieldRow } from "./field-table.ts";
 export { isSystemNamespace } from "./fields.ts";

@@ -185,6 +185,12 @@ describe("checkUpdate", () => {
     expect(kindOf("LatticeCluster")?.checkUpdate(before, after)).toEqual([]);
   });
 
+  it("allows another node image together with its version", () => {
+    const before = expectOk(parseLatticeObject(rawClusterOn({ docker: { image: "kindest/node:v1.36.3" } })));
+    const provider = { docker: { image: "kindest/node:v1.37.0" }, kubernetes: { version: "v1.37.0" } };
+    expect(kindOf("LatticeCluster")?.checkUpdate(before, expectOk(parseLatticeObject(rawClusterOn(provider))))).toEqual([]);
+  });
+
   it("returns no errors for objects of another kind", () => {
     const service = expectOk(parseLatticeObject(rawService()));
     expect(kindOf("LatticeCluster")?.checkUpdate(service, service)).toEqual([]);

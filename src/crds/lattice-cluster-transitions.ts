@@ -1,4 +1,7 @@
-/** Immutable fields of a LatticeCluster: the provider cannot change them, so the API server rejects the update at once. */
+/**
+ * Immutable fields of a LatticeCluster: the provider cannot change them, so the API server rejects the update at once. The node image of docker
+ * carries one version of Kubernetes, so it changes only in the same update as the version.
+ */
 import type { LatticeCluster } from "./lattice-cluster.ts";
 import type { Transition } from "./rules.ts";
 
@@ -28,13 +31,26 @@ function optional(
   };
 }
 
+const imageIn = (self: string) => `(has(${self}.docker) && has(${self}.docker.image) ? ${self}.docker.image : '')`;
+/** The version with and without "v" is the same version. */
+const versionIn = (self: string) => `${self}.kubernetes.version.replace('v', '')`;
+const versionOf = ({ kubernetes }: Provider) => kubernetes.version.replaceAll("v", "");
+
+const imageWithVersion: Transition<LatticeCluster> = {
+  on: "spec.provider",
+  field: ["docker", "image"],
+  cel: `${imageIn("self")} == ${imageIn("oldSelf")} || ${versionIn("self")} != ${versionIn("oldSelf")}`,
+  message: "can be changed only together with kubernetes.version: a node image carries one version of Kubernetes",
+  holds: (before, after) => same((provider) => provider.docker?.image, before, after) || !same(versionOf, before, after),
+};
+
 function same(read: (provider: Provider) => string | undefined, before: LatticeCluster, after: LatticeCluster): boolean {
   return read(before.spec.provider) === read(after.spec.provider);
 }
 
 export const clusterTransitions: readonly Transition<LatticeCluster>[] = [
   required("spec.provider.type", "another provider", (provider) => provider.type),
-  optional(["docker", "image"], "another node image", (provider) => provider.docker?.image),
+  imageWithVersion,
   required("spec.provider.aws.region", "another region", (provider) => provider.aws?.region),
   optional(["aws", "vpcId"], "another VPC", (provider) => provider.aws?.vpcId),
   required("spec.provider.gcp.project", "another project", (provider) => provider.gcp?.project),

@@ -26,7 +26,8 @@ export async function startControllers(options: ControllerOptions, parts: Parts)
   const { createSimulation, startKubeControllers } = await import("#kube-controllers");
   const { simulation: wanted = true, beforeStart: _, ...settings } = options;
   const simulation = wanted === false ? undefined : createSimulation(wanted === true ? {} : wanted);
+  const machines = typeof wanted === "object" && wanted.localMachines !== undefined ? { localMachines: wanted.localMachines } : {};
   const simulated = simulation === undefined ? {} : { simulation: simulation.controllers, podMetrics: simulation.usage };
-  const started = await startKubeControllers({ namespaceGraceMs: 0, ...settings, ...parts, ...simulated });
+  const started = await startKubeControllers({ namespaceGraceMs: 0, ...settings, ...parts, ...simulated, ...machines });
   return map(started, ({ idle, close }) => ({ idle, simulation, close: () => close().then(() => parts.client.close()) }));
 }

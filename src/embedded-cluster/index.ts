@@ -40,7 +40,19 @@ export {
   type StatusCause,
   type Subresource,
 } from "#kube";
-export type { Fault, FaultHandle, FaultTarget, Mishap, SimulatedNode, Simulation, SimulationOptions, Speeds } from "#kube-controllers";
+export type {
+  Fault,
+  FaultHandle,
+  FaultTarget,
+  LocalMachineHost,
+  LocalMachineRun,
+  LocalMachineState,
+  Mishap,
+  SimulatedNode,
+  Simulation,
+  SimulationOptions,
+  Speeds,
+} from "#kube-controllers";
 export type {
   ApplyOptions,
   CallOptions,

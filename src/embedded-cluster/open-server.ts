@@ -64,7 +64,7 @@ async function serve(
   dependencies: ClusterDependencies,
   { users, identity, store }: Parts,
 ): Promise<Result<OpenServer, string>> {
-  const { openApi, indexes = [], listTypePatches = false, controllers = false, dataDir } = options;
+  const { openApi, indexes = [], listTypePatches = false, controllers = false, dataDir, kubernetesVersion } = options;
   const types = await typesFrom(listOf(openApi), builtinKinds(store));
   if (!types.ok) return types;
   const listening = { address: "127.0.0.1" };
@@ -78,6 +78,7 @@ async function serve(
     ...(controllers === false ? {} : { admission: withServiceAccounts(() => isReady) }),
     authenticate: users.userOfToken,
     address: () => listening.address,
+    version: kubernetesVersion,
     podLogs: podLogsOf(controllers),
   });
   if (!made.ok) return made;

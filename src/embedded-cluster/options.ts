@@ -1,7 +1,7 @@
 /** The options of a cluster. All of them are optional. */
 import type { Clock, FakeClock, Logger } from "#base";
 import type { JsonObject, KubeObject } from "#kube";
-import type { SimulationOptions } from "#kube-controllers";
+import type { LocalMachineHost, SimulationOptions } from "#kube-controllers";
 import type { EmbeddedCluster } from "./embedded-cluster.ts";
 import type { Interceptor, InterceptMatch } from "./interceptors/index.ts";
 import type { FieldIndex } from "./schemas/index.ts";
@@ -63,6 +63,8 @@ export type ClusterOptions<C extends Clock = Clock> = {
   readonly tokens?: string;
   /** Strategic merge patch on custom resources, by their list types (map: merge and append, set: union). A real server answers 415. */
   readonly listTypePatches?: boolean;
+  /** The Kubernetes version in /version, such as v1.35.1, read at every request. Default: the one that the server emulates. */
+  readonly kubernetesVersion?: () => string | undefined;
   /** Whether requests are logged in `cluster.actions`. Default: true. */
   readonly logActions?: boolean;
   readonly logger?: Logger;
@@ -91,7 +93,7 @@ export type ControllerOptions = {
   /**
    * Simulates the scheduler and the kubelets, so that Pods run and Deployments become Ready. `false`: Pods stay Pending. Default: one node.
    */
-  readonly simulation?: boolean | SimulationOptions;
+  readonly simulation?: boolean | (SimulationOptions & { readonly localMachines?: LocalMachineHost });
   /** Called with the cluster before the controllers start: for a port of the simulation that reads the cluster. */
   readonly beforeStart?: (cluster: EmbeddedCluster) => void;
   /** The delay before the objects of a deleted namespace are deleted. Default: 0. */

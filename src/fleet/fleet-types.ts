@@ -84,6 +84,8 @@ export type FleetOptions = {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Ends waiting for the start. `close` ends the fleet. */
   readonly signal: AbortSignal;
+  /** The control socket, which machines use. Absent: the fleet has no machines. */
+  readonly socket?: string | undefined;
   /** Called before `startFleet` resolves and at every change, with all processes of the fleet. */
   readonly onProcesses: (processes: readonly FleetProcess[]) => void;
 };
@@ -97,6 +99,8 @@ export type Fleet = {
   readonly stop: (name: string) => Promise<Result<string, string>>;
   /** Resolves when the cluster runs again, with the same kubeconfig. */
   readonly start: (name: string) => Promise<Result<string, string>>;
+  /** Answers a tool of a machine. */
+  readonly machine: (request: MachineControlRequest) => Promise<Result<MachineView, string>>;
   /** Calls the listener after every change of `clusters`; the returned function ends it. */
   readonly subscribe: (listener: () => void) => () => void;
   /** Ends operators, then API servers, within 10 seconds. A second call waits for the first. */
@@ -105,10 +109,37 @@ export type Fleet = {
 
 export type StartFleet = (options: FleetOptions) => Promise<Result<Fleet, string>>;
 
-/** One line of JSON on the control socket. */
-export type ControlRequest = { readonly command: "stop" | "start"; readonly name: string } | { readonly command: "list" };
+/** From the tools of a machine; `token` identifies it. */
+export type MachineControlRequest =
+  /** Starts the API server of the cluster, unless it runs, and waits until it accepts requests. */
+  | { readonly command: "machine-init"; readonly token: string; readonly cluster: string; readonly version: string }
+  /** Waits until the API server of its cluster accepts requests. */
+  | { readonly command: "machine-join"; readonly token: string }
+  /** Its Node is registered. */
+  | { readonly command: "machine-node"; readonly token: string; readonly node: string };
 
-/** The response, in one line of JSON; `clusters` for `list`. */
+/** The machine that asks. `kubeconfig`: a file, of an administrator of its cluster. */
+export type MachineView = {
+  readonly name: string;
+  readonly namespace: string;
+  readonly cluster: string;
+  readonly controlPlane: boolean;
+  readonly version: string;
+  readonly kubeconfig: string;
+};
+
+/** One line of JSON on the control socket. */
+export type ControlRequest =
+  | { readonly command: "stop" | "start"; readonly name: string }
+  | { readonly command: "list" }
+  | MachineControlRequest;
+
+/** The response, in one line of JSON; `clusters` for `list`, `machine` for machines. */
 export type ControlResponse =
-  | { readonly ok: true; readonly message?: string | undefined; readonly clusters?: readonly ClusterView[] | undefined }
+  | {
+      readonly ok: true;
+      readonly message?: string | undefined;
+      readonly clusters?: readonly ClusterView[] | undefined;
+      readonly machine?: MachineView | undefined;
+    }
   | { readonly ok: false; readonly error: string };

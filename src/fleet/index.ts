@@ -14,6 +14,8 @@ export type {
   FleetOptions,
   FleetProcess,
   LatticeProgram,
+  MachineControlRequest,
+  MachineView,
   OperatorProcess,
   StartFleet,
 } from "./fleet-types.ts";
@@ -23,4 +25,6 @@ export { openFleetFolder, type OpenFolder } from "./folder/open-folder.ts";
 export { runningUp, type UpRecord } from "./folder/up-record.ts";
 export type { SupervisorChannel } from "./messages/channel.ts";
 export type { FromOperator } from "./messages/messages.ts";
+export { curl, kubeadm, kubectl, type CurlOutcome, type ToolIo } from "./machine-tools/index.ts";
+export { runMachine, type RunMachineOptions } from "./machines/index.ts";
 export { startFleet } from "./supervisor/start-fleet.ts";

@@ -1,1 +1,14 @@
+export { startApiProxy, type ApiProxy, type ApiProxyOptions } from "./api-proxy/api-proxy.ts";
+export type { AccessError } from "./bootstrap/access-records.ts";
+export {
+  ACCESS_LABEL,
+  accessOfSecret,
+  type AgentCertificateRecord,
+  type BootstrapReport,
+  type ClusterAccess,
+} from "./bootstrap/cluster-access.ts";
+export type { IssuedAnswer } from "./bootstrap/issuance.ts";
+export type { BootstrapManifests, CertificateSigner, CheckedRenewal, IssuedCertificate, OnReport, SignError } from "./bootstrap/ports.ts";
+export { Registrations, type AccessRequest, type CreatedAccess, type RegistrationsOptions } from "./bootstrap/registrations.ts";
+export { startBootstrapServer, type BootstrapServer, type BootstrapServerOptions } from "./bootstrap/server.ts";
 export { startHealthServer, type Health, type HealthServer, type HealthServerOptions } from "./health/server.ts";

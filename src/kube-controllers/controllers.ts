@@ -1,5 +1,6 @@
 /** The list of controllers: one entry each. The order matters only for logs. */
 import { policyStatusController } from "./admission-policies/policy-status.ts";
+import { capiController, type LocalMachineHost } from "./capi/index.ts";
 import { clusterRoleAggregation } from "./cluster-roles/aggregation.ts";
 import type { KubeController } from "./context.ts";
 import { disruptionController } from "./disruption/disruption-controller.ts";
@@ -26,6 +27,8 @@ export type KubeControllersSettings = {
   readonly podLimit?: number | undefined;
   /** The number of finished Pods that are kept; a quarter of `podLimit`, at most 12,500. */
   readonly terminatedPodThreshold?: number | undefined;
+  /** Runs the machines of kind LocalMachine. Absent: they stay Pending. */
+  readonly localMachines?: LocalMachineHost | undefined;
   /** Resource usage of Pods, for autoscalers. Absent: unknown, as in a cluster without metrics-server. */
   readonly podMetrics?: MetricsSource | undefined;
 };
@@ -36,7 +39,7 @@ export const DEFAULT_POD_LIMIT = 5_000;
 const MAX_FINISHED_PODS = 12_500;
 
 export function kubeControllers(settings: KubeControllersSettings = {}): readonly KubeController[] {
-  const { rootCa, namespaceGraceMs: graceMs, podLimit = DEFAULT_POD_LIMIT, podMetrics } = settings;
+  const { rootCa, namespaceGraceMs: graceMs, podLimit = DEFAULT_POD_LIMIT, podMetrics, localMachines } = settings;
   // finished Pods must leave room for new ones, or Jobs would stop
   const { terminatedPodThreshold = Math.min(Math.ceil(podLimit / 4), MAX_FINISHED_PODS) } = settings;
   return [
@@ -54,5 +57,6 @@ export function kubeControllers(settings: KubeControllersSettings = {}): readonl
     ...workloadControllers(podMetrics === undefined ? {} : { metrics: podMetrics }),
     nodeLifecycleController,
     taintEvictionController,
+    capiController({ localMachines }),
   ];
 }

@@ -1,3 +1,4 @@
+export type { LocalMachineHost, LocalMachineRun, LocalMachineState } from "./capi/index.ts";
 export type { KubeController, KubeControllerContext } from "./context.ts";
 export { kubeControllers, type KubeControllersSettings } from "./controllers.ts";
 export {

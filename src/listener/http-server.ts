@@ -7,6 +7,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { Server } from "node:net";
 import { reveal, type Clock, type Sensitive } from "#base";
+import { handleUpgrades, type UpgradeHandler } from "./http-upgrade.ts";
 import type { ListenerLimits } from "./limits.ts";
 import { guardSession } from "./session-guard.ts";
 import type { StalledWrites } from "./stalled-writes.ts";
@@ -22,17 +23,23 @@ export type ListenerTls = {
   readonly key: Sensitive<string>;
 };
 
+export type TlsVersion = "TLSv1.2" | "TLSv1.3";
+
 export type HttpServerOptions = {
   readonly certificate?: ListenerTls | undefined;
+  readonly minTlsVersion?: TlsVersion | undefined;
   readonly clientAuthority?: string | undefined;
+  readonly upgrade?: UpgradeHandler | undefined;
   readonly clock: Clock;
   readonly limits: ListenerLimits;
   readonly stalled: StalledWrites;
 };
 
-export function createHttpServer(options: HttpServerOptions, handler: HttpHandler): Promise<Server> {
+export async function createHttpServer(options: HttpServerOptions, handler: HttpHandler): Promise<Server> {
   const { certificate } = options;
-  return certificate === undefined ? createPlainServer(options, handler) : createTlsServer(options, certificate, handler);
+  const server = await (certificate === undefined ? createPlainServer(options, handler) : createTlsServer(options, certificate, handler));
+  await handleUpgrades(server, options.upgrade);
+  return server;
 }
 
 async function createPlainServer({ limits, stalled }: HttpServerOptions, handler: HttpHandler): Promise<Server> {
@@ -42,21 +49,16 @@ async function createPlainServer({ limits, stalled }: HttpServerOptions, handler
   return server;
 }
 
-async function createTlsServer(
-  { clientAuthority, clock, limits, stalled }: HttpServerOptions,
-  { certificate, key }: ListenerTls,
-  handler: HttpHandler,
-): Promise<Server> {
+async function createTlsServer(options: HttpServerOptions, certificate: ListenerTls, handler: HttpHandler): Promise<Server> {
+  const { clientAuthority, clock, limits, stalled } = options;
   const { constants, createSecureServer } = await import("node:http2");
   const settings = {
     ...nodeLimits(limits),
     allowHTTP1: true,
     handshakeTimeout: limits.headersMs,
-    cert: certificate,
-    key: reveal(key),
-    minVersion: "TLSv1.2" as const,
+    ...secureContextOf(options, certificate),
     // a client without a valid certificate is not disconnected: it may have a token, or it gets a 401
-    ...(clientAuthority === undefined ? {} : { requestCert: true, rejectUnauthorized: false, ca: clientAuthority }),
+    ...(clientAuthority === undefined ? {} : { requestCert: true, rejectUnauthorized: false }),
     settings: { maxConcurrentStreams: limits.streamsPerConnection, maxHeaderListSize: limits.headerBytes },
   };
   const server = createSecureServer(settings, handler);
@@ -66,6 +68,19 @@ async function createTlsServer(
     session.on("stream", (stream) => stalled.add(stream, () => stream.close(constants.NGHTTP2_CANCEL)));
   });
   return server;
+}
+
+/** For the start of a server and for a later change of its certificate: `setSecureContext` replaces all of it, the lowest version included. */
+export function secureContextOf(
+  { clientAuthority, minTlsVersion = "TLSv1.2" }: Pick<HttpServerOptions, "clientAuthority" | "minTlsVersion">,
+  { certificate, key }: ListenerTls,
+) {
+  return {
+    cert: certificate,
+    key: reveal(key),
+    minVersion: minTlsVersion,
+    ...(clientAuthority === undefined ? {} : { ca: clientAuthority }),
+  };
 }
 
 function nodeLimits(limits: ListenerLimits) {

@@ -1,6 +1,8 @@
 import { connect, type Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
 import { afterEach, expect, test } from "vitest";
-import { expectOk, systemClock } from "#base";
+import { expectOk, sensitive, systemClock } from "#base";
+import { authority, issue } from "../../test/builders/loopback-servers.ts";
 import { listen, type Listener, type ListenerOptions } from "./index.ts";
 
 let listener: Listener | undefined;
@@ -75,4 +77,35 @@ test("close ends idle connections and open requests", async () => {
   await server.close();
   expect(await idle.closed).toBe(true);
   await expect(fetch(`http://127.0.0.1:${server.port}/`)).rejects.toThrow();
+});
+
+/** The subject of the server's certificate, or the error of the handshake. */
+function subjectSeen({ port }: Listener, maxVersion: "TLSv1.2" | "TLSv1.3" = "TLSv1.3"): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connectTls({ port, host: "127.0.0.1", rejectUnauthorized: false, maxVersion }, () => {
+      resolve(String(socket.getPeerCertificate().subject.CN));
+      socket.destroy();
+    });
+    socket.on("error", (error) => resolve(error.message));
+  });
+}
+
+test("a listener of TLS 1.3 refuses TLS 1.2, also after another certificate was loaded", async () => {
+  const server = await open({ certificate: issue(authority, "first", "server"), minTlsVersion: "TLSv1.3" });
+  expect(await subjectSeen(server)).toBe("first");
+  expect(await subjectSeen(server, "TLSv1.2")).toMatch(/version|reset|closed|disconnected/);
+  expectOk(server.reloadCertificate(issue(authority, "second", "server")));
+  expect(await subjectSeen(server)).toBe("second");
+  expect(await subjectSeen(server, "TLSv1.2")).toMatch(/version|reset|closed|disconnected/);
+});
+
+test("a certificate that cannot be read is an error, and the previous one is still used", async () => {
+  const server = await open({ certificate: issue(authority, "first", "server") });
+  expect(server.reloadCertificate({ certificate: "no PEM", key: sensitive("no PEM") }).ok).toBe(false);
+  expect(await subjectSeen(server)).toBe("first");
+});
+
+test("a listener without TLS has no certificate to reload", async () => {
+  const server = await open();
+  expect(server.reloadCertificate(issue(authority, "any", "server"))).toEqual({ ok: false, error: "this listener has no TLS" });
 });

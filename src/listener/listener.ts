@@ -1,7 +1,9 @@
 /** Binds an address and passes every request to a handler. `close` ends everything: no request or connection outlives it. */
 import type { Server, Socket } from "node:net";
-import { describeThrown, err, fromPromise, ok, type Clock, type Result } from "#base";
-import { createHttpServer, type HttpHandler, type ListenerTls } from "./http-server.ts";
+import type { Server as TlsServer } from "node:tls";
+import { describeThrown, err, fromPromise, fromThrowing, ok, type Clock, type Result } from "#base";
+import { createHttpServer, secureContextOf, type HttpHandler, type ListenerTls, type TlsVersion } from "./http-server.ts";
+import type { UpgradeHandler } from "./http-upgrade.ts";
 import { LISTENER_LIMITS, type ListenerLimits } from "./limits.ts";
 import { StalledWrites } from "./stalled-writes.ts";
 
@@ -13,8 +15,12 @@ export type ListenerOptions = {
   readonly otherPorts?: Iterable<number> | undefined;
   /** Absent: plain HTTP/1.1. */
   readonly certificate?: ListenerTls | undefined;
+  /** Default: TLS 1.2. */
+  readonly minTlsVersion?: TlsVersion | undefined;
   /** PEM of the authority whose certificates identify clients. Client certificates are optional. */
   readonly clientAuthority?: string | undefined;
+  /** For HTTP/1.1 requests with the header `Upgrade`. Absent: the header is ignored. */
+  readonly upgrade?: UpgradeHandler | undefined;
   /** Instead of the defaults in `LISTENER_LIMITS`. */
   readonly limits?: Partial<ListenerLimits> | undefined;
   /** Which connection is closed when there are too many. Default: the newest. */
@@ -22,8 +28,14 @@ export type ListenerOptions = {
   readonly clock: Clock;
 };
 
-/** `address`: the IP address that is bound. */
-export type Listener = { readonly address: string; readonly port: number; readonly close: () => Promise<void> };
+export type Listener = {
+  /** The IP address that is bound. */
+  readonly address: string;
+  readonly port: number;
+  /** Another certificate for connections from now on; open ones continue. After an error the previous one is still used. */
+  readonly reloadCertificate: (certificate: ListenerTls) => Result<void, string>;
+  readonly close: () => Promise<void>;
+};
 
 /** The error is the reason; the caller knows the address and what it listens for. */
 export async function listen(options: ListenerOptions, handler: HttpHandler): Promise<Result<Listener, string>> {
@@ -37,7 +49,22 @@ export async function listen(options: ListenerOptions, handler: HttpHandler): Pr
   if (!bound.ok) return err(describeThrown(bound.error));
   const address = server.address();
   if (address === null || typeof address === "string") return err("the address is not an IP address");
-  return ok({ address: address.address, port: address.port, close: () => closeAll(server, sockets, stalled) });
+  return ok({
+    address: address.address,
+    port: address.port,
+    reloadCertificate: (certificate) => reload(server, options, certificate),
+    close: () => closeAll(server, sockets, stalled),
+  });
+}
+
+function reload(server: Server, options: ListenerOptions, certificate: ListenerTls): Result<void, string> {
+  if (!hasTls(server)) return err("this listener has no TLS");
+  return fromThrowing(() => server.setSecureContext(secureContextOf(options, certificate)), describeThrown);
+}
+
+/** Not by its class: the module would be loaded for servers without TLS too. */
+function hasTls(server: Server): server is TlsServer {
+  return "setSecureContext" in server;
 }
 
 async function bindOneOf(server: Server, { host, port, otherPorts = [] }: ListenerOptions): Promise<Result<void, unknown>> {

@@ -2,17 +2,20 @@
 import { bindController, rbacFor, type BoundController, type ManagerScope, type PartDeclaration, type RbacRule } from "#controller-runtime";
 import {
   acceptanceController,
+  clusterController,
   CompileRecords,
   environmentController,
   externalServiceController,
   HASH_KEY_SECRET,
   namespaceController,
   serviceController,
+  type ClusterShared,
   type FollowedWorld,
   type OperatorReach,
 } from "#controllers";
 import { latticeKinds, type LatticeObject } from "#crds";
 import { configMaps, type KubeObject } from "#kube";
+import { clusterDeclarations, clusterState } from "./cluster-parts.ts";
 import { leaderLabelService } from "./leader-label.ts";
 
 /** Names that the deployment, RBAC and leader election share. */
@@ -20,7 +23,7 @@ export const OPERATOR_NAME = "lattice-operator";
 export const OPERATOR_NAMESPACE = "lattice-system";
 
 /** Kinds with a controller of their own. */
-const SERVED = new Set<LatticeObject["kind"]>(["LatticeService", "LatticeExternalService", "LatticeEnvironment"]);
+const SERVED = new Set<LatticeObject["kind"]>(["LatticeCluster", "LatticeService", "LatticeExternalService", "LatticeEnvironment"]);
 /** Kinds that are inputs of compiling services. */
 const READ_BY_SERVICES = new Set<LatticeObject["kind"]>(["LatticeServiceConfig", "LatticeSecretBindings"]);
 
@@ -35,7 +38,7 @@ const ACCEPTED = latticeKinds
 
 /** Cluster-scoped kinds that no other controller reads: an operator for some namespaces leaves them to one for the cluster. */
 export function unhandledKinds({ namespaces }: OperatorReach): readonly string[] {
-  return namespaces === undefined ? [] : ACCEPTED.filter(({ namespaced }) => !namespaced).map(({ kind }) => kind);
+  return namespaces === undefined ? [] : ["LatticeCluster", ...ACCEPTED.filter(({ namespaced }) => !namespaced).map(({ kind }) => kind)];
 }
 
 function acceptanceControllers(reach: OperatorReach) {
@@ -46,15 +49,23 @@ function acceptanceControllers(reach: OperatorReach) {
 /** The kinds that the controllers and services read and write, without an instance of any. */
 function operatorDeclarations(reach: OperatorReach): readonly PartDeclaration[] {
   const controllers = [namespaceController, environmentController, externalServiceController, serviceController];
-  return [...controllers, ...acceptanceControllers(reach), leaderLabelService];
+  const clusters = reach.namespaces === undefined ? clusterDeclarations : [];
+  return [...controllers, ...clusters, ...acceptanceControllers(reach), leaderLabelService];
 }
 
-export function operatorControllers(followed: FollowedWorld): readonly BoundController[] {
+/** Those that always run. `clusters`: what the cluster controller shares with the roles. */
+export function operatorControllers(
+  followed: FollowedWorld,
+  clusters: ClusterShared = clusterState(followed.reach.home),
+): readonly BoundController[] {
+  // its objects are in many namespaces, and in new ones
+  const ofClusters = followed.reach.namespaces === undefined ? [bindController(clusterController, clusters)] : [];
   return [
     bindController(namespaceController, { followed }),
     bindController(environmentController, { followed }),
     bindController(externalServiceController, { followed }),
     bindController(serviceController, { followed, records: new CompileRecords() }),
+    ...ofClusters,
     ...acceptanceControllers(followed.reach).map((controller) => bindController(controller, {})),
   ];
 }

@@ -37,6 +37,8 @@ export function operatorDeployment({ version, args = [] }: OperatorDeploymentOpt
   };
   const pod = {
     serviceAccountName: OPERATOR_NAME,
+    // the first node of a new cluster is a control plane, and its workers come later
+    tolerations: [{ key: "node-role.kubernetes.io/control-plane", operator: "Exists", effect: "NoSchedule" }],
     securityContext: { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } },
     containers: [container],
     volumes: [{ name: "state", emptyDir: {} }],

@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { createLogger, err, expectOk, MetricsRegistry, noTracing, ok, seededRandom, silentLogger } from "#base";
 import { latticeImageRegistries, latticeKinds } from "#crds";
 import { failWith, startEmbeddedCluster } from "#embedded-cluster";
-import { field, nodes } from "#kube";
+import { field, leases, nodes } from "#kube";
 import { RecordedService } from "../../test/builders/recorded-service.ts";
 import { SettlingClock } from "../../test/builders/settling-clock.ts";
 import { operatorRbac } from "./controllers.ts";
@@ -122,11 +122,11 @@ describe("the parts of an operator", () => {
   it("run in every replica, in the leader, or as a role that is started and stopped", async () => {
     const { clock, watches, config, dependencies } = await setUp();
     const order: string[] = [];
-    const [always, cell] = [new RecordedService("always"), new RecordedService("cell-listener", { reads: [nodes] })];
+    const [always, cell] = [new RecordedService("always"), new RecordedService("listener", { reads: [leases] })];
     const parts = [
       { name: "web", everyReplica: [replicaPart("first", order), replicaPart("second", order)], services: [always.service] },
-      { name: "cell", services: [cell.service], role: "stopped" as const },
-      { name: "agent", role: "started" as const },
+      { name: "later", services: [cell.service], role: "stopped" as const },
+      { name: "now", role: "started" as const },
     ];
     const stop = new AbortController();
     const operator = expectOk(await startOperator(config, { ...dependencies, parts }, stop.signal));
@@ -135,11 +135,17 @@ describe("the parts of an operator", () => {
     for (let second = 0; second < 5; second += 1) await clock.advance(1_000);
     expect([always.existing, cell.existing, operator.health().ready]).toEqual([1, 0, true]);
     const details = await (await fetch(`${operator.healthUrl}/readyz`)).text();
-    expect(details).toMatch(/^role cell: inactive\nrole agent: running\nservice always: running\nservice cell-listener: stopped$/m);
+    expect(details).toMatch(
+      /^role later: inactive\nrole now: running\nrole cell: inactive\nrole agent: inactive\nrole self-manager: inactive\nservice always: running\nservice listener: stopped$/m,
+    );
 
-    operator.setActive("cell", true);
+    operator.setActive("later", true);
     for (let second = 0; second < 2; second += 1) await clock.advance(1_000);
-    expect([always.instances.length, cell.existing, operator.health().details["informer nodes/v1"]]).toEqual([1, 1, "watching"]);
+    expect([always.instances.length, cell.existing, operator.health().details["informer leases.coordination.k8s.io/v1"]]).toEqual([
+      1,
+      1,
+      "watching",
+    ]);
 
     stop.abort();
     for (let second = 0; second < 5; second += 1) await clock.advance(1_000);

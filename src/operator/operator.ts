@@ -6,13 +6,18 @@
  * only "not ready" does not show the reason.
  */
 import { randomBytes as secureRandomBytes } from "node:crypto";
-import { map, type Clock, type Logger, type MetricsRegistry, type Result, type Tracer } from "#base";
+import { map, PROGRAM_VERSION, type Clock, type Logger, type MetricsRegistry, type Result, type Tracer } from "#base";
+import type { Bundle } from "#bundle";
 import { createManager, type LeaseTimes, type ControllerManager, type RunnerLimits } from "#controller-runtime";
-import { FollowedWorld, type FollowedWorldOptions } from "#controllers";
+import { FollowedWorld, type ClusterShared, type FollowedWorldOptions } from "#controllers";
 import type { KubeClient } from "#kube-client";
-import { OPERATOR_NAME, operatorControllers, operatorScope, unhandledKinds } from "./controllers.ts";
+import type { TunnelTarget } from "#link";
+import { clusterRoles, clusterState } from "./cluster-parts.ts";
+import { OPERATOR_NAME, operatorControllers, operatorRbac, operatorScope, unhandledKinds } from "./controllers.ts";
+import { operatorDeployment } from "./deployment.ts";
 import { leaderLabelPart } from "./leader-label.ts";
 import { healthPart, managedBy, startEverywhere, type OperatorPart, type RunningReplicaPart } from "./parts.ts";
+import { followRoles } from "./roles/follow-roles.ts";
 import { untilServed } from "./served-kinds.ts";
 
 export type OperatorConfig = {
@@ -35,6 +40,8 @@ export type OperatorConfig = {
   readonly limits?: Partial<RunnerLimits> | undefined;
   /** Domains, gateway and name of this cluster, for compiling services; fields that are left out have defaults. */
   readonly services?: FollowedWorldOptions["settings"];
+  /** What children get; absent: only those of provider local can be made. */
+  readonly bundle?: Bundle | undefined;
 };
 
 export type OperatorDependencies = {
@@ -46,6 +53,8 @@ export type OperatorDependencies = {
   readonly logger: Logger;
   readonly metrics: MetricsRegistry;
   readonly tracer: Tracer;
+  /** The API server of `client` for the parent of this cluster, with the operator's credential; absent: the parent's requests are refused. */
+  readonly apiServer?: TunnelTarget | undefined;
   /** Beside the operator's own. */
   readonly parts?: readonly OperatorPart[] | undefined;
 };
@@ -93,18 +102,27 @@ function managerFor(config: OperatorConfig, dependencies: OperatorDependencies):
   const followed = new FollowedWorld({ namespace, namespaces, allowUnprotected, randomBytes, settings: services, logger });
   if (namespaces !== undefined) logger.info("works in some namespaces only", { namespaces, unhandled: unhandledKinds(followed.reach) });
   const lease = { namespace, name: OPERATOR_NAME, ...(leaseTimes === undefined ? {} : { times: leaseTimes }) };
-  const managed = managedBy(parts);
+  const clusters = clusterState(namespace);
+  const managed = managedBy([...parts, ...(namespaces === undefined ? rolesOfCluster(config, dependencies, clusters) : [])]);
   const manager = createManager({
     ...dependencies,
     ...managed,
-    controllers: [...operatorControllers(followed), ...managed.controllers],
+    controllers: [...operatorControllers(followed, clusters), ...managed.controllers],
     identity,
     leaderElection: leaderElection ? lease : undefined,
     limits,
     scope: operatorScope(followed.reach),
   });
   followed.follow(manager.cache);
+  if (namespaces === undefined) followRoles({ manager, home: namespace, logger });
   return manager;
+}
+
+/** Roles of this cluster among others: they follow its LatticeCluster and its parent. */
+function rolesOfCluster({ bundle }: OperatorConfig, dependencies: OperatorDependencies, shared: ClusterShared): readonly OperatorPart[] {
+  const { random, metrics, apiServer, randomBytes = secureRandomBytes } = dependencies;
+  const childOperator = { rbac: operatorRbac(), deployment: operatorDeployment({ version: PROGRAM_VERSION }) };
+  return clusterRoles({ shared, random, randomBytes, metrics, childOperator, bundle, apiServer });
 }
 
 /** Health is closed last: it is served until the process ends. */

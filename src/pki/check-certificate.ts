@@ -2,7 +2,7 @@
 import { X509Certificate } from "node:crypto";
 import { map, type Result } from "#base";
 import type { CertificateAuthority } from "./certificate.ts";
-import { readKeyPair, type KeyPairPem, type PkiError } from "./key-pair.ts";
+import { BOTH_CURVES, readKeyPair, type KeyPairPem, type PkiError } from "./key-pair.ts";
 
 export type CertificateUse = {
   readonly issuer: CertificateAuthority;
@@ -18,7 +18,7 @@ export type CertificateState = {
 
 /** An error: the files are damaged. */
 export function checkCertificate(stored: KeyPairPem, use: CertificateUse): Result<CertificateState, PkiError> {
-  return map(readKeyPair(stored), (certificate) => {
+  return map(readKeyPair(stored, BOTH_CURVES), (certificate) => {
     const authority = new X509Certificate(use.issuer.certificate);
     const issued = certificate.checkIssued(authority) && certificate.verify(authority.publicKey);
     const named = use.dnsNames.every((name) => certificate.checkHost(name) !== undefined);

@@ -1,16 +1,17 @@
 /**
- * The parts of an X.509 certificate as DER (RFC 5280), and their signature: ECDSA P-256 with SHA-256, nothing else.
+ * The parts of an X.509 certificate as DER (RFC 5280), and their signature: ECDSA P-256 with SHA-256 or P-384 with SHA-384.
  *
  * Key identifiers are the first 160 bits of the SHA-256 of the public key (RFC 7093, method 1): the older method uses
  * SHA-1, which a FIPS module rejects.
  */
 import { createHash, randomBytes, sign, type KeyObject } from "node:crypto";
+import { requireCurve } from "./curves.ts";
 import * as der from "./der.ts";
+import type { SubjectNames } from "./subject-names.ts";
 
 const OIDS = {
   commonName: "2.5.4.3",
   organization: "2.5.4.10",
-  ecdsaWithSha256: "1.2.840.10045.4.3.2",
   subjectKeyIdentifier: "2.5.29.14",
   keyUsage: "2.5.29.15",
   subjectAltName: "2.5.29.17",
@@ -37,7 +38,8 @@ export type TbsCertificate = {
 
 /** The signed certificate as PEM. */
 export function signCertificate(tbs: TbsCertificate, issuerKey: KeyObject): string {
-  const algorithm = der.sequence(der.oid(OIDS.ecdsaWithSha256));
+  const { digest, signatureOid } = requireCurve(issuerKey);
+  const algorithm = der.sequence(der.oid(signatureOid));
   const content = der.sequence(
     der.explicitTag(0, der.integer(2n)),
     der.integer(randomSerial()),
@@ -48,7 +50,7 @@ export function signCertificate(tbs: TbsCertificate, issuerKey: KeyObject): stri
     publicKeyInfo(tbs.publicKey),
     der.explicitTag(3, der.sequence(...tbs.extensions)),
   );
-  const signature = sign("sha256", content, { key: issuerKey, dsaEncoding: "der" });
+  const signature = sign(digest, content, { key: issuerKey, dsaEncoding: "der" });
   return pem("CERTIFICATE", der.sequence(content, algorithm, der.bitString(signature)));
 }
 
@@ -63,9 +65,9 @@ export function publicKeyInfo(key: KeyObject): Buffer {
   return key.export({ type: "spki", format: "der" });
 }
 
-/** The digest of the key itself, without its algorithm identifier: for P-256 the last 65 bytes. */
+/** The digest of the key itself, without its algorithm identifier: the point at the end. */
 export function keyIdentifier(key: KeyObject): Buffer {
-  const point = publicKeyInfo(key).subarray(-65);
+  const point = publicKeyInfo(key).subarray(-requireCurve(key).pointBytes);
   return createHash("sha256").update(point).digest().subarray(0, 20);
 }
 
@@ -96,10 +98,11 @@ export function authorityKeyIdentifier(key: KeyObject): Buffer {
   return extension(OIDS.authorityKeyIdentifier, false, der.sequence(der.implicitTag(0, keyIdentifier(key))));
 }
 
-export function subjectAltName(dnsNames: readonly string[], ipAddresses: readonly Uint8Array[]): Buffer {
+export function subjectAltName({ dnsNames, uriNames, addresses }: SubjectNames): Buffer {
   const names = dnsNames.map((name) => der.implicitTag(2, Buffer.from(name, "ascii")));
-  const addresses = ipAddresses.map((address) => der.implicitTag(7, address));
-  return extension(OIDS.subjectAltName, false, der.sequence(...names, ...addresses));
+  const uris = uriNames.map((name) => der.implicitTag(6, Buffer.from(name, "ascii")));
+  const ips = addresses.map((address) => der.implicitTag(7, address));
+  return extension(OIDS.subjectAltName, false, der.sequence(...names, ...uris, ...ips));
 }
 
 /** A verifier that does not support a critical extension must reject the certificate. */

@@ -19,14 +19,21 @@ export const invalidUpdates: readonly InvalidUpdate[] = [
     before: rawClusterOn({ docker: { image: "kindest/node:v1.36.3" } }),
     after: rawClusterOn({ docker: { image: "kindest/node:v1.36.4" } }),
     wantPath: "spec.provider.docker.image",
-    wantMessage: "cannot be changed: another node image needs a new cluster",
+    wantMessage: "can be changed only together with kubernetes.version: a node image carries one version of Kubernetes",
+  },
+  {
+    name: "another node image and the same version, written differently",
+    before: rawClusterOn({ docker: { image: "kindest/node:v1.36.3" } }),
+    after: rawClusterOn({ docker: { image: "kindest/node:v1.36.4" }, kubernetes: { version: "v1.36.3" } }),
+    wantPath: "spec.provider.docker.image",
+    wantMessage: "can be changed only together with kubernetes.version: a node image carries one version of Kubernetes",
   },
   {
     name: "a node image where there was none",
     before: rawCluster(),
     after: rawClusterOn({ docker: { image: "kindest/node:v1.36.3" } }),
     wantPath: "spec.provider.docker.image",
-    wantMessage: "cannot be changed: another node image needs a new cluster",
+    wantMessage: "can be changed only together with kubernetes.version: a node image carries one version of Kubernetes",
   },
   {
     name: "another region of AWS",

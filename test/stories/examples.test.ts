@@ -22,7 +22,7 @@ function objectsIn(folder: string): readonly KubeObject[] {
 const isReady = ({ type, status }: Condition) => type === "Ready" && status === "True";
 
 test(
-  "all kinds that this release reconciles become Ready with their pods; the status of the others is NotYetBuilt",
+  "all kinds that this release reconciles become Ready with their pods; clusters wait for a cell, and the status of the others is NotYetBuilt",
   { timeout: 60_000 },
   async () => {
     const secrets = [secret("shop/postgres-products", { password: "p" }, "default"), secret("shop/stripe", { "api-key": "k" }, "default")];
@@ -44,8 +44,8 @@ test(
     );
     expect(seen.toSorted()).toMatchInlineSnapshot(`
     [
-      "LatticeCluster mgmt: Pending, NotYetBuilt",
-      "LatticeCluster prod-eu: Pending, NotYetBuilt",
+      "LatticeCluster mgmt: Pending, NotACell",
+      "LatticeCluster prod-eu: Pending, NotACell",
       "LatticeEnvironment prod: Ready, Compiled",
       "LatticeEnvironment shop: Ready, Compiled",
       "LatticeExternalService mainframe: Ready, Compiled",

@@ -7,15 +7,15 @@ import { FILES_FLAG, FILES_TEXT, withSecrets, withDomains, withFileNamespace } f
 export const registerCompile: RegisterCommand = (program, { io, done }) => {
   const command = addCommand(program, "compile", {
     group: "services",
-    summary: "compile services into Kubernetes objects",
-    description: "compile services and Score files into every object they need, without a cluster",
+    summary: "compile services and clusters into Kubernetes objects",
+    description: "compile services, Score files and LatticeClusters into every object they need, without a cluster",
     examples: [
       { command: "lattice compile -f examples/shop --placeholder-secrets", effect: "every object of the shop, as YAML" },
       {
-        command: "lattice compile -f examples/shop --secrets examples/shop/secrets.example -o json",
-        effect: "with values of secrets, as a List",
+        command: "lattice compile -f examples/shop --secrets examples/shop/secrets.example -o dir --out compiled",
+        effect: "with values of secrets, one file per object",
       },
-      { command: "lattice compile -f examples/shop --placeholder-secrets -o dir --out compiled", effect: "one file per object" },
+      { command: "lattice compile -f examples/clusters/docker.yaml", effect: "the Cluster API objects of a cluster" },
     ],
   });
   withSecrets(withDomains(withFileNamespace(command)))

@@ -1,5 +1,7 @@
 /** All commands, in the order in which `lattice --help` lists them within their groups. */
 import { registerApiServer } from "./api-server.ts";
+import { registerBundle } from "./bundle.ts";
+import { registerCerts } from "./certs.ts";
 import type { RegisterCommand } from "./command.ts";
 import { registerCompile } from "./compile.ts";
 import { registerCompletion } from "./completion.ts";
@@ -8,8 +10,10 @@ import { registerCrds } from "./crds.ts";
 import { registerDiff } from "./diff.ts";
 import { registerDown } from "./down.ts";
 import { registerFleetApiServer } from "./fleet-api-server.ts";
+import { registerFleetMachine } from "./fleet-machine.ts";
 import { registerGraph } from "./graph.ts";
 import { registerInit } from "./init.ts";
+import { registerMachineTools } from "./machine-tools.ts";
 import { registerOperator } from "./operator.ts";
 import { registerPatch } from "./patch.ts";
 import { registerRbac } from "./rbac.ts";
@@ -35,8 +39,12 @@ export const COMMANDS: readonly RegisterCommand[] = [
   registerCrds,
   registerRbac,
   registerOperator,
+  registerBundle,
+  registerCerts,
   registerPatch,
   registerCompletion,
   registerVersion,
   registerFleetApiServer,
+  registerFleetMachine,
+  registerMachineTools,
 ];

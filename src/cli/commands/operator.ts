@@ -24,6 +24,10 @@ export const registerOperator: RegisterCommand = (program, { io, done }) => {
     .option("--no-leader-elect", "run without leader election; only if no second operator runs")
     .option("--lease-duration <duration>", "another operator leads at the latest this long after the leader has died (default: 15s)")
     .option("--identity-file <file>", "keeps the name of this candidate, so that an operator that is restarted leads again at once")
+    .option(
+      "--bundle <folder>",
+      "manifests that new clusters get, made by lattice bundle (default: only clusters of provider local can be made)",
+    )
     .option("--resync <duration>", "how often objects are reconciled without a change (default: 1m)")
     .option("--wait-for-server <duration>", "how long an API server that cannot be reached is tried again (default: it is tried once)")
     .addOption(new Option("--log-level <level>").choices(["debug", "info", "warn", "error"]).default("info"))

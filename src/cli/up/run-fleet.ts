@@ -59,6 +59,7 @@ export async function runFleet(io: CommandIo, run: RunFleet): Promise<Result<voi
     logger,
     env,
     signal,
+    socket: socket.value,
     onProcesses: (processes) => {
       const updated = opened.record({ socket: socket.value, processes });
       if (!updated.ok) logger.error("the list of processes cannot be written", { reason: updated.error });

@@ -46,11 +46,14 @@ const kubernetes = () =>
 
 const docker = () =>
   object("Settings for type docker.", {
-    image: patterned("Node image; it cannot be changed, because the machine template that carries it cannot.", {
-      pattern: "^[^\\s]+$",
-      max: 512,
-      message: "must be an image, such as kindest/node:v1.36.3",
-    }),
+    image: patterned(
+      "Node image; absent: the one of the Kubernetes version. It can be changed only together with the version, which it carries.",
+      {
+        pattern: "^[^\\s]+$",
+        max: 512,
+        message: "must be an image, such as kindest/node:v1.36.3",
+      },
+    ),
   });
 
 const aws = () =>
@@ -106,7 +109,9 @@ const providerFields = () =>
   object("Where the machines come from.", {
     type: oneOf("Kind of infrastructure; it cannot be changed. local is for the fleet on a laptop.", PROVIDER_TYPES),
     kubernetes: kubernetes(),
-    credentialsRef: namespacedRef("Secret or identity that the cloud's controllers use; absent: the provider's own default.").optional(),
+    credentialsRef: namespacedRef(
+      "What the cloud's controllers authenticate with, needed for clouds: a Secret in capa-system (aws), a Secret (gcp), an AzureClusterIdentity (azure).",
+    ).optional(),
     docker: docker().optional(),
     aws: aws().optional(),
     gcp: gcp().optional(),

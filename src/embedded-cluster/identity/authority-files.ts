@@ -86,6 +86,7 @@ function describe<T>(result: Result<T, PkiError>, { certificate, key, remedy }: 
         return `${key.path}: ${message}; ${remedy}`;
       case "mismatch":
         return `${key.path}: ${message} in ${certificate.path}; ${remedy}`;
+      case "invalid-csr":
       case "invalid-request":
         return message;
     }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { expectOk, silentLogger, systemClock } from "#base";
 import { failWith, startEmbeddedCluster } from "#embedded-cluster";
-import { customResourceDefinitions, deployments, namespaces, serviceAccounts, type KubeObject } from "#kube";
+import { customResourceDefinitions, deployments, namespaces, nodes, serviceAccounts, type KubeObject } from "#kube";
 import { OPERATOR_NAME, OPERATOR_NAMESPACE } from "#operator";
 import { clientOf } from "../../../test/builders/kubeconfig-client.ts";
 import { clusterFolderAt } from "../folder/layout.ts";
@@ -108,7 +108,7 @@ describe("the API-server process", () => {
     return { folder, received, last, tell, deliver: (message: unknown) => deliver(message), end: () => (stop.abort(), ended), ended };
   }
 
-  const BEGIN: ToApiServer = { kind: "begin", repair: false, processes: [] };
+  const BEGIN: ToApiServer = { kind: "begin", repair: false, bare: false, processes: [], machines: [] };
 
   it("requests the process of the operator, and shows it in the status of its Pod", { timeout: 60_000 }, async () => {
     const server = serve();
@@ -131,6 +131,27 @@ describe("the API-server process", () => {
     await admin.close();
     expectOk(await server.end());
   });
+
+  it(
+    "of a cluster of machines has nothing but what its machines bring, and the version of their control plane",
+    { timeout: 60_000 },
+    async () => {
+      const server = serve();
+      server.tell({ ...BEGIN, bare: true, version: "v1.34.2", machines: [{ id: "u1", phase: "running" }] });
+      server.tell({ kind: "machine-state", machine: { id: "u2", phase: "starting" } });
+      await expect.poll(() => server.last("ready"), POLL).toBeDefined();
+      const admin = await clientOf(readFileSync(server.folder.kubeconfig, "utf8"));
+      expect((await admin.get(namespaces, { name: OPERATOR_NAMESPACE })).ok).toBe(false);
+      expect(expectOk(await admin.list(nodes)).items).toEqual([]);
+      const version = async () => JSON.parse(expectOk(await admin.raw("/version"))) as unknown;
+      expect(await version()).toMatchObject({ major: "1", minor: "34", gitVersion: "v1.34.2", minCompatibilityMinor: "33" });
+      server.tell({ kind: "version", version: "v1.35.0" });
+      server.tell({ kind: "machine-gone", id: "u2" });
+      expect(await version()).toMatchObject({ minor: "35", gitVersion: "v1.35.0" });
+      await admin.close();
+      expectOk(await server.end());
+    },
+  );
 
   it("that cannot open its data reports it once", async () => {
     writeFileSync(join(path, "data"), "");

@@ -6,10 +6,12 @@
  * changes nothing. The Deployment is created once, and what users change on it is kept; only a new program version sets its image.
  */
 import { err, ok, sha256Hex, type Result } from "#base";
+import { providerInventory, reducedCapiCrds } from "#bundle";
 import { reducedMeshCrds } from "#controllers";
 import { latticeKinds } from "#crds";
 import {
   canonicalJson,
+  capiProviders,
   customResourceDefinitions,
   deployments,
   fieldAt,
@@ -38,9 +40,11 @@ export type FirstObjectsOptions = {
 };
 
 export async function applyFirstObjects({ client, version, resourceOf }: FirstObjectsOptions): Promise<Result<void, string>> {
-  const crds: readonly KubeObject[] = [...latticeKinds.map(({ crd }) => crd()), ...reducedMeshCrds()];
+  const crds: readonly KubeObject[] = [...latticeKinds.map(({ crd }) => crd()), ...reducedMeshCrds(), ...reducedCapiCrds("local")];
   const permissions = operatorRbac();
-  const digest = sha256Hex(canonicalJson([crds, permissions])).slice(0, 32);
+  // with the providers of local clusters, so that this cluster can become a cell
+  const providers = providerInventory("local");
+  const digest = sha256Hex(canonicalJson([crds, permissions, providers])).slice(0, 32);
   if (!(await isApplied(client, crds, digest))) {
     const home: KubeObject = { apiVersion: "v1", kind: "Namespace", metadata: { name: OPERATOR_NAMESPACE } };
     const objects = [home, ...crds, ...permissions.filter(({ kind }) => kind !== "Namespace")];
@@ -51,6 +55,7 @@ export async function applyFirstObjects({ client, version, resourceOf }: FirstOb
     );
     if (!applied.ok) return applied;
     const marked = await applyAll(client, [
+      ...providers.map((object) => ({ object, resource: object.kind === capiProviders.kind ? capiProviders : namespaces })),
       { resource: namespaces, object: { ...home, metadata: { ...home.metadata, annotations: { [DIGEST_ANNOTATION]: digest } } } },
     ]);
     if (!marked.ok) return marked;

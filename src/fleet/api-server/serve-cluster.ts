@@ -17,6 +17,7 @@ import {
 import { startEmbeddedCluster, type EmbeddedCluster } from "#embedded-cluster";
 import { fieldAt, type Pod } from "#kube";
 import type { ClusterFolder } from "../fleet-types.ts";
+import { FleetMachineHost } from "../machines/machine-host.ts";
 import type { SupervisorChannel } from "../messages/channel.ts";
 import { parseToApiServer, type FromApiServer, type ToApiServer } from "../messages/messages.ts";
 import type { ServerAddress } from "../pod-processes/pod-files.ts";
@@ -69,20 +70,37 @@ async function serve(options: ServeClusterOptions, { begin, supervisor, send }: 
     clock,
     logger,
   });
-  supervisor.follow(podProcesses);
+  const localMachines = new FleetMachineHost({ machines: begin.machines, send });
+  const reported = { version: begin.version };
+  supervisor.follow((message) => {
+    if (message.kind === "process") podProcesses.update(message.process);
+    else if (message.kind === "version") reported.version = message.version;
+    else localMachines.update(message);
+  });
   const beforeStart = (cluster: EmbeddedCluster) => {
     opened.cluster = cluster;
     // before the controllers read all objects: clients of a server that restarts do not wait for them. `open` reports an error
     void fromPromise(cluster.listen(), describeThrown);
   };
-  const controllers = { simulation: { nodes: NODES, speeds: { heartbeatMs: HEARTBEAT_MS }, podProcesses }, beforeStart };
+  const nodes = begin.bare ? 0 : NODES;
+  const controllers = { simulation: { nodes, speeds: { heartbeatMs: HEARTBEAT_MS }, podProcesses, localMachines }, beforeStart };
+  const kubernetesVersion = () => reported.version;
   const started = await fromPromise(
-    startEmbeddedCluster({ dataDir: folder.data, repair: begin.repair, clock, random, logger, controllers, logActions: false }),
+    startEmbeddedCluster({
+      dataDir: folder.data,
+      repair: begin.repair,
+      clock,
+      random,
+      logger,
+      controllers,
+      kubernetesVersion,
+      logActions: false,
+    }),
     describeThrown,
   );
   if (!started.ok) return started;
   await using cluster = started.value;
-  const ready = await open(cluster, folder);
+  const ready = await open(cluster, folder, begin.bare);
   if (ready.ok) {
     address.resolve(ready.value);
     send({ kind: "ready", url: ready.value.url, movedPort: ready.value.movedPort });
@@ -94,11 +112,11 @@ async function serve(options: ServeClusterOptions, { begin, supervisor, send }: 
 
 type Opened = ServerAddress & { readonly movedPort?: { readonly from: number; readonly to: number } | undefined };
 
-/** The kubeconfig last: with it, everything is there. */
-async function open(cluster: EmbeddedCluster, folder: ClusterFolder): Promise<Result<Opened, string>> {
+/** The kubeconfig last: with it, everything is there. `bare`: the first objects come with the bootstrap data of machines. */
+async function open(cluster: EmbeddedCluster, folder: ClusterFolder, bare: boolean): Promise<Result<Opened, string>> {
   const { client } = cluster;
   const resourceOf = (kind: string, apiVersion: string) => cluster.resource(kind, apiVersion);
-  const applied = await applyFirstObjects({ client, version: PROGRAM_VERSION, resourceOf });
+  const applied = bare ? ok(undefined) : await applyFirstObjects({ client, version: PROGRAM_VERSION, resourceOf });
   if (!applied.ok) return applied;
   const endpoint = await fromPromise(cluster.listen(), describeThrown);
   if (!endpoint.ok) return endpoint;
@@ -125,12 +143,14 @@ async function requestToken(cluster: EmbeddedCluster, pod: Pod): Promise<Result<
   return ok({ token: sensitive(token), expiresAt: millisecondsOf(textOf("status", "expirationTimestamp")) });
 }
 
-/** The messages of the supervisor: first "begin", then reports of processes. */
+type LaterMessage = Exclude<ToApiServer, Begin>;
+
+/** The messages of the supervisor: first "begin", then reports of processes and machines. */
 class SupervisorMessages {
   readonly begin: Promise<Begin>;
-  #processes: FleetPodProcesses | undefined;
+  #listener: ((message: LaterMessage) => void) | undefined;
   /** Reports before there is a kubelet. */
-  readonly #early: ToApiServer[] = [];
+  readonly #early: LaterMessage[] = [];
 
   constructor(channel: SupervisorChannel) {
     const begin = Promise.withResolvers<Begin>();
@@ -139,14 +159,14 @@ class SupervisorMessages {
       const message = parseToApiServer(raw);
       if (!message.ok) return;
       if (message.value.kind === "begin") begin.resolve(message.value);
-      else if (this.#processes === undefined) this.#early.push(message.value);
-      else this.#processes.update(message.value.process);
+      else if (this.#listener === undefined) this.#early.push(message.value);
+      else this.#listener(message.value);
     });
   }
 
-  follow(processes: FleetPodProcesses): void {
-    this.#processes = processes;
-    for (const message of this.#early.splice(0)) if (message.kind === "process") processes.update(message.process);
+  follow(listener: (message: LaterMessage) => void): void {
+    this.#listener = listener;
+    for (const message of this.#early.splice(0)) listener(message);
   }
 }
 

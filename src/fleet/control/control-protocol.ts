@@ -11,6 +11,9 @@ export const MAX_RESPONSE_BYTES = 1024 * 1024;
 const request = z.discriminatedUnion("command", [
   z.object({ command: z.enum(["stop", "start"]), name: z.string() }),
   z.object({ command: z.literal("list") }),
+  z.object({ command: z.literal("machine-init"), token: z.string(), cluster: z.string(), version: z.string() }),
+  z.object({ command: z.literal("machine-join"), token: z.string() }),
+  z.object({ command: z.literal("machine-node"), token: z.string(), node: z.string() }),
 ]);
 
 const cluster = z.object({
@@ -25,8 +28,17 @@ const cluster = z.object({
   operators: z.array(z.object({ pod: z.string(), pid: z.number().optional(), ready: z.boolean(), health: z.string().optional() })),
 });
 
+const machine = z.object({
+  name: z.string(),
+  namespace: z.string(),
+  cluster: z.string(),
+  controlPlane: z.boolean(),
+  version: z.string(),
+  kubeconfig: z.string(),
+});
+
 const response = z.discriminatedUnion("ok", [
-  z.object({ ok: z.literal(true), message: z.string().optional(), clusters: z.array(cluster).optional() }),
+  z.object({ ok: z.literal(true), message: z.string().optional(), clusters: z.array(cluster).optional(), machine: machine.optional() }),
   z.object({ ok: z.literal(false), error: z.string() }),
 ]);
 

@@ -1,5 +1,5 @@
 /**
- * The control socket of a running fleet: `lattice stop` and `lattice start` connect to it. Only the same user can: the socket has mode 0600.
+ * The control socket of a running fleet: `lattice stop`, `lattice start` and the tools of machines connect to it. Only the same user can: the socket has mode 0600.
  */
 import { chmodSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
@@ -12,11 +12,12 @@ export type ControlSocket = { readonly path: string; readonly close: () => Promi
 
 export type ControlSocketOptions = {
   readonly path: string;
-  readonly fleet: Pick<Fleet, "clusters" | "start" | "stop">;
+  readonly fleet: Pick<Fleet, "clusters" | "start" | "stop" | "machine">;
   readonly clock: Clock;
 };
 
-const MAX_CONNECTIONS = 32;
+/** Machines wait on theirs until an API server runs. */
+const MAX_CONNECTIONS = 256;
 const REQUEST_WITHIN_MS = 5_000;
 
 /** The caller holds the lock of the folder, so that a socket that exists is one of an ended process. */
@@ -64,6 +65,10 @@ async function serve(socket: Socket, fleet: ControlSocketOptions["fleet"], clock
 
 async function answer(request: ControlRequest, fleet: ControlSocketOptions["fleet"]): Promise<ControlResponse> {
   if (request.command === "list") return { ok: true, clusters: fleet.clusters() };
+  if ("token" in request) {
+    const machine = await fleet.machine(request);
+    return machine.ok ? { ok: true, machine: machine.value } : { ok: false, error: machine.error };
+  }
   const done = await (request.command === "stop" ? fleet.stop(request.name) : fleet.start(request.name));
   return done.ok ? { ok: true, message: done.value } : { ok: false, error: done.error };
 }

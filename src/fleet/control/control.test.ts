@@ -25,10 +25,13 @@ const VIEW: ClusterView = {
   state: "Running",
   operators: [{ pod: "p", pid: 3, ready: true }],
 };
+const MACHINE = { name: "m1", namespace: "capi-child", cluster: "child", controlPlane: true, version: "v1.36.3" };
 const fleet: ControlSocketOptions["fleet"] = {
   clusters: () => [VIEW],
   stop: (name) => Promise.resolve(name === "mgmt" ? ok("stopped cluster mgmt") : err(`there is no cluster "${name}"`)),
   start: (name) => Promise.resolve(ok(`started cluster ${name}`)),
+  machine: ({ command, token }) =>
+    Promise.resolve(token === "secret" ? ok({ ...MACHINE, kubeconfig: command }) : err("no machine has this token")),
 };
 
 async function open(clock: ControlSocketOptions["clock"] = systemClock) {
@@ -47,6 +50,20 @@ describe("the control socket", () => {
     await socket.close();
     expect(existsSync(path)).toBe(false);
     expect(await ask({ command: "list" })).toMatchObject({ ok: false, error: expect.stringContaining("does not answer") as string });
+  });
+
+  it("answers machines that have a token", async () => {
+    const socket = await open();
+    const requests: readonly ControlRequest[] = [
+      { command: "machine-init", token: "secret", cluster: "child", version: "v1.36.3" },
+      { command: "machine-join", token: "secret" },
+      { command: "machine-node", token: "secret", node: "m1" },
+    ];
+    for (const request of requests)
+      expect(await requestControl(path, request, never)).toEqual(ok({ ok: true, machine: { ...MACHINE, kubeconfig: request.command } }));
+    const refused = await requestControl(path, { command: "machine-join", token: "guess" }, never);
+    expect(refused).toEqual(ok({ ok: false, error: "no machine has this token" }));
+    await socket.close();
   });
 
   it("replaces the socket of an ended process", async () => {

@@ -16,6 +16,17 @@ const LOCK_DRAFT = /^up\.lock(-[0-9]+(-dead)?)?$/;
 /** Folders of a process that was killed while it replaced a file. */
 const FILE_DRAFT = /^\.(lattice-local-cluster|up\.json|fleet\.json|kubeconfig|cluster\.json)-[A-Za-z0-9]{6}$/;
 
+/** A cluster whose machines were removed, while its folder is deleted. */
+const REMOVED = /^\.removed-[a-z0-9-]{1,63}-[0-9a-f]{8}$/;
+
+export function removedName(cluster: string, suffix: string): string {
+  return `.removed-${cluster}-${suffix}`;
+}
+
+export function isRemoved(name: string): boolean {
+  return REMOVED.test(name);
+}
+
 export function isDraft(name: string): boolean {
   return FILE_DRAFT.test(name) || (name !== LOCK && LOCK_DRAFT.test(name));
 }
@@ -35,7 +46,7 @@ export function otherFilesIn(path: string): Promise<Result<readonly string[], st
 
 /** Files of the user among the folders of clusters. */
 export function otherFilesInClusters(path: string): Promise<Result<readonly string[], string>> {
-  return namesIn(path, (name) => parseNamespace(name).ok);
+  return namesIn(path, (name) => parseNamespace(name).ok || isRemoved(name));
 }
 
 export function otherFilesInCluster(path: string): Promise<Result<readonly string[], string>> {

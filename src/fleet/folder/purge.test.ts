@@ -15,6 +15,7 @@ const errorOf = (result: Result<unknown, string>) => (result.ok ? "no error" : r
 function used() {
   const folder = fleetFolder(join(root, `f${(made += 1)}`));
   const cluster = join(folder.clusters, "mgmt");
+  mkdirSync(join(folder.clusters, ".removed-child-0123abcd", "data"), { recursive: true });
   for (const name of ["data", "logs", "machines/node-1/pods"]) mkdirSync(join(cluster, name), { recursive: true });
   for (const name of ["cluster.json", "kubeconfig", "data/log", "logs/api-server.log", "machines/node-1/pods/token"])
     writeFileSync(join(cluster, name), "");

@@ -39,10 +39,42 @@ const podRequest = z.object({
   cwd: z.string(),
 });
 
+/** A machine that the API server requests for a LocalMachine; `id` is its uid. */
+const machineRequest = z.object({
+  id: z.string(),
+  name: z.string(),
+  cluster: z.string(),
+  namespace: z.string(),
+  controlPlane: z.boolean(),
+  version: z.string(),
+  bootstrapData: z.string(),
+});
+
+const machineReport = z.object({
+  id: z.string(),
+  phase: z.enum(["starting", "running", "failed", "stopped"]),
+  message: z.string().optional(),
+  nodeName: z.string().optional(),
+});
+
 const toApiServer = z.discriminatedUnion("kind", [
-  /** The first message. `processes` run already: the API server is not the first one of its cluster. */
-  z.object({ kind: z.literal("begin"), repair: z.boolean(), processes: z.array(podReport) }),
+  /** The first message. `processes` and `machines` run already: the API server is not the first one of its cluster. */
+  z.object({
+    kind: z.literal("begin"),
+    repair: z.boolean(),
+    /** The cluster is made of machines: what runs in it comes with its bootstrap data. */
+    bare: z.boolean(),
+    /** The Kubernetes version that it reports. */
+    version: z.string().optional(),
+    processes: z.array(podReport),
+    machines: z.array(machineReport),
+  }),
   z.object({ kind: z.literal("process"), process: podReport }),
+  z.object({ kind: z.literal("machine-state"), machine: machineReport }),
+  /** The machine was removed, with all that it left. */
+  z.object({ kind: z.literal("machine-gone"), id: z.string() }),
+  /** A control-plane machine of a newer version has joined. */
+  z.object({ kind: z.literal("version"), version: z.string() }),
 ]);
 
 const fromApiServer = z.discriminatedUnion("kind", [
@@ -53,12 +85,16 @@ const fromApiServer = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("stop"), uid: z.string(), graceMs: z.number() }),
   /** The Pod is gone: its process ends, and its files are deleted after it. */
   z.object({ kind: z.literal("forget"), uid: z.string(), graceMs: z.number() }),
+  z.object({ kind: z.literal("machine-ensure"), machine: machineRequest }),
+  z.object({ kind: z.literal("machine-remove"), id: z.string() }),
 ]);
 
 const fromOperator = z.discriminatedUnion("kind", [z.object({ kind: z.literal("listening"), health: z.string() })]);
 
 export type PodProcessReport = z.infer<typeof podReport>;
 export type PodProcessRequest = z.infer<typeof podRequest>;
+export type MachineRequest = z.infer<typeof machineRequest>;
+export type MachineReport = z.infer<typeof machineReport>;
 export type ToApiServer = z.infer<typeof toApiServer>;
 export type FromApiServer = z.infer<typeof fromApiServer>;
 export type FromOperator = z.infer<typeof fromOperator>;

@@ -4,7 +4,7 @@
  *
  * The folder of a Pod exists as long as its object: it also tells, after a restart, which Pods run as processes.
  */
-import { readdirSync, rmSync } from "node:fs";
+import { readdirSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describeThrown, err, fromThrowing, ok, reveal, type Result, type Sensitive } from "#base";
 import { formatYaml, type Pod } from "#kube";
@@ -81,7 +81,11 @@ export function removePodFiles({ machines, logs }: ClusterFolder, uid: string): 
       .filter((name) => name.endsWith(`_${uid}`))
       .map((name) => join(logs, "pods", name)),
   ];
-  return fromThrowing(() => folders.forEach((folder) => rmSync(folder, { recursive: true, force: true })), describeThrown);
+  const removed = fromThrowing(() => folders.forEach((folder) => rmSync(folder, { recursive: true, force: true })), describeThrown);
+  // only empty ones: those of a node that is gone
+  const parents = namesIn(machines).flatMap((node) => [join(machines, node, "pods"), join(machines, node)]);
+  for (const parent of parents) fromThrowing(() => rmdirSync(parent), describeThrown);
+  return removed;
 }
 
 function namesIn(folder: string): readonly string[] {

@@ -6,7 +6,7 @@
  */
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
-import { describeThrown, err, fromThrowing, ok, type Result } from "#base";
+import { describeThrown, err, fromThrowing, nodeProcesses, ok, type Result } from "#base";
 
 export type ProcessSpec = {
   readonly command: string;
@@ -58,7 +58,11 @@ export const spawnNodeProcess: SpawnProcess = ({ command, args, env, cwd }, hand
     child[stream]?.on("data", (chunk: Uint8Array) => handlers.onOutput(stream, chunk)).on("error", () => {});
   }
   child.on("message", (message) => handlers.onMessage(message));
-  child.once("exit", (code, signal) => exit(code ?? SIGNALLED + (signal === null ? 0 : constants.signals[signal])));
+  child.once("exit", (code, signal) => {
+    // what it started has its session: the commands of a machine end with it
+    if (child.pid !== undefined) nodeProcesses.signal(-child.pid, "SIGKILL");
+    exit(code ?? SIGNALLED + (signal === null ? 0 : constants.signals[signal]));
+  });
   child.once("close", handlers.onClosed);
   child.on("error", (error) => {
     // without a pid it did not start; with one, a signal or a message did not reach it, and "exit" follows

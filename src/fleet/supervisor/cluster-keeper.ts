@@ -6,7 +6,13 @@
 import { join } from "node:path";
 import { err, ok, type Clock, type Logger, type Result } from "#base";
 import type { ClusterFolder, ClusterState, ClusterView, FleetCluster, LatticeProgram } from "../fleet-types.ts";
-import { parseFromApiServer, type FromApiServer, type PodProcessRequest, type ToApiServer } from "../messages/messages.ts";
+import {
+  parseFromApiServer,
+  type FromApiServer,
+  type MachineReport,
+  type PodProcessRequest,
+  type ToApiServer,
+} from "../messages/messages.ts";
 import { removePodFiles } from "../pod-processes/pod-files.ts";
 import { ManagedProcess } from "../processes/managed-process.ts";
 import { RotatingLog } from "../processes/rotating-log.ts";
@@ -24,7 +30,18 @@ export type ClusterKeeperOptions = {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly stopped: boolean;
+  /** It is made of machines. */
+  readonly bare: boolean;
+  /** The Kubernetes version that it reports. */
+  readonly version?: string | undefined;
+  readonly machines: MachinePort;
   readonly onChange: () => void;
+};
+
+/** The machines that a cluster has requested, for itself or for a child. */
+export type MachinePort = {
+  readonly receive: (message: Extract<FromApiServer, { kind: "machine-ensure" | "machine-remove" }>) => void;
+  readonly reports: () => readonly MachineReport[];
 };
 
 /** Operators release their Leases, then the API server closes; together below the 10 s of `close`. */
@@ -45,9 +62,11 @@ export class ClusterKeeper {
   #movedPort: ClusterView["movedPort"];
   #stopping: Promise<void> | undefined;
   readonly #waiting = new Set<() => void>();
+  #version: string | undefined;
 
   constructor(options: ClusterKeeperOptions) {
     this.#options = options;
+    this.#version = options.version;
     this.#state = options.stopped ? "Stopped" : "Starting";
     const { cluster, folder, program, env, spawn, clock, logger } = options;
     this.#log = new RotatingLog({ path: join(folder.logs, "api-server.log"), logger });
@@ -58,8 +77,7 @@ export class ClusterKeeper {
       spawn,
       clock,
       onChange: () => this.#serverChanged(),
-      onStarted: () =>
-        this.#send({ kind: "begin", repair: options.repair, processes: [...this.#pods.values()].map((pod) => pod.report()) }),
+      onStarted: () => this.send(this.#begin()),
       onMessage: (message) => this.#receive(message),
     });
   }
@@ -70,6 +88,19 @@ export class ClusterKeeper {
 
   get folder(): ClusterFolder {
     return this.#options.folder;
+  }
+
+  get isBare(): boolean {
+    return this.#options.bare;
+  }
+
+  get version(): string | undefined {
+    return this.#version;
+  }
+
+  setVersion(version: string): void {
+    this.#version = version;
+    this.send({ kind: "version", version });
   }
 
   view(): ClusterView {
@@ -101,6 +132,11 @@ export class ClusterKeeper {
     }));
   }
 
+  /** A process that does not run gets the same with its first message. */
+  send(message: ToApiServer): void {
+    this.#server.send(message);
+  }
+
   /** Resolves when the API server accepts requests. */
   async untilRunning(signal: AbortSignal): Promise<Result<ClusterView, string>> {
     const { name } = this.#options.cluster;
@@ -114,6 +150,12 @@ export class ClusterKeeper {
       await this.#nextChange(signal);
     }
     return ok(this.view());
+  }
+
+  #begin(): ToApiServer {
+    const { repair, bare, machines } = this.#options;
+    const processes = [...this.#pods.values()].map((pod) => pod.report());
+    return { kind: "begin", repair, bare, version: this.#version, processes, machines: [...machines.reports()] };
   }
 
   async #stop(): Promise<void> {
@@ -167,6 +209,9 @@ export class ClusterKeeper {
         return void this.#pods.get(message.uid)?.stop(message.graceMs);
       case "forget":
         return void this.#forget(message.uid, message.graceMs);
+      case "machine-ensure":
+      case "machine-remove":
+        return this.#options.machines.receive(message);
     }
   }
 
@@ -196,12 +241,8 @@ export class ClusterKeeper {
 
   /** While the cluster stops, the API server is not informed: the Pods run again at the next start, as after a power cut. */
   #podChanged(pod: PodProcessKeeper): void {
-    if (this.#state !== "Stopping") this.#send({ kind: "process", process: pod.report() });
+    if (this.#state !== "Stopping") this.send({ kind: "process", process: pod.report() });
     this.#changed();
-  }
-
-  #send(message: ToApiServer): void {
-    this.#server.send(message);
   }
 
   #changed(): void {

@@ -3,13 +3,13 @@ import { join } from "node:path";
 import { err, ok, type Result } from "#base";
 import { parseNamespace } from "#kube";
 import { createFolder } from "#pki";
-import type { Fleet, FleetCluster, FleetOptions, StartFleet } from "../fleet-types.ts";
+import type { ClusterFolder, Fleet, FleetCluster, FleetOptions, StartFleet } from "../fleet-types.ts";
 import { clusterFolder } from "../folder/layout.ts";
 import { allowedEnvironment } from "../processes/environment.ts";
 import { spawnNodeProcess, type SpawnProcess } from "../processes/spawn.ts";
-import { ClusterKeeper } from "./cluster-keeper.ts";
+import { ClusterKeeper, type ClusterKeeperOptions } from "./cluster-keeper.ts";
 import { keptClusters, readSettings, writeSettings } from "./cluster-settings.ts";
-import { Supervisor } from "./supervisor.ts";
+import { Supervisor, type OpenCluster } from "./supervisor.ts";
 
 const FOLDER_MODE = 0o700;
 /** Each one needs about 200 MB of memory. */
@@ -25,12 +25,14 @@ export const startFleet: StartFleet = (options) => Promise.resolve(openFleet(opt
 export function openFleet(options: FleetOptions, spawn: SpawnProcess): Result<Fleet, string> {
   const clusters = allClusters(options);
   if (!clusters.ok) return clusters;
-  const keepers = new Map<string, ClusterKeeper>();
-  const supervisor = new Supervisor(options, keepers);
+  const program = { ...options.program, args: [...NODE_FLAGS, ...options.program.args] };
+  const env = environmentOf(options.env);
+  const prepare = (folder: ClusterFolder) => prepareFolders(folder);
+  const open: OpenCluster = (cluster, ports) => openCluster({ ...options, program }, { cluster, spawn, env, ...ports });
+  const supervisor = new Supervisor({ ...options, maxClusters: MAX_CLUSTERS, program, env, spawn, prepare, open });
   for (const cluster of clusters.value) {
-    const keeper = openCluster(options, { cluster, spawn, onChange: () => supervisor.changed() });
-    if (!keeper.ok) return keeper;
-    keepers.set(cluster.name, keeper.value);
+    const added = supervisor.open(cluster);
+    if (!added.ok) return added;
   }
   supervisor.begin();
   return ok(supervisor);
@@ -49,29 +51,28 @@ function allClusters({ clusters, folder, logger }: FleetOptions): Result<readonl
   return ok([...all.values()]);
 }
 
-type NewCluster = { readonly cluster: FleetCluster; readonly spawn: SpawnProcess; readonly onChange: () => void };
-
-function openCluster(options: FleetOptions, { cluster, spawn, onChange }: NewCluster): Result<ClusterKeeper, string> {
-  const { program, repair, clock, logger, env } = options;
-  const folder = clusterFolder(options.folder, cluster.name);
+function prepareFolders(folder: ClusterFolder): Result<void, string> {
   for (const path of [folder.path, folder.data, folder.logs, folder.machines]) {
     const made = createFolder(path, FOLDER_MODE);
     if (!made.ok) return made;
   }
-  const { stopped = false } = readSettings(folder, logger);
-  const written = writeSettings(folder, { parent: cluster.parent, stopped });
+  return ok(undefined);
+}
+
+type NewCluster = Pick<ClusterKeeperOptions, "cluster" | "spawn" | "env" | "machines" | "onChange">;
+
+function openCluster(options: FleetOptions, parts: NewCluster): Result<ClusterKeeper, string> {
+  const { program, repair, clock, logger } = options;
+  const { cluster } = parts;
+  const folder = clusterFolder(options.folder, cluster.name);
+  const made = prepareFolders(folder);
+  if (!made.ok) return made;
+  const settings = readSettings(folder, logger);
+  const { stopped = false, bare = false, version } = settings;
+  const written = writeSettings(folder, { ...settings, parent: cluster.parent, stopped });
   if (!written.ok) return written;
-  const keeper = {
-    cluster,
-    folder,
-    program: { ...program, args: [...NODE_FLAGS, ...program.args] },
-    repair,
-    env: environmentOf(env),
-    spawn,
-    clock,
-    logger: logger.with({ cluster: cluster.name }),
-  };
-  return ok(new ClusterKeeper({ ...keeper, stopped, onChange }));
+  const keeper = { ...parts, folder, program, repair, clock, logger: logger.with({ cluster: cluster.name }) };
+  return ok(new ClusterKeeper({ ...keeper, stopped, bare, version }));
 }
 
 /** Processes of Pods have a HOME of their own; the cache of compiled modules is the user's. */

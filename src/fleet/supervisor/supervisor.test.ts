@@ -4,12 +4,10 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createLogger, err, expectOk, FakeClock, nodeProcesses, ok } from "#base";
-import type { ClusterView, FleetCluster, FleetProcess } from "../fleet-types.ts";
-import { fleetFolder } from "../folder/layout.ts";
-import type { FromApiServer, PodProcessRequest } from "../messages/messages.ts";
-import type { ProcessHandlers, ProcessSpec, SpawnProcess } from "../processes/spawn.ts";
-import { openFleet } from "./start-fleet.ts";
+import { err, expectOk, nodeProcesses, ok } from "#base";
+import type { FleetCluster } from "../fleet-types.ts";
+import type { PodProcessRequest } from "../messages/messages.ts";
+import { FakeFleet } from "./fake-fleet.test-support.ts";
 
 let path = "";
 beforeEach(() => {
@@ -19,85 +17,6 @@ afterEach(() => rmSync(path, { recursive: true, force: true }));
 
 const never = new AbortController().signal;
 
-/** Processes without processes. They end at SIGTERM. */
-class FakeProcess {
-  readonly received: unknown[] = [];
-  readonly signals: string[] = [];
-  readonly pid: number;
-  readonly spec: ProcessSpec;
-  readonly handlers: ProcessHandlers;
-  alive = true;
-
-  constructor(pid: number, spec: ProcessSpec, handlers: ProcessHandlers) {
-    this.pid = pid;
-    this.spec = spec;
-    this.handlers = handlers;
-  }
-
-  send(message: FromApiServer | { kind: "listening"; health: string }): void {
-    this.handlers.onMessage(message);
-  }
-
-  end(exitCode: number): void {
-    if (!this.alive) return;
-    this.alive = false;
-    this.handlers.onExit(exitCode);
-    this.handlers.onClosed();
-  }
-}
-
-class World {
-  readonly clock = new FakeClock();
-  readonly lines: string[] = [];
-  readonly started: FakeProcess[] = [];
-  processes: readonly FleetProcess[] = [];
-  ignoresTerm = false;
-  readonly spawn: SpawnProcess = (spec, handlers) => {
-    const process = new FakeProcess(1_000_000 + this.started.length, spec, handlers);
-    this.started.push(process);
-    const signal = (name: string) => {
-      process.signals.push(name);
-      if (name === "SIGKILL" || !this.ignoresTerm) queueMicrotask(() => process.end(name === "SIGKILL" ? 137 : 0));
-    };
-    return ok({ pid: process.pid, send: (message) => process.received.push(message) > 0, signal });
-  };
-
-  open(clusters: readonly FleetCluster[] = [{ name: "mgmt" }, { name: "cluster-2", parent: "mgmt" }]) {
-    return openFleet(
-      {
-        folder: fleetFolder(path),
-        program: { node: "/node", args: ["/lattice.js"] },
-        clusters,
-        repair: false,
-        clock: this.clock,
-        random: () => 0.5,
-        logger: createLogger((level, message) => this.lines.push(`${level} ${message}`)),
-        env: { HOME: "/home/a", PATH: "/bin", NODE_OPTIONS: "--x" },
-        signal: never,
-        onProcesses: (processes) => (this.processes = processes),
-      },
-      this.spawn,
-    );
-  }
-
-  living(command: string): readonly FakeProcess[] {
-    return this.started.filter(({ alive, spec }) => alive && spec.args.includes(command));
-  }
-
-  /** All API servers report that they are ready. */
-  ready(): void {
-    for (const server of this.living("__fleet-api-server")) {
-      const folder = server.spec.cwd;
-      writeFileSync(join(folder, "kubeconfig"), `kubeconfig of ${folder}`);
-      server.send({ kind: "ready", url: "https://127.0.0.1:1" });
-    }
-  }
-
-  fleetFile(): { clusters: Partial<ClusterView>[] } {
-    return JSON.parse(readFileSync(join(path, "fleet.json"), "utf8")) as { clusters: Partial<ClusterView>[] };
-  }
-}
-
 function podRequest(uid: string): PodProcessRequest {
   const folder = join(path, "clusters", "mgmt", "machines", "n1", "pods", uid);
   mkdirSync(folder, { recursive: true });
@@ -106,7 +25,7 @@ function podRequest(uid: string): PodProcessRequest {
 }
 
 async function running(clusters?: readonly FleetCluster[]) {
-  const world = new World();
+  const world = new FakeFleet(path);
   const fleet = expectOk(world.open(clusters));
   world.ready();
   await world.clock.advance(50);
@@ -133,7 +52,7 @@ describe("a fleet", () => {
         cwd: join(path, "clusters", name),
       })),
     );
-    expect(world.started[0]?.received).toEqual([{ kind: "begin", repair: false, processes: [] }]);
+    expect(world.started[0]?.received).toEqual([{ kind: "begin", repair: false, bare: false, processes: [], machines: [] }]);
     expect(world.fleetFile().clusters).toEqual([
       { name: "mgmt", kubeconfig: join(path, "clusters/mgmt/kubeconfig"), pids: [1_000_000], state: "Running" },
       { name: "cluster-2", parent: "mgmt", kubeconfig: join(path, "clusters/cluster-2/kubeconfig"), pids: [1_000_001], state: "Running" },
@@ -305,7 +224,7 @@ describe("a fleet", () => {
     { name: "a name that is none", clusters: [{ name: "../x" }], want: '"../x" cannot be the name of a cluster' },
     { name: "too many", clusters: Array.from({ length: 51 }, (_, index) => ({ name: `c-${index}` })), want: "has 51 clusters; at most 50" },
   ])("refuses $name, and starts nothing", ({ clusters, want }) => {
-    const world = new World();
+    const world = new FakeFleet(path);
     expect(world.open(clusters)).toMatchObject({ ok: false, error: expect.stringContaining(want) as string });
     expect([world.started, readdirSync(path)]).toEqual([[], []]);
   });
@@ -369,7 +288,7 @@ describe("stop and start of a cluster", () => {
 
 describe("a cluster that cannot start", () => {
   it("is reported with the reason of its API server", async () => {
-    const world = new World();
+    const world = new FakeFleet(path);
     const fleet = expectOk(world.open());
     const waiting = fleet.untilRunning("mgmt", never);
     world.started[0]?.send({ kind: "failed", message: "the log is damaged; --repair starts with the intact part" });
@@ -382,7 +301,7 @@ describe("a cluster that cannot start", () => {
   });
 
   it("can be stopped and started again when the reason is gone", async () => {
-    const world = new World();
+    const world = new FakeFleet(path);
     const fleet = expectOk(world.open());
     world.started[0]?.send({ kind: "failed", message: "no space left on device" });
     expect((await fleet.untilRunning("mgmt", never)).ok).toBe(false);
@@ -394,7 +313,7 @@ describe("a cluster that cannot start", () => {
   });
 
   it("is reported after some attempts that end without a reason", async () => {
-    const world = new World();
+    const world = new FakeFleet(path);
     const fleet = expectOk(world.open([{ name: "mgmt" }]));
     const waiting = fleet.untilRunning("mgmt", never);
     for (let attempt = 0; attempt < 3; attempt += 1) {
@@ -410,7 +329,7 @@ describe("a cluster that cannot start", () => {
   });
 
   it("ends waiting with the signal", async () => {
-    const world = new World();
+    const world = new FakeFleet(path);
     const fleet = expectOk(world.open());
     const stop = new AbortController();
     const waiting = fleet.untilRunning("mgmt", stop.signal);

@@ -3,15 +3,45 @@ import { readFileSync } from "node:fs";
 import { andThen, describeThrown, err, fromThrowing, nodeProcesses, ok, type Result } from "#base";
 import { didYouMean } from "#crds";
 import { writePrivateFile } from "#pki";
-import type { ClusterView, Fleet, FleetOptions, FleetProcess } from "../fleet-types.ts";
-import type { ClusterKeeper } from "./cluster-keeper.ts";
+import type {
+  ClusterFolder,
+  ClusterView,
+  Fleet,
+  FleetCluster,
+  FleetOptions,
+  FleetProcess,
+  MachineControlRequest,
+  MachineView,
+} from "../fleet-types.ts";
+import { clusterFolder } from "../folder/layout.ts";
+import type { SpawnProcess } from "../processes/spawn.ts";
+import type { ClusterKeeper, MachinePort } from "./cluster-keeper.ts";
 import { readSettings, writeSettings } from "./cluster-settings.ts";
 import { FleetFile } from "./fleet-file.ts";
+import { FleetMachines } from "./fleet-machines.ts";
+import type { MachineClusters } from "./machine-clusters.ts";
+import { MachineCommands } from "./machine-commands.ts";
+
+export type OpenCluster = (
+  cluster: FleetCluster,
+  ports: { readonly machines: MachinePort; readonly onChange: () => void },
+) => Result<ClusterKeeper, string>;
+
+export type SupervisorOptions = Omit<FleetOptions, "env"> & {
+  readonly env: Readonly<Record<string, string>>;
+  readonly spawn: SpawnProcess;
+  readonly maxClusters: number;
+  readonly prepare: (folder: ClusterFolder) => Result<void, string>;
+  readonly open: OpenCluster;
+};
 
 export class Supervisor implements Fleet {
-  readonly #options: FleetOptions;
+  readonly #options: SupervisorOptions;
   /** The management cluster first. */
-  readonly #keepers: ReadonlyMap<string, ClusterKeeper>;
+  readonly #keepers = new Map<string, ClusterKeeper>();
+  readonly #machines: FleetMachines;
+  readonly #commands: MachineCommands;
+  readonly #ended = new AbortController();
   readonly #file: FleetFile;
   readonly #listeners = new Set<() => void>();
   #processes: readonly FleetProcess[] = [];
@@ -19,15 +49,47 @@ export class Supervisor implements Fleet {
   #copied: number | undefined;
   #closed: Promise<void> | undefined;
 
-  constructor(options: FleetOptions, keepers: ReadonlyMap<string, ClusterKeeper>) {
+  constructor(options: SupervisorOptions) {
     this.#options = options;
-    this.#keepers = keepers;
-    const { clock, logger, folder } = options;
+    const { clock, logger, folder, program, env, socket, spawn, prepare } = options;
     this.#file = new FleetFile({ path: folder.state, clusters: () => this.clusters(), clock, logger });
+    const clusters: MachineClusters = {
+      find: (name) => this.#keepers.get(name),
+      prepare,
+      add: (name) => this.#add(name),
+      remove: (name) => this.#remove(name),
+    };
+    this.#machines = new FleetMachines({
+      folder,
+      program,
+      env,
+      socket,
+      spawn,
+      clock,
+      logger,
+      clusters,
+      send: (owner, message) => this.#keepers.get(owner)?.send(message),
+      onChange: () => this.changed(),
+    });
+    this.#commands = new MachineCommands({ folder, machines: this.#machines, clusters, clock, logger, signal: this.#ended.signal });
   }
 
-  /** Starts the clusters that no user has stopped. */
+  /** A cluster of the folder, or a new one. It is not started yet. */
+  open(cluster: FleetCluster): Result<ClusterKeeper, string> {
+    const { name } = cluster;
+    const machines: MachinePort = {
+      receive: (message) =>
+        message.kind === "machine-ensure" ? this.#machines.ensure(name, message.machine) : this.#machines.remove(name, message.id),
+      reports: () => this.#machines.reportsFor(name),
+    };
+    const opened = this.#options.open(cluster, { machines, onChange: () => this.changed() });
+    if (opened.ok) this.#keepers.set(name, opened.value);
+    return opened;
+  }
+
+  /** Starts the clusters that no user has stopped, and machines that are not complete. */
   begin(): void {
+    this.#machines.begin();
     for (const keeper of this.#keepers.values()) if (keeper.state !== "Stopped") keeper.start();
     this.changed();
   }
@@ -45,7 +107,7 @@ export class Supervisor implements Fleet {
     if (keeper.value.state === "Stopped") return ok(`cluster ${name} is stopped already`);
     const kept = this.#keepStopped(keeper.value, true);
     if (!kept.ok) return kept;
-    await keeper.value.stop();
+    await Promise.all([this.#machines.setStopped(name, true), keeper.value.stop()]);
     return ok(`stopped cluster ${name}; its state is kept`);
   };
 
@@ -58,8 +120,11 @@ export class Supervisor implements Fleet {
     if (!kept.ok) return kept;
     if (keeper.value.state === "Stopped") keeper.value.start();
     const running = await keeper.value.untilRunning(this.#options.signal);
+    await this.#machines.setStopped(name, false);
     return running.ok ? ok(`started cluster ${name}`) : running;
   };
+
+  readonly machine = (request: MachineControlRequest): Promise<Result<MachineView, string>> => this.#commands.answer(request);
 
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
@@ -76,8 +141,26 @@ export class Supervisor implements Fleet {
     for (const listener of this.#listeners) listener();
   }
 
+  /** Reads its settings: a machine has written them. */
+  #add(name: string): Result<ClusterKeeper, string> {
+    const { folder, logger, maxClusters } = this.#options;
+    if (this.#closed !== undefined) return err("lattice up is stopping");
+    if (this.#keepers.size >= maxClusters) return err(`at most ${maxClusters} clusters run on one machine`);
+    const opened = this.open({ name, parent: readSettings(clusterFolder(folder, name), logger).parent });
+    if (opened.ok) opened.value.start();
+    this.changed();
+    return opened;
+  }
+
+  async #remove(name: string): Promise<void> {
+    await this.#keepers.get(name)?.stop();
+    this.#keepers.delete(name);
+    this.changed();
+  }
+
   async #close(): Promise<void> {
-    await Promise.all([...this.#keepers.values()].map((keeper) => keeper.stop()));
+    this.#ended.abort();
+    await Promise.all([this.#machines.close(), ...[...this.#keepers.values()].map((keeper) => keeper.stop())]);
     this.#file.close();
   }
 
@@ -107,7 +190,7 @@ export class Supervisor implements Fleet {
 
   #reportProcesses(): void {
     const before = new Map(this.#processes.map((process) => [process.pid, process]));
-    const pids = this.clusters().flatMap((cluster) => cluster.pids);
+    const pids = [...this.clusters().flatMap((cluster) => cluster.pids), ...this.#machines.pids];
     if (pids.length === before.size && pids.every((pid) => before.has(pid))) return;
     this.#processes = pids.map((pid) => before.get(pid) ?? { pid, identity: nodeProcesses.identify(pid) ?? "" });
     this.#options.onProcesses(this.#processes);

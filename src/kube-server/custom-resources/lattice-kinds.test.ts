@@ -5,6 +5,7 @@ import { expectOk } from "#base";
 import { latticeKinds } from "#crds";
 import { fieldAt, parseYaml, type Json, type JsonObject, type KubeObject } from "#kube";
 import { invalidResources, invalidUpdates, type InvalidResource } from "../../../test/builders/invalid-resources.ts";
+import { rawClusterOn } from "../../../test/builders/valid-resources.ts";
 import { customResourceTypes, type CustomResourceType } from "./resource/custom-resource-type.ts";
 import { admitted, linesOf, create, update } from "./widget.test-support.ts";
 
@@ -57,4 +58,12 @@ describe("refused as a change:", () => {
     expect(fieldAt(stored.object, "kind")).toBe(before.kind);
     expectRefusal(linesOf(update(type, stored.object, after as unknown as JsonObject)), want);
   });
+});
+
+test("a node image is changed together with its version", () => {
+  const type = typeOfKind("LatticeCluster");
+  const stored = create(type, rawClusterOn({ docker: { image: "kindest/node:v1.36.3" } }) as unknown as Json);
+  if (stored.status !== 200) throw new Error(linesOf(stored).join("\n"));
+  const after = rawClusterOn({ docker: { image: "kindest/node:v1.37.0" }, kubernetes: { version: "1.37.0" } });
+  expect(update(type, stored.object, after as unknown as JsonObject).status).toBe(200);
 });

@@ -12,7 +12,13 @@ import { createOpenApi, type OpenApi } from "./openapi.ts";
 import { versionInfo } from "./version.ts";
 import type { Store } from "../store/index.ts";
 
-export type DiscoveryOptions = { readonly types: TypeRegistry; readonly store: Store; readonly address: () => string };
+export type DiscoveryOptions = {
+  readonly types: TypeRegistry;
+  readonly store: Store;
+  readonly address: () => string;
+  /** The Kubernetes version in /version; default: the one that is emulated. */
+  readonly version?: (() => string | undefined) | undefined;
+};
 
 export interface Discovery {
   /** `undefined`: not a discovery path. */
@@ -62,7 +68,7 @@ type DiscoveryHandler = (request: ApiRequest, parts: readonly string[], context:
 
 const ROOTS: ReadonlyMap<string, DiscoveryHandler> = new Map<string, DiscoveryHandler>([
   ["", (_, parts, { current }) => (parts.length === 1 ? pretty({ paths: rootPaths(current().groups) }) : undefined)],
-  ["version", (_, parts) => (parts.length === 1 ? pretty(versionInfo) : undefined)],
+  ["version", (_, parts, { version }) => (parts.length === 1 ? pretty(versionInfo(version?.())) : undefined)],
   ["api", coreGroup],
   ["apis", namedGroups],
   [

@@ -74,6 +74,8 @@ export type ApiServerOptions = {
   readonly watchBacklog?: Partial<BacklogLimits> | undefined;
   /** "host:port" in discovery documents. */
   readonly address?: (() => string) | undefined;
+  /** The Kubernetes version in /version; default: the one that is emulated. */
+  readonly version?: (() => string | undefined) | undefined;
   /** Absent: no Pod has a log. */
   readonly podLogs?: PodLogs | undefined;
 };
@@ -139,7 +141,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   // the history before the first request is dropped: `resourceVersion=1` is too old, as on any cluster that has been in use
   if (isNew) options.store.compact(options.store.revision);
   const address = options.address ?? (() => "127.0.0.1");
-  const discovery = createDiscovery({ types, store: options.store, address });
+  const discovery = createDiscovery({ types, store: options.store, address, version: options.version });
   const about = (request: ApiRequest) =>
     discovery.respond(request) ?? answerOpenId(request, { accounts: core.authentication.accounts, address });
   const gate = createGate(context.authorize, options.authorize === undefined);

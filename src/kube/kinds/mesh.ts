@@ -11,6 +11,15 @@ const gatewayApi = (kind: string, plural: string) =>
 
 export const ciliumNetworkPolicies = cilium("CiliumNetworkPolicy", "ciliumnetworkpolicies", true);
 export const ciliumClusterwideNetworkPolicies = cilium("CiliumClusterwideNetworkPolicy", "ciliumclusterwidenetworkpolicies", false);
+/** Addresses for Services of type LoadBalancer, and their announcement by the nodes. */
+export const ciliumLoadBalancerIpPools = cilium("CiliumLoadBalancerIPPool", "ciliumloadbalancerippools", false);
+export const ciliumL2AnnouncementPolicies = defineResource<KubeObject>({
+  group: "cilium.io",
+  version: "v2alpha1",
+  kind: "CiliumL2AnnouncementPolicy",
+  plural: "ciliuml2announcementpolicies",
+  namespaced: false,
+});
 export const authorizationPolicies = istio("security.istio.io", "AuthorizationPolicy", "authorizationpolicies");
 export const peerAuthentications = istio("security.istio.io", "PeerAuthentication", "peerauthentications");
 export const serviceEntries = istio("networking.istio.io", "ServiceEntry", "serviceentries");

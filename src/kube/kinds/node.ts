@@ -16,7 +16,12 @@ export type NodeCondition = {
 };
 
 export type Node = KubeObject & {
-  readonly spec?: { readonly unschedulable?: boolean; readonly taints?: readonly Taint[]; readonly podCIDR?: string };
+  readonly spec?: {
+    readonly unschedulable?: boolean;
+    readonly taints?: readonly Taint[];
+    readonly podCIDR?: string;
+    readonly providerID?: string;
+  };
   readonly status?: {
     readonly capacity?: ResourceList;
     readonly allocatable?: ResourceList;

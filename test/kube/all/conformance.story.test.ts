@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, type TestContext } from "vitest";
 import { expectOk } from "#base";
-import { obtainProgram, type Obtained } from "../../../scripts/kube/obtain-binaries.ts";
+import { obtainPrograms, type Obtained } from "../../../scripts/kube/obtain-binaries.ts";
 import { E2E_SUITE } from "../../../scripts/kube/versions.ts";
 import { ServerProcess } from "../../builders/api-server/server-process.ts";
 import { E2E_MINUTES, runSuite } from "../e2e/run-suite.ts";
@@ -22,7 +22,7 @@ let server: ServerProcess | undefined;
 let obtained: Obtained | undefined;
 
 beforeAll(async () => {
-  obtained = await obtainProgram(E2E_SUITE, { beside: sharedPlane().binaries, environment: process.env, say });
+  obtained = await obtainPrograms([E2E_SUITE], { beside: sharedPlane().binaries, environment: process.env, say });
   if (obtained.kind === "failed") throw new Error(obtained.why);
   home = mkdtempSync(join(tmpdir(), "lattice-e2e-"));
   server = new ServerProcess(home, ["--kubeconfig-out", join(home, "kubeconfig")], { controllers: true });

@@ -62,6 +62,51 @@ export const CLUSTER_API_CRDS: readonly CrdSource[] = [
   },
 ];
 
+const infrastructure = (...plurals: readonly string[]) => plurals.map((plural) => `${plural}.infrastructure.cluster.x-k8s.io`);
+
+/** Every kind of a compiled cluster, of all providers but `local`. */
+export const COMPILED_CLUSTER_CRDS: readonly CrdSource[] = [
+  {
+    ...CLUSTER_API,
+    path: "core/config/crd/bases",
+    names: ["clusters", "machinedeployments", "machinehealthchecks"].map((plural) => `${plural}.cluster.x-k8s.io`),
+  },
+  {
+    ...CLUSTER_API,
+    path: "controlplane/kubeadm/config/crd/bases",
+    names: ["kubeadmcontrolplanes.controlplane.cluster.x-k8s.io"],
+  },
+  {
+    ...CLUSTER_API,
+    path: "bootstrap/kubeadm/config/crd/bases",
+    names: ["kubeadmconfigtemplates.bootstrap.cluster.x-k8s.io"],
+  },
+  {
+    module: "sigs.k8s.io/cluster-api/test",
+    version: "v1.14.0",
+    path: "infrastructure/docker/config/crd/bases",
+    names: infrastructure("devclusters", "devmachinetemplates"),
+  },
+  {
+    module: "sigs.k8s.io/cluster-api-provider-aws/v2",
+    version: "v2.13.0",
+    path: "config/crd/bases",
+    names: infrastructure("awsclusters", "awsclusterstaticidentities", "awsmachinetemplates"),
+  },
+  {
+    module: "sigs.k8s.io/cluster-api-provider-gcp",
+    version: "v1.13.1",
+    path: "config/crd/bases",
+    names: infrastructure("gcpclusters", "gcpmachinetemplates"),
+  },
+  {
+    module: "sigs.k8s.io/cluster-api-provider-azure",
+    version: "v1.23.1",
+    path: "config/crd/bases",
+    names: infrastructure("azureclusters", "azuremachinetemplates"),
+  },
+];
+
 const FETCH_LIMIT_MS = 300_000;
 
 /** The error is one line: this machine has no Go, or cannot reach the module proxy. */

@@ -1,0 +1,80 @@
+/**
+ * All that a new cluster gets, as one YAML stream for `kubectl apply --server-side`: the answer to its registration.
+ *
+ * The stream can be applied again at any time. Namespaces and CRDs come first, the operator's Deployment last. kubectl resolves all kinds before
+ * it applies anything, so the first run reports the custom objects (Provider) as unknown and applies the rest; the second run is complete.
+ */
+import { base64OfText, ok, reveal, type Result, type Sensitive } from "#base";
+import { latticeKinds } from "#crds";
+import { formatYamlDocuments, type KubeObject } from "#kube";
+import { bundleError, type BundleError } from "./bundle.ts";
+import type { ClusterBundle } from "./cluster-bundle.ts";
+import { completeStreamFault } from "./stream-check.ts";
+import { withWebhookCertificates, type WebhookCertificate } from "./webhook-certificates.ts";
+
+const NAMESPACE = "lattice-system";
+
+export type ParentSettings = {
+  /** Name of the parent. */
+  readonly cell: string;
+  /** `host:port` of gRPC. */
+  readonly endpoint: string;
+  /** `https://host:port` */
+  readonly bootstrap: string;
+  /** PEM bundle of the cell's authorities. */
+  readonly caBundle: string;
+  readonly csrToken: Sensitive<string>;
+};
+
+export type BootstrapManifestsInput = {
+  readonly cluster: string;
+  /** Absent: the cluster has no parent. */
+  readonly parent?: ParentSettings;
+  readonly operator: {
+    /** Namespace, ServiceAccount and roles. */
+    readonly rbac: readonly KubeObject[];
+    readonly deployment: KubeObject;
+  };
+  readonly bundle: ClusterBundle;
+  readonly webhookCertificates?: readonly WebhookCertificate[];
+};
+
+/** The text contains the CSR token and keys of webhooks: it is never logged. */
+export function bootstrapManifests(input: BootstrapManifestsInput): Result<string, BundleError> {
+  const { operator, bundle, parent, webhookCertificates = [] } = input;
+  const providers = withWebhookCertificates(
+    bundle.providers.flatMap(({ objects }) => objects),
+    webhookCertificates,
+  );
+  if (!providers.ok) return bundleError("manifests", providers.error);
+  const objects: readonly KubeObject[] = [
+    ...latticeKinds.map(({ crd }) => crd()),
+    ...operator.rbac,
+    identityOf(input.cluster),
+    ...(parent === undefined ? [] : [parentConfigOf(parent)]),
+    ...providers.value,
+    ...bundle.inventory,
+    ...(bundle.network?.objects ?? []),
+    operator.deployment,
+  ];
+  const fault = completeStreamFault(objects);
+  return fault === undefined ? ok(formatYamlDocuments(inApplyOrder(objects))) : bundleError("manifests", fault);
+}
+
+/** Stable: within a rank the order of the input is kept. */
+function inApplyOrder(objects: readonly KubeObject[]): readonly KubeObject[] {
+  const rank = ({ kind }: KubeObject) => (kind === "Namespace" ? 0 : kind === "CustomResourceDefinition" ? 1 : 2);
+  return objects.toSorted((one, other) => rank(one) - rank(other));
+}
+
+function identityOf(cluster: string): KubeObject {
+  const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "lattice-identity", namespace: NAMESPACE } };
+  return Object.assign(map, { data: { cluster } });
+}
+
+function parentConfigOf({ cell, endpoint, bootstrap, caBundle, csrToken }: ParentSettings): KubeObject {
+  const texts = { cell, endpoint, bootstrap, "ca.crt": caBundle, "csr-token": reveal(csrToken) };
+  const data = Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, base64OfText(text)]));
+  const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "lattice-parent-config", namespace: NAMESPACE } };
+  return Object.assign(secret, { type: "Opaque", data });
+}

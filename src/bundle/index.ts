@@ -1,0 +1,9 @@
+export { bootstrapManifests, type BootstrapManifestsInput, type ParentSettings } from "./bootstrap-manifests.ts";
+export type { BundleEntry } from "./bundle-manifest.ts";
+export type { Bundle, BundleComponent, BundleError } from "./bundle.ts";
+export { clusterBundle, localClusterBundle, type ClusterBundle, type ReducedClusterApi } from "./cluster-bundle.ts";
+export { parseMirror, type ImageMirror } from "./images.ts";
+export { loadBundle } from "./load-bundle.ts";
+export { makeBundle, type BundleSettings, type ComponentSource, type MadeBundle } from "./make-bundle.ts";
+export { providerInventory, reducedCapiCrds, type ReducedProvider } from "./reduced-capi/index.ts";
+export { webhookCertificateNeeds, type WebhookCertificate, type WebhookCertificateNeed } from "./webhook-certificates.ts";

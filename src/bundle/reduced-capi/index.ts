@@ -1,0 +1,2 @@
+export { reducedCapiCrds } from "./definitions.ts";
+export { providerInventory, type ReducedProvider } from "./inventory.ts";

@@ -1,0 +1,101 @@
+/**
+ * Drives a LatticeCluster from its spec to a child cluster whose agent is connected, and reports the state of the operator's own cluster.
+ *
+ * One controller for both, because both are resources of one kind with one status. What a resource is to this operator, its own cluster, a child of its
+ * cell or a foreign one, is observed in every pass: a cluster becomes a cell, and gets a name, while the operator runs.
+ */
+import { CLUSTER_NAME_LABEL } from "#cluster-compiler";
+import { defineController, watch, type CacheReader } from "#controller-runtime";
+import { latticeClusters, type LatticeCluster } from "#crds";
+import {
+  capiMachines,
+  capiMachineSets,
+  configMaps,
+  namespaces,
+  nodes,
+  secrets,
+  secretsByMetadata,
+  services,
+  type KubeObject,
+  type ObjectKey,
+} from "#kube";
+import { followAgents } from "./agent-changes.ts";
+import { CHILD_ANNOTATION, performClusterCommand, type ClusterCommand } from "./commands.ts";
+import { identityOf } from "./identity.ts";
+import { CELL_SERVICE, IDENTITY_CONFIG_MAP, PARENT_CONFIG_SECRET } from "./names.ts";
+import { observeCluster, type ClusterShared } from "./observe.ts";
+import type { ObservedCluster } from "./observed.ts";
+import { childKinds } from "./owned-kinds.ts";
+import { planCluster } from "./plan.ts";
+import { statusOfCluster } from "./status.ts";
+
+export const clusterController = defineController<LatticeCluster, ObservedCluster, ClusterCommand, ClusterShared>({
+  name: "cluster",
+  reconciles: latticeClusters,
+  owns: childKinds,
+  ownerReferences: "none",
+  watches: [
+    // all clusters of a cell depend on its address
+    watch(latticeClusters, ({ metadata: { name } }, { cache, home }) => (identityOf(cache, home).name === name ? allOf(cache) : [])),
+    watch(configMaps, ({ metadata }, { cache, home }) => (isHome(metadata, home, IDENTITY_CONFIG_MAP) ? allOf(cache) : [])),
+    watch(secretsByMetadata, (secret, { cache, home }) => clustersOfSecret(secret, cache, home)),
+    watch(services, ({ metadata }, { cache, home }) => (isHome(metadata, home, CELL_SERVICE) ? ownOf(cache, home) : [])),
+    watch(nodes, (_node, { cache, home }) => ownOf(cache, home)),
+    watch(namespaces, ({ metadata: { annotations } }) =>
+      annotations?.[CHILD_ANNOTATION] === undefined ? [] : [{ name: annotations[CHILD_ANNOTATION] }],
+    ),
+    watch(capiMachines, clusterOfLabel),
+    watch(capiMachineSets, clusterOfLabel),
+  ],
+  optional: [...childKinds, capiMachines, capiMachineSets],
+  permissions: [
+    { resource: latticeClusters, verbs: ["patch"] },
+    { resource: secrets, verbs: ["get", "create", "patch", "update", "delete"] },
+    { resource: namespaces, verbs: ["get", "create", "delete"] },
+  ],
+  announces: ["AgentConnected", "CertificatesValid"],
+  triggers: (enqueue, { cell, uplink }) => {
+    const ends = [
+      followAgents(cell, (name) => enqueue({ name })),
+      uplink.subscribe(() => uplink.current !== undefined && enqueue({ name: uplink.current.cluster })),
+    ];
+    return () => ends.forEach((end) => end());
+  },
+  observe: observeCluster,
+  plan: planCluster,
+  perform: performClusterCommand,
+  status: statusOfCluster,
+  teardown: "by-plan",
+});
+
+function allOf(cache: CacheReader): readonly ObjectKey[] {
+  return cache.list(latticeClusters).map(({ metadata: { name } }) => ({ name }));
+}
+
+function ownOf(cache: CacheReader, home: string): readonly ObjectKey[] {
+  const { name } = identityOf(cache, home);
+  return name === undefined ? [] : [{ name }];
+}
+
+function isHome({ namespace, name }: KubeObject["metadata"], home: string, wanted: string): boolean {
+  return namespace === home && name === wanted;
+}
+
+/** A child's own Secrets have the label; others are credentials that its spec names. */
+function clustersOfSecret(secret: KubeObject, cache: CacheReader, home: string): readonly ObjectKey[] {
+  const { metadata } = secret;
+  if (isHome(metadata, home, PARENT_CONFIG_SECRET)) return ownOf(cache, home);
+  const labelled = clusterOfLabel(secret);
+  if (labelled.length > 0) return labelled;
+  return cache
+    .list(latticeClusters)
+    .filter(
+      ({ spec }) => spec?.provider?.credentialsRef?.name === metadata.name && spec.provider.credentialsRef.namespace === metadata.namespace,
+    )
+    .map(({ metadata: { name } }) => ({ name }));
+}
+
+function clusterOfLabel({ metadata }: KubeObject): readonly ObjectKey[] {
+  const name = metadata.labels?.[CLUSTER_NAME_LABEL];
+  return name === undefined ? [] : [{ name }];
+}

@@ -1,0 +1,25 @@
+/** Which cluster the operator runs in, by the cache: its name, its own LatticeCluster, and its parent. */
+import type { CacheReader } from "#controller-runtime";
+import { latticeClusters, parseLatticeCluster, type LatticeCluster } from "#crds";
+import { configMaps, secretsByMetadata } from "#kube";
+import { IDENTITY_CONFIG_MAP, PARENT_CONFIG_SECRET } from "./names.ts";
+
+export type OwnIdentity = {
+  /** Undefined: ConfigMap lattice-identity is missing or has no name. */
+  readonly name: string | undefined;
+  /** Undefined: there is no valid LatticeCluster of that name. */
+  readonly own: LatticeCluster | undefined;
+  /** Secret lattice-parent-config exists. */
+  readonly hasParent: boolean;
+};
+
+export function identityOf(cache: CacheReader, home: string): OwnIdentity {
+  const name = cache.get(configMaps, { namespace: home, name: IDENTITY_CONFIG_MAP })?.data?.["cluster"];
+  const raw = name === undefined || name === "" ? undefined : cache.get(latticeClusters, { name });
+  const parsed = raw === undefined || raw.metadata.deletionTimestamp !== undefined ? undefined : parseLatticeCluster(raw);
+  return {
+    name: name === "" ? undefined : name,
+    own: parsed?.ok === true ? parsed.value : undefined,
+    hasParent: cache.get(secretsByMetadata, { namespace: home, name: PARENT_CONFIG_SECRET }) !== undefined,
+  };
+}

@@ -1,0 +1,159 @@
+/** Reads what a pass over a LatticeCluster needs: caches, the access record, and the running cell. */
+import { map, ok, type Result } from "#base";
+import { capiNamespace, CLUSTER_NAME_LABEL, controlPlaneName, DEFAULT_POOL, tokenSecretName, templatesToPrune } from "#cluster-compiler";
+import type { FailureCause, ReadRuntime } from "#controller-runtime";
+import { parseLatticeCluster, type LatticeCluster } from "#crds";
+import {
+  capiClusters,
+  capiMachineDeployments,
+  capiMachines,
+  capiMachineSets,
+  describeObject,
+  fieldAt,
+  isJsonObject,
+  kubeadmControlPlanes,
+  namespaces,
+  secrets,
+  secretsByMetadata,
+  type KubeObject,
+} from "#kube";
+import { describeErrors } from "../acceptance/conditions.ts";
+import { capiViewOf, type CapiView } from "./capi-view.ts";
+import { kubeconfigDigest, KUBECONFIG_ANNOTATION } from "./child-secrets.ts";
+import { compileChild } from "./compile-child.ts";
+import { identityOf, type OwnIdentity } from "./identity.ts";
+import { kubeconfigSecretOf } from "./names.ts";
+import type { CellView, ChildObjects, ClusterProblem, ObservedChild, ObservedCluster } from "./observed.ts";
+import { observeOwn } from "./observe-own.ts";
+import { childKinds, templateKinds } from "./owned-kinds.ts";
+import type { CellSlot } from "./ports.ts";
+import { missingCredentials, missingProvider, notACell, otherCell, terminatingNamespace } from "./refusals.ts";
+import type { UplinkSlot } from "./uplink.ts";
+
+/** State that all passes share. */
+export type ClusterShared = {
+  /** The operator's namespace. */
+  readonly home: string;
+  readonly cell: CellSlot;
+  readonly uplink: UplinkSlot;
+};
+
+export type ObserveContext = ReadRuntime & ClusterShared;
+
+/** Stale after 90 seconds, and the first retries of an agent come within 30. */
+const LINK_IS_NEW_MS = 90_000;
+
+export async function observeCluster(raw: LatticeCluster, context: ObserveContext): Promise<Result<ObservedCluster, FailureCause>> {
+  const identity = identityOf(context.cache, context.home);
+  const { name } = raw.metadata;
+  if (name === identity.name) return observeOwn(raw, observeCapi(raw, context), context);
+  const child = observeChild(raw, identity, context);
+  const place =
+    child.cell === undefined || child.objects === undefined ? undefined : { name, namespace: child.objects.namespace, cell: child.cell };
+  const found =
+    place === undefined ? ok({ hasNamespace: false, hasToken: false, hasKubeconfig: false }) : await findSecrets(place, context);
+  return map(found, (has) => ({ ...child, ...has }));
+}
+
+type CacheChild = Omit<ObservedChild, "hasNamespace" | "hasToken" | "hasKubeconfig">;
+
+function observeChild(raw: LatticeCluster, identity: OwnIdentity, context: ObserveContext): CacheChild {
+  const { cache, clock, home, cell } = context;
+  const { name } = raw.metadata;
+  const now = clock.now();
+  const parsed = parseLatticeCluster(raw);
+  const running = cell.running;
+  const capi = observeCapi(raw, context);
+  const agent = running?.link.agents().get(name);
+  const linkIsNew = running === undefined || now - running.since < LINK_IS_NEW_MS;
+  const common = { kind: "child" as const, now, capi, agent, access: running?.access.read(name), linkIsNew };
+  const refused = { ...common, cluster: raw, cell: undefined, errors: [], objects: undefined };
+  if (!parsed.ok) {
+    const problem = { reason: "InvalidSpec" as const, message: describeErrors(parsed.error), terminal: true };
+    return { ...refused, errors: parsed.error, problem };
+  }
+  const leaf = notACell(identity, home);
+  const view = cellView(identity, running?.trustBundle());
+  if (view === undefined) return { ...refused, problem: leaf ?? CELL_STARTING };
+  const cluster = parsed.value;
+  const withCell = { ...refused, cluster, cell: view };
+  const waits = otherCell(cluster, view.name) ?? missingCredentials(cluster, cache) ?? terminatingNamespace(capiNamespace(name), cache);
+  if (waits !== undefined) return { ...withCell, problem: waits };
+  const objects = compiledObjects(cluster, view, context);
+  return "terminal" in objects ? { ...withCell, problem: objects } : { ...withCell, problem: undefined, objects };
+}
+
+const CELL_STARTING: ClusterProblem = { reason: "CellStarting", message: "the listeners of this cell are being started", terminal: false };
+
+function cellView({ own }: OwnIdentity, trustBundle: string | undefined): CellView | undefined {
+  if (own?.spec.endpoints === undefined || trustBundle === undefined) return undefined;
+  const { host, grpcPort, bootstrapPort, proxyPort } = own.spec.endpoints;
+  return { name: own.metadata.name, host, grpcPort, bootstrapPort, proxyPort, trustBundle };
+}
+
+function compiledObjects(cluster: LatticeCluster, cell: CellView, { cache }: ObserveContext): ChildObjects | ClusterProblem {
+  const { name } = cluster.metadata;
+  const namespace = capiNamespace(name);
+  const controlPlane = cache.get(kubeadmControlPlanes, { namespace, name: controlPlaneName(name) });
+  const compiled = compileChild(cluster, { cell, controlPlane });
+  if (!compiled.ok) return { reason: "CompileError", message: compiled.error, terminal: true };
+  const { first, rest } = compiled.value;
+  const planned = [...first, ...rest].map((wanted) => ("once" in wanted ? wanted.object : wanted));
+  const missing = missingProvider(planned, cluster.spec.provider.type, { kinds: childKinds, cache });
+  if (missing !== undefined) return missing;
+  const users = [kubeadmControlPlanes, capiMachineDeployments, capiMachineSets].flatMap((kind) => cache.list(kind, namespace));
+  const templates = templateKinds.flatMap((kind) => cache.list(kind, namespace));
+  const unused = new Set(templatesToPrune(templates, users));
+  return { namespace, first, rest, usedTemplates: new Set(templates.filter((one) => !unused.has(one)).map(describeObject)) };
+}
+
+function observeCapi(raw: LatticeCluster, { cache }: Pick<ReadRuntime, "cache">): CapiView {
+  const { name } = raw.metadata;
+  const namespace = capiNamespace(name);
+  const controlPlane = cache.get(kubeadmControlPlanes, { namespace, name: controlPlaneName(name) });
+  return capiViewOf(
+    { name, pools: declaredNames(raw) },
+    {
+      cluster: cache.get(capiClusters, { namespace, name }),
+      controlPlane,
+      machineDeployments: ofCluster(cache.list(capiMachineDeployments, namespace), name),
+      machines: ofCluster(cache.list(capiMachines, namespace), name),
+    },
+  );
+}
+
+/** Also of an invalid spec, which may be older than the schema. */
+function declaredNames({ spec }: LatticeCluster): readonly string[] {
+  const pools = fieldAt(spec, "nodes", "workerPools");
+  return [DEFAULT_POOL, ...(isJsonObject(pools) ? Object.keys(pools) : [])];
+}
+
+function ofCluster(objects: readonly KubeObject[], name: string): readonly KubeObject[] {
+  return objects.filter(({ metadata }) => metadata.labels?.[CLUSTER_NAME_LABEL] === name);
+}
+
+type FoundSecrets = Pick<ObservedChild, "hasNamespace" | "hasToken" | "hasKubeconfig">;
+
+/** The server is asked only for a Secret that the cache lacks: it may have been written by this pass. */
+async function findSecrets(
+  place: Parameters<typeof kubeconfigDigest>[0],
+  { cache, client, signal }: ObserveContext,
+): Promise<Result<FoundSecrets, FailureCause>> {
+  const { name, namespace } = place;
+  const hasNamespace =
+    cache.get(namespaces, { name: namespace }) !== undefined || (await client.get(namespaces, { name: namespace }, { signal })).ok;
+  if (!hasNamespace) return ok({ hasNamespace, hasToken: false, hasKubeconfig: false });
+  const digest = kubeconfigDigest(place);
+  const isCurrent = ({ metadata }: KubeObject) => metadata.annotations?.[KUBECONFIG_ANNOTATION] === digest;
+  const find = async (secret: string, matches: (object: KubeObject) => boolean): Promise<Result<boolean, FailureCause>> => {
+    const key = { namespace, name: secret };
+    const cached = cache.get(secretsByMetadata, key);
+    if (cached !== undefined && matches(cached)) return ok(true);
+    const live = await client.get<KubeObject>(secrets, key, { signal });
+    if (live.ok) return ok(matches(live.value));
+    return live.error.kind === "not-found" ? ok(false) : live;
+  };
+  const token = await find(tokenSecretName(name), () => true);
+  if (!token.ok) return token;
+  return map(await find(kubeconfigSecretOf(name), isCurrent), (hasKubeconfig) => ({ hasNamespace, hasToken: token.value, hasKubeconfig }));
+}

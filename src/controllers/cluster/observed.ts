@@ -1,0 +1,86 @@
+/** What a pass over a LatticeCluster observed. A cluster is the operator's own, a child of this cell, or foreign. */
+import type { WantedObject } from "#controller-runtime";
+import type { FieldError, LatticeCluster } from "#crds";
+import type { CapiView } from "./capi-view.ts";
+import type { ChildAccess, ChildAgent } from "./ports.ts";
+import type { ClusterReason } from "./reasons.ts";
+
+/** Why nothing can be applied at present. */
+export type ClusterProblem = {
+  readonly reason: ClusterReason | "InvalidSpec" | "CompileError";
+  readonly message: string;
+  /** Only a change of the spec helps. Otherwise the cluster waits for something else, for a limited time. */
+  readonly terminal: boolean;
+};
+
+/** The cell that a child belongs to. */
+export type CellView = {
+  readonly name: string;
+  readonly host: string;
+  readonly grpcPort: number;
+  readonly bootstrapPort: number;
+  readonly proxyPort: number;
+  readonly trustBundle: string;
+};
+
+/** Objects of a child, as compiled: those before the kubeconfig Secret, and those after it. */
+export type ChildObjects = {
+  readonly namespace: string;
+  readonly first: readonly WantedObject[];
+  readonly rest: readonly WantedObject[];
+  /** "Kind namespace/name" of machine templates that are no longer planned and still in use. */
+  readonly usedTemplates: ReadonlySet<string>;
+};
+
+export type ObservedChild = {
+  readonly kind: "child";
+  readonly now: number;
+  readonly cluster: LatticeCluster;
+  readonly cell: CellView | undefined;
+  readonly problem: ClusterProblem | undefined;
+  readonly errors: readonly FieldError[];
+  /** Absent with a problem. */
+  readonly objects: ChildObjects | undefined;
+  readonly access: ChildAccess | undefined;
+  readonly hasNamespace: boolean;
+  readonly hasToken: boolean;
+  readonly hasKubeconfig: boolean;
+  readonly capi: CapiView;
+  readonly agent: ChildAgent | undefined;
+  /** The cell's link listens since a short time: agents that were connected have not returned yet. */
+  readonly linkIsNew: boolean;
+};
+
+export type OwnNodes = {
+  readonly ready: number;
+  readonly total: number;
+  readonly kubernetesVersion: string | undefined;
+  readonly byPool: ReadonlyMap<string, { readonly total: number; readonly ready: number }>;
+};
+
+export type ObservedOwn = {
+  readonly kind: "own";
+  readonly now: number;
+  readonly cluster: LatticeCluster;
+  readonly errors: readonly FieldError[];
+  readonly nodes: OwnNodes;
+  readonly capi: CapiView;
+  /** Secret lattice-parent-config exists. */
+  readonly hasParent: boolean;
+  /** The parent that it names; undefined until the agent has read it. */
+  readonly parent: string | undefined;
+  /** The connection to it; undefined: there is none yet. */
+  readonly uplink: Uplink | undefined;
+  /** Why Service lattice-cell does not lead to this cell. */
+  readonly cellProblem: ClusterProblem | undefined;
+};
+
+/** The agent's connection to its parent. */
+export type Uplink = {
+  readonly connected: boolean;
+  readonly since?: number | undefined;
+  readonly lastCloseReason?: string | undefined;
+  readonly certificateNotAfter?: number | undefined;
+};
+
+export type ObservedCluster = ObservedChild | ObservedOwn;

@@ -1,0 +1,150 @@
+import { describe, expect, test } from "vitest";
+import { expectOk } from "#base";
+import type { LatticeCluster } from "#crds";
+import {
+  childCluster,
+  COMPLETE_CAPI,
+  HOUR_MS,
+  NO_CAPI,
+  NOON,
+  observedChild,
+  provisioningStatus,
+} from "../../../test/builders/observed-child.ts";
+import { CELL_VIEW } from "../../../test/builders/observed-child.ts";
+import type { ObservedChild, ObservedOwn } from "./observed.ts";
+import { planCluster } from "./plan.ts";
+
+const object = (kind: string, name: string) => ({ apiVersion: "v1", kind, metadata: { name } });
+const objects = {
+  namespace: "capi-prod",
+  first: [
+    object("Namespace", "capi-prod"),
+    object("Cluster", "prod"),
+    object("LocalMachineTemplate", "a"),
+    object("LocalMachineTemplate", "b"),
+  ],
+  rest: [object("KubeadmControlPlane", "prod"), { object: object("MachineDeployment", "prod-default"), once: { spec: { replicas: 2 } } }],
+  usedTemplates: new Set(["LocalMachineTemplate capi-prod/old"]),
+};
+const planOf = (given: Partial<ObservedChild>, cluster: LatticeCluster = childCluster()) =>
+  expectOk(planCluster(cluster, observedChild({ objects, ...given })));
+const deleted = (cluster: LatticeCluster): LatticeCluster => ({
+  ...cluster,
+  metadata: { ...cluster.metadata, deletionTimestamp: "2026-01-01T11:00:00Z" },
+});
+
+describe("the plan of a child", () => {
+  test("writes the tokens after the Cluster and before the control plane, then plans again", () => {
+    const plan = planOf({ hasToken: false, capi: NO_CAPI, agent: undefined });
+    expect(plan).toMatchObject({
+      apply: objects.first
+        .slice(0, 2)
+        .map((one) => [one])
+        .concat([objects.first.slice(2)]),
+      prune: false,
+      again: true,
+      commands: [
+        { kind: "write-secrets", place: { name: "prod", namespace: "capi-prod", cell: CELL_VIEW }, expiresAt: NOON + 45 * 60_000 },
+      ],
+    });
+  });
+
+  test("begins with the namespace", () => {
+    expect(planOf({ hasNamespace: false, hasToken: false, capi: NO_CAPI, agent: undefined })).toEqual({
+      apply: [],
+      commands: [{ kind: "create-namespace", namespace: "capi-prod", cluster: "prod" }],
+      again: true,
+    });
+  });
+
+  test("issues tokens that cannot register when a complete child lost a Secret", () => {
+    expect(planOf({ hasKubeconfig: false }).commands).toMatchObject([{ kind: "write-secrets", expiresAt: NOON }]);
+  });
+
+  test("applies everything in the compiler's order and keeps templates that are in use", () => {
+    const plan = planOf({});
+    expect(plan.apply).toEqual([
+      ...objects.first.slice(0, 2).map((one) => [one]),
+      objects.first.slice(2),
+      ...objects.rest.map((one) => [one]),
+    ]);
+    expect(plan.prune).toMatchObject({ keep: objects.usedTemplates });
+    expect(plan.commands).toEqual([]);
+    expect(plan.outcome).toMatchObject({ kind: "waiting", reason: "PivotNotBuilt" });
+  });
+
+  test("sets the parent of a child that has none", () => {
+    expect(planOf({}, childCluster({ cellRef: undefined })).commands).toEqual([{ kind: "set-cell-ref", cluster: "prod", cell: "mgmt" }]);
+  });
+
+  test("extends the token with the deadline, until it is spent", () => {
+    const access = { spent: false, revoked: false, expiresAt: NOON, certificates: [] };
+    const waitingChild = { agent: undefined, capi: { ...COMPLETE_CAPI, progressAt: NOON } };
+    expect(planOf({ ...waitingChild, access }).commands).toEqual([
+      { kind: "extend-access", cluster: "prod", expiresAt: NOON + 45 * 60_000 },
+    ]);
+    expect(planOf({ ...waitingChild, access: { ...access, spent: true } }).commands).toEqual([]);
+    expect(planOf({ ...waitingChild, access: { ...access, expiresAt: NOON + 45 * 60_000 } }).commands).toEqual([]);
+  });
+
+  test.each([
+    {
+      name: "with a problem",
+      given: { problem: { reason: "CellStarting" as const, message: "x", terminal: false }, capi: NO_CAPI, objects: undefined },
+      want: { kind: "waiting", reason: "CellStarting", afterMs: 2_000 },
+    },
+    {
+      name: "with a problem of its user",
+      given: { problem: { reason: "NotACell" as const, message: "x", terminal: false }, capi: NO_CAPI, objects: undefined },
+      want: { kind: "stalled", reason: "NotACell", afterMs: 60_000 },
+    },
+    {
+      name: "after its deadline",
+      cluster: childCluster({}, provisioningStatus("True", "InProgress", NOON - 7 * HOUR_MS)),
+      given: { agent: undefined },
+      want: { kind: "stalled", reason: "ProvisioningTimedOut" },
+    },
+  ])("applies nothing $name", ({ cluster, given, want }) => {
+    expect(planOf(given, cluster)).toMatchObject({ apply: [], commands: [], outcome: want });
+  });
+
+  test("deletes the Cluster first, then the rest, then access and namespace", () => {
+    const cluster = deleted(childCluster({ deletion: { timeout: "2h" } }));
+    expect(planOf({}, cluster)).toEqual({
+      apply: [],
+      deletes: { order: [["Cluster"]], stuckAfterMs: 2 * HOUR_MS },
+      commands: [
+        { kind: "remove-access", cluster: "prod" },
+        { kind: "delete-namespace", namespace: "capi-prod", cluster: "prod" },
+      ],
+    });
+  });
+});
+
+describe("the plan of the operator's own cluster", () => {
+  const own = (capi: ObservedOwn["capi"]): ObservedOwn => ({
+    kind: "own",
+    now: NOON,
+    cluster: childCluster(),
+    errors: [],
+    nodes: { ready: 1, total: 1, kubernetesVersion: undefined, byPool: new Map() },
+    capi,
+    hasParent: false,
+    parent: undefined,
+    uplink: undefined,
+    cellProblem: undefined,
+  });
+
+  test("applies nothing, and never deletes its own machines", () => {
+    expect(expectOk(planCluster(childCluster(), own(NO_CAPI)))).toEqual({ apply: [], commands: [] });
+    expect(expectOk(planCluster(deleted(childCluster()), own(NO_CAPI)))).toEqual({ apply: [], commands: [] });
+    expect(expectOk(planCluster(deleted(childCluster()), own(COMPLETE_CAPI)))).toMatchObject({ apply: [], outcome: { kind: "stalled" } });
+  });
+
+  test("reports missing nodes", () => {
+    const missing = { ...own(NO_CAPI), nodes: { ready: 0, total: 1, kubernetesVersion: undefined, byPool: new Map() } };
+    expect(expectOk(planCluster(childCluster(), missing)).outcome).toMatchObject({ kind: "waiting", reason: "NodesNotReady" });
+    const invalid = { ...own(NO_CAPI), cellProblem: { reason: "CellAddressPending" as const, message: "m", terminal: false } };
+    expect(expectOk(planCluster(childCluster(), invalid)).outcome).toMatchObject({ kind: "stalled", reason: "CellAddressPending" });
+  });
+});

@@ -1,0 +1,107 @@
+/** What a pass over a LatticeCluster applies and does. Pure. */
+import { ok, parseDuration, type Result } from "#base";
+import { capiNamespace } from "#cluster-compiler";
+import { nothing, stalled, waiting, type Plan, type PlanError, type ReconcileOutcome, type WantedObject } from "#controller-runtime";
+import type { LatticeCluster } from "#crds";
+import { isBeingDeleted } from "#kube";
+import { childStateOf, type ChildState } from "./child-state.ts";
+import type { ClusterCommand } from "./commands.ts";
+import type { ObservedChild, ObservedCluster, ObservedOwn } from "./observed.ts";
+import { childKinds } from "./owned-kinds.ts";
+import { ownStateOf } from "./own-state.ts";
+
+export type ClusterPlan = Plan<ClusterCommand>;
+
+/** Everything that a child waits for is watched; this is for an event that was missed. */
+const RECHECK_MS = 60_000;
+/** The cell's listeners are no objects that could be watched. */
+const CELL_RECHECK_MS = 2_000;
+const REST_RECHECK_MS = 300_000;
+/** The expiry of the bootstrap token follows the deadline; smaller steps are not worth a write. */
+const EXTEND_BY_MS = 60_000;
+
+const PRUNED_KINDS: ReadonlySet<string> = new Set(childKinds.map(({ kind }) => kind));
+
+export function planCluster(cluster: LatticeCluster, observed: ObservedCluster): Result<ClusterPlan, PlanError> {
+  if (observed.kind === "own") return isBeingDeleted(cluster) ? ok(ownDeletion(observed)) : ok(ownPlan(cluster, observed));
+  return ok(isBeingDeleted(cluster) ? childDeletion(cluster) : childPlan(cluster, observed));
+}
+
+function ownPlan(cluster: LatticeCluster, observed: ObservedOwn): ClusterPlan {
+  const { reason, message, ready } = ownStateOf(cluster, observed);
+  if (ready) return nothing.value;
+  const outcome = reason === "NodesNotReady" ? waiting(reason, RECHECK_MS, message) : stalled(reason, message, RECHECK_MS);
+  return { apply: [], commands: [], outcome };
+}
+
+/** Its Cluster API objects are its machines: deleting the resource must not delete the cluster that it runs in. */
+function ownDeletion({ capi }: ObservedOwn): ClusterPlan {
+  if (!capi.exists) return nothing.value;
+  const message = "this is the cluster's own resource, and its Cluster API objects are in it; a cluster is deleted on its parent";
+  return { apply: [], commands: [], outcome: stalled("Deleting", message) };
+}
+
+/** The Cluster first: it needs its infrastructure, and the agent's tunnel, until its own finalizer is removed. */
+function childDeletion({ metadata: { name }, spec }: LatticeCluster): ClusterPlan {
+  const timeout = spec.deletion?.timeout === undefined ? undefined : parseDuration(spec.deletion.timeout);
+  const stuck = timeout?.ok === true ? { stuckAfterMs: timeout.value } : {};
+  return {
+    apply: [],
+    deletes: { order: [["Cluster"]], ...stuck },
+    commands: [
+      { kind: "remove-access", cluster: name },
+      { kind: "delete-namespace", namespace: capiNamespace(name), cluster: name },
+    ],
+  };
+}
+
+function childPlan(cluster: LatticeCluster, observed: ObservedChild): ClusterPlan {
+  const state = childStateOf(cluster, observed);
+  const { objects, cell } = observed;
+  const outcome = outcomeOf(state, observed);
+  if (state.phase !== "Provisioning" || objects === undefined || cell === undefined) return { apply: [], commands: [], outcome };
+  const { name } = cluster.metadata;
+  const claim: readonly ClusterCommand[] =
+    cluster.spec.cellRef === undefined ? [{ kind: "set-cell-ref", cluster: name, cell: cell.name }] : [];
+  if (!observed.hasNamespace) {
+    return { apply: [], commands: [{ kind: "create-namespace", namespace: objects.namespace, cluster: name }], again: true };
+  }
+  if (!observed.hasToken || !observed.hasKubeconfig) {
+    const expiresAt = state.deadline ?? observed.now;
+    const place = { name, namespace: objects.namespace, cell };
+    return { apply: wavesOfKinds(objects.first), prune: false, commands: [{ kind: "write-secrets", place, expiresAt }], again: true };
+  }
+  return {
+    apply: wavesOfKinds([...objects.first, ...objects.rest]),
+    prune: { kinds: PRUNED_KINDS, keep: objects.usedTemplates },
+    commands: [...claim, ...extension(name, state, observed)],
+    outcome,
+  };
+}
+
+function extension(cluster: string, { deadline }: ChildState, { access }: ObservedChild): readonly ClusterCommand[] {
+  if (deadline === undefined || access === undefined || access.spent) return [];
+  return deadline - access.expiresAt < EXTEND_BY_MS ? [] : [{ kind: "extend-access", cluster, expiresAt: deadline }];
+}
+
+function outcomeOf({ phase, reason, message, deadline, complete }: ChildState, { now, problem }: ObservedChild): ReconcileOutcome {
+  if (phase === "Failed") return stalled(reason, message);
+  if (complete) return waiting(reason, REST_RECHECK_MS, message);
+  if (reason === "CellStarting") return waiting(reason, CELL_RECHECK_MS, message);
+  const left = deadline === undefined ? RECHECK_MS : Math.max(deadline - now, 1_000);
+  const afterMs = Math.min(left, RECHECK_MS);
+  return problem === undefined ? waiting(reason, afterMs, message) : stalled(reason, message, afterMs);
+}
+
+/** The compiler's order, with neighbours of one kind in one wave. */
+function wavesOfKinds(objects: readonly WantedObject[]): readonly (readonly WantedObject[])[] {
+  const waves: WantedObject[][] = [];
+  let last: string | undefined;
+  for (const wanted of objects) {
+    const { kind } = "once" in wanted ? wanted.object : wanted;
+    if (kind === last) waves.at(-1)?.push(wanted);
+    else waves.push([wanted]);
+    last = kind;
+  }
+  return waves;
+}

@@ -1,0 +1,72 @@
+/** Why a child cannot be provisioned at present, as sentences with what to do. Pure but for reads of the cache. */
+import type { CacheReader } from "#controller-runtime";
+import type { LatticeCluster } from "#crds";
+import { groupResourceOf, isBeingDeleted, namespaces, secretsByMetadata, type KubeObject, type Resource } from "#kube";
+import { IDENTITY_CONFIG_MAP } from "./names.ts";
+import type { OwnIdentity } from "./identity.ts";
+import type { ClusterProblem } from "./observed.ts";
+
+/** This cluster provisions no others. */
+export function notACell({ name, own }: OwnIdentity, home: string): ClusterProblem | undefined {
+  if (own?.spec.endpoints !== undefined) return undefined;
+  const hint = "spec.endpoints.host makes it a cell: the address that children connect to";
+  const message =
+    name === undefined
+      ? `this cluster is no cell: create ConfigMap ${home}/${IDENTITY_CONFIG_MAP} with the name of this cluster in data.cluster, and a LatticeCluster of that name; ${hint}`
+      : own === undefined
+        ? `this cluster is no cell: LatticeCluster ${name}, its own, does not exist or is invalid; ${hint}`
+        : `this cluster is no cell: LatticeCluster ${name}, its own, has no spec.endpoints; ${hint}`;
+  return { reason: "NotACell", message, terminal: false };
+}
+
+export function otherCell({ spec: { cellRef } }: LatticeCluster, cell: string): ClusterProblem | undefined {
+  if (cellRef === undefined || cellRef === cell) return undefined;
+  const message = `spec.cellRef: is ${cellRef}, and this cell is ${cell}; apply the resource on ${cellRef}, or remove the field, which the cell sets`;
+  return { reason: "CellRefDisagrees", message, terminal: false };
+}
+
+export function missingCredentials({ spec: { provider } }: LatticeCluster, cache: CacheReader): ClusterProblem | undefined {
+  const { credentialsRef } = provider;
+  // on Azure it names an identity of the provider, not a Secret
+  if (credentialsRef === undefined || provider.type === "azure" || cache.get(secretsByMetadata, credentialsRef) !== undefined)
+    return undefined;
+  const { namespace, name } = credentialsRef;
+  const message = `spec.provider.credentialsRef: Secret ${namespace}/${name} does not exist; create it with the credentials of ${provider.type}`;
+  return { reason: "CredentialsMissing", message, terminal: false };
+}
+
+export function terminatingNamespace(namespace: string, cache: CacheReader): ClusterProblem | undefined {
+  const live = cache.get(namespaces, { name: namespace });
+  if (live === undefined || !isBeingDeleted(live)) return undefined;
+  const message = `namespace ${namespace} of an earlier cluster of this name is being deleted; the cluster is created when it is gone`;
+  return { reason: "NamespaceTerminating", message, terminal: false };
+}
+
+/** Kinds of planned objects that this cluster does not serve. */
+export function missingProvider(
+  objects: readonly KubeObject[],
+  type: string,
+  served: { readonly kinds: readonly Resource[]; readonly cache: CacheReader },
+): ClusterProblem | undefined {
+  const isMissing = ({ apiVersion, kind }: KubeObject) => {
+    const resource = served.kinds.find((one) => one.kind === kind && apiVersion === apiVersionText(one));
+    return resource === undefined || !served.cache.isServed(resource);
+  };
+  const missing = [
+    ...new Set(objects.filter(isMissing).map(({ apiVersion, kind }) => nameOfKind(apiVersion, kind, served.kinds))),
+  ].toSorted();
+  if (missing.length === 0) return undefined;
+  const how =
+    type === "local" ? "local clusters are for a cell that lattice up runs" : `install Cluster API with the provider ${type} of the bundle`;
+  const message = `this cell does not serve ${missing.join(", ")}; ${how}`;
+  return { reason: "ProviderNotInstalled", message, terminal: false };
+}
+
+function apiVersionText({ group, version }: Resource): string {
+  return group === "" ? version : `${group}/${version}`;
+}
+
+function nameOfKind(apiVersion: string, kind: string, kinds: readonly Resource[]): string {
+  const resource = kinds.find((one) => one.kind === kind && apiVersionText(one) === apiVersion);
+  return resource === undefined ? `${kind} (${apiVersion})` : groupResourceOf(resource);
+}

@@ -1,0 +1,99 @@
+/**
+ * MachineSets: as many machines as `replicas`.
+ *
+ * Before it creates or deletes, a pass lists the machines from the server: the cache may lack the last one, and a machine too many
+ * is expensive.
+ */
+import { ok, type Result } from "#base";
+import { capiMachineDeployments, capiMachines, capiMachineSets, isBeingDeleted } from "#kube";
+import type { KubeError } from "#kube-client";
+import { again, done, passOf, worstPass, type Pass } from "../../work.ts";
+import { controllerOf, isControlledBy, ownedBy, resolveController } from "../../workloads/pods/owners.ts";
+import { recordEvent, type CapiWork } from "../capi-work.ts";
+import { cloneMachine } from "../clone-machine.ts";
+import { CLUSTER_LABEL, DEPLOYMENT_LABEL, MACHINE_SET_FINALIZER, SET_LABEL } from "../names.ts";
+import { conditionOf, isLive, objectAt, ownerReference, replicasOf, textMap, type CapiObject } from "../objects.ts";
+import { deleteObject, ensureMetadata, removeFinalizer, writeStatus } from "../writes.ts";
+import { deletionOrder } from "./deletion-order.ts";
+import { machineSetStatus } from "./machine-set-status.ts";
+import { failedPreflights } from "./preflight.ts";
+
+const PREFLIGHT_MS = 15_000;
+
+export async function machineSetPass(work: CapiWork, set: CapiObject, cluster: CapiObject | undefined): Promise<Pass> {
+  if (cluster === undefined) return done;
+  const deployment = resolveController(work.caches.of("machineDeployments"), capiMachineDeployments, set);
+  const marked = isBeingDeleted(set)
+    ? ok(set)
+    : await ensureMetadata(work.client, capiMachineSets, set, {
+        finalizer: MACHINE_SET_FINALIZER,
+        labels: { [CLUSTER_LABEL]: cluster.metadata.name },
+        owner: controllerOf(set) === undefined ? ownerReference(cluster) : undefined,
+      });
+  if (!marked.ok) return passOf(marked);
+  const blocked = isBeingDeleted(set) ? [] : failedPreflights(work, cluster);
+  const scaled = await scale(work, marked.value, { cluster, deployment, isBlocked: blocked.length > 0 });
+  if (!scaled.ok) return passOf(scaled);
+  const machines = ownedBy(work.caches.of("machines"), marked.value);
+  if (isBeingDeleted(set) && scaled.value.left === 0)
+    return passOf(await removeFinalizer(work.client, capiMachineSets, set, MACHINE_SET_FINALIZER));
+  const written = await writeStatus(work.client, capiMachineSets, marked.value, machineSetStatus(work, marked.value, machines, blocked));
+  return worstPass([passOf(written), blocked.length > 0 ? again(PREFLIGHT_MS) : done]);
+}
+
+type Scaling = { readonly cluster: CapiObject; readonly deployment: CapiObject | undefined; readonly isBlocked: boolean };
+
+async function scale(
+  work: CapiWork,
+  set: CapiObject,
+  { cluster, deployment, isBlocked }: Scaling,
+): Promise<Result<{ readonly left: number }, KubeError>> {
+  const desired = isBeingDeleted(set) ? 0 : replicasOf(set);
+  const cached = ownedBy(work.caches.of("machines"), set);
+  const isRemediating = cached.some((machine) => isLive(machine) && mustRemediate(machine));
+  if (cached.length === desired && !isRemediating && !isBeingDeleted(set)) return ok({ left: cached.length });
+  const listed = await listMachines(work, set);
+  if (!listed.ok) return listed;
+  const machines = listed.value;
+  const unhealthy = isBeingDeleted(set) ? [] : machines.filter((machine) => isLive(machine) && mustRemediate(machine)).slice(0, 1);
+  const extra = deletionOrder(set, machines).slice(0, Math.max(0, machines.length - desired));
+  for (const machine of [...unhealthy, ...extra]) {
+    const deleted = await deleteObject(work.client, capiMachines, machine);
+    if (!deleted.ok) return deleted;
+    if (isLive(machine)) recordEvent(work, set, "SuccessfulDelete", `Deleted Machine ${machine.metadata.name}`);
+  }
+  if (isBlocked) return ok({ left: machines.length });
+  for (let missing = desired - machines.length; missing > 0; missing -= 1) {
+    const created = await cloneMachine(work, {
+      owner: set,
+      labels: {
+        ...labelsOf(set),
+        [CLUSTER_LABEL]: cluster.metadata.name,
+        [SET_LABEL]: set.metadata.name,
+        ...(deployment === undefined ? {} : { [DEPLOYMENT_LABEL]: deployment.metadata.name }),
+      },
+      annotations: textMap(objectAt(set, "spec", "template", "metadata", "annotations")),
+      spec: objectAt(set, "spec", "template", "spec"),
+      isTaken: (name) =>
+        machines.some((machine) => machine.metadata.name === name) ||
+        work.caches.get("machines", { namespace: set.metadata.namespace, name }) !== undefined,
+    });
+    if (!created.ok) return created;
+    if (!created.value) break;
+  }
+  return ok({ left: machines.length });
+}
+
+/** Found unhealthy by a MachineHealthCheck, which leaves the deletion to the owner. */
+function mustRemediate(machine: CapiObject): boolean {
+  return conditionOf(machine, "HealthCheckSucceeded")?.status === "False" && conditionOf(machine, "OwnerRemediated")?.status === "False";
+}
+
+async function listMachines(work: CapiWork, set: CapiObject): Promise<Result<readonly CapiObject[], KubeError>> {
+  const { namespace } = set.metadata;
+  const labelSelector = `${SET_LABEL}=${set.metadata.name}`;
+  const listed = await work.client.list<CapiObject>(capiMachines, { namespace, labelSelector });
+  return listed.ok ? ok(listed.value.items.filter((machine) => isControlledBy(machine, set))) : listed;
+}
+
+const labelsOf = (set: CapiObject) => textMap(objectAt(set, "spec", "template", "metadata", "labels"));

@@ -1,0 +1,43 @@
+/**
+ * The conditions of a control-plane machine about its static Pods and its etcd member. A simulated cluster has no such Pods: they are as healthy as
+ * the Node.
+ */
+import { unknown, no, yes, type ConditionDraft } from "../conditions.ts";
+import { conditionOf, isControlPlane, isTrue, providerIdOf, refAt, type CapiObject } from "../objects.ts";
+import type { MachineParts } from "./machine-parts.ts";
+
+const HEALTHY: readonly (readonly [type: string, reason: string])[] = [
+  ["NodeKubeadmLabelsAndTaintsSet", "Set"],
+  ["EtcdPodHealthy", "Running"],
+  ["EtcdMemberHealthy", "Healthy"],
+  ["APIServerPodHealthy", "Running"],
+  ["ControllerManagerPodHealthy", "Running"],
+  ["SchedulerPodHealthy", "Running"],
+];
+
+export const CONTROL_PLANE_GATES = HEALTHY.map(([type]) => type);
+
+export function controlPlaneConditions(machine: CapiObject, { cluster, node, knowledge }: MachineParts): readonly ConditionDraft[] {
+  if (!isControlPlane(machine)) return [];
+  const all = (reason: string, message: string) => HEALTHY.map(([type]) => unknown(type, reason, message));
+  if (!isTrue(cluster, "ControlPlaneInitialized")) return all("InspectionFailed", "Waiting for Cluster control plane to be initialized");
+  if (knowledge === "unknown") {
+    const known = HEALTHY.map(([type]) => conditionOf(machine, type));
+    const isKnown = known.every((one) => one !== undefined) && conditionOf(machine, "NodeHealthy")?.reason !== "ConnectionDown";
+    return isKnown ? known.filter((one) => one !== undefined) : all("ConnectionDown", "Remote connection not established yet");
+  }
+  if (node === undefined) {
+    const id = providerIdOf(machine);
+    const kind = refAt(machine, "spec", "infrastructureRef")?.kind ?? "infrastructure";
+    return all(
+      "InspectionFailed",
+      id === undefined ? `Waiting for ${kind} to report spec.providerID` : `Waiting for a Node with spec.providerID ${id} to exist`,
+    );
+  }
+  const ready = node.status?.conditions?.find(({ type }) => type === "Ready")?.status;
+  if (ready === "True") return HEALTHY.map(([type, reason]) => yes(type, reason));
+  if (ready !== "False") return all("InspectionFailed", `Node ${node.metadata.name} is unreachable`);
+  return HEALTHY.map(([type, reason]) =>
+    reason === "Set" ? yes(type, reason) : no(type, reason === "Healthy" ? "NotHealthy" : "NotRunning", "Node is not ready"),
+  );
+}

@@ -1,0 +1,89 @@
+/**
+ * The end of a machine: hooks, infrastructure, bootstrap config, Node. Pods are not drained: a local machine has no kubelet of its own.
+ *
+ * The Node is deleted only where the cluster goes on without it. A child that cannot be reached delays this by
+ * `nodeDeletionTimeoutSeconds`, not for ever.
+ */
+import { ok, type Result } from "#base";
+import { capiMachines, isBeingDeleted, keyOf, nodes, type KubeObject } from "#kube";
+import type { KubeError } from "#kube-client";
+import { again, done, passOf, worstPass, type Pass } from "../../work.ts";
+import { resourceOf } from "../caches.ts";
+import { isOlderThan, type CapiWork } from "../capi-work.ts";
+import { MACHINE_FINALIZER, PRE_TERMINATE_PREFIX } from "../names.ts";
+import { isControlPlane, isLive, nodeNameOf, numberAt, refAt, statusOf, type CapiObject, type CapiRef } from "../objects.ts";
+import { deleteObject, removeFinalizer, writeStatus } from "../writes.ts";
+import { nodeOf } from "./machine-node.ts";
+import type { MachineParts } from "./machine-parts.ts";
+import { machineStatus } from "./machine-status.ts";
+
+const NODE_RETRY_MS = 2_000;
+
+type Stage = { readonly reason: string; readonly message: string; readonly pass: Pass };
+const stage = (reason: string, message: string, pass: Pass = done): Stage => ({ reason, message, pass });
+
+export async function deleteMachine(work: CapiWork, machine: CapiObject, cluster: CapiObject): Promise<Pass> {
+  const next = await nextStage(work, machine, cluster);
+  if (next === "completed") return passOf(await removeFinalizer(work.client, capiMachines, machine, MACHINE_FINALIZER));
+  const parts: MachineParts = {
+    cluster,
+    config: work.caches.resolve(machine.metadata.namespace, refAt(machine, "spec", "bootstrap", "configRef")),
+    infrastructure: work.caches.resolve(machine.metadata.namespace, refAt(machine, "spec", "infrastructureRef")),
+    ...nodeOf(work, machine, cluster),
+  };
+  const known = statusOf(machine);
+  const status = machineStatus(
+    work,
+    machine,
+    parts,
+    known["initialization"] === undefined ? {} : { initialization: known["initialization"] },
+    next,
+  );
+  return worstPass([next.pass, passOf(await writeStatus(work.client, capiMachines, machine, status))]);
+}
+
+async function nextStage(work: CapiWork, machine: CapiObject, cluster: CapiObject): Promise<Stage | "completed"> {
+  const hooks = Object.keys(machine.metadata.annotations ?? {})
+    .filter((key) => key.startsWith(PRE_TERMINATE_PREFIX))
+    .toSorted();
+  if (hooks.length > 0) {
+    return stage("WaitingForPreTerminateHook", `Waiting for pre-terminate hooks to succeed (hooks: ${hooks.join(",")})`);
+  }
+  const infrastructure = refAt(machine, "spec", "infrastructureRef");
+  const first = await deletePart(work, machine, infrastructure);
+  if (first !== "gone") return stage("WaitingForInfrastructureDeletion", `Waiting for ${infrastructure?.kind ?? ""} to be deleted`, first);
+  const config = refAt(machine, "spec", "bootstrap", "configRef");
+  const second = await deletePart(work, machine, config);
+  if (second !== "gone") return stage("WaitingForBootstrapDeletion", `Waiting for ${config?.kind ?? ""} to be deleted`, second);
+  const deleted = await deleteNode(work, machine, cluster);
+  if (deleted.ok || isNodeOverdue(work, machine)) return "completed";
+  return stage("DeletingNode", "Error deleting Node, please check controller logs for errors", again(NODE_RETRY_MS));
+}
+
+async function deletePart(work: CapiWork, machine: CapiObject, ref: CapiRef | undefined): Promise<Pass | "gone"> {
+  const kind = ref === undefined ? undefined : work.caches.kindOf(ref);
+  const object = work.caches.resolve(machine.metadata.namespace, ref);
+  if (kind === undefined || object === undefined) return "gone";
+  return passOf(await deleteObject(work.client, resourceOf(kind), object));
+}
+
+function isNodeOverdue(work: CapiWork, machine: KubeObject): boolean {
+  const seconds = numberAt(machine, "spec", "deletion", "nodeDeletionTimeoutSeconds") ?? 10;
+  return seconds > 0 && isOlderThan(work, machine.metadata.deletionTimestamp, seconds * 1_000);
+}
+
+async function deleteNode(work: CapiWork, machine: CapiObject, cluster: CapiObject): Promise<Result<unknown, KubeError>> {
+  const name = nodeNameOf(machine);
+  if (name === undefined || isBeingDeleted(cluster) || isLastControlPlane(work, machine, cluster)) return ok(undefined);
+  const child = work.children.view(keyOf(cluster));
+  // without a kubeconfig there is no child to clean up
+  if (child === undefined) return ok(undefined);
+  return child.client.delete(nodes, { name });
+}
+
+function isLastControlPlane(work: CapiWork, machine: CapiObject, cluster: CapiObject): boolean {
+  if (!isControlPlane(machine)) return false;
+  const controlPlane = work.caches.resolve(cluster.metadata.namespace, refAt(cluster, "spec", "controlPlaneRef"));
+  if (controlPlane === undefined || isBeingDeleted(controlPlane)) return true;
+  return !work.caches.inCluster("machines", keyOf(cluster)).some((one) => isControlPlane(one) && isLive(one));
+}

@@ -1,0 +1,37 @@
+/** The parts of an operator that are about clusters: the cluster controller, which always runs, and the roles cell, agent and self-manager. */
+import type { Metrics } from "#base";
+import type { Bundle } from "#bundle";
+import { bindController, type PartDeclaration } from "#controller-runtime";
+import { CellSlot, clusterController, selfManagerController, UplinkSlot, type ClusterShared } from "#controllers";
+import type { Deployment, KubeObject } from "#kube";
+import type { TunnelTarget } from "#link";
+import { agentService, bindAgentService } from "./agent/agent-service.ts";
+import { bindCellService, cellService } from "./cell/cell-service.ts";
+import type { OperatorPart } from "./parts.ts";
+
+export type ClusterPartsOptions = {
+  readonly shared: ClusterShared;
+  readonly random: () => number;
+  readonly randomBytes: (count: number) => Uint8Array;
+  readonly metrics: Metrics;
+  readonly childOperator: { readonly rbac: readonly KubeObject[]; readonly deployment: Deployment };
+  readonly bundle: Bundle | undefined;
+  readonly apiServer: TunnelTarget | undefined;
+};
+
+/** What the controller and the roles share. */
+export function clusterState(home: string): ClusterShared {
+  return { home, cell: new CellSlot(), uplink: new UplinkSlot() };
+}
+
+export const clusterDeclarations: readonly PartDeclaration[] = [clusterController, selfManagerController, cellService, agentService];
+
+/** Stopped until the cluster has what they need. */
+export function clusterRoles({ shared, ...options }: ClusterPartsOptions): readonly OperatorPart[] {
+  const { home, cell: slot, uplink } = shared;
+  return [
+    { name: "cell", role: "stopped", services: [bindCellService({ ...options, home, slot })] },
+    { name: "agent", role: "stopped", services: [bindAgentService({ ...options, home, uplink })] },
+    { name: "self-manager", role: "stopped", controllers: [bindController(selfManagerController, { home })] },
+  ];
+}

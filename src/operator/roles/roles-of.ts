@@ -1,0 +1,17 @@
+/** Which roles the operator has, by what it finds in its cluster. Pure. */
+import type { OwnIdentity } from "#controllers";
+
+export const OPERATOR_ROLES = ["cell", "agent", "self-manager"] as const;
+export type OperatorRole = (typeof OPERATOR_ROLES)[number];
+
+/**
+ * cell: its own LatticeCluster has endpoints, so it makes other clusters. agent: it has a parent. self-manager: it has a LatticeCluster of its own,
+ * whose objects it keeps.
+ */
+export function rolesOf({ own, hasParent }: OwnIdentity): ReadonlySet<OperatorRole> {
+  const roles: OperatorRole[] = [];
+  if (own?.spec.endpoints !== undefined) roles.push("cell");
+  if (hasParent) roles.push("agent");
+  if (own !== undefined) roles.push("self-manager");
+  return new Set(roles);
+}
