@@ -8,7 +8,7 @@ import type { Clock, Logger, Metrics } from "#base";
 import { field, groupResourceOf, isJsonObject, type KubeObject, type ObjectKey, type Resource } from "#kube";
 import type { KubeReader, KubeWatcher } from "#kube-client";
 import { FIELD_MANAGER, labelOf, OWNER_LABEL } from "./identity.ts";
-import { watchDefinitions } from "./informer/definition-watch.ts";
+import { watchDefinitions, type DefinitionWatch } from "./informer/definition-watch.ts";
 import type { ChangeHandler, InformerHealth } from "./informer/informer.ts";
 import { InformerGroup, type ReadAccess } from "./informer/informer-group.ts";
 import { EVERYWHERE, isDefinedKind, type ManagerScope } from "./scope.ts";
@@ -83,7 +83,7 @@ export class InformerSet implements CacheReader {
   readonly #accessHandlers = new Set<() => void>();
   readonly #ending = new Set<Promise<void>>();
   /** The watch of definitions, while a followed kind may have one. */
-  #definitions: Loop | undefined;
+  #definitions: (Loop & Pick<DefinitionWatch, "isDefined">) | undefined;
   #signal: AbortSignal | undefined;
 
   /** The given kinds are followed as long as the set runs. */
@@ -190,11 +190,12 @@ export class InformerSet implements CacheReader {
 
   #create(resource: Resource, optional: boolean): Followed {
     const { scope, ...options } = this.#options;
-    const group = new InformerGroup({ ...options, resource, optional, transform: keepOwnManagedFields }, scope);
-    group.addIndex(OWNER_INDEX, (object) => [labelOf(object, OWNER_LABEL) ?? []].flat());
-    group.subscribeServed(() => this.#accessHandlers.forEach((handler) => handler()));
     // in some namespaces only, the operator has no right to read definitions
     const definition = scope === undefined && isDefinedKind(resource, optional) ? groupResourceOf(resource) : undefined;
+    const isDefined = () => (definition === undefined ? undefined : this.#definitions?.isDefined(definition));
+    const group = new InformerGroup({ ...options, resource, optional, isDefined, transform: keepOwnManagedFields }, scope);
+    group.addIndex(OWNER_INDEX, (object) => [labelOf(object, OWNER_LABEL) ?? []].flat());
+    group.subscribeServed(() => this.#accessHandlers.forEach((handler) => handler()));
     const loop = { stop: new AbortController(), running: Promise.resolve() };
     const followed = { ...loop, group, users: new Map(), indexes: new Map(), definition };
     this.#followed.set(nameOf(resource), followed);
@@ -208,12 +209,16 @@ export class InformerSet implements CacheReader {
     if (followed.definition !== undefined) this.#definitions ??= this.#watchDefinitions();
   }
 
-  #watchDefinitions(): Loop {
+  #watchDefinitions(): Loop & DefinitionWatch {
     const onChange = (name: string, definition: "exists" | "removed") => {
       for (const followed of this.#followed.values()) if (followed.definition === name) followed.group.definitionChanged(definition);
     };
+    // informers that waited for a report ask for themselves again
+    const onUnreadable = () => {
+      for (const { group, definition } of this.#followed.values()) if (definition !== undefined) group.definitionChanged("exists");
+    };
     const stop = new AbortController();
-    return { stop, running: watchDefinitions({ ...this.#options, onChange }, stop.signal) };
+    return { stop, ...watchDefinitions({ ...this.#options, onChange, onUnreadable }, stop.signal) };
   }
 
   async #release(name: string, user: object): Promise<void> {

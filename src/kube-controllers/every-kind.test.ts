@@ -39,6 +39,12 @@ async function start(raw?: (inner: KubeClient) => KubeClient["raw"], between?: (
   return { ...cluster, everyKind, seen, listen };
 }
 
+/** An APIService without the label of those that the API server serves itself. */
+const aggregated = () => {
+  const spec = { group: "metrics.example.org", version: "v1", groupPriorityMinimum: 100, versionPriority: 100 };
+  return { apiVersion: "apiregistration.k8s.io/v1", kind: "APIService", metadata: { name: "v1.metrics.example.org" }, spec };
+};
+
 test("every change of every kind reaches all subscribers, also late ones; events are excluded", async () => {
   const { client, running, everyKind, seen, listen } = await start();
   expectOk(await client.create(leases, lease));
@@ -63,6 +69,7 @@ test("a group whose discovery fails keeps its kinds; the objects of a removed gr
     const { groups } = expectOk(parseJson(answer.value)) as { groups: readonly Json[] };
     return ok(JSON.stringify({ groups: groups.filter((group) => !isJsonObject(group) || group["name"] !== "coordination.k8s.io") }));
   });
+  expectOk(await client.create<KubeObject>(apiServices, aggregated()));
   expectOk(await client.create(leases, lease));
   await running.idle();
   state.now = "down";
@@ -182,10 +189,28 @@ describe("kinds are noticed at once", () => {
       return inner.raw(path, options);
     });
     const before = asked;
-    const spec = { group: "metrics.example.org", version: "v1", groupPriorityMinimum: 100, versionPriority: 100 };
-    const service = { apiVersion: "apiregistration.k8s.io/v1", kind: "APIService", metadata: { name: "v1.metrics.example.org" }, spec };
-    expectOk(await client.create<KubeObject>(apiServices, service));
+    expectOk(await client.create<KubeObject>(apiServices, aggregated()));
     await running.idle();
     expect(asked).toBeGreaterThan(before);
+  });
+
+  test("discovery is repeated every half minute with an aggregated API server, and every ten minutes without one", async () => {
+    let asked = 0;
+    const { client, running, advance } = await start((inner) => (path, options) => {
+      if (path === "/apis") asked += 1;
+      return inner.raw(path, options);
+    });
+    const askedDuring = async (ms: number) => {
+      const before = asked;
+      await advance(ms);
+      return asked - before;
+    };
+    await install(client);
+    await running.idle();
+    expect(await askedDuring(590_000)).toBe(0);
+    expect(await askedDuring(20_000)).toBe(1);
+    expectOk(await client.create<KubeObject>(apiServices, aggregated()));
+    await running.idle();
+    expect(await askedDuring(300_000)).toBe(10);
   });
 });

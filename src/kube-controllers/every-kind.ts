@@ -1,8 +1,8 @@
 /**
  * Every object of every kind that can be deleted, as metadata: the input of the garbage collector and of namespace deletion.
  *
- * Kinds are added and removed. Discovery is repeated when a CustomResourceDefinition or an APIService changes, and every half minute for changes
- * inside an aggregated API server. Objects of a kind that is not served any more are not deleted, only not visible: `forgotten`.
+ * Kinds are added and removed. Discovery is repeated when a CustomResourceDefinition or an APIService changes, and, where there is an aggregated
+ * API server, every half minute for changes inside it. Objects of a kind that is not served any more are not deleted, only not visible: `forgotten`.
  */
 import { backoffDelay, sleep, type BackoffPolicy, type Clock, type Logger } from "#base";
 import type { CacheChange, Informer, WorkQueue } from "#controller-runtime";
@@ -34,6 +34,10 @@ const IGNORED = new Set(["events", "events.events.k8s.io"]);
 const WATCHED_VERBS = ["delete", "list", "watch"];
 const NOTHING: Discovered = { preferred: [], byKind: new Map(), failures: new Map() };
 const REFRESH_MS = 30_000;
+/** Without an aggregated API server, every change of the served kinds is a change of an object that is watched. */
+const REFRESH_OWN_MS = 600_000;
+/** The API server's own label of the APIServices that it serves itself. */
+const AUTOMANAGED_LABEL = "kube-aggregator.kubernetes.io/automanaged";
 /** A definition is served shortly after it is established, and its kind is removed shortly after it is deleted. */
 const SOON: BackoffPolicy = { initialMs: 100, maxMs: 1_000, factor: 2 };
 const SOON_TRIES = 10;
@@ -108,7 +112,9 @@ export class EveryKind {
     this.#syncMonitors();
     if (!this.#isReady) await this.#firstSync();
     this.#soon += 1;
-    return again(this.#isComplete() || this.#soon > SOON_TRIES ? REFRESH_MS : backoffDelay(SOON, this.#soon, () => 1));
+    const isComplete = this.#isComplete();
+    if (!isComplete && this.#soon <= SOON_TRIES) return again(backoffDelay(SOON, this.#soon, () => 1));
+    return again(isComplete && answer.value.failures.size === 0 && this.#servesAllItself() ? REFRESH_OWN_MS : REFRESH_MS);
   }
 
   /** A group whose discovery fails has not lost its kinds. */
@@ -161,6 +167,12 @@ export class EveryKind {
     this.#options.signal.removeEventListener("abort", end);
     this.#isReady = true;
     this.#markReady();
+  }
+
+  /** Whether no group is served by an aggregated API server. */
+  #servesAllItself(): boolean {
+    const services = this.syncedInformer(apiServices)?.list();
+    return services?.every(({ metadata }) => metadata.labels?.[AUTOMANAGED_LABEL] !== undefined) === true;
   }
 
   /** Whether every definition is served, and no removed one; its name is "plural.group". */

@@ -123,7 +123,8 @@ export class SharedInformers {
   }
 
   #add(name: string, resource: Resource, optional: boolean): Shared {
-    const informer = new Informer<KubeObject>({ ...this.#options, resource, optional });
+    const isDefined = () => this.#isDefined(resource, optional);
+    const informer = new Informer<KubeObject>({ ...this.#options, resource, optional, isDefined });
     informer.subscribe(this.#options.onChange);
     informer.subscribeServed(this.#options.onChange);
     const shared: Shared = { resource, informer, stopping: new AbortController() };
@@ -143,6 +144,12 @@ export class SharedInformers {
       );
       for (const { informer } of changed) informer.definitionChanged(after === undefined ? "removed" : "exists");
     });
+  }
+
+  #isDefined(resource: Resource, optional: boolean): boolean | undefined {
+    if (!this.#followsDefinitions || resource.view !== undefined || !isDefinedKind(resource, optional)) return undefined;
+    const definitions = this.metadata(customResourceDefinitions);
+    return definitions.served ? definitions.get({ name: groupResourceOf(resource) }) !== undefined : undefined;
   }
 
   #run({ informer, stopping }: Shared): void {

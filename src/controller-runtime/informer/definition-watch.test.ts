@@ -124,13 +124,34 @@ describe("where definitions cannot be read", () => {
   );
 });
 
-test("an idle manager with a missing kind sends no more requests than before: definitions are watched, not polled", async () => {
-  const { world } = await running();
-  await using _world = world;
-  const before = world.requests().length;
-  await world.clock.advance(120_000);
-  const since = world.requests().slice(before);
-  const definitions = since.filter(({ resource }) => resource?.plural === "customresourcedefinitions");
-  expect(definitions.filter(({ verb }) => verb !== "watch")).toEqual([]);
-  await world.end();
+describe("while definitions are watched", () => {
+  // by path: the server does not know a missing kind as a resource
+  const listsOf = (world: ControllerWorld, plural: string) =>
+    world.requests().filter(({ verb, path }) => verb !== "watch" && new RegExp(`/${plural}(\\?|$)`).test(path)).length;
+
+  test("a missing kind is asked for every few minutes only, and definitions are not polled", async () => {
+    const { world, manager } = await running();
+    await using _world = world;
+    const before = [listsOf(world, "gadgets"), listsOf(world, "customresourcedefinitions")];
+    await world.clock.advance(250_000);
+    expect(before[0]).toBeGreaterThan(0);
+    expect([listsOf(world, "gadgets"), listsOf(world, "customresourcedefinitions")]).toEqual(before);
+    expect(manager.health().ready).toBe(true);
+    await world.clock.advance(500_000);
+    expect(listsOf(world, "gadgets")).toBe((before[0] ?? 0) + 1);
+    await world.end();
+  });
+
+  test("a kind whose definitions become unreadable is polled again", async () => {
+    const { world, manager } = await running();
+    await using _world = world;
+    // servers end a watch after 4 to 6 minutes, and the next one is refused
+    world.intercept({ resource: "customresourcedefinitions", times: 1_000 }, failWith("forbidden"));
+    await world.clock.advance(370_000);
+    expect(world.lines.filter(({ message }) => message.startsWith("definitions of kinds cannot be read"))).toHaveLength(1);
+    await install(world, gadgets);
+    await world.clock.advance(31_000);
+    expect(manager.cache.isServed(gadgets)).toBe(true);
+    await world.end();
+  });
 });

@@ -18,11 +18,19 @@ export type DefinitionWatchOptions = {
   readonly metrics: Metrics;
   /** `name`: "plural.group", as definitions are named. */
   readonly onChange: (name: string, definition: "exists" | "removed") => void;
+  /** Definitions cannot be read, or not any more: no change is reported from now on. */
+  readonly onUnreadable: () => void;
 };
 
-/** Ends when the signal fires, or when definitions cannot be read: then nothing is asked again. */
-export async function watchDefinitions(options: DefinitionWatchOptions, signal: AbortSignal): Promise<void> {
-  const { logger, onChange } = options;
+export type DefinitionWatch = {
+  /** Resolves when the signal fires, or when definitions cannot be read: then nothing is asked again. */
+  readonly running: Promise<void>;
+  /** Undefined: not known, because definitions are not listed yet or cannot be read. */
+  readonly isDefined: (name: string) => boolean | undefined;
+};
+
+export function watchDefinitions(options: DefinitionWatchOptions, signal: AbortSignal): DefinitionWatch {
+  const { logger, onChange, onUnreadable } = options;
   const resource = metadataOf(customResourceDefinitions);
   // silent: where it cannot read, one line of its own is enough; other failures are logged by the other informers
   const informer = new Informer({ ...options, logger: silentLogger, resource, optional: true, mayBeForbidden: true });
@@ -31,10 +39,13 @@ export async function watchDefinitions(options: DefinitionWatchOptions, signal: 
     if (informer.served || ending.signal.aborted) return;
     logger.info("definitions of kinds cannot be read; kinds are noticed within half a minute after they are installed");
     ending.abort();
+    onUnreadable();
   };
   informer.subscribe(({ key, after }) => onChange(key.name, after === undefined ? "removed" : "exists"));
   informer.subscribeServed(endIfUnreadable);
   void informer.synced(ending.signal).then((synced) => synced && endIfUnreadable());
-  await informer.run(ending.signal);
-  ending.release();
+  return {
+    running: informer.run(ending.signal).finally(ending.release),
+    isDefined: (name) => (informer.served && !ending.signal.aborted ? informer.get({ name }) !== undefined : undefined),
+  };
 }

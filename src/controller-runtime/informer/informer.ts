@@ -29,6 +29,11 @@ export type InformerOptions<T extends KubeObject> = {
   readonly optional?: boolean | undefined;
   /** The API server may forbid reading: then nothing waits for the first list, and it is retried periodically. */
   readonly mayBeForbidden?: boolean | undefined;
+  /**
+   * Whether the definition of the kind exists; undefined: not known. An informer of a kind without one waits for `definitionChanged`, and asks
+   * again only after minutes: an aggregated API server may serve the kind.
+   */
+  readonly isDefined?: (() => boolean | undefined) | undefined;
   /** The namespace label of metrics; absent: all. */
   readonly place?: string | undefined;
   /** Reduces an object for the cache. By default all but `managedFields` is kept: often half of an object, and only the server reads them. */
@@ -60,6 +65,8 @@ const WATCH_SECONDS = { least: 240, spread: 120 };
 const WATCH_MARGIN_MS = 10_000;
 /** A watch that the server accepted and has not ended by then works, even without events. */
 const WORKS_AFTER_MS = 1_000;
+/** When the definition of a kind does not exist, and its creation would be reported. */
+const NOT_DEFINED_MS = 600_000;
 const BY_NAMESPACE = "namespace (built in)";
 
 export class Informer<T extends KubeObject> {
@@ -264,11 +271,13 @@ export class Informer<T extends KubeObject> {
     // the definition changed during this list, and the response agrees with it
     if (this.#definition !== undefined && this.#definition === definitionIn(input)) this.#definition = undefined;
     if (this.#isRefusal(input)) this.#know({ absent: this.#absent, forbidden: "list" });
-    if (!this.#isAbsence(input)) return input;
-    for (const change of this.#cache.replace([], "0")) this.#tell(change);
-    this.#metrics.objects(0);
-    this.#know({ absent: true, forbidden: undefined });
-    return input;
+    if (this.#isAbsence(input)) {
+      for (const change of this.#cache.replace([], "0")) this.#tell(change);
+      this.#metrics.objects(0);
+      this.#know({ absent: true, forbidden: undefined });
+    }
+    const waits = input.kind === "failed" && input.error.kind === "not-found" && this.#options.isDefined?.() === false;
+    return waits ? { kind: "failed", error: { ...input.error, retryAfterMs: NOT_DEFINED_MS } } : input;
   }
 
   #isRefusal(input: InformerInput): boolean {

@@ -104,9 +104,10 @@ function reopened(state: Watching, inputs: StateInputs): InformerState {
 }
 
 function failed(state: Listing | Watching, error: KubeError, inputs: StateInputs): InformerState {
-  // a watch of a kind that is not served any more: only a list can tell
-  if (error.kind === "not-found") return backOff(fresh(state), { cause: error.kind, inputs });
-  if (error.kind !== "gone") return backOff(state, { cause: error.kind, inputs, atLeastMs: error.retryAfterMs });
+  if (error.kind !== "gone") {
+    // a watch of a kind that is not served any more: only a list can tell
+    return backOff(error.kind === "not-found" ? fresh(state) : state, { cause: error.kind, inputs, atLeastMs: error.retryAfterMs });
+  }
   const listing: Listing = { phase: "listing", paged: state.phase === "watching", failures: state.failures + 1 };
   // the first 410 is normal (a compaction); repeated ones need a back-off
   return state.failures === 0 ? listing : backOff({ ...listing, failures: state.failures }, { cause: "gone", inputs });
