@@ -21,9 +21,9 @@ export function isNamespaceKind({ group, plural }: Resource): boolean {
   return group === "" && plural === "namespaces";
 }
 
-/** Whether the kind may come from a CustomResourceDefinition, which can be installed and removed at any time. */
+/** Whether the kind may come from a CustomResourceDefinition, which can be installed and removed at any time. Its group has a dot. */
 export function isDefinedKind({ group }: Resource, optional: boolean): boolean {
-  return optional || (group.includes(".") && !group.endsWith(".k8s.io"));
+  return group.includes(".") && (optional || !group.endsWith(".k8s.io"));
 }
 
 /** One per namespace, or one for the whole cluster: cluster-scoped kinds, except Namespaces, which are requested by name. */

@@ -142,6 +142,19 @@ describe("while definitions are watched", () => {
     await world.end();
   });
 
+  test("a missing kind that is not required any more is asked for at once, and nothing waits for it", async () => {
+    const { world, manager } = await running();
+    await using _world = world;
+    const unsynced = () => [...manager.cache.health().values()].filter(({ synced }) => !synced).length;
+    const use = manager.cache.use({ required: [gadgets], optional: [] });
+    await world.clock.advance(700_000);
+    expect(unsynced()).toBe(1);
+    await use.end();
+    await world.clock.advance(10);
+    expect(unsynced()).toBe(0);
+    await world.end();
+  });
+
   test("a kind whose definitions become unreadable is polled again", async () => {
     const { world, manager } = await running();
     await using _world = world;

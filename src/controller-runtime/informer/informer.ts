@@ -141,9 +141,14 @@ export class Informer<T extends KubeObject> {
     });
   }
 
-  /** Changes `optional`. An absent kind that is required from now on counts as not listed yet, until the cluster serves it. */
+  /**
+   * Changes `optional`. An absent kind that is required from now on counts as not listed yet, until the cluster serves it. One that is optional
+   * from now on is asked for at once: nothing waits for it any more if it is absent.
+   */
   require(required: boolean): void {
+    const waits = this.#state.phase === "backing-off" && !this.#optional && !this.#synced;
     this.#optional = !required;
+    if (!required && waits) this.#interrupt();
     if (!required || !this.#absent) return;
     this.#absent = false;
     this.#synced = false;
