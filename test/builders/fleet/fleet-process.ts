@@ -1,7 +1,7 @@
 /** `lattice up` as a child process in a process group of its own, as a shell starts it, and all processes that belong to its folder. */
 import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { setTimeout as wait } from "node:timers/promises";
@@ -18,6 +18,11 @@ export type ListedCluster = {
 const LOOK_MS = 50;
 /** Much longer than any start takes on a loaded machine. */
 const PATIENCE_MS = 120_000;
+
+/** Of a process that a signal ended, as a SIGINT does before a program has a handler for it: 128 and the number of the signal. */
+function shellCode(code: number | null, signal: NodeJS.Signals | null): number {
+  return code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
+}
 
 /** A folder for the fleet, deleted by `remove`. */
 export function fleetFolder(): { readonly path: string; readonly remove: () => void } {
@@ -38,7 +43,7 @@ export class FleetProcess {
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream.on("data", (chunk: Buffer) => (this.#output += chunk.toString()));
     }
-    this.#ended = new Promise((resolve) => this.#child.once("close", (code, signal) => resolve(code ?? (signal === "SIGKILL" ? 137 : 1))));
+    this.#ended = new Promise((resolve) => this.#child.once("close", (code, signal) => resolve(shellCode(code, signal))));
   }
 
   get output(): string {
