@@ -81,6 +81,7 @@ function program(): ReturnType<typeof createProgram> {
     stderr: () => undefined,
     stdin: () => Promise.resolve(""),
     nodeVersion: process.versions.node,
+    fipsActive: () => false,
     clock: systemClock,
     random: Math.random,
     hostname: "docs",

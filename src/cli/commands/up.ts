@@ -8,7 +8,7 @@ export const registerUp: RegisterCommand = (program, { io, done }) => {
     group: "local",
     summary: "run clusters with Lattice on this machine",
     description:
-      "run clusters with Lattice on this machine until Ctrl-C; npm start does the same. API servers and operators are processes of their own, which are restarted when they end",
+      "run clusters with Lattice on this machine until Ctrl-C; npm start does the same. API servers and operators are processes of their own, which are restarted when they end, and run without the FIPS provider",
     examples: [
       { command: "lattice up", effect: "start a cluster with the example shop; state is kept in .lattice" },
       { command: "lattice up -f docs/guides/services/hello.yaml", effect: "start one with your own services instead" },
