@@ -45,6 +45,7 @@ export {
   awsClusterStaticIdentities,
   awsClusters,
   awsMachineTemplates,
+  azureClusterIdentities,
   azureClusters,
   azureMachineTemplates,
   capiClusters,

@@ -52,6 +52,7 @@ export {
   awsClusterStaticIdentities,
   awsClusters,
   awsMachineTemplates,
+  azureClusterIdentities,
   azureClusters,
   azureMachineTemplates,
   capiClusters,
