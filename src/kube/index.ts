@@ -122,6 +122,7 @@ export {
   storageClasses,
   validatingAdmissionPolicies,
   validatingWebhookConfigurations,
+  volumeAttachments,
   volumeAttributesClasses,
   type ActiveJob,
   type AddressType,

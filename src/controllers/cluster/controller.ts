@@ -52,7 +52,7 @@ export const clusterController = defineController<LatticeCluster, ObservedCluste
   optional: [...childKinds, azureClusterIdentities, capiMachines, capiMachineSets],
   permissions: [
     { resource: latticeClusters, verbs: ["patch"] },
-    { resource: secrets, verbs: ["get", "create", "patch", "update", "delete"] },
+    { resource: secrets, verbs: ["get", "create", "patch"] },
     { resource: namespaces, verbs: ["get", "create", "delete"] },
   ],
   announces: ["AgentConnected", "CertificatesValid"],

@@ -160,6 +160,7 @@ export {
   persistentVolumeClaims,
   persistentVolumes,
   storageClasses,
+  volumeAttachments,
   volumeAttributesClasses,
   type PersistentVolume,
   type PersistentVolumeClaim,

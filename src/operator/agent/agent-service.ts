@@ -17,7 +17,7 @@ import {
   type TunnelTarget,
 } from "#link";
 import { AgentCertificate, type AgentCertificateOptions } from "./agent-certificate.ts";
-import { CLUSTER_API_PERMISSIONS } from "./cluster-api-permissions.ts";
+import { CLUSTER_API_PATHS, CLUSTER_API_PERMISSIONS } from "./cluster-api-permissions.ts";
 import { ExpiredRenewal } from "./expired-renewal.ts";
 import { nodeReport } from "./node-report.ts";
 import { parseParentConfig, type ParentConfig } from "./parent-config.ts";
@@ -43,6 +43,7 @@ export const agentService: LeaderService<AgentServiceShared> = {
   name: "agent",
   reads: [latticeClusters, configMaps, secretsByMetadata, nodes],
   permissions: CLUSTER_API_PERMISSIONS,
+  paths: CLUSTER_API_PATHS,
   homePermissions: [{ resource: secrets, verbs: ["get", "create", "patch"] }],
   start: startAgent,
 };
