@@ -35,6 +35,13 @@ export type AgentServiceShared = {
   readonly pollMs?: number | undefined;
 };
 
+/**
+ * For Flux objects of a parent. Applying them would let the parent install anything in the child, with the rights of Flux; a child gets its manifests
+ * once, when it registers. A command without manifests is acknowledged before.
+ */
+const NO_FLUX =
+  "Flux objects of the parent are not applied: this release has no Flux in a bundle. A cluster gets its manifests when it registers; apply others in the cluster itself";
+
 /** State of the connection, of nodes and of the certificate is looked at so often. */
 const POLL_MS = 2_000;
 
@@ -101,9 +108,7 @@ function openLink(context: AgentContext, { cluster, parent, version, certificate
     onRenewed: (credentials) => certificate.store(credentials),
     onTrustBundle: (trustBundle) => certificate.store({ ...certificate.credentials, trustBundle }),
     report: () => Promise.resolve(nodeReport(cache.list(nodes), version)),
-    // a child gets its manifests when it registers
-    onBootstrap: (manifests) =>
-      Promise.resolve(manifests.length === 0 ? ok([]) : err("this release applies manifests only at registration")),
+    onBootstrap: () => Promise.resolve(err(NO_FLUX)),
     onReconcile: () => {
       uplink.set(uplink.current);
       return Promise.resolve(ok([`LatticeCluster ${cluster} is reconciled`]));
