@@ -3,15 +3,29 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expectOk } from "#base";
 import { compileCluster, type WantedClusterObject } from "#cluster-compiler";
-import { parseLatticeCluster } from "#crds";
-import { parseYaml } from "#kube";
+import { parseLatticeCluster, type LatticeCluster } from "#crds";
+import { parseYaml, type KubeObject } from "#kube";
+import { addressPoolObjects, cellService } from "../../src/controllers/cluster/own-objects.ts";
 
 const CELL = { name: "root", host: "cell.example.com", bootstrapPort: 8_443, proxyPort: 8_444, caBundle: "PEM" };
 const FOLDER = join(import.meta.dirname, "../../examples/clusters");
 
+function exampleCluster(file: string): LatticeCluster {
+  return expectOk(parseLatticeCluster(expectOk(parseYaml(readFileSync(join(FOLDER, `${file}.yaml`), "utf8")))[0]));
+}
+
+/** What the operator of a cell on Docker keeps for its own cluster, with a pool of either family. */
+export function ownExampleObjects(): readonly KubeObject[] {
+  const cell = exampleCluster("docker");
+  const { spec } = cell;
+  const other = { ...cell, spec: { ...spec, networking: { ...spec.networking, default: { cidr: "fd00:10::/112" } } } };
+  const [pool, ...more] = addressPoolObjects(other).map((object) => ({ ...object, metadata: { ...object.metadata, name: "ipv6" } }));
+  return [...cellService(cell, "default"), ...addressPoolObjects(cell), ...(pool === undefined ? [] : [pool]), ...more];
+}
+
 /** `inMemory`: the backend of docker, in a cluster with another name. */
 function compiledExample(file: string, { inMemory = false } = {}): readonly WantedClusterObject[] {
-  const parsed = expectOk(parseLatticeCluster(expectOk(parseYaml(readFileSync(join(FOLDER, `${file}.yaml`), "utf8")))[0]));
+  const parsed = exampleCluster(file);
   const { metadata } = parsed;
   const annotated = { ...metadata, name: `${metadata.name}-memory`, annotations: { "lattice.dev/backend": "inMemory" } };
   return expectOk(compileCluster(inMemory ? { ...parsed, metadata: annotated } : parsed, { cell: CELL })).wanted;
