@@ -101,7 +101,7 @@ describe("what a tunnel cannot do is an error with a remedy", () => {
     const changed = expectOk(await tunnelTarget({ server, credentials }, live));
     await expect(changed.authorization()).rejects.toThrow("another client certificate now; restart the operator");
     const failing = { ...token, get: () => Promise.resolve(err({ kind: "unauthorized", message: "the plugin failed" } as const)) };
-    const failed = expectOk(await tunnelTarget({ server, credentials: failing as never }, live));
+    const failed = expectOk(await tunnelTarget({ server, credentials: failing }, live));
     await expect(failed.authorization()).rejects.toThrow("the plugin failed");
   });
 });

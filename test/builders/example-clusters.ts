@@ -3,9 +3,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expectOk } from "#base";
 import { compileCluster, type WantedClusterObject } from "#cluster-compiler";
+import { selfManagerController } from "#controllers";
 import { parseLatticeCluster, type LatticeCluster } from "#crds";
 import { parseYaml, type KubeObject } from "#kube";
-import { addressPoolObjects, cellService } from "../../src/controllers/cluster/own-objects.ts";
 
 const CELL = { name: "root", host: "cell.example.com", bootstrapPort: 8_443, proxyPort: 8_444, caBundle: "PEM" };
 const FOLDER = join(import.meta.dirname, "../../examples/clusters");
@@ -19,8 +19,17 @@ export function ownExampleObjects(): readonly KubeObject[] {
   const cell = exampleCluster("docker");
   const { spec } = cell;
   const other = { ...cell, spec: { ...spec, networking: { ...spec.networking, default: { cidr: "fd00:10::/112" } } } };
-  const [pool, ...more] = addressPoolObjects(other).map((object) => ({ ...object, metadata: { ...object.metadata, name: "ipv6" } }));
-  return [...cellService(cell, "default"), ...addressPoolObjects(cell), ...(pool === undefined ? [] : [pool]), ...more];
+  const renamed = ownObjects(other).map((object) => ({
+    ...object,
+    metadata: { ...object.metadata, name: `${object.metadata.name}-ipv6` },
+  }));
+  return [...ownObjects(cell), ...renamed];
+}
+
+function ownObjects(cluster: LatticeCluster): readonly KubeObject[] {
+  const observed = { cluster, home: "default", servesPools: true, servesAnnouncements: true };
+  const { apply } = expectOk(selfManagerController.plan(cluster, observed));
+  return apply.flat().map((wanted) => ("object" in wanted ? wanted.object : wanted));
 }
 
 /** `inMemory`: the backend of docker, in a cluster with another name. */

@@ -188,7 +188,9 @@ async function apiServerOf(cluster: EmbeddedCluster): Promise<TunnelTarget> {
   const account = `/api/v1/namespaces/${OPERATOR_NAMESPACE}/serviceaccounts/${OPERATOR_NAME}/token`;
   const { body } = await cluster.request("POST", account, { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} });
   const { url, certificateAuthority: ca = "" } = await cluster.listen();
-  return { url, ca, authorization: () => Promise.resolve(`Bearer ${String(fieldAt(body, "status", "token"))}`) };
+  const token = fieldAt(body, "status", "token");
+  if (typeof token !== "string") throw new Error("the response has no token");
+  return { url, ca, authorization: () => Promise.resolve(`Bearer ${token}`) };
 }
 
 /** Through the cell, the agent's connection and the operator's credential, as Cluster API on the cell does it. */
