@@ -24,7 +24,8 @@ const OUTPUT_BYTES = 16 << 20;
 /** Why there is no such namespace on this machine; undefined: there is one. */
 export function airGapMissing(): string | undefined {
   if (process.platform !== "linux") return `${process.platform} has no network namespaces`;
-  const tried = spawnSync("unshare", [...unshareFlags(), "--", "ip", "link", "set", "lo", "up"], { encoding: "utf8" });
+  const script = "ip link set lo up && mount --bind /dev/null /etc/resolv.conf";
+  const tried = spawnSync("unshare", [...unshareFlags(), "--", "sh", "-c", script], { encoding: "utf8" });
   if (tried.status === 0) return undefined;
   return `unshare cannot make a network namespace: ${tried.error?.message ?? tried.stderr.trim()}`;
 }
