@@ -23,6 +23,8 @@ export type CliIo = {
   readonly stderr: (text: string) => void;
   readonly stdin: () => Promise<string>;
   readonly nodeVersion: string;
+  /** Whether the FIPS provider does the cryptography of this process. */
+  readonly fipsActive: () => boolean;
   readonly clock: Clock;
   readonly random: () => number;
   /** Identifies this process in leader election and logs. */

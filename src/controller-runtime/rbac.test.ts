@@ -199,6 +199,18 @@ test("the order of the rules does not matter", () => {
   expect(mergeRules(rules).map(line)).toEqual(["a: x,y: create,get", "a: x: create,get (m,n)", "b: x,y: create,get"]);
 });
 
+test("paths that are no resources are in the ClusterRole, once", () => {
+  const services = [
+    { name: "a", paths: ["/", "/metrics"] },
+    { name: "b", paths: ["/"] },
+  ];
+  const granting = rbacFor(services, { name: "op", namespace: "home" }).filter((object) =>
+    JSON.stringify(object).includes("nonResourceURLs"),
+  );
+  expect(granting.map(({ kind }) => kind)).toEqual(["ClusterRole"]);
+  expect(field(granting[0], "rules")).toContainEqual({ nonResourceURLs: ["/", "/metrics"], verbs: ["get"] });
+});
+
 test("permissions in the operator's own namespace are in its Role there, and nowhere else", () => {
   const service = { name: "label", homePermissions: [{ resource: pods, verbs: ["patch"] }] };
   for (const scope of [undefined, { namespaces: ["shop"] }]) {

@@ -1,5 +1,5 @@
 /** The parts of an operator that are about clusters: the cluster controller, which always runs, and the roles cell, agent and self-manager. */
-import type { Metrics } from "#base";
+import type { Metrics, Result } from "#base";
 import type { Bundle } from "#bundle";
 import { bindController, type PartDeclaration } from "#controller-runtime";
 import { CellSlot, clusterController, selfManagerController, UplinkSlot, type ClusterShared } from "#controllers";
@@ -16,7 +16,7 @@ export type ClusterPartsOptions = {
   readonly metrics: Metrics;
   readonly childOperator: { readonly rbac: readonly KubeObject[]; readonly deployment: Deployment };
   readonly bundle: Bundle | undefined;
-  readonly apiServer: TunnelTarget | undefined;
+  readonly apiServer: Result<TunnelTarget, string> | undefined;
 };
 
 /** What the controller and the roles share. */

@@ -4,7 +4,7 @@
  */
 import { request } from "node:https";
 import { createServer, type AddressInfo } from "node:net";
-import { expectOk, MetricsRegistry, noTracing, silentLogger, systemClock } from "#base";
+import { expectOk, MetricsRegistry, noTracing, ok, silentLogger, systemClock } from "#base";
 import { reducedCapiCrds } from "#bundle";
 import { latticeClusters, latticeKinds, type LatticeCluster } from "#crds";
 import { startEmbeddedCluster, type EmbeddedCluster, type FixtureObject } from "#embedded-cluster";
@@ -50,7 +50,7 @@ export async function runOperator(cluster: EmbeddedCluster, more: Partial<Operat
   const stop = new AbortController();
   const { url, certificateAuthority: ca = "" } = await cluster.listen();
   const token = /token: (\S+)/.exec(await cluster.kubeconfig())?.[1] ?? "";
-  const apiServer = { url, ca, authorization: () => Promise.resolve(`Bearer ${token.replaceAll('"', "")}`) };
+  const apiServer = ok({ url, ca, authorization: () => Promise.resolve(`Bearer ${token.replaceAll('"', "")}`) });
   const config = { namespace: "lattice-system", identity: "test", leaderElection: false, health: { host: "127.0.0.1", port: 0 } };
   const metrics = new MetricsRegistry();
   const dependencies = {

@@ -1,5 +1,6 @@
 /** Requests that try to reach another cluster, another server, or another client's response. The child is a server that records what arrives. */
 import { connect as connectHttp2 } from "node:http2";
+import { connect as connectTls } from "node:tls";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { startProxy, targetOf, type ProxyWorld } from "../../../test/builders/api-proxy.ts";
 import { authority, http1Server, stopAll, until } from "../../../test/builders/loopback-servers.ts";
@@ -30,6 +31,15 @@ const TOKEN = "authorization: Bearer token-of-a\r\n";
 const send = (text: string) => untilClosed(connectTlsTo(world.proxy.port), text);
 const get = (target: string, headers = "") => send(`GET ${target} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n${TOKEN}${headers}\r\n`);
 const codeOf = (received: string) => Number(/^HTTP\/1\.1 (\d+)/.exec(received)?.[1]);
+
+test("a client with TLS 1.2 is refused", async () => {
+  const socket = connectTls({ host: "127.0.0.1", port: world.proxy.port, ca: authority.certificate, maxVersion: "TLSv1.2" });
+  const failure = await new Promise<string>((resolve) => {
+    socket.once("error", ({ message }) => resolve(message)).once("secureConnect", () => resolve("connected"));
+  });
+  socket.destroy();
+  expect(failure).toMatch(/protocol version/i);
+});
 
 describe("a path cannot leave its cluster", () => {
   test.each([

@@ -105,6 +105,9 @@ export const COMPILED_CLUSTER_CRDS: readonly CrdSource[] = [
     path: "config/crd/bases",
     names: infrastructure("azureclusters", "azuremachinetemplates"),
   },
+  // of what a cell keeps for itself
+  { ...CILIUM, path: `${CILIUM_CRDS}/ciliumloadbalancerippools.yaml`, names: ["ciliumloadbalancerippools.cilium.io"] },
+  { ...CILIUM, path: `${CILIUM_CRDS}alpha1/ciliuml2announcementpolicies.yaml`, names: ["ciliuml2announcementpolicies.cilium.io"] },
 ];
 
 const FETCH_LIMIT_MS = 300_000;
