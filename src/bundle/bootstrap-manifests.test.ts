@@ -123,6 +123,11 @@ describe("the stream of a new cluster", () => {
     ]);
   });
 
+  test("has no object without a field of its own, which a second server-side apply would change", () => {
+    expect(find("Namespace", "lattice-system")?.metadata.labels).toEqual({ "app.kubernetes.io/managed-by": "lattice" });
+    expect(objects.filter((object) => Object.keys(object).length === 3 && object.metadata.labels === undefined)).toEqual([]);
+  });
+
   test("has no object of a kind that it defines: kubectl could not resolve it", () => {
     const defined = objects
       .filter(({ kind }) => kind === "CustomResourceDefinition")

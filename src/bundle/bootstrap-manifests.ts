@@ -62,7 +62,18 @@ export function bootstrapManifests(input: BootstrapManifestsInput): Result<strin
   if (fault !== undefined) return bundleError("manifests", fault);
   const appliable = deferCustomObjects(objects, OPERATOR_ACCOUNT);
   if (!appliable.ok) return bundleError("manifests", appliable.error);
-  return ok(formatYamlDocuments(inApplyOrder([...appliable.value, operator.deployment])));
+  return ok(formatYamlDocuments(inApplyOrder([...appliable.value, operator.deployment]).map(withOwnField)));
+}
+
+/**
+ * An object that is only a name, such as a Namespace, has no field that its applier owns. A server then forgets who applied it, and the second
+ * server-side apply changes it.
+ */
+function withOwnField(object: KubeObject): KubeObject {
+  const { apiVersion: _apiVersion, kind: _kind, metadata, ...rest } = object;
+  const { name: _name, namespace: _namespace, ...described } = metadata;
+  if (Object.keys(rest).length > 0 || Object.keys(described).length > 0) return object;
+  return { ...object, metadata: { ...metadata, labels: { "app.kubernetes.io/managed-by": "lattice" } } };
 }
 
 /** Stable: within a rank the order of the input is kept. */
