@@ -102,7 +102,7 @@ describe("a second real API server as a child", () => {
     expect(operator.output()).not.toMatch(/forbidden/i);
   });
 
-  test("is read through the tunnel, and its address is in no object of the parent", { timeout: 120_000 }, async ({ skip }) => {
+  test("is read through the tunnel, and its address is in no object of the parent", { timeout: 180_000 }, async ({ skip }) => {
     if (skipped !== undefined) skip(skipped);
     const plane = runningChild();
     const through = await clientOf(await secret("c1-kubeconfig", "value"));
@@ -110,6 +110,16 @@ describe("a second real API server as a child", () => {
     await through.close();
     const uid = await plane.kubectlOk(["get", "node", machine.node ?? "", "-o", "jsonpath={.metadata.uid}"]);
     expect(seen).toEqual([[machine.node, uid]]);
+    // the real managers read it there too: kubeadm's configuration, and the probe of core
+    await eventually(
+      "the managers reach the child",
+      async () => {
+        const initialized = await read("kubeadmcontrolplanes", '.items[0].status.conditions[?(@.type=="Initialized")].status');
+        const probed = await read("cluster c1", '.status.conditions[?(@.type=="RemoteConnectionProbe")].status');
+        return (initialized === "True" && probed === "True") || undefined;
+      },
+      { withinMs: 90_000, everyMs: 500 },
+    );
     expect(await read("cluster c1", ".spec.controlPlaneEndpoint")).toBe('{"host":"127.0.0.9","port":6443}');
     expect(await parent.kubectlOk(["get", "clusterresourcesets", "-A", "-o", "name"])).toBe("");
     const kinds = "latticeclusters,clusters,machines,kubeadmcontrolplanes,kubeadmconfigs,devclusters,devmachines,configmaps";
