@@ -53,11 +53,23 @@ export function rbacFor(parts: readonly PartDeclaration[], options: RbacOptions)
     ...parts.flatMap((part) => ("homePermissions" in part ? (part.homePermissions ?? []) : [])).map(ruleOf),
   ];
   const roles = scope === undefined ? new Map([[namespace, home]]) : namespaceRules(needs, scope, { ...options, home });
-  return [account, ...grant(cluster, undefined, options), ...[...roles].flatMap(([where, rules]) => grant(rules, where, options))];
+  const everywhere = [...mergeRules(cluster), ...pathRules(parts)];
+  return [
+    account,
+    ...grant(everywhere, undefined, options),
+    ...[...roles].flatMap(([where, rules]) => grant(mergeRules(rules), where, options)),
+  ];
+}
+
+type PathRule = { readonly nonResourceURLs: readonly string[]; readonly verbs: readonly string[] };
+
+function pathRules(parts: readonly PartDeclaration[]): readonly PathRule[] {
+  const paths = new Set(parts.flatMap((part) => ("paths" in part ? (part.paths ?? []) : [])));
+  return paths.size === 0 ? [] : [{ nonResourceURLs: [...paths].toSorted(), verbs: ["get"] }];
 }
 
 /** A role and its binding, in a namespace or for the whole cluster. */
-function grant(rules: readonly RbacRule[], where: string | undefined, options: RbacOptions): readonly KubeObject[] {
+function grant(rules: readonly (RbacRule | PathRule)[], where: string | undefined, options: RbacOptions): readonly KubeObject[] {
   const { namespace } = options;
   const prefix = where === undefined ? "Cluster" : "";
   const name = where === undefined ? (options.clusterName ?? options.name) : options.name;
@@ -65,7 +77,7 @@ function grant(rules: readonly RbacRule[], where: string | undefined, options: R
   const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: `${prefix}Role`, name };
   const subjects = [{ kind: "ServiceAccount", name: options.name, namespace }];
   const objects = [
-    { ...head, kind: `${prefix}Role`, rules: mergeRules(rules) },
+    { ...head, kind: `${prefix}Role`, rules },
     { ...head, kind: `${prefix}RoleBinding`, roleRef, subjects },
   ];
   return objects;

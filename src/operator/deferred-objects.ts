@@ -7,7 +7,13 @@
  */
 import { err, ok, sha256Hex, sleep, type Result } from "#base";
 import { DEFERRED_OBJECTS, parseDeferredObjects } from "#bundle";
-import { bindLeaderService, FIELD_MANAGER, type LeaderService, type LeaderServiceContext, type RunningLeaderService } from "#controller-runtime";
+import {
+  bindLeaderService,
+  FIELD_MANAGER,
+  type LeaderService,
+  type LeaderServiceContext,
+  type RunningLeaderService,
+} from "#controller-runtime";
 import { canonicalJson, configMaps, describeObject, field, parseJson, type ConfigMap, type KubeObject, type Resource } from "#kube";
 import type { KubeClient } from "#kube-client";
 

@@ -19,7 +19,9 @@ let unavailable: string | undefined;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "lattice-stream-story-"));
-  const modules = COMPILED_CLUSTER_CRDS.filter(({ module }) => module.startsWith("sigs.k8s.io/cluster-api") && !module.includes("provider"));
+  const modules = COMPILED_CLUSTER_CRDS.filter(
+    ({ module }) => module.startsWith("sigs.k8s.io/cluster-api") && !module.includes("provider"),
+  );
   const published = await publishedCrds(modules);
   if (published.ok) stream = await registeredStream(expectOk(loadBundle(await publishedBundle(sharedPlane(), join(folder, "bundle")))));
   else unavailable = published.error;

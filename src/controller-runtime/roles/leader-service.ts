@@ -21,6 +21,8 @@ export type LeaderServiceDeclaration = {
   readonly indexes?: readonly Index[];
   /** Permissions that its own requests need. */
   readonly permissions?: readonly Need[];
+  /** Paths of the API server that are not resources, which it reads. */
+  readonly paths?: readonly string[];
   /** Permissions that it needs only in the namespace of the operator itself. */
   readonly homePermissions?: readonly Need[];
 };

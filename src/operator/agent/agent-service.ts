@@ -9,7 +9,7 @@ import { latticeClusters } from "#crds";
 import { configMaps, field, nodes, parseJson, secrets, secretsByMetadata, type KubeObject } from "#kube";
 import { openTunnelConnections, serveTunnel, startAgentLink, type AgentLink, type AgentTransport, type TunnelTarget } from "#link";
 import { AgentCertificate, type AgentCertificateOptions } from "./agent-certificate.ts";
-import { CLUSTER_API_PERMISSIONS } from "./cluster-api-permissions.ts";
+import { CLUSTER_API_PERMISSIONS, CLUSTER_API_PROBE } from "./cluster-api-permissions.ts";
 import { ExpiredRenewal } from "./expired-renewal.ts";
 import { nodeReport } from "./node-report.ts";
 import { parseParentConfig, type ParentConfig } from "./parent-config.ts";
@@ -35,6 +35,7 @@ export const agentService: LeaderService<AgentServiceShared> = {
   name: "agent",
   reads: [latticeClusters, configMaps, secretsByMetadata, nodes],
   permissions: CLUSTER_API_PERMISSIONS,
+  paths: [CLUSTER_API_PROBE],
   homePermissions: [{ resource: secrets, verbs: ["get", "create", "patch"] }],
   start: startAgent,
 };

@@ -1,10 +1,35 @@
 /**
- * What Cluster API on the parent does in a child, through the agent and with the operator's credential: it reads and drains nodes, keeps the kubeadm
- * configuration, upgrades kube-proxy and CoreDNS, and looks at etcd by port-forward.
+ * What Cluster API on the parent does in a child, through the agent and with the operator's credential: it reads and drains nodes, waits for their
+ * volumes, keeps the kubeadm configuration, upgrades kube-proxy and CoreDNS, and looks at etcd by port-forward.
  */
 import type { Need } from "#controller-runtime";
-import { clusterRoleBindings, clusterRoles, configMaps, daemonSets, deployments, nodes, pods, roleBindings, roles, secrets } from "#kube";
+import {
+  clusterRoleBindings,
+  clusterRoles,
+  configMaps,
+  daemonSets,
+  defineResource,
+  deployments,
+  namespaces,
+  nodes,
+  persistentVolumes,
+  pods,
+  roleBindings,
+  roles,
+  secrets,
+  type KubeObject,
+} from "#kube";
 
+/** Without an answer from there Cluster API does not connect; `system:discovery` does not include it. */
+export const CLUSTER_API_PROBE = "/";
+
+const volumeAttachments = defineResource<KubeObject>({
+  group: "storage.k8s.io",
+  version: "v1",
+  kind: "VolumeAttachment",
+  plural: "volumeattachments",
+  namespaced: false,
+});
 const ALL = ["get", "list", "watch", "create", "update", "patch", "delete"];
 
 export const CLUSTER_API_PERMISSIONS: readonly Need[] = [
@@ -16,5 +41,8 @@ export const CLUSTER_API_PERMISSIONS: readonly Need[] = [
   { resource: secrets, verbs: ["get", "create", "update", "patch", "delete"] },
   { resource: daemonSets, verbs: ["get", "list", "watch", "update", "patch"] },
   { resource: deployments, verbs: ["get", "list", "watch", "update", "patch"] },
-  ...[roles, roleBindings, clusterRoles, clusterRoleBindings].map((resource) => ({ resource, verbs: ["get"] })),
+  ...[namespaces, persistentVolumes, volumeAttachments].map((resource) => ({ resource, verbs: ["get", "list", "watch"] })),
+  ...[roles, roleBindings, clusterRoles].map((resource) => ({ resource, verbs: ["get"] })),
+  // the control-plane provider reads them from a cache
+  { resource: clusterRoleBindings, verbs: ["get", "list", "watch"] },
 ];

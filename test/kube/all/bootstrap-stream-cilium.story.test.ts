@@ -34,7 +34,9 @@ beforeAll(async () => {
   if (obtained.kind === "skipped") return void (skipped = obtained.why);
   const chart = join(expectOk(await moduleFolder(CILIUM)), "install/kubernetes/cilium");
   const env = { PATH: process.env["PATH"], HOME: folder };
-  const rendered = await runProgram(join(obtained.folder, HELM.name), ["template", "cilium", chart, "-n", "kube-system", ...SETTINGS], { env });
+  const rendered = await runProgram(join(obtained.folder, HELM.name), ["template", "cilium", chart, "-n", "kube-system", ...SETTINGS], {
+    env,
+  });
   expect([rendered.code, rendered.stderr]).toEqual([0, ""]);
   const bundle = await publishedBundle(plane, join(folder, "bundle"), rendered.stdout);
   stream = await registeredStream(expectOk(loadBundle(bundle)));

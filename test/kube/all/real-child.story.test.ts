@@ -94,10 +94,14 @@ describe("a second real API server as a child", () => {
       async () => (await read("lc c1", '.status.conditions[?(@.type=="AgentConnected")].status')) === "True" || undefined,
       { withinMs: 120_000, everyMs: 500 },
     );
-    const inventory = await eventually("the inventory of clusterctl", async () => {
-      const names = (await plane.kubectlOk(["get", "providers", "-A", "-o", "jsonpath={.items[*].metadata.name}"])).split(" ");
-      return names.length === MANAGERS.length ? names : undefined;
-    });
+    const inventory = await eventually(
+      "the inventory of clusterctl",
+      async () => {
+        const names = (await plane.kubectlOk(["get", "providers", "-A", "-o", "jsonpath={.items[*].metadata.name}"])).split(" ");
+        return names.length === MANAGERS.length ? names : undefined;
+      },
+      { withinMs: 60_000 },
+    );
     expect(inventory.toSorted()).toEqual(MANAGERS.map(({ name }) => name).toSorted());
     expect(operator.output()).not.toMatch(/forbidden/i);
   });
@@ -120,11 +124,20 @@ describe("a second real API server as a child", () => {
       },
       { withinMs: 90_000, everyMs: 500 },
     );
+    const logs = MANAGERS.map(({ binary }) => readFileSync(join(managers?.folder ?? "", `${binary}.log`), "utf8"));
+    expect(logs.flatMap((log) => log.split("\n").filter((line) => line.includes("is forbidden")))).toEqual([]);
     expect(await read("cluster c1", ".spec.controlPlaneEndpoint")).toBe('{"host":"127.0.0.9","port":6443}');
     expect(await parent.kubectlOk(["get", "clusterresourcesets", "-A", "-o", "name"])).toBe("");
     const kinds = "latticeclusters,clusters,machines,kubeadmcontrolplanes,kubeadmconfigs,devclusters,devmachines,configmaps";
     const objects = await parent.kubectlOk(["get", kinds, "-A", "-o", "yaml"]);
-    const secrets = await parent.kubectlOk(["get", "secrets", "-n", "capi-c1", "-o", "jsonpath={range .items[*]}{.data.value}{'\\n'}{end}"]);
+    const secrets = await parent.kubectlOk([
+      "get",
+      "secrets",
+      "-n",
+      "capi-c1",
+      "-o",
+      "jsonpath={range .items[*]}{.data.value}{'\\n'}{end}",
+    ]);
     const texts = secrets.split("\n").map((value) => Buffer.from(value, "base64").toString());
     const port = new RegExp(`\\b${new URL(plane.url).port}\\b`);
     expect([objects, ...texts].filter((one) => port.test(one))).toEqual([]);

@@ -21,7 +21,12 @@ export type BootstrappedMachine = {
   readonly startControlPlane: (version: string) => Promise<string>;
 };
 
-export type MachineResult = { readonly code: number | null; readonly output: string; readonly root: string; readonly node?: string | undefined };
+export type MachineResult = {
+  readonly code: number | null;
+  readonly output: string;
+  readonly root: string;
+  readonly node?: string | undefined;
+};
 
 const TOKEN = "token-of-the-machine";
 

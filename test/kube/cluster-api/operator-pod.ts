@@ -31,7 +31,9 @@ export async function runOperatorPod(plane: PlaneAccess, node: string, folder: s
   const [container, ...more] = pod.spec.containers;
   expect(more).toEqual([]);
   const args = fieldAt(container, "args") as readonly string[];
-  const placed = args.map((arg) => (arg.startsWith("/var/lib/lattice/") ? join(folder, "state", arg.slice("/var/lib/lattice/".length)) : arg));
+  const placed = args.map((arg) =>
+    arg.startsWith("/var/lib/lattice/") ? join(folder, "state", arg.slice("/var/lib/lattice/".length)) : arg,
+  );
   const env = { HOME: folder, KUBECONFIG: kubeconfig, POD_NAME: name, POD_NAMESPACE: "lattice-system" };
   const child = spawn(process.execPath, [PROGRAM, ...placed], { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] });
   const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));

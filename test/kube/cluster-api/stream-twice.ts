@@ -11,6 +11,7 @@ import { eventually, realPlane, type RealPlane } from "../harness/index.ts";
 import { MANAGERS } from "./managers.ts";
 
 const LIMIT_MS = 180_000;
+const WITHIN = { withinMs: 90_000 };
 const VERSIONS = 'jsonpath={range .items[*]}{.kind} {.metadata.namespace}/{.metadata.name} {.metadata.resourceVersion}{"\\n"}{end}';
 const PROVIDERS = 'jsonpath={range .items[*]}{.metadata.namespace}/{.metadata.name} {.type} {.version} {.metadata.labels}{"\\n"}{end}';
 
@@ -23,7 +24,7 @@ export async function expectAppliedTwice(stream: string, flags: readonly string[
   expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining("unknown")]);
   const first = await apply(stream);
   expect([first.code, first.stderr]).toEqual([0, ""]);
-  await plane.kubectlOk(["wait", "--for=condition=Established", "--timeout=60s", "crds", "--all"]);
+  await plane.kubectlOk(["wait", "--for=condition=Established", "--timeout=120s", "crds", "--all"]);
   await addInventory(plane);
   const before = await versionsOf(plane, stream);
   expect(before).toHaveLength(expectOk(parseYaml(stream)).length);
@@ -54,11 +55,15 @@ async function addInventory(plane: RealPlane): Promise<void> {
     return `${namespace}/${name} ${type} v${version} ${JSON.stringify(labels)}`;
   });
   const listed = async () => (await plane.kubectlOk(["get", "providers", "-A", "-o", PROVIDERS])).trimEnd().split("\n");
-  await eventually("the inventory of clusterctl", async () => (await listed()).length === wanted.length || undefined);
-  await eventually("the operator has recorded it", async () => {
-    const map = await plane.kubectlOk(["get", "configmap", "lattice-deferred-objects", "-n", "lattice-system", "-o", "yaml"]);
-    return map.includes("lattice.dev/applied-objects") || undefined;
-  });
+  await eventually("the inventory of clusterctl", async () => (await listed()).length === wanted.length || undefined, WITHIN);
+  await eventually(
+    "the operator has recorded it",
+    async () => {
+      const map = await plane.kubectlOk(["get", "configmap", "lattice-deferred-objects", "-n", "lattice-system", "-o", "yaml"]);
+      return map.includes("lattice.dev/applied-objects") || undefined;
+    },
+    WITHIN,
+  );
   expect((await listed()).toSorted()).toEqual(wanted.toSorted());
   stop.abort();
   await running;
