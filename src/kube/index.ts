@@ -121,6 +121,7 @@ export {
   storageClasses,
   validatingAdmissionPolicies,
   validatingWebhookConfigurations,
+  volumeAttachments,
   volumeAttributesClasses,
   type ActiveJob,
   type AddressType,

@@ -159,6 +159,7 @@ export {
   persistentVolumeClaims,
   persistentVolumes,
   storageClasses,
+  volumeAttachments,
   volumeAttributesClasses,
   type PersistentVolume,
   type PersistentVolumeClaim,

@@ -8,7 +8,6 @@ import {
   clusterRoles,
   configMaps,
   daemonSets,
-  defineResource,
   deployments,
   namespaces,
   nodes,
@@ -17,19 +16,12 @@ import {
   roleBindings,
   roles,
   secrets,
-  type KubeObject,
+  volumeAttachments,
 } from "#kube";
 
 /** Without an answer from there Cluster API does not connect; `system:discovery` does not include it. */
 export const CLUSTER_API_PROBE = "/";
 
-const volumeAttachments = defineResource<KubeObject>({
-  group: "storage.k8s.io",
-  version: "v1",
-  kind: "VolumeAttachment",
-  plural: "volumeattachments",
-  namespaced: false,
-});
 const ALL = ["get", "list", "watch", "create", "update", "patch", "delete"];
 
 export const CLUSTER_API_PERMISSIONS: readonly Need[] = [

@@ -40,7 +40,8 @@ beforeAll(async () => {
   const obtained = await obtainPrograms(CAPI_BINARIES, { beside: parent.binaries, environment: process.env, say });
   if (obtained.kind === "failed") throw new Error(obtained.why);
   if (obtained.kind === "skipped") return void (skipped = obtained.why);
-  managers = await startCapiManagers({ kubeconfig: parent.kubeconfigPath, kubectl: parent.kubectl }, obtained.folder);
+  const server = { kubeconfig: parent.kubeconfigPath, kubectl: (...call: Parameters<RealPlane["kubectl"]>) => parent.kubectl(...call) };
+  managers = await startCapiManagers(server, obtained.folder);
   cell = await startManagementCell(parent, expectOk(loadBundle(await publishedBundle(parent, join(folder, "bundle")))));
 }, BUILD_LIMIT_MS);
 

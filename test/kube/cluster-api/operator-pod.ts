@@ -7,7 +7,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { expectOk } from "#base";
-import { fieldAt, parseJson, type Pod } from "#kube";
+import { fieldAt, parseJson, type KubeList, type Pod } from "#kube";
 import { PROGRAM } from "../../builders/program.ts";
 import { eventually, type PlaneAccess } from "../harness/index.ts";
 
@@ -17,9 +17,8 @@ const HOME = ["-n", "lattice-system"];
 
 export async function runOperatorPod(plane: PlaneAccess, node: string, folder: string): Promise<OperatorPodProcess> {
   const pod = await eventually("the Pod of the operator", async () => {
-    const listed = expectOk(parseJson(await plane.kubectlOk(["get", "pods", ...HOME, "-o", "json"])));
-    const items = fieldAt(listed, "items");
-    return Array.isArray(items) ? (items[0] as unknown as Pod | undefined) : undefined;
+    const listed = expectOk(parseJson(await plane.kubectlOk(["get", "pods", ...HOME, "-o", "json"]))) as unknown as KubeList<Pod>;
+    return listed.items[0];
   });
   const { name } = pod.metadata;
   await bind(plane, name, node);
