@@ -11,7 +11,7 @@ import { loadBundle } from "#bundle";
 import { COMPILED_CLUSTER_CRDS, publishedCrds, sharedPlane } from "./harness/index.ts";
 import { publishedBundle } from "./cluster-api/published-bundle.ts";
 import { registeredStream } from "./cluster-api/registered-stream.ts";
-import { expectAppliedTwice } from "./cluster-api/stream-twice.ts";
+import { expectAppliedTwice, inventoryLine } from "./cluster-api/stream-twice.ts";
 
 let folder = "";
 let stream = "";
@@ -38,5 +38,15 @@ describe("the manifests of a new cluster", () => {
     if (unavailable !== undefined) skip(unavailable);
     expect(stream).toContain("kubeadmcontrolplanes.controlplane.cluster.x-k8s.io");
     await expectAppliedTwice(stream, flags);
+  });
+
+  test("of provider local, with its reduced kinds, are complete after one run too", { timeout: 240_000 }, async () => {
+    const inventory = [
+      inventoryLine("capi-system/cluster-api", "CoreProvider", "v1.14.2"),
+      inventoryLine("capi-kubeadm-bootstrap-system/bootstrap-kubeadm", "BootstrapProvider", "v1.14.2"),
+      inventoryLine("capi-kubeadm-control-plane-system/control-plane-kubeadm", "ControlPlaneProvider", "v1.14.2"),
+      inventoryLine("capl-system/infrastructure-local", "InfrastructureProvider", "v0.1.0"),
+    ];
+    await expectAppliedTwice(await registeredStream(), ["--server-side"], inventory);
   });
 });

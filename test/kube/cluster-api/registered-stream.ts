@@ -1,6 +1,5 @@
 /**
- * The manifests that a new cluster of provider docker gets when it registers: the answer of a cell with this bundle, over HTTPS, as its first node
- * gets it. The cell is an embedded cluster with a real operator.
+ * The manifests that a new cluster gets when it registers: the answer of a cell with this bundle, over HTTPS, as its first node gets it. The cell is an embedded cluster with a real operator.
  */
 import { expect } from "vitest";
 import type { Bundle } from "#bundle";
@@ -8,17 +7,18 @@ import type { FixtureObject } from "#embedded-cluster";
 import { fieldAt, secrets, type KubeObject } from "#kube";
 import { bootstrapToken, decoded, post, runOperator, startCellCluster } from "../../builders/two-clusters.ts";
 
-const CHILD: FixtureObject = {
+const child = (type: "docker" | "local"): FixtureObject => ({
   apiVersion: "lattice.dev/v1alpha1",
   kind: "LatticeCluster",
-  metadata: { name: "c1", annotations: { "lattice.dev/backend": "inMemory" } },
-  spec: { provider: { type: "docker", kubernetes: { version: "1.36.3" } }, nodes: { controlPlane: 1, workers: 0 } },
-};
+  metadata: { name: "c1", ...(type === "docker" ? { annotations: { "lattice.dev/backend": "inMemory" } } : {}) },
+  spec: { provider: { type, kubernetes: { version: "1.36.3" } }, nodes: { controlPlane: 1, workers: 0 } },
+});
 
-export async function registeredStream(bundle: Bundle): Promise<string> {
+/** Without a bundle: of a cluster of provider local. */
+export async function registeredStream(bundle?: Bundle): Promise<string> {
   const { cluster, ports } = await startCellCluster();
   const operator = await runOperator(cluster, {}, { bundle });
-  await cluster.add(CHILD);
+  await cluster.add(child(bundle === undefined ? "local" : "docker"));
   const token = await bootstrapToken(cluster, "c1");
   const key = { namespace: "capi-c1", name: "c1-kubeconfig" };
   const secret = await cluster.waitFor<KubeObject>(secrets, key, (found) => found !== undefined, { timeoutMs: 20_000 });

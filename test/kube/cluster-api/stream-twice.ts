@@ -15,8 +15,27 @@ const WITHIN = { withinMs: 90_000 };
 const VERSIONS = 'jsonpath={range .items[*]}{.kind} {.metadata.namespace}/{.metadata.name} {.metadata.resourceVersion}{"\\n"}{end}';
 const PROVIDERS = 'jsonpath={range .items[*]}{.metadata.namespace}/{.metadata.name} {.type} {.version} {.metadata.labels}{"\\n"}{end}';
 
+/** The inventory of the published components. */
+const PUBLISHED_INVENTORY: readonly string[] = MANAGERS.map(({ name, namespace, type, version }) =>
+  inventoryLine(`${namespace}/${name}`, type, `v${version}`),
+);
+
+/** One Provider, as `clusterctl init` makes it. */
+export function inventoryLine(path: string, type: string, version: string): string {
+  const labels = {
+    "cluster.x-k8s.io/provider": path.split("/")[1],
+    "clusterctl.cluster.x-k8s.io": "",
+    "clusterctl.cluster.x-k8s.io/core": "inventory",
+  };
+  return `${path} ${type} ${version} ${JSON.stringify(labels)}`;
+}
+
 /** `flags`: of `kubectl apply`. The same expectations for every form. */
-export async function expectAppliedTwice(stream: string, flags: readonly string[]): Promise<void> {
+export async function expectAppliedTwice(
+  stream: string,
+  flags: readonly string[],
+  inventory: readonly string[] = PUBLISHED_INVENTORY,
+): Promise<void> {
   // without a controller manager no object changes unless the story, or the operator, changes it
   await using plane = await realPlane({ controllerManager: "absent" });
   const apply = (text: string) => plane.kubectl(["apply", ...flags, "--validate=strict", "-f", "-"], { stdin: text, limitMs: LIMIT_MS });
@@ -25,7 +44,7 @@ export async function expectAppliedTwice(stream: string, flags: readonly string[
   const first = await apply(stream);
   expect([first.code, first.stderr]).toEqual([0, ""]);
   await plane.kubectlOk(["wait", "--for=condition=Established", "--timeout=120s", "crds", "--all"]);
-  await addInventory(plane);
+  await addInventory(plane, inventory);
   const before = await versionsOf(plane, stream);
   expect(before).toHaveLength(expectOk(parseYaml(stream)).length);
   const second = await apply(stream);
@@ -38,7 +57,7 @@ async function versionsOf(plane: RealPlane, stream: string): Promise<readonly st
 }
 
 /** The operator of the new cluster runs until the inventory is there, as its ServiceAccount. */
-async function addInventory(plane: RealPlane): Promise<void> {
+async function addInventory(plane: RealPlane, wanted: readonly string[]): Promise<void> {
   const account = ["system:serviceaccount:lattice-system:lattice-operator", ["system:serviceaccounts", "system:authenticated"]] as const;
   const client = await clientOf(plane.kubeconfigFor(...account));
   const stop = new AbortController();
@@ -46,14 +65,6 @@ async function addInventory(plane: RealPlane): Promise<void> {
   const world = { client, clock: systemClock, random: seededRandom(1), logger: silentLogger };
   const operator = expectOk(await startOperator(config, { ...world, metrics: new MetricsRegistry(), tracer: noTracing }, stop.signal));
   const running = operator.run(stop.signal);
-  const wanted = MANAGERS.map(({ name, namespace, type, version }) => {
-    const labels = {
-      "cluster.x-k8s.io/provider": name,
-      "clusterctl.cluster.x-k8s.io": "",
-      "clusterctl.cluster.x-k8s.io/core": "inventory",
-    };
-    return `${namespace}/${name} ${type} v${version} ${JSON.stringify(labels)}`;
-  });
   const listed = async () => (await plane.kubectlOk(["get", "providers", "-A", "-o", PROVIDERS])).trimEnd().split("\n");
   await eventually("the inventory of clusterctl", async () => (await listed()).length === wanted.length || undefined, WITHIN);
   await eventually(
