@@ -114,6 +114,22 @@ test.each(rows)("$name", ({ given, want }) => {
   expect(rulesOf(rbacFor(given, { name: "lattice", namespace: "lattice-system" }), "ClusterRole")).toEqual(want);
 });
 
+test("paths that are not resources may be read, each once, in the whole cluster", () => {
+  const parts: readonly PartDeclaration[] = [
+    { name: "a", paths: ["/", "/metrics"] },
+    { name: "b", paths: ["/"] },
+  ];
+  const objects = rbacFor(parts, { name: "op", namespace: "home" });
+  const rules = (kind: string) =>
+    field(
+      objects.find((object) => object.kind === kind),
+      "rules",
+    );
+  expect(rules("ClusterRole")).toContainEqual({ nonResourceURLs: ["/", "/metrics"], verbs: ["get"] });
+  expect(JSON.stringify(rules("Role"))).not.toContain("nonResourceURLs");
+  expect(JSON.stringify(rbacFor([{ name: "c" }], { name: "op", namespace: "home" }))).not.toContain("nonResourceURLs");
+});
+
 test("leases are allowed in the operator's own namespace only, and only its own lease can be changed", () => {
   const objects = rbacFor([], { name: "lattice", namespace: "lattice-system", leaseName: "lead" });
   expect(rulesOf(objects, "Role")).toEqual(["coordination.k8s.io: leases: create", "coordination.k8s.io: leases: get,update (lead)"]);
@@ -197,18 +213,6 @@ test("the order of the rules does not matter", () => {
   ];
   expect(mergeRules(rules)).toEqual(mergeRules(rules.toReversed()));
   expect(mergeRules(rules).map(line)).toEqual(["a: x,y: create,get", "a: x: create,get (m,n)", "b: x,y: create,get"]);
-});
-
-test("paths that are no resources are in the ClusterRole, once", () => {
-  const services = [
-    { name: "a", paths: ["/", "/metrics"] },
-    { name: "b", paths: ["/"] },
-  ];
-  const granting = rbacFor(services, { name: "op", namespace: "home" }).filter((object) =>
-    JSON.stringify(object).includes("nonResourceURLs"),
-  );
-  expect(granting.map(({ kind }) => kind)).toEqual(["ClusterRole"]);
-  expect(field(granting[0], "rules")).toContainEqual({ nonResourceURLs: ["/", "/metrics"], verbs: ["get"] });
 });
 
 test("permissions in the operator's own namespace are in its Role there, and nowhere else", () => {

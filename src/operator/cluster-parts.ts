@@ -1,4 +1,7 @@
-/** The parts of an operator that are about clusters: the cluster controller, which always runs, and the roles cell, agent and self-manager. */
+/**
+ * The parts of an operator that are about clusters: the cluster controller and deferred objects, which always run, and the roles cell, agent and
+ * self-manager.
+ */
 import type { Metrics, Result } from "#base";
 import type { Bundle } from "#bundle";
 import { bindController, type PartDeclaration } from "#controller-runtime";
@@ -7,6 +10,7 @@ import type { Deployment, KubeObject } from "#kube";
 import type { TunnelTarget } from "#link";
 import { agentService, bindAgentService } from "./agent/agent-service.ts";
 import { bindCellService, cellService } from "./cell/cell-service.ts";
+import { bindDeferredObjects, deferredObjectsService } from "./deferred-objects.ts";
 import type { OperatorPart } from "./parts.ts";
 
 export type ClusterPartsOptions = {
@@ -24,12 +28,19 @@ export function clusterState(home: string): ClusterShared {
   return { home, cell: new CellSlot(), uplink: new UplinkSlot() };
 }
 
-export const clusterDeclarations: readonly PartDeclaration[] = [clusterController, selfManagerController, cellService, agentService];
+export const clusterDeclarations: readonly PartDeclaration[] = [
+  clusterController,
+  selfManagerController,
+  cellService,
+  agentService,
+  deferredObjectsService,
+];
 
-/** Stopped until the cluster has what they need. */
+/** Those with a role are stopped until the cluster has what they need. */
 export function clusterRoles({ shared, ...options }: ClusterPartsOptions): readonly OperatorPart[] {
   const { home, cell: slot, uplink } = shared;
   return [
+    { name: "deferred-objects", services: [bindDeferredObjects({ home })] },
     { name: "cell", role: "stopped", services: [bindCellService({ ...options, home, slot })] },
     { name: "agent", role: "stopped", services: [bindAgentService({ ...options, home, uplink })] },
     { name: "self-manager", role: "stopped", controllers: [bindController(selfManagerController, { home })] },
