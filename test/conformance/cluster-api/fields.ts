@@ -1,0 +1,73 @@
+/** What of an object of Cluster API is compared. */
+import { fieldAt, isJsonObject, type Json } from "#kube";
+import type { StoryObject } from "./recorder.ts";
+
+type Fields = readonly (readonly [name: string, value: string])[];
+type Reported = { readonly type: string; readonly status: string; readonly reason: string; readonly message?: string };
+
+export const conditionsOf = (object: StoryObject): readonly Reported[] => (fieldAt(object, "status", "conditions") ?? []) as unknown as readonly Reported[];
+
+/** Sequences. */
+export function stateFields(object: StoryObject): Fields {
+  const phase = fieldAt(object, "status", "phase");
+  const deleting = object.metadata.deletionTimestamp === undefined ? [] : [["deletionTimestamp", "set"] as const];
+  return [
+    ...(typeof phase === "string" ? [["phase", phase] as const] : []),
+    ...deleting,
+    ...conditionsOf(object).map(({ type, status, reason }) => [type, `${status} ${reason}`] as const),
+  ];
+}
+
+const COUNTS = ["replicas", "readyReplicas", "availableReplicas", "upToDateReplicas", "expectedMachines", "currentHealthy"];
+
+export function replicaFields(object: StoryObject): readonly (readonly [string, number])[] {
+  const grouped = ["controlPlane", "workers"].flatMap((group) => ["desiredReplicas", ...COUNTS.slice(0, 4)].map((name) => `status.${group}.${name}`));
+  return ["spec.replicas", ...COUNTS.map((name) => `status.${name}`), ...grouped].flatMap((path) => {
+    const value = fieldAt(object, ...path.split("."));
+    return typeof value === "number" ? [[path, value] as const] : [];
+  });
+}
+
+const PATHS: readonly string[] = [
+  "spec.providerID",
+  "spec.version",
+  "spec.selector",
+  "spec.controlPlaneEndpoint",
+  "spec.bootstrap",
+  "spec.infrastructureRef",
+  "spec.readinessGates",
+  "spec.deletion",
+  "spec.keys",
+  "spec.type",
+  "status.nodeRef",
+  "status.nodeInfo.kubeletVersion",
+  "status.dataSecretName",
+  "status.initialization",
+  "status.selector",
+  "status.version",
+  "status.versions",
+];
+
+export function finalFields(object: StoryObject): Fields {
+  const { labels = {}, annotations = {}, finalizers = [], ownerReferences = [] } = object.metadata;
+  const owners = ownerReferences.map(({ kind, name, controller }) => `${kind} ${name}${controller === true ? " (controller)" : ""}`);
+  return [
+    ...Object.entries(labels).map(([key, value]) => [`label ${key}`, value] as const),
+    ...Object.entries(annotations).map(([key, value]) => [`annotation ${key}`, value] as const),
+    ...(finalizers.length === 0 ? [] : [["finalizers", [...finalizers].toSorted().join(", ")] as const]),
+    ...(owners.length === 0 ? [] : [["owners", owners.toSorted().join(", ")] as const]),
+    ...PATHS.flatMap((path) => {
+      const value = fieldAt(object, ...path.split("."));
+      return value === undefined ? [] : [[path, textOf(value)] as const];
+    }),
+    ...conditionsOf(object).flatMap(({ type, message = "" }) => (message === "" ? [] : [[`${type} message`, JSON.stringify(message)] as const])),
+  ];
+}
+
+function textOf(value: Json): string {
+  if (typeof value === "string") return value;
+  if (Array.isArray(value)) return `[${value.map(textOf).join(", ")}]`;
+  if (!isJsonObject(value)) return String(value);
+  const entries = Object.entries(value).toSorted(([left], [right]) => (left < right ? -1 : 1));
+  return `{${entries.map(([key, one]) => `${key}: ${textOf(one ?? null)}`).join(", ")}}`;
+}
