@@ -18,13 +18,16 @@ export function stateFields(object: StoryObject): Fields {
   ];
 }
 
-const COUNTS = ["replicas", "readyReplicas", "availableReplicas", "upToDateReplicas", "expectedMachines", "currentHealthy"];
+const COUNTS = ["replicas", "readyReplicas", "availableReplicas", "upToDateReplicas", "expectedMachines", "currentHealthy", "remediationsAllowed"];
 
-export function replicaFields(object: StoryObject): readonly (readonly [string, number])[] {
+/** `hasSurge`: a rollout raises it for as long as a machine takes to start. */
+export type NumberField = { readonly field: string; readonly count: number; readonly hasSurge: boolean };
+
+export function replicaFields(object: StoryObject): readonly NumberField[] {
   const grouped = ["controlPlane", "workers"].flatMap((group) => ["desiredReplicas", ...COUNTS.slice(0, 4)].map((name) => `status.${group}.${name}`));
-  return ["spec.replicas", ...COUNTS.map((name) => `status.${name}`), ...grouped].flatMap((path) => {
-    const value = fieldAt(object, ...path.split("."));
-    return typeof value === "number" ? [[path, value] as const] : [];
+  return ["spec.replicas", ...COUNTS.map((name) => `status.${name}`), ...grouped].flatMap((field) => {
+    const count = fieldAt(object, ...field.split("."));
+    return typeof count === "number" ? [{ field, count, hasSurge: field.endsWith(".replicas") }] : [];
   });
 }
 

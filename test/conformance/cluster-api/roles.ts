@@ -20,6 +20,7 @@ export class StoryRoles {
       .replaceAll(/\bc1-md-([a-z0-9]{5})-[a-z0-9]{5}\b/g, (_, set: string) => `<worker of set ${this.#number(`c1-md-${set}`)}>`)
       .replaceAll(/\bc1-md-[a-z0-9]{5}\b/g, (name) => `<set ${this.#number(name)}>`)
       .replaceAll(/\bc1-cp-[a-z0-9]{5}\b/g, "<control-plane machine>")
+      .replaceAll(/\d{4}-\d\d-\d\dT[\d:]+Z/g, "<time>")
       .replaceAll(/\b\d+-[a-z0-9]{5}\b/g, "<hash>")
       .replaceAll(/127\.0\.0\.\d+/g, "<address>")
       .replaceAll(/port: \d+/g, "port: <port>");

@@ -57,7 +57,7 @@ class Scenario {
     await this.#repair();
     await this.#step("a new template of the control plane", 3, () => this.#rollControlPlane());
     this.#recorder.chapter("deleted");
-    expectOk(await this.#plane.client.delete(storyResource("Cluster"), { namespace, name: SCENARIO_CLUSTER }));
+    await this.#delete("Cluster", SCENARIO_CLUSTER);
     await this.#until("the Cluster is gone", () => this.#recorder.all("Cluster").length === 0);
     await this.#plane.quiet(() => this.#recorder.length);
   }
@@ -98,6 +98,7 @@ class Scenario {
     const node = String(fieldAt(victim, "status", "nodeRef", "name"));
     const isReplaced = () => !this.#recorder.all("Machine").some(({ metadata }) => metadata.name === victim?.metadata.name);
     await this.#step("a Node fails", 3, () => this.#plane.failNode(node), isReplaced);
+    await this.#step("the MachineHealthCheck is deleted", 3, () => this.#delete("MachineHealthCheck", "c1-md"));
   }
 
   async #copyTemplate(name: string): Promise<string> {
@@ -127,10 +128,16 @@ class Scenario {
     );
   }
 
+  /** The Cluster comes last: what it refers to exists when its first pass runs. */
   async #apply(yaml: string): Promise<void> {
-    for (const object of expectOk(parseYaml(yaml)) as unknown as readonly KubeObject[]) {
+    const objects = expectOk(parseYaml(yaml)) as unknown as readonly KubeObject[];
+    for (const object of objects.toSorted((left, right) => Number(left.kind === "Cluster") - Number(right.kind === "Cluster"))) {
       expectOk(await this.#plane.client.apply(storyResource(object.kind), object, { fieldManager: "story", force: true }));
     }
+  }
+
+  async #delete(kind: string, name: string): Promise<void> {
+    expectOk(await this.#plane.client.delete(storyResource(kind), { namespace, name }));
   }
 
   async #patch(kind: string, name: string, patch: Json): Promise<void> {

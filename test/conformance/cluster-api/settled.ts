@@ -20,7 +20,7 @@ export function isSettled(recorder: Pick<ClusterApiRecorder, "all">, machines: n
   const found = recorder.all("Machine");
   if (found.length !== machines || found.some((machine) => fieldAt(machine, "status", "phase") !== "Running")) return false;
   if (CHECKED.slice(0, 5).some((kind) => recorder.all(kind).length === 0)) return false;
-  return CHECKED.flatMap((kind) => recorder.all(kind)).every(isHealthy) && countsAgree(recorder, machines);
+  return CHECKED.flatMap((kind) => recorder.all(kind)).every(isHealthy) && countsAgree(recorder, machines) && isChecked(recorder, machines - 1);
 }
 
 function isHealthy(object: KubeObject): boolean {
@@ -29,6 +29,15 @@ function isHealthy(object: KubeObject): boolean {
   if (conditions.length === 0 || conditions.some(isWrong)) return false;
   const observed = fieldAt(object, "status", "observedGeneration");
   return observed === undefined || observed === object.metadata.generation;
+}
+
+/** A health check has seen all workers. Real ones look every 15 seconds. */
+function isChecked(recorder: Pick<ClusterApiRecorder, "all">, workers: number): boolean {
+  const [check] = recorder.all("MachineHealthCheck");
+  if (check === undefined) return true;
+  const isKnown = ["expectedMachines", "currentHealthy"].every((field) => fieldAt(check, "status", field) === workers);
+  const passed = recorder.all("Machine").filter((machine) => statusOfCondition(machine, "HealthCheckSucceeded") === "True");
+  return isKnown && passed.length === workers && statusOfCondition(check, "RemediationAllowed") === "True";
 }
 
 /** The Cluster counts its machines last. */

@@ -1,110 +1,100 @@
 /**
  * The recorded life of a cluster as text that is the same on every run: the golden file.
  *
- * Controllers write at the same time, so the order of writes to different objects, and of writes to different fields of one object, is not
- * that of causes. The rule:
- * - Each chapter lists objects by kind and role ("worker of set 1"); generated names, uids, times and addresses are left out. Objects of one role
- *   with the same lines are shown once, with their number.
- * - A phase and the status and reason of a condition are sequences: all values of the chapter, in order. A value that a controller may or may
- *   not show, depending on how many changes one pass sees, is left out: `isPassing` has the list.
- * - Numbers of replicas are reduced to turning points: 0, 1, 2 and 0, 2 are both "0 → 2".
- * - Metadata, messages and other fields are shown as they are at the end of the chapter, if they differ from those at its beginning.
+ * Controllers write at the same time, so the order of writes to different objects, and to different fields of one object, is not that of causes.
+ * Each field has its own line, in a form that does not depend on how many changes one pass of a controller sees:
+ * - Objects are listed by kind and role ("worker of set 1"); generated names, uids, times and addresses are replaced. Objects of one role with the
+ *   same lines are shown once, with their number.
+ * - A phase, or status and reason of a condition, is a sequence: the values of the chapter in the order of their first appearance, then the last
+ *   one. A condition that changes forth and back twice is the same as one that does so once. Values of `SHORT_LIVED` are left out.
+ * - A number of machines is shown at the beginning, at its highest, and at the end of the chapter. Numbers of ready, available and up-to-date
+ *   machines have no highest value: they depend on which of two machines changes first.
+ * - Other fields are shown at the end of the chapter, if they differ from its beginning. Those of objects that are gone are not shown.
  * - The order in which objects are gone is that of the last object of each role.
  */
-import { fieldAt, type Json } from "#kube";
-import { finalFields, replicaFields, stateFields } from "./fields.ts";
+import { finalFields, replicaFields, stateFields, type NumberField } from "./fields.ts";
 import { goneOrder } from "./gone-order.ts";
+import { isRace, SHORT_LIVED } from "./races.ts";
 import { StoryRoles } from "./roles.ts";
-import type { StoryChapter, StoryObject } from "./recorder.ts";
-
-type History = { readonly role: string; readonly states: Map<string, string[]>; readonly counts: Map<string, number[]>; first?: StoryObject; last?: StoryObject; isNew: boolean; isGone: boolean };
+import type { StoryChapter, StoryEvent, StoryObject } from "./recorder.ts";
 
 export function storyText(chapters: readonly StoryChapter[]): string {
   const roles = new StoryRoles(chapters);
   const known = new Map<string, StoryObject>();
-  const parts: string[] = [];
-  for (const { title, events } of chapters) {
-    if (events.length === 0) continue;
-    const histories = new Map<string, History>();
-    for (const { type, object } of events) {
-      const key = `${object.kind} ${object.metadata.uid ?? ""}`;
-      const before = known.get(key);
-      const history = histories.get(key) ?? openHistory(roles.of(object), before);
-      histories.set(key, history);
-      note(history, object);
-      if (type === "DELETED") history.isGone = true;
-      known.set(key, object);
-    }
-    const gone = goneOrder(events, roles);
-    parts.push([`## ${title}`, "", ...linesOf([...histories.values()], roles), ...(gone.length === 0 ? [] : ["", `gone: ${gone.join(" → ")}`])].join("\n"));
-  }
-  return `${parts.join("\n\n")}\n`;
+  const shown = chapters.filter(({ events }) => events.length > 0).map((chapter) => chapterText(chapter, { roles, known }));
+  return `${shown.join("\n\n")}\n`;
 }
 
-function openHistory(role: string, before: StoryObject | undefined): History {
-  const history: History = { role, states: new Map(), counts: new Map(), isNew: before === undefined, isGone: false };
-  if (before === undefined) return history;
-  history.first = before;
-  for (const [field, value] of stateFields(before)) history.states.set(field, [value]);
-  for (const [field, count] of replicaFields(before)) history.counts.set(field, [count]);
-  return history;
+/** `known`: the newest version of each object, by uid. */
+type Past = { readonly roles: StoryRoles; readonly known: Map<string, StoryObject> };
+
+function chapterText({ title, events }: StoryChapter, { roles, known }: Past): string {
+  const histories = new Map<string, StoryEvent[]>();
+  for (const event of events) {
+    const uid = event.object.metadata.uid ?? "";
+    histories.set(uid, [...(histories.get(uid) ?? []), event]);
+  }
+  const blocks = new Map<string, number>();
+  for (const [uid, history] of histories) {
+    const block = blockOf(title, roles, { before: known.get(uid), history });
+    if (block !== undefined) blocks.set(block, (blocks.get(block) ?? 0) + 1);
+    const last = history.at(-1);
+    if (last !== undefined) known.set(uid, last.object);
+  }
+  const lines = [...blocks].map(([block, count]) => (count === 1 ? block : block.replace("\n", ` (${count})\n`))).toSorted();
+  const gone = goneOrder(events, roles);
+  return [`## ${title}`, "", ...lines, ...(gone.length === 0 ? [] : ["", `gone: ${gone.join(" → ")}`])].join("\n");
 }
 
-function note(history: History, object: StoryObject): void {
-  history.last = object;
-  for (const [field, value] of stateFields(object)) {
-    const values = history.states.get(field) ?? [];
-    if (values.at(-1) !== value) history.states.set(field, [...values, value]);
-  }
-  for (const [field, count] of replicaFields(object)) {
-    const counts = history.counts.get(field) ?? [];
-    if (counts.at(-1) !== count) history.counts.set(field, [...counts, count]);
-  }
+type History = { readonly before: StoryObject | undefined; readonly history: readonly StoryEvent[] };
+
+function blockOf(chapter: string, roles: StoryRoles, { before, history }: History): string | undefined {
+  const versions = history.map(({ object }) => object);
+  const last = history.at(-1);
+  if (last === undefined) return undefined;
+  const role = roles.of(last.object);
+  const isGone = last.type === "DELETED";
+  const lines = [
+    ...(before === undefined ? [["object", isGone ? "created, gone" : "created"] as const] : isGone ? [["object", "gone"] as const] : []),
+    ...sequences(before, versions),
+    ...numbers(before, versions, isGone),
+    ...(isGone ? [] : changes(before, last.object)),
+  ];
+  const texts = lines.filter(([field]) => !isRace(chapter, role, field)).map(([field, value]) => `  ${field}: ${roles.replaceNames(value)}`.trimEnd());
+  return texts.length === 0 ? undefined : [role, ...texts.toSorted()].join("\n");
 }
 
-/** Drops the values between two turning points. */
-function turningPoints(counts: readonly number[]): readonly number[] {
-  return counts.filter((count, at) => {
-    const [before, after] = [counts[at - 1], counts[at + 1]];
-    return before === undefined || after === undefined || count > before !== after > count;
+type Lines = readonly (readonly [field: string, value: string])[];
+
+function sequences(before: StoryObject | undefined, versions: readonly StoryObject[]): Lines {
+  const values = new Map((before === undefined ? [] : stateFields(before)).map(([field, value]) => [field, [value]]));
+  for (const [field, value] of versions.flatMap(stateFields)) values.set(field, [...(values.get(field) ?? []), value]);
+  const known = new Set(before === undefined ? [] : stateFields(before).map(([field]) => field));
+  return [...values].flatMap(([field, all]) => {
+    const shown = all.filter((value, at) => (at === 0 && known.has(field)) || !SHORT_LIVED.test(value));
+    const first = shown.filter((value, at) => shown.indexOf(value) === at);
+    const [end, last] = [shown.at(-1), first.at(-1)];
+    const sequence = end === undefined || end === last ? first : [...first, end];
+    return sequence.length > (known.has(field) ? 1 : 0) ? [[field, sequence.join(" → ")] as const] : [];
   });
 }
 
-function linesOf(histories: readonly History[], roles: StoryRoles): readonly string[] {
-  const blocks = new Map<string, number>();
-  for (const history of histories) {
-    const lines = linesOfHistory(history, roles);
-    if (lines.length === 0) continue;
-    const block = [history.role, ...lines].join("\n");
-    blocks.set(block, (blocks.get(block) ?? 0) + 1);
-  }
-  return [...blocks].map(([block, count]) => (count === 1 ? block : block.replace("\n", ` (${count})\n`))).toSorted();
+function numbers(before: StoryObject | undefined, versions: readonly StoryObject[], isGone: boolean): Lines {
+  const all = [...(before === undefined ? [] : [before]), ...versions].flatMap(replicaFields);
+  const fields = new Map(all.map((entry) => [entry.field, [] as NumberField[]]));
+  for (const entry of all) fields.get(entry.field)?.push(entry);
+  return [...fields].flatMap(([field, entries]) => {
+    const counts = entries.map(({ count }) => count);
+    const [first = 0, end = 0] = [counts[0], counts.at(-1)];
+    const most = entries[0]?.hasSurge === true ? Math.max(...counts) : first;
+    const shown = [first, most, end].filter((count, at, three) => count !== three[at - 1]);
+    return !isGone && (before === undefined || shown.length > 1) ? [[field, shown.join(" → ")] as const] : [];
+  });
 }
 
-function linesOfHistory({ states, counts, first, last, isNew, isGone }: History, roles: StoryRoles): readonly string[] {
-  const known = states.size === 0 ? 0 : 1;
-  const lines: string[] = [];
-  if (isNew || isGone) lines.push(`  ${isNew ? "created" : ""}${isNew && isGone ? ", " : ""}${isGone ? "gone" : ""}`);
-  for (const [field, values] of states) {
-    const all = values.filter((value, at) => !isPassing(field, value) || (first !== undefined && at === 0));
-    const shown = all.filter((value, at) => value !== all[at - 1]);
-    if (shown.length > (first !== undefined && states.get(field)?.[0] === firstValue(first, field) ? 1 : 0)) lines.push(`  ${field}: ${shown.join(" → ")}`);
-  }
-  for (const [field, numbers] of counts) {
-    const shown = turningPoints(numbers);
-    if (shown.length > known) lines.push(`  ${field}: ${shown.join(" → ")}`);
-  }
-  if (last !== undefined && !isGone) {
-    const before = new Map(first === undefined ? [] : finalFields(first));
-    for (const [field, value] of finalFields(last)) if (before.get(field) !== value) lines.push(`  ${field}: ${roles.replaceNames(value)}`);
-  }
-  return lines.toSorted();
+function changes(before: StoryObject | undefined, now: StoryObject): Lines {
+  const known = new Map(before === undefined ? [] : finalFields(before));
+  const current = new Map(finalFields(now));
+  const removed = [...known.keys()].filter((field) => !current.has(field)).map((field) => [field, "removed"] as const);
+  return [...[...current].filter(([field, value]) => known.get(field) !== value), ...removed];
 }
-
-const firstValue = (object: StoryObject, field: string): string | undefined => new Map(stateFields(object)).get(field);
-
-function isPassing(_field: string, value: string): boolean {
-  return value.startsWith("Unknown");
-}
-
-export const valueAt = (object: StoryObject, ...path: readonly string[]): Json | undefined => fieldAt(object, ...path);

@@ -10,8 +10,8 @@ import { resourceOf } from "../caches.ts";
 import type { CapiWork } from "../capi-work.ts";
 import { CLUSTER_FINALIZER, CLUSTER_LABEL } from "../names.ts";
 import { flagAt, numberAt, objectAt, ownerReference, refAt, textAt, type CapiObject } from "../objects.ts";
-import { ensureMetadata, patchObject, removeFinalizer, writeStatus } from "../writes.ts";
-import { deleteStep } from "./cluster-deletion.ts";
+import { ensureMetadata, finishDeletion, patchObject, writeStatus } from "../writes.ts";
+import { DELETION_COMPLETED, deleteStep } from "./cluster-deletion.ts";
 import { clusterStatus } from "./cluster-status.ts";
 
 export async function clusterPass(work: CapiWork, cluster: CapiObject): Promise<Pass> {
@@ -64,8 +64,8 @@ function initializationOf(work: CapiWork, cluster: CapiObject): JsonObject {
 async function remove(work: CapiWork, cluster: CapiObject): Promise<Pass> {
   const step = await deleteStep(work, cluster);
   if (!step.ok) return passOf(step);
-  const deleting = step.value;
-  if (deleting === "completed") return passOf(await removeFinalizer(work.client, capiClusters, cluster, CLUSTER_FINALIZER));
-  const status = clusterStatus(work, cluster, objectAt(cluster, "status", "initialization"), deleting);
+  const status = clusterStatus(work, cluster, objectAt(cluster, "status", "initialization"), step.value);
+  if (step.value === DELETION_COMPLETED)
+    return passOf(await finishDeletion(work.client, capiClusters, cluster, { finalizer: CLUSTER_FINALIZER, status }));
   return passOf(await writeStatus(work.client, capiClusters, cluster, status));
 }

@@ -9,7 +9,10 @@ import { deleteObject } from "../writes.ts";
 
 export type DeletingStage = { readonly reason: string; readonly message: string };
 
-export async function deleteStep(work: CapiWork, cluster: CapiObject): Promise<Result<DeletingStage | "completed", KubeError>> {
+/** Nothing is left to be deleted. */
+export const DELETION_COMPLETED: DeletingStage = { reason: "DeletionCompleted", message: "Deletion completed" };
+
+export async function deleteStep(work: CapiWork, cluster: CapiObject): Promise<Result<DeletingStage, KubeError>> {
   const workers = workersOf(work, cluster);
   for (const [kind, objects] of workers) {
     const deleted = await deleteAll(work, kind, objects);
@@ -30,7 +33,7 @@ export async function deleteStep(work: CapiWork, cluster: CapiObject): Promise<R
     const reason = field === "controlPlaneRef" ? "WaitingForControlPlaneDeletion" : "WaitingForInfrastructureDeletion";
     return ok({ reason, message: `Waiting for ${ref.kind} to be deleted` });
   }
-  return ok("completed");
+  return ok(DELETION_COMPLETED);
 }
 
 function workersOf(work: CapiWork, cluster: KubeObject): readonly (readonly [CapiKind, readonly CapiObject[]])[] {

@@ -1,7 +1,7 @@
 /** The status of a Cluster: phase, counts of machines, conditions. */
 import { isBeingDeleted, keyOf, type JsonObject, type KubeObject } from "#kube";
 import { nowOf, type CapiWork } from "../capi-work.ts";
-import { conditionsWith, deletingCondition, no, pausedCondition, unknown, yes, type ConditionDraft } from "../conditions.ts";
+import { conditionsWith, deletingCondition, no, notPaused, unknown, yes, type ConditionDraft } from "../conditions.ts";
 import { aggregate, requiredCondition, summarize, type AggregateInput } from "../merge-conditions.ts";
 import {
   conditionOf,
@@ -94,7 +94,7 @@ function draftsOf(work: CapiWork, cluster: CapiObject, parts: StatusParts, delet
     ...first,
     ...progress(parts),
     ...machineConditions(parts),
-    pausedCondition(false, { cluster: false }),
+    notPaused,
     deletion,
   ];
 }
@@ -129,7 +129,7 @@ function infrastructureReady(cluster: CapiObject, { infrastructure, initializati
 
 function absence(cluster: CapiObject, kind: string, existed: boolean): readonly [string, string] {
   if (!existed) return ["DoesNotExist", `${kind} does not exist`];
-  return ["Deleted", `${kind} has been deleted${isBeingDeleted(cluster) ? "" : " while the cluster still exists"}`];
+  return ["ObjectDeleted", `${kind} has been deleted${isBeingDeleted(cluster) ? "" : " while the cluster still exists"}`];
 }
 
 function controlPlaneInitialized(cluster: CapiObject, { controlPlane, initialization }: StatusParts): ConditionDraft {
@@ -196,6 +196,6 @@ function available(cluster: CapiObject, drafts: readonly ConditionDraft[]): Cond
     conditions: types.map((type) => requiredCondition(drafts, cluster, type)),
     negative: ["Deleting", ...negative],
     reasons: { issue: "NotAvailable", unknown: "AvailableUnknown", info: "Available" },
-    isInfo: ({ type, reason }) => isBeingDeleted(cluster) && GATES.slice(2).includes(type) && ["Deleted", "DoesNotExist"].includes(reason),
+    isInfo: ({ type, reason }) => isBeingDeleted(cluster) && GATES.slice(2).includes(type) && ["ObjectDeleted", "DoesNotExist"].includes(reason),
   });
 }

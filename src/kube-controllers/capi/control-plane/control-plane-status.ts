@@ -1,7 +1,7 @@
 /** The status of a KubeadmControlPlane. */
 import { isBeingDeleted, type JsonObject } from "#kube";
 import { nowOf, type CapiWork } from "../capi-work.ts";
-import { conditionsWith, deletingCondition, no, pausedCondition, unknown, yes, type ConditionDraft } from "../conditions.ts";
+import { conditionsWith, deletingCondition, no, notPaused, unknown, yes, type ConditionDraft } from "../conditions.ts";
 import { CLUSTER_LABEL, CONTROL_PLANE_LABEL } from "../names.ts";
 import { conditionOf, isTrue, nodeNameOf, providerIdOf, replicasOf, statusOf, textAt, versionsOf, type CapiObject } from "../objects.ts";
 import { aggregate } from "../merge-conditions.ts";
@@ -57,18 +57,23 @@ function draftsOf(controlPlane: CapiObject, input: StatusInput): readonly Condit
     availableCondition(controlPlane, input, hasCertificates),
     certificates,
     initialized ? yes("Initialized", "Initialized") : no("Initialized", "NotInitialized"),
-    componentHealth("EtcdClusterHealthy", "EtcdMemberHealthy", input),
-    componentHealth("ControlPlaneComponentsHealthy", "APIServerPodHealthy", input),
+    ...(isBeingDeleted(controlPlane) && machines.length === 0 ? [] : componentsHealth(input)),
     rollingOut(machines),
     remediating(machines),
     scalingDown(machines.length, desired),
     scalingUp(machines.length, desired, waiting),
     machinesReady(machines),
     machinesUpToDate(machines),
-    pausedCondition(false, { cluster: false }),
+    notPaused,
     deletingCondition(controlPlane, deleting?.reason ?? "", deleting?.message ?? ""),
   ];
 }
+
+/** Left as they are when the last machine is gone. */
+const componentsHealth = (input: StatusInput): readonly ConditionDraft[] => [
+  componentHealth("EtcdClusterHealthy", "EtcdMemberHealthy", input),
+  componentHealth("ControlPlaneComponentsHealthy", "APIServerPodHealthy", input),
+];
 
 function componentHealth(type: string, of: string, { machines, initialized, stage }: StatusInput): ConditionDraft {
   if (STAGE_MESSAGES[stage] !== "") return unknown(type, "InspectionFailed", STAGE_MESSAGES[stage]);

@@ -6,7 +6,7 @@ import { capiMachines, devMachines, isBeingDeleted, type JsonObject } from "#kub
 import { again, done, passOf, worstPass, type Pass } from "../../work.ts";
 import { resolveController } from "../../workloads/pods/owners.ts";
 import { nowOf, type CapiWork } from "../capi-work.ts";
-import { conditionsWith, pausedCondition } from "../conditions.ts";
+import { conditionsWith, notPaused } from "../conditions.ts";
 import { summarize } from "../merge-conditions.ts";
 import { BOOTSTRAPPED_ANNOTATION } from "../names.ts";
 import { hasInfrastructure, isControlPlane, isInitialized, objectAt, providerIdOf, statusOf, textAt, type CapiObject } from "../objects.ts";
@@ -55,6 +55,6 @@ function statusWith(work: CapiWork, object: CapiObject, { conditions, hasVm }: S
   return {
     ...statusOf(object),
     ...(hasVm ? { initialization: { provisioned: true } } : {}),
-    conditions: conditionsWith(object, [ready, ...conditions, pausedCondition(false, { cluster: false })], nowOf(work)),
+    conditions: conditionsWith(object, [ready, ...conditions, notPaused], nowOf(work)),
   };
 }

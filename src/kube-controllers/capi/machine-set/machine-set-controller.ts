@@ -12,11 +12,12 @@ import { controllerOf, isControlledBy, ownedBy, resolveController } from "../../
 import { recordEvent, type CapiWork } from "../capi-work.ts";
 import { cloneMachine } from "../clone-machine.ts";
 import { CLUSTER_LABEL, DEPLOYMENT_LABEL, MACHINE_SET_FINALIZER, SET_LABEL } from "../names.ts";
-import { conditionOf, isLive, objectAt, ownerReference, replicasOf, textMap, type CapiObject } from "../objects.ts";
-import { deleteObject, ensureMetadata, removeFinalizer, writeStatus } from "../writes.ts";
+import { isLive, objectAt, ownerReference, replicasOf, textMap, type CapiObject } from "../objects.ts";
+import { deleteObject, ensureMetadata, finishDeletion, writeStatus } from "../writes.ts";
 import { deletionOrder } from "./deletion-order.ts";
 import { machineSetStatus } from "./machine-set-status.ts";
 import { failedPreflights } from "./preflight.ts";
+import { mustRemediate, remediateMachines } from "./remediation.ts";
 
 const PREFLIGHT_MS = 15_000;
 
@@ -32,37 +33,40 @@ export async function machineSetPass(work: CapiWork, set: CapiObject, cluster: C
       });
   if (!marked.ok) return passOf(marked);
   const blocked = isBeingDeleted(set) ? [] : failedPreflights(work, cluster);
-  const scaled = await scale(work, marked.value, { cluster, deployment, isBlocked: blocked.length > 0 });
+  const scaled = await scale(work, marked.value, { cluster, deployment, blocked });
   if (!scaled.ok) return passOf(scaled);
+  if (isBeingDeleted(set) && scaled.value.left === 0) {
+    const status = machineSetStatus(work, set, [], []);
+    return passOf(await finishDeletion(work.client, capiMachineSets, set, { finalizer: MACHINE_SET_FINALIZER, status }));
+  }
   const machines = ownedBy(work.caches.of("machines"), marked.value);
-  if (isBeingDeleted(set) && scaled.value.left === 0)
-    return passOf(await removeFinalizer(work.client, capiMachineSets, set, MACHINE_SET_FINALIZER));
   const written = await writeStatus(work.client, capiMachineSets, marked.value, machineSetStatus(work, marked.value, machines, blocked));
   return worstPass([passOf(written), blocked.length > 0 ? again(PREFLIGHT_MS) : done]);
 }
 
-type Scaling = { readonly cluster: CapiObject; readonly deployment: CapiObject | undefined; readonly isBlocked: boolean };
+type Scaling = { readonly cluster: CapiObject; readonly deployment: CapiObject | undefined; readonly blocked: readonly string[] };
 
 async function scale(
   work: CapiWork,
   set: CapiObject,
-  { cluster, deployment, isBlocked }: Scaling,
+  { cluster, deployment, blocked }: Scaling,
 ): Promise<Result<{ readonly left: number }, KubeError>> {
   const desired = isBeingDeleted(set) ? 0 : replicasOf(set);
   const cached = ownedBy(work.caches.of("machines"), set);
-  const isRemediating = cached.some((machine) => isLive(machine) && mustRemediate(machine));
+  const isRemediating = cached.some(mustRemediate);
   if (cached.length === desired && !isRemediating && !isBeingDeleted(set)) return ok({ left: cached.length });
   const listed = await listMachines(work, set);
   if (!listed.ok) return listed;
   const machines = listed.value;
-  const unhealthy = isBeingDeleted(set) ? [] : machines.filter((machine) => isLive(machine) && mustRemediate(machine)).slice(0, 1);
+  const remediated = isBeingDeleted(set) ? ok(undefined) : await remediateMachines(work, { set, deployment, machines, blocked });
+  if (!remediated.ok) return remediated;
   const extra = deletionOrder(set, machines).slice(0, Math.max(0, machines.length - desired));
-  for (const machine of [...unhealthy, ...extra]) {
+  for (const machine of extra) {
     const deleted = await deleteObject(work.client, capiMachines, machine);
     if (!deleted.ok) return deleted;
     if (isLive(machine)) recordEvent(work, set, "SuccessfulDelete", `Deleted Machine ${machine.metadata.name}`);
   }
-  if (isBlocked) return ok({ left: machines.length });
+  if (blocked.length > 0) return ok({ left: machines.length });
   for (let missing = desired - machines.length; missing > 0; missing -= 1) {
     const created = await cloneMachine(work, {
       owner: set,
@@ -82,11 +86,6 @@ async function scale(
     if (!created.value) break;
   }
   return ok({ left: machines.length });
-}
-
-/** Found unhealthy by a MachineHealthCheck, which leaves the deletion to the owner. */
-function mustRemediate(machine: CapiObject): boolean {
-  return conditionOf(machine, "HealthCheckSucceeded")?.status === "False" && conditionOf(machine, "OwnerRemediated")?.status === "False";
 }
 
 async function listMachines(work: CapiWork, set: CapiObject): Promise<Result<readonly CapiObject[], KubeError>> {

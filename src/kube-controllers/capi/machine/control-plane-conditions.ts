@@ -2,17 +2,18 @@
  * The conditions of a control-plane machine about its static Pods and its etcd member. A simulated cluster has no such Pods: they are as healthy as
  * the Node.
  */
+import { isBeingDeleted } from "#kube";
 import { unknown, no, yes, type ConditionDraft } from "../conditions.ts";
 import { conditionOf, isControlPlane, isTrue, providerIdOf, refAt, type CapiObject } from "../objects.ts";
 import type { MachineParts } from "./machine-parts.ts";
 
 const HEALTHY: readonly (readonly [type: string, reason: string])[] = [
   ["NodeKubeadmLabelsAndTaintsSet", "Set"],
-  ["EtcdPodHealthy", "Running"],
-  ["EtcdMemberHealthy", "Healthy"],
   ["APIServerPodHealthy", "Running"],
   ["ControllerManagerPodHealthy", "Running"],
   ["SchedulerPodHealthy", "Running"],
+  ["EtcdPodHealthy", "Running"],
+  ["EtcdMemberHealthy", "Healthy"],
 ];
 
 export const CONTROL_PLANE_GATES = HEALTHY.map(([type]) => type);
@@ -26,6 +27,7 @@ export function controlPlaneConditions(machine: CapiObject, { cluster, node, kno
     const isKnown = known.every((one) => one !== undefined) && conditionOf(machine, "NodeHealthy")?.reason !== "ConnectionDown";
     return isKnown ? known.filter((one) => one !== undefined) : all("ConnectionDown", "Remote connection not established yet");
   }
+  if (isBeingDeleted(machine)) return HEALTHY.map(([type, reason]) => deletingComponent(type, reason, node !== undefined));
   if (node === undefined) {
     const id = providerIdOf(machine);
     const kind = refAt(machine, "spec", "infrastructureRef")?.kind ?? "infrastructure";
@@ -41,3 +43,6 @@ export function controlPlaneConditions(machine: CapiObject, { cluster, node, kno
     reason === "Set" ? yes(type, reason) : no(type, reason === "Healthy" ? "NotHealthy" : "NotRunning", "Node is not ready"),
   );
 }
+
+const deletingComponent = (type: string, reason: string, hasNode: boolean) =>
+  reason === "Set" && hasNode ? yes(type, reason) : no(type, "Deleting", "Machine is deleting");

@@ -12,7 +12,7 @@ import { resourceOf } from "../caches.ts";
 import { isOlderThan, type CapiWork } from "../capi-work.ts";
 import { MACHINE_FINALIZER, PRE_TERMINATE_PREFIX } from "../names.ts";
 import { isControlPlane, isLive, nodeNameOf, numberAt, refAt, statusOf, type CapiObject, type CapiRef } from "../objects.ts";
-import { deleteObject, removeFinalizer, writeStatus } from "../writes.ts";
+import { deleteObject, finishDeletion, writeStatus } from "../writes.ts";
 import { nodeOf } from "./machine-node.ts";
 import type { MachineParts } from "./machine-parts.ts";
 import { machineStatus } from "./machine-status.ts";
@@ -22,9 +22,10 @@ const NODE_RETRY_MS = 2_000;
 type Stage = { readonly reason: string; readonly message: string; readonly pass: Pass };
 const stage = (reason: string, message: string, pass: Pass = done): Stage => ({ reason, message, pass });
 
+const COMPLETED = stage("DeletionCompleted", "Deletion completed");
+
 export async function deleteMachine(work: CapiWork, machine: CapiObject, cluster: CapiObject): Promise<Pass> {
   const next = await nextStage(work, machine, cluster);
-  if (next === "completed") return passOf(await removeFinalizer(work.client, capiMachines, machine, MACHINE_FINALIZER));
   const parts: MachineParts = {
     cluster,
     config: work.caches.resolve(machine.metadata.namespace, refAt(machine, "spec", "bootstrap", "configRef")),
@@ -39,10 +40,11 @@ export async function deleteMachine(work: CapiWork, machine: CapiObject, cluster
     known["initialization"] === undefined ? {} : { initialization: known["initialization"] },
     next,
   );
+  if (next === COMPLETED) return passOf(await finishDeletion(work.client, capiMachines, machine, { finalizer: MACHINE_FINALIZER, status }));
   return worstPass([next.pass, passOf(await writeStatus(work.client, capiMachines, machine, status))]);
 }
 
-async function nextStage(work: CapiWork, machine: CapiObject, cluster: CapiObject): Promise<Stage | "completed"> {
+async function nextStage(work: CapiWork, machine: CapiObject, cluster: CapiObject): Promise<Stage> {
   const hooks = Object.keys(machine.metadata.annotations ?? {})
     .filter((key) => key.startsWith(PRE_TERMINATE_PREFIX))
     .toSorted();
@@ -56,7 +58,7 @@ async function nextStage(work: CapiWork, machine: CapiObject, cluster: CapiObjec
   const second = await deletePart(work, machine, config);
   if (second !== "gone") return stage("WaitingForBootstrapDeletion", `Waiting for ${config?.kind ?? ""} to be deleted`, second);
   const deleted = await deleteNode(work, machine, cluster);
-  if (deleted.ok || isNodeOverdue(work, machine)) return "completed";
+  if (deleted.ok || isNodeOverdue(work, machine)) return COMPLETED;
   return stage("DeletingNode", "Error deleting Node, please check controller logs for errors", again(NODE_RETRY_MS));
 }
 
