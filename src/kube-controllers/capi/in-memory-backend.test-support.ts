@@ -1,5 +1,5 @@
 /**
- * The child of a cluster of DevMachines, as the in-memory backend serves it: unreachable until the first API server has started; each machine
+ * The child of a cluster of DevMachines, as the in-memory backend serves it: unreachable until the first API server has started. Each machine
  * registers its Node, and takes it away when it is deleted.
  */
 import { configMaps, nodes, type KubeObject } from "#kube";
@@ -14,22 +14,25 @@ export class InMemoryBackend {
     this.#world = world;
     world.childUp(false);
     world.observe("DevMachine", (machine) => void this.#changed(machine));
+    world.observe("Machine", (machine) => void this.#machineChanged(machine));
   }
 
   async failNode(name: string): Promise<void> {
     const now = new Date(this.#world.clock.now()).toISOString();
     const conditions = [{ type: "Ready", status: "False", reason: "KubeletNotReady", message: "stopped", lastTransitionTime: now }];
-    await this.#world.child.client.patch(nodes, { name }, { type: "strategic", patch: { status: { conditions } } }, { subresource: "status" });
+    const patch = { status: { conditions } };
+    await this.#world.child.client.patch(nodes, { name }, { type: "strategic", patch }, { subresource: "status" });
+  }
+
+  /** The real backend deletes the Node before the DevMachine is gone; this one cannot delay that, so it is earlier. */
+  async #machineChanged({ metadata: { name, deletionTimestamp } }: CapiTestObject): Promise<void> {
+    if (deletionTimestamp !== undefined) await this.#world.child.client.delete(nodes, { name });
   }
 
   async #changed(machine: CapiTestObject): Promise<void> {
-    const { name, deletionTimestamp } = machine.metadata;
-    if (deletionTimestamp !== undefined) {
-      this.#registered.delete(name);
-      return void (await this.#world.child.client.delete(nodes, { name }));
-    }
-    const started = isTrue(machine, isControlPlane(machine) ? "APIServerProvisioned" : "NodeProvisioned");
-    if (!started || this.#registered.has(name)) return;
+    const { name } = machine.metadata;
+    const hasStarted = isTrue(machine, isControlPlane(machine) ? "APIServerProvisioned" : "NodeProvisioned");
+    if (!hasStarted || this.#registered.has(name)) return;
     this.#registered.add(name);
     await this.#register(machine);
     this.#world.childUp(true);
@@ -44,15 +47,13 @@ export class InMemoryBackend {
     }
     const lastTransitionTime = new Date(this.#world.clock.now()).toISOString();
     const condition = (type: string, status: string) => ({ type, status, reason: "Kubelet", message: "", lastTransitionTime });
+    const pressures = ["MemoryPressure", "DiskPressure", "PIDPressure"].map((type) => condition(type, "False"));
     const node = {
       apiVersion: "v1",
       kind: "Node",
       metadata: { name },
       spec: { providerID: textAt(machine, "spec", "providerID") },
-      status: {
-        nodeInfo: { kubeletVersion: "v1.36.3" },
-        conditions: [condition("Ready", "True"), ...["MemoryPressure", "DiskPressure", "PIDPressure"].map((type) => condition(type, "False"))],
-      },
+      status: { nodeInfo: { kubeletVersion: "v1.36.3" }, conditions: [condition("Ready", "True"), ...pressures] },
     } as unknown as KubeObject;
     const created = await client.create(nodes, node);
     if (created.ok) await client.update(nodes, { ...node, metadata: created.value.metadata }, { subresource: "status" });

@@ -1,7 +1,7 @@
 /** Whether a machine is healthy, by the checks of a MachineHealthCheck. Pure, apart from the time that it is given. */
-import type { JsonObject, KubeObject, Node } from "#kube";
+import type { JsonObject, Node } from "#kube";
 import { REMEDIATE_ANNOTATION } from "../names.ts";
-import { conditionOf, isControlPlane, isTrue, listAt, nodeNameOf, numberAt, textAt, type CapiObject } from "../objects.ts";
+import { conditionOf, isControlPlane, isTrue, listAt, nodeNameOf, numberAt, textAt, trueSince, type CapiObject } from "../objects.ts";
 
 export type HealthVerdict =
   | { readonly kind: "healthy" }
@@ -51,17 +51,15 @@ function startup({ machine, cluster, checks, now }: HealthInput): HealthVerdict 
   const seconds = numberAt(checks, "nodeStartupTimeoutSeconds") ?? 600;
   if (seconds === 0) return UNCHECKED;
   const times = [
-    machine.metadata.creationTimestamp,
-    transition(cluster, "ControlPlaneInitialized"),
-    transition(cluster, "InfrastructureReady"),
-    transition(machine, "InfrastructureReady"),
+    Date.parse(machine.metadata.creationTimestamp ?? ""),
+    trueSince(cluster, "ControlPlaneInitialized"),
+    trueSince(cluster, "InfrastructureReady"),
+    trueSince(machine, "InfrastructureReady"),
   ];
-  const since = Math.max(...times.flatMap((time) => (time === undefined ? [] : [Date.parse(time)])));
+  const since = Math.max(...times.filter((time) => time !== undefined && !Number.isNaN(time)).map(Number));
   const left = since + seconds * 1_000 - now;
   return left > 0 ? { kind: "pending", afterMs: left } : failed("NodeStartupTimeout", [`Node failed to report startup in ${goSeconds(seconds)}`]);
 }
-
-const transition = (object: KubeObject, type: string) => (isTrue(object, type) ? conditionOf(object, type)?.lastTransitionTime : undefined);
 
 function conditions({ machine, checks, now }: HealthInput, node: Node): HealthVerdict {
   const onMachine = overdue(listAt(checks, "unhealthyMachineConditions"), (type) => conditionOf(machine, type), now, "Machine");

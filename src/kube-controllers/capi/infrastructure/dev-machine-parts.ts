@@ -1,7 +1,7 @@
 /** The parts of an in-memory machine, in the order in which they start. Pure, apart from the time that it is given. */
 import { parseDuration } from "#base";
 import { no, yes, type ConditionDraft } from "../conditions.ts";
-import { conditionOf, textAt, type CapiObject } from "../objects.ts";
+import { conditionOf, textAt, trueSince, type CapiObject } from "../objects.ts";
 
 type Part = {
   readonly type: string;
@@ -24,6 +24,8 @@ const STARTING = "WaitingForStartupTimeout";
 
 export type StartInput = {
   readonly now: number;
+  /** When the machine got its bootstrap data: the VM starts then. */
+  readonly dataSince: number;
   readonly controlPlane: boolean;
   /** Why the VM is not created yet: a reason. */
   readonly waiting: string | undefined;
@@ -56,10 +58,11 @@ export function startParts(machine: CapiObject, input: StartInput): StartedParts
 
 const condition = ({ type }: Part, waiting: string | undefined) => (waiting === undefined ? yes(type, "Provisioned") : no(type, waiting));
 
-function timeLeft(machine: CapiObject, part: Part, { now, bootstrapped }: StartInput): number {
-  const known = conditionOf(machine, part.type);
-  if (bootstrapped || known?.status === "True") return 0;
+function timeLeft(machine: CapiObject, part: Part, { now, dataSince, bootstrapped }: StartInput): number {
+  if (bootstrapped || conditionOf(machine, part.type)?.status === "True") return 0;
   const duration = parseDuration(textAt(machine, "spec", "backend", "inMemory", part.setting, "provisioning", "startupDuration") ?? "0");
-  const began = known?.reason === STARTING ? Date.parse(known.lastTransitionTime) : now;
+  const before = part.after.at(-1);
+  // its own condition has no such time: a change of the reason alone is no transition
+  const began = before === undefined ? dataSince : (trueSince(machine, before) ?? now);
   return began + (duration.ok ? duration.value : 0) - now;
 }

@@ -9,7 +9,7 @@ import { nowOf, type CapiWork } from "../capi-work.ts";
 import { conditionsWith, notPaused } from "../conditions.ts";
 import { summarize } from "../merge-conditions.ts";
 import { BOOTSTRAPPED_ANNOTATION } from "../names.ts";
-import { hasInfrastructure, isControlPlane, isInitialized, objectAt, providerIdOf, statusOf, textAt, type CapiObject } from "../objects.ts";
+import { hasInfrastructure, isControlPlane, isInitialized, objectAt, providerIdOf, statusOf, textAt, trueSince, type CapiObject } from "../objects.ts";
 import { ensureMetadata, removeFinalizer, writeStatus } from "../writes.ts";
 import { startParts, type StartedParts } from "./dev-machine-parts.ts";
 
@@ -21,6 +21,7 @@ export async function devMachinePass(work: CapiWork, object: CapiObject, cluster
   if (cluster === undefined || machine === undefined) return done;
   const started = startParts(object, {
     now: work.clock.now(),
+    dataSince: trueSince(machine, "BootstrapConfigReady") ?? work.clock.now(),
     controlPlane: isControlPlane(machine),
     waiting: waitingFor(machine, cluster),
     // a moved object has lost its status; its machine runs

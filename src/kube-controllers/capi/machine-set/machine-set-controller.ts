@@ -7,7 +7,7 @@
 import { ok, type Result } from "#base";
 import { capiMachineDeployments, capiMachines, capiMachineSets, isBeingDeleted } from "#kube";
 import type { KubeError } from "#kube-client";
-import { again, done, passOf, worstPass, type Pass } from "../../work.ts";
+import { again, done, passOf, type Pass } from "../../work.ts";
 import { controllerOf, isControlledBy, ownedBy, resolveController } from "../../workloads/pods/owners.ts";
 import { recordEvent, type CapiWork } from "../capi-work.ts";
 import { cloneMachine } from "../clone-machine.ts";
@@ -33,15 +33,17 @@ export async function machineSetPass(work: CapiWork, set: CapiObject, cluster: C
       });
   if (!marked.ok) return passOf(marked);
   const blocked = isBeingDeleted(set) ? [] : failedPreflights(work, cluster);
-  const scaled = await scale(work, marked.value, { cluster, deployment, blocked });
-  if (!scaled.ok) return passOf(scaled);
-  if (isBeingDeleted(set) && scaled.value.left === 0) {
-    const status = machineSetStatus(work, set, [], []);
-    return passOf(await finishDeletion(work.client, capiMachineSets, set, { finalizer: MACHINE_SET_FINALIZER, status }));
-  }
+  // before machines are created, so that the status shows that some are missing
   const machines = ownedBy(work.caches.of("machines"), marked.value);
   const written = await writeStatus(work.client, capiMachineSets, marked.value, machineSetStatus(work, marked.value, machines, blocked));
-  return worstPass([passOf(written), blocked.length > 0 ? again(PREFLIGHT_MS) : done]);
+  if (!written.ok) return passOf(written);
+  const scaled = await scale(work, written.value, { cluster, deployment, blocked });
+  if (!scaled.ok) return passOf(scaled);
+  if (isBeingDeleted(set) && scaled.value.left === 0) {
+    const status = machineSetStatus(work, written.value, [], []);
+    return passOf(await finishDeletion(work.client, capiMachineSets, written.value, { finalizer: MACHINE_SET_FINALIZER, status }));
+  }
+  return blocked.length > 0 ? again(PREFLIGHT_MS) : done;
 }
 
 type Scaling = { readonly cluster: CapiObject; readonly deployment: CapiObject | undefined; readonly blocked: readonly string[] };
