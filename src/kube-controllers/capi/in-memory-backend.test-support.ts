@@ -2,7 +2,9 @@
  * The child of a cluster of DevMachines, as the in-memory backend serves it: unreachable until the first API server has started. Each machine
  * registers its Node, and takes it away when it is deleted.
  */
+import { expectOk } from "#base";
 import { configMaps, nodes, type KubeObject } from "#kube";
+import { failedConditions } from "../../../test/conformance/cluster-api/scenario.ts";
 import { isControlPlane, isTrue, textAt } from "./objects.ts";
 import type { CapiTestObject, CapiWorld } from "./capi-world.test-support.ts";
 
@@ -18,10 +20,10 @@ export class InMemoryBackend {
   }
 
   async failNode(name: string): Promise<void> {
-    const now = new Date(this.#world.clock.now()).toISOString();
-    const conditions = [{ type: "Ready", status: "False", reason: "KubeletNotReady", message: "stopped", lastTransitionTime: now }];
-    const patch = { status: { conditions } };
-    await this.#world.child.client.patch(nodes, { name }, { type: "strategic", patch }, { subresource: "status" });
+    const { client } = this.#world.child;
+    const node = expectOk(await client.get(nodes, { name }));
+    const patch = { status: { conditions: failedConditions(node, new Date(this.#world.clock.now())) } };
+    expectOk(await client.patch(nodes, { name }, { type: "merge", patch }, { subresource: "status" }));
   }
 
   /** The real backend deletes the Node before the DevMachine is gone; this one cannot delay that, so it is earlier. */

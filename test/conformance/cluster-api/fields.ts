@@ -1,5 +1,6 @@
 /** What of an object of Cluster API is compared. */
 import { fieldAt, isJsonObject, type Json } from "#kube";
+import { isMessageRace } from "./races.ts";
 import type { StoryObject } from "./recorder.ts";
 
 type Fields = readonly (readonly [name: string, value: string])[];
@@ -14,7 +15,10 @@ export function stateFields(object: StoryObject): Fields {
   return [
     ...(typeof phase === "string" ? [["phase", phase] as const] : []),
     ...deleting,
-    ...conditionsOf(object).map(({ type, status, reason }) => [type, `${status} ${reason}`] as const),
+    ...conditionsOf(object).map(({ type, status, reason, message = "" }) => {
+      const text = message === "" || isMessageRace(object.kind, type) ? "" : ` ${JSON.stringify(message)}`;
+      return [type, `${status} ${reason}${text}`] as const;
+    }),
   ];
 }
 
@@ -31,26 +35,14 @@ export function replicaFields(object: StoryObject): readonly NumberField[] {
   });
 }
 
-const PATHS: readonly string[] = [
-  "spec.providerID",
-  "spec.version",
-  "spec.selector",
-  "spec.controlPlaneEndpoint",
-  "spec.bootstrap",
-  "spec.infrastructureRef",
-  "spec.readinessGates",
-  "spec.deletion",
-  "spec.keys",
-  "spec.type",
-  "status.nodeRef",
-  "status.nodeInfo.kubeletVersion",
-  "status.dataSecretName",
-  "status.initialization",
-  "status.selector",
-  "status.version",
-  "status.versions",
-];
+/** Shown elsewhere, or different on every run: sequences, numbers, times, and the conditions of the contract before v1beta2. */
+const NOT_COMPARED: ReadonlySet<string> = new Set([
+  ...["spec.replicas", "status.phase", "status.conditions", "status.observedGeneration", "status.lastUpdated", "status.deprecated"],
+  ...["status.controlPlane", "status.workers", "status.targets", "status.deletion"],
+  ...COUNTS.map((name) => `status.${name}`),
+]);
 
+/** Fields as they are at the end of a chapter: metadata, spec and status by their first level, and messages of conditions. */
 export function finalFields(object: StoryObject): Fields {
   const { labels = {}, annotations = {}, finalizers = [], ownerReferences = [] } = object.metadata;
   const owners = ownerReferences.map(({ kind, name, controller }) => `${kind} ${name}${controller === true ? " (controller)" : ""}`);
@@ -59,16 +51,25 @@ export function finalFields(object: StoryObject): Fields {
     ...Object.entries(annotations).map(([key, value]) => [`annotation ${key}`, value] as const),
     ...(finalizers.length === 0 ? [] : [["finalizers", [...finalizers].toSorted().join(", ")] as const]),
     ...(owners.length === 0 ? [] : [["owners", owners.toSorted().join(", ")] as const]),
-    ...PATHS.flatMap((path) => {
-      const value = fieldAt(object, ...path.split("."));
-      return value === undefined ? [] : [[path, textOf(value)] as const];
-    }),
-    ...conditionsOf(object).flatMap(({ type, message = "" }) => (message === "" ? [] : [[`${type} message`, JSON.stringify(message)] as const])),
+    ...firstLevel(object, "spec"),
+    ...firstLevel(object, "status"),
+    ...conditionsOf(object)
+      .filter(({ type, message = "" }) => message !== "" && isMessageRace(object.kind, type))
+      .map(({ type, message }) => [`${type} message`, JSON.stringify(message)] as const),
   ];
 }
 
+function firstLevel(object: StoryObject, part: "spec" | "status"): Fields {
+  const found = object[part];
+  const entries = isJsonObject(found) ? Object.entries(found) : [];
+  return entries.flatMap(([key, value]) => {
+    const field = `${part}.${key}`;
+    return value === undefined || NOT_COMPARED.has(field) ? [] : [[field, textOf(value)] as const];
+  });
+}
+
 function textOf(value: Json): string {
-  if (typeof value === "string") return value;
+  if (typeof value === "string") return JSON.stringify(value).slice(1, -1);
   if (Array.isArray(value)) return `[${value.map(textOf).join(", ")}]`;
   if (!isJsonObject(value)) return String(value);
   const entries = Object.entries(value).toSorted(([left], [right]) => (left < right ? -1 : 1));

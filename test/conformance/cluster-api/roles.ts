@@ -22,8 +22,10 @@ export class StoryRoles {
       .replaceAll(/\bc1-cp-[a-z0-9]{5}\b/g, "<control-plane machine>")
       .replaceAll(/\d{4}-\d\d-\d\dT[\d:]+Z/g, "<time>")
       .replaceAll(/\b\d+-[a-z0-9]{5}\b/g, "<hash>")
-      .replaceAll(/127\.0\.0\.\d+/g, "<address>")
-      .replaceAll(/port: \d+/g, "port: <port>");
+      .replaceAll(/127\.0\.0\.\d+:\d+/g, "<endpoint>")
+      .replaceAll(/host: 127\.0\.0\.\d+, port: \d+/g, "<endpoint>")
+      .replaceAll(/\b[a-z0-9]{6}\.[a-z0-9]{16}\b/g, "<token>")
+      .replaceAll(/sha256:[a-f0-9]{64}/g, "<digest>");
   }
 
   #number(name: string): string {

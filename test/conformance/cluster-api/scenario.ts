@@ -3,7 +3,7 @@
  * deleted. A step begins when the one before has settled.
  */
 import { expectOk } from "#base";
-import { fieldAt, parseYaml, type Json, type KubeObject } from "#kube";
+import { fieldAt, parseYaml, type Json, type JsonObject, type KubeObject, type Node } from "#kube";
 import type { KubeClient } from "#kube-client";
 import { devClusterYaml } from "../../builders/capi-objects.ts";
 import { ClusterApiRecorder, storyResource, type StoryChapter, type StoryObject } from "./recorder.ts";
@@ -37,6 +37,12 @@ export async function runScenario(plane: ScenarioPlane): Promise<readonly StoryC
   }
   if (recorder.problems.length > 0) throw new Error(`the recording is incomplete: ${recorder.problems.join("; ")}`);
   return recorder.chapters;
+}
+
+/** The conditions of a Node whose kubelet has stopped. */
+export function failedConditions({ status }: Node, now: Date): readonly JsonObject[] {
+  const failed = { status: "False", reason: "KubeletNotReady", message: "stopped", lastTransitionTime: now.toISOString() };
+  return (status?.conditions ?? []).map((condition) => ({ ...condition, ...(condition.type === "Ready" ? failed : {}) }));
 }
 
 class Scenario {

@@ -162,7 +162,8 @@ function statusWith(work: CapiWork, config: CapiObject, waiting: string | undefi
     : unknown("CertificatesAvailable", "NotYetReported", "Condition not yet reported");
   const data = isAvailable ? yes("DataSecretAvailable", "Available") : no("DataSecretAvailable", "NotAvailable", waiting);
   const parts = isAvailable ? [certificates, data] : [data];
-  const ready = summarize({ type: "Ready", conditions: parts, reasons: { issue: "NotReady", unknown: "ReadyUnknown", info: "Ready" } });
+  const reasons = { issue: "NotReady", unknown: "ReadyUnknown", info: "Ready" };
+  const ready = summarize({ type: "Ready", conditions: [data, certificates], reasons });
   const drafts = [ready, ...parts, notPaused];
   return {
     ...statusOf(config),

@@ -21,6 +21,8 @@ import type { DeletingStage } from "./cluster-deletion.ts";
 
 /** A probe may fail for this long before it is shown. */
 const CONNECTION_GRACE_MS = 50_000;
+/** A first connection is tried every two seconds; the real managers try every thirty, and show the fifth failure. */
+const FIRST_FAILURES = 75;
 
 export function clusterStatus(work: CapiWork, cluster: CapiObject, initialization: JsonObject, deleting?: DeletingStage): JsonObject {
   const parts = partsOf(work, cluster);
@@ -104,7 +106,7 @@ function remoteConnection(work: CapiWork, cluster: CapiObject): ConditionDraft {
   const child = work.children.view(keyOf(cluster));
   const known = conditionOf(cluster, type);
   const since = child?.lastSuccess;
-  if (since === undefined && (child?.failures ?? 0) < 5) {
+  if (since === undefined && (child?.failures ?? 0) < FIRST_FAILURES) {
     return known ?? no(type, "ProbeFailed", "Remote connection not established yet");
   }
   if (since !== undefined && work.clock.now() - since <= CONNECTION_GRACE_MS) return yes(type, "ProbeSucceeded");

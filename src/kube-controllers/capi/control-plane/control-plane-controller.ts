@@ -170,9 +170,9 @@ function draftOf(work: CapiWork, controlPlane: CapiObject, { cluster, machines, 
 
 /** The first machine runs `init`, the others `join`; each gets only its own part. */
 function configOf(spec: JsonObject, as: "init" | "join"): JsonObject {
-  const { initConfiguration = {}, joinConfiguration = {}, clusterConfiguration = {}, ...rest } = spec;
+  const { initConfiguration = {}, joinConfiguration = {}, ...rest } = spec;
   return as === "init"
-    ? { ...rest, clusterConfiguration, initConfiguration }
+    ? { ...rest, clusterConfiguration: objectAt(spec, "clusterConfiguration"), initConfiguration }
     : { ...rest, joinConfiguration: { controlPlane: {}, ...objectAt({ joinConfiguration }, "joinConfiguration") } };
 }
 

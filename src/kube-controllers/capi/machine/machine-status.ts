@@ -4,6 +4,7 @@ import { resolveController } from "../../workloads/pods/owners.ts";
 import { isOlderThan, nowOf, type CapiWork } from "../capi-work.ts";
 import { conditionsWith, deletingCondition, no, notPaused, yes, type ConditionDraft } from "../conditions.ts";
 import { requiredCondition, summarize } from "../merge-conditions.ts";
+import { CONTROL_PLANE_HOOK } from "../names.ts";
 import {
   conditionOf,
   flagAt,
@@ -58,13 +59,19 @@ function draftsOf(work: CapiWork, machine: CapiObject, parts: MachineParts, dele
     bootstrapReady(machine, parts),
     infrastructureReady(machine, parts),
     ...nodeConditions(work, machine, parts),
-    ...controlPlaneConditions(machine, parts),
+    ...controlPlaneConditions(machine, parts, isEtcdMember(work, machine)),
     no("Updating", "NotUpdating"),
     notPaused,
     deletingCondition(machine, deleting?.reason ?? "", deleting?.message ?? ""),
   ];
   const ready = readyCondition(machine, drafts);
   return [availableCondition(work, machine, ready), ready, ...(upToDate === undefined ? [] : [upToDate]), ...drafts];
+}
+
+/** Until the control plane removes its hook, or if the whole control plane goes. */
+function isEtcdMember({ caches }: CapiWork, machine: CapiObject): boolean {
+  const controlPlane = resolveController(caches.of("controlPlanes"), kubeadmControlPlanes, machine);
+  return controlPlane === undefined || isBeingDeleted(controlPlane) || Object.hasOwn(machine.metadata.annotations ?? {}, CONTROL_PLANE_HOOK);
 }
 
 function bootstrapReady(machine: CapiObject, { config }: MachineParts): ConditionDraft {
