@@ -83,6 +83,5 @@ test("the life of one cluster", { timeout: 1_800_000 }, async ({ skip }) => {
     await eventually(what, () => Promise.resolve(holds() || undefined), { withinMs: STEP_MS });
   };
   const chapters = await runScenario({ client, until, quiet, failNode: (name) => failNode(client, name) });
-  if (process.env["RAW"] !== undefined) writeFileSync(process.env["RAW"], JSON.stringify(chapters));
   await expect(storyText(chapters)).toMatchFileSnapshot("../../conformance/cluster-api/golden.txt");
 });

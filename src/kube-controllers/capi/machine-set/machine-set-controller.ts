@@ -37,7 +37,7 @@ export async function machineSetPass(work: CapiWork, set: CapiObject, cluster: C
   const machines = ownedBy(work.caches.of("machines"), marked.value);
   const written = await writeStatus(work.client, capiMachineSets, marked.value, machineSetStatus(work, marked.value, machines, blocked));
   if (!written.ok) return passOf(written);
-  const scaled = await scale(work, written.value, { cluster, deployment, blocked });
+  const scaled = await scale(work, written.value, { cluster, deployment, blocked, cached: machines });
   if (!scaled.ok) return passOf(scaled);
   if (isBeingDeleted(set) && scaled.value.left === 0) {
     const status = machineSetStatus(work, written.value, [], []);
@@ -46,15 +46,14 @@ export async function machineSetPass(work: CapiWork, set: CapiObject, cluster: C
   return blocked.length > 0 ? again(PREFLIGHT_MS) : done;
 }
 
-type Scaling = { readonly cluster: CapiObject; readonly deployment: CapiObject | undefined; readonly blocked: readonly string[] };
+type Scaling = { readonly cluster: CapiObject; readonly deployment: CapiObject | undefined; readonly blocked: readonly string[]; /** As in the status. */ readonly cached: readonly CapiObject[] };
 
 async function scale(
   work: CapiWork,
   set: CapiObject,
-  { cluster, deployment, blocked }: Scaling,
+  { cluster, deployment, blocked, cached }: Scaling,
 ): Promise<Result<{ readonly left: number }, KubeError>> {
   const desired = isBeingDeleted(set) ? 0 : replicasOf(set);
-  const cached = ownedBy(work.caches.of("machines"), set);
   const isRemediating = cached.some(mustRemediate);
   if (cached.length === desired && !isRemediating && !isBeingDeleted(set)) return ok({ left: cached.length });
   const listed = await listMachines(work, set);
