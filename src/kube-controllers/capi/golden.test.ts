@@ -25,11 +25,11 @@ describe("the simulator and the real managers of Cluster API", () => {
     const chapters = await runScenario({
       client: world.parent.client,
       until: (_, holds) => world.until(holds),
-      quiet: () => world.live(QUIET_MS),
+      quiet: () => world.live(QUIET_MS, QUIET_MS / 3),
       failNode: (name) => backend.failNode(name),
     });
     story = storyText(chapters);
-  }, 120_000);
+  }, 300_000);
   afterAll(() => world.end());
 
   test("the life of one cluster is the same, but for the listed differences", () => {

@@ -138,16 +138,25 @@ class Scenario {
   async #apply(yaml: string): Promise<void> {
     const objects = expectOk(parseYaml(yaml)) as unknown as readonly KubeObject[];
     for (const object of objects.toSorted((left, right) => Number(left.kind === "Cluster") - Number(right.kind === "Cluster"))) {
-      expectOk(await this.#plane.client.apply(storyResource(object.kind), object, { fieldManager: "story", force: true }));
+      const applied = expectOk(await this.#plane.client.apply(storyResource(object.kind), object, { fieldManager: "story", force: true }));
+      await this.#recorded(applied);
     }
   }
 
   async #delete(kind: string, name: string): Promise<void> {
     expectOk(await this.#plane.client.delete(storyResource(kind), { namespace, name }));
+    const isLive = ({ metadata }: StoryObject) => metadata.name === name && metadata.deletionTimestamp === undefined;
+    await this.#until(`the deletion of ${kind} ${name} is recorded`, () => !this.#recorder.all(kind).some(isLive));
   }
 
   async #patch(kind: string, name: string, patch: Json): Promise<void> {
-    expectOk(await this.#plane.client.patch(storyResource(kind), { namespace, name }, { type: "merge", patch }));
+    await this.#recorded(expectOk(await this.#plane.client.patch(storyResource(kind), { namespace, name }, { type: "merge", patch })));
+  }
+
+  /** Until then the newest recorded state is that before the change, which has settled. */
+  #recorded({ kind, metadata: { name, resourceVersion } }: KubeObject): Promise<void> {
+    const isThis = ({ metadata }: StoryObject) => metadata.name === name && Number(metadata.resourceVersion) >= Number(resourceVersion);
+    return this.#until(`${kind} ${name} is recorded`, () => this.#recorder.all(kind).some(isThis));
   }
 }
 

@@ -10,10 +10,11 @@
  * - A number of machines is shown at the beginning, at its highest, and at the end of the chapter. Numbers of ready, available and up-to-date
  *   machines have no highest value: they depend on which of two machines changes first.
  * - Other fields are shown at the end of the chapter, if they differ from its beginning. Those of objects that are gone are not shown.
- * - The order in which objects are gone is that of the last object of each role.
+ * - "order" has the steps of different objects that cause each other; "gone" has the order in which objects go: that of the last one of each role.
  */
 import { finalFields, replicaFields, stateFields, type NumberField } from "./fields.ts";
 import { goneOrder } from "./gone-order.ts";
+import { milestones } from "./milestones.ts";
 import { isRace, SHORT_LIVED } from "./races.ts";
 import { StoryRoles } from "./roles.ts";
 import type { StoryChapter, StoryEvent, StoryObject } from "./recorder.ts";
@@ -34,6 +35,7 @@ function chapterText({ title, events }: StoryChapter, { roles, known }: Past): s
     const uid = event.object.metadata.uid ?? "";
     histories.set(uid, [...(histories.get(uid) ?? []), event]);
   }
+  const order = milestones(events, roles, known);
   const blocks = new Map<string, number>();
   for (const [uid, history] of histories) {
     const block = blockOf(title, roles, { before: known.get(uid), history });
@@ -43,7 +45,8 @@ function chapterText({ title, events }: StoryChapter, { roles, known }: Past): s
   }
   const lines = [...blocks].map(([block, count]) => (count === 1 ? block : block.replace("\n", ` (${count})\n`))).toSorted();
   const gone = goneOrder(events, roles);
-  return [`## ${title}`, "", ...lines, ...(gone.length === 0 ? [] : ["", `gone: ${gone.join(" → ")}`])].join("\n");
+  const orders = [["order", order] as const, ["gone", gone] as const].filter(([, steps]) => steps.length > 0);
+  return [`## ${title}`, "", ...lines, ...orders.map(([name, steps]) => `\n${name}:${steps.map((step) => `\n  ${step}`).join("")}`)].join("\n");
 }
 
 type History = { readonly before: StoryObject | undefined; readonly history: readonly StoryEvent[] };
