@@ -60,7 +60,12 @@ export async function cloneMachine(work: CapiWork, draft: MachineDraft): Promise
   const machine: CapiObject = {
     apiVersion: "cluster.x-k8s.io/v1beta2",
     kind: "Machine",
-    metadata: { ...metadata, annotations: { ...draft.annotations, ...draft.hooks }, finalizers: [MACHINE_FINALIZER], ownerReferences: [controller(owner)] },
+    metadata: {
+      ...metadata,
+      annotations: { ...draft.annotations, ...draft.hooks },
+      finalizers: [MACHINE_FINALIZER],
+      ownerReferences: [controller(owner)],
+    },
     spec: {
       ...spec,
       deletion: { nodeDeletionTimeoutSeconds: 10, ...objectAt(spec, "deletion") },

@@ -70,7 +70,10 @@ export function removeFinalizer(client: KubeClient, resource: Resource<CapiObjec
   return patchObject(client, resource, object, { metadata: { finalizers: finalizers.filter((one) => one !== finalizer) } });
 }
 
-export type FinishedDeletion = { readonly finalizer: string; /** With the conditions of the finished deletion. */ readonly status: JsonObject };
+export type FinishedDeletion = {
+  readonly finalizer: string;
+  /** With the conditions of the finished deletion. */ readonly status: JsonObject;
+};
 
 /**
  * The end of an object: watches see its last conditions before the finalizer is removed. As in the real controllers, other fields of the

@@ -6,7 +6,8 @@ import type { StoryObject } from "./recorder.ts";
 type Fields = readonly (readonly [name: string, value: string])[];
 type Reported = { readonly type: string; readonly status: string; readonly reason: string; readonly message?: string };
 
-export const conditionsOf = (object: StoryObject): readonly Reported[] => (fieldAt(object, "status", "conditions") ?? []) as unknown as readonly Reported[];
+export const conditionsOf = (object: StoryObject): readonly Reported[] =>
+  (fieldAt(object, "status", "conditions") ?? []) as unknown as readonly Reported[];
 
 /** Sequences. */
 export function stateFields(object: StoryObject): Fields {
@@ -22,13 +23,23 @@ export function stateFields(object: StoryObject): Fields {
   ];
 }
 
-const COUNTS = ["replicas", "readyReplicas", "availableReplicas", "upToDateReplicas", "expectedMachines", "currentHealthy", "remediationsAllowed"];
+const COUNTS = [
+  "replicas",
+  "readyReplicas",
+  "availableReplicas",
+  "upToDateReplicas",
+  "expectedMachines",
+  "currentHealthy",
+  "remediationsAllowed",
+];
 
 /** `hasSurge`: a rollout raises it for as long as a machine takes to start. */
 export type NumberField = { readonly field: string; readonly count: number; readonly hasSurge: boolean };
 
 export function replicaFields(object: StoryObject): readonly NumberField[] {
-  const grouped = ["controlPlane", "workers"].flatMap((group) => ["desiredReplicas", ...COUNTS.slice(0, 4)].map((name) => `status.${group}.${name}`));
+  const grouped = ["controlPlane", "workers"].flatMap((group) =>
+    ["desiredReplicas", ...COUNTS.slice(0, 4)].map((name) => `status.${group}.${name}`),
+  );
   return ["spec.replicas", ...COUNTS.map((name) => `status.${name}`), ...grouped].flatMap((field) => {
     const count = fieldAt(object, ...field.split("."));
     return typeof count === "number" ? [{ field, count, hasSurge: field.endsWith(".replicas") }] : [];

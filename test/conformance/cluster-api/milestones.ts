@@ -28,7 +28,11 @@ export function milestones(events: readonly StoryEvent[], roles: StoryRoles, kno
     const before = new Set(stepsOf(current.get(uid)));
     current.set(uid, object);
     const role = roles.of(object);
-    order.push(...stepsOf(object).filter((step) => !before.has(step)).map((step) => `${role} ${step}`));
+    order.push(
+      ...stepsOf(object)
+        .filter((step) => !before.has(step))
+        .map((step) => `${role} ${step}`),
+    );
   }
   return order.filter((step, at) => order.indexOf(step) === at);
 }

@@ -9,7 +9,16 @@ export const SHORT_LIVED = /^Unknown |^False WaitingForBootstrapData$|^True Avai
 /** Conditions whose messages name machines one by one, as they change: only the message at the end of a chapter is compared. */
 const SUMMARIES = ["Ready", "MachinesReady", "WorkerMachinesReady", "ControlPlaneMachinesReady", "Remediating"];
 /** Such conditions of objects that have several machines. */
-const COUNTS_OF_MANY = ["Available", "WorkersAvailable", "ScalingUp", "ScalingDown", "RollingOut", "MachinesUpToDate", "WorkerMachinesUpToDate", "Deleting"];
+const COUNTS_OF_MANY = [
+  "Available",
+  "WorkersAvailable",
+  "ScalingUp",
+  "ScalingDown",
+  "RollingOut",
+  "MachinesUpToDate",
+  "WorkerMachinesUpToDate",
+  "Deleting",
+];
 const OF_MANY = ["Cluster", "MachineDeployment", "MachineSet"];
 
 export function isMessageRace(kind: string, type: string): boolean {

@@ -107,5 +107,10 @@ function withoutSecrets(object: StoryObject): StoryObject {
   if (object.kind !== "Secret") return object;
   const { apiVersion, kind, metadata } = object;
   const data = (object as { readonly data?: object }).data ?? {};
-  return { apiVersion, kind, metadata, spec: { keys: Object.keys(data).toSorted(), type: (object as { readonly type?: string }).type ?? "" } };
+  return {
+    apiVersion,
+    kind,
+    metadata,
+    spec: { keys: Object.keys(data).toSorted(), type: (object as { readonly type?: string }).type ?? "" },
+  };
 }

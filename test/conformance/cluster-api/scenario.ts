@@ -129,9 +129,16 @@ class Scenario {
   }
 
   #withPaused(): readonly StoryObject[] {
-    return ["Cluster", "DevCluster", "KubeadmControlPlane", "MachineDeployment", "MachineSet", "Machine", "KubeadmConfig", "DevMachine"].flatMap(
-      (kind) => this.#recorder.all(kind),
-    );
+    return [
+      "Cluster",
+      "DevCluster",
+      "KubeadmControlPlane",
+      "MachineDeployment",
+      "MachineSet",
+      "Machine",
+      "KubeadmConfig",
+      "DevMachine",
+    ].flatMap((kind) => this.#recorder.all(kind));
   }
 
   /** The Cluster comes last: what it refers to exists when its first pass runs. */

@@ -5,7 +5,16 @@ import type { ClusterApiRecorder } from "./recorder.ts";
 /** Conditions of healthy objects, by status. Types that an object does not have are ignored. */
 const TRUE = ["Available", "Ready", "UpToDate", "MachinesReady", "MachinesUpToDate", "Initialized", "NodeHealthy", "RemediationAllowed"];
 const FALSE = ["RollingOut", "ScalingUp", "ScalingDown", "Remediating", "Deleting", "Paused"];
-const CHECKED = ["Cluster", "KubeadmControlPlane", "MachineDeployment", "MachineSet", "Machine", "KubeadmConfig", "DevMachine", "MachineHealthCheck"];
+const CHECKED = [
+  "Cluster",
+  "KubeadmControlPlane",
+  "MachineDeployment",
+  "MachineSet",
+  "Machine",
+  "KubeadmConfig",
+  "DevMachine",
+  "MachineHealthCheck",
+];
 
 type Reported = { readonly type: string; readonly status: string };
 
@@ -20,12 +29,15 @@ export function isSettled(recorder: Pick<ClusterApiRecorder, "all">, machines: n
   const found = recorder.all("Machine");
   if (found.length !== machines || found.some((machine) => fieldAt(machine, "status", "phase") !== "Running")) return false;
   if (CHECKED.slice(0, 5).some((kind) => recorder.all(kind).length === 0)) return false;
-  return CHECKED.flatMap((kind) => recorder.all(kind)).every(isHealthy) && countsAgree(recorder, machines) && isChecked(recorder, machines - 1);
+  return (
+    CHECKED.flatMap((kind) => recorder.all(kind)).every(isHealthy) && countsAgree(recorder, machines) && isChecked(recorder, machines - 1)
+  );
 }
 
 function isHealthy(object: KubeObject): boolean {
   const conditions = conditionsOf(object);
-  const isWrong = ({ type, status }: Reported) => (TRUE.includes(type) && status !== "True") || (FALSE.includes(type) && status !== "False");
+  const isWrong = ({ type, status }: Reported) =>
+    (TRUE.includes(type) && status !== "True") || (FALSE.includes(type) && status !== "False");
   if (conditions.length === 0 || conditions.some(isWrong)) return false;
   const observed = fieldAt(object, "status", "observedGeneration");
   return observed === undefined || observed === object.metadata.generation;
@@ -43,7 +55,8 @@ function isChecked(recorder: Pick<ClusterApiRecorder, "all">, workers: number): 
 /** The Cluster counts its machines last. */
 function countsAgree(recorder: Pick<ClusterApiRecorder, "all">, machines: number): boolean {
   const [cluster] = recorder.all("Cluster");
-  const of = (group: string) => ["desiredReplicas", "replicas", "availableReplicas", "upToDateReplicas"].map((field) => fieldAt(cluster, "status", group, field));
+  const of = (group: string) =>
+    ["desiredReplicas", "replicas", "availableReplicas", "upToDateReplicas"].map((field) => fieldAt(cluster, "status", group, field));
   const [controlPlane, workers] = [of("controlPlane"), of("workers")];
   return controlPlane.every((count) => count === 1) && workers.every((count) => count === machines - 1);
 }

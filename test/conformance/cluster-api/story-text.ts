@@ -46,7 +46,9 @@ function chapterText({ title, events }: StoryChapter, { roles, known }: Past): s
   const lines = [...blocks].map(([block, count]) => (count === 1 ? block : block.replace("\n", ` (${count})\n`))).toSorted();
   const gone = goneOrder(events, roles);
   const orders = [["order", order] as const, ["gone", gone] as const].filter(([, steps]) => steps.length > 0);
-  return [`## ${title}`, "", ...lines, ...orders.map(([name, steps]) => `\n${name}:${steps.map((step) => `\n  ${step}`).join("")}`)].join("\n");
+  return [`## ${title}`, "", ...lines, ...orders.map(([name, steps]) => `\n${name}:${steps.map((step) => `\n  ${step}`).join("")}`)].join(
+    "\n",
+  );
 }
 
 type History = { readonly before: StoryObject | undefined; readonly history: readonly StoryEvent[] };
@@ -63,7 +65,9 @@ function blockOf(chapter: string, roles: StoryRoles, { before, history }: Histor
     ...numbers(before, versions, isGone),
     ...(isGone ? [] : changes(before, last.object)),
   ];
-  const texts = lines.filter(([field]) => !isRace(chapter, role, field)).map(([field, value]) => `  ${field}: ${roles.replaceNames(value)}`.trimEnd());
+  const texts = lines
+    .filter(([field]) => !isRace(chapter, role, field))
+    .map(([field, value]) => `  ${field}: ${roles.replaceNames(value)}`.trimEnd());
   return texts.length === 0 ? undefined : [role, ...texts.toSorted()].join("\n");
 }
 

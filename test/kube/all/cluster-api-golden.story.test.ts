@@ -49,7 +49,11 @@ afterAll(async () => {
 
 async function connect(path: string): Promise<KubeClient> {
   const config = expectOk(await loadKubeconfig({ path, env: {}, home: folder, clock: systemClock }));
-  const client = createKubeClient({ transport: httpTransport(config, { clock: systemClock }), clock: systemClock, random: seededRandom(1) });
+  const client = createKubeClient({
+    transport: httpTransport(config, { clock: systemClock }),
+    clock: systemClock,
+    random: seededRandom(1),
+  });
   clients.push(client);
   return client;
 }

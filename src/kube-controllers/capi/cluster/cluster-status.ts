@@ -91,14 +91,7 @@ function draftsOf(work: CapiWork, cluster: CapiObject, parts: StatusParts, delet
     workersAvailable(parts),
   ];
   const deletion = deletingCondition(cluster, deleting?.reason ?? "", deleting?.message ?? "");
-  return [
-    available(cluster, [deletion, ...first]),
-    ...first,
-    ...progress(parts),
-    ...machineConditions(parts),
-    notPaused,
-    deletion,
-  ];
+  return [available(cluster, [deletion, ...first]), ...first, ...progress(parts), ...machineConditions(parts), notPaused, deletion];
 }
 
 function remoteConnection(work: CapiWork, cluster: CapiObject): ConditionDraft {
@@ -198,6 +191,7 @@ function available(cluster: CapiObject, drafts: readonly ConditionDraft[]): Cond
     conditions: types.map((type) => requiredCondition(drafts, cluster, type)),
     negative: ["Deleting", ...negative],
     reasons: { issue: "NotAvailable", unknown: "AvailableUnknown", info: "Available" },
-    isInfo: ({ type, reason }) => isBeingDeleted(cluster) && GATES.slice(2).includes(type) && ["ObjectDeleted", "DoesNotExist"].includes(reason),
+    isInfo: ({ type, reason }) =>
+      isBeingDeleted(cluster) && GATES.slice(2).includes(type) && ["ObjectDeleted", "DoesNotExist"].includes(reason),
   });
 }

@@ -22,14 +22,19 @@ type Components = { readonly machines: readonly CapiObject[]; readonly types: re
 function componentHealth(type: string, { machines, types, note }: Components): ConditionDraft {
   // a machine without a provider id is being created: what is unknown about it is no issue
   const known = (machine: CapiObject) =>
-    types.flatMap((one) => conditionOf(machine, one) ?? []).filter(({ status }) => status !== "Unknown" || providerIdOf(machine) !== undefined);
+    types
+      .flatMap((one) => conditionOf(machine, one) ?? [])
+      .filter(({ status }) => status !== "Unknown" || providerIdOf(machine) !== undefined);
   const reported = machines.flatMap(known);
   const lines = new Map<string, string[]>();
   for (const machine of machines) {
     const message = machineMessage(known(machine));
     if (message !== undefined) lines.set(message, [...(lines.get(message) ?? []), machine.metadata.name]);
   }
-  const text = [...lines].toSorted(([, left], [, right]) => right.length - left.length || left.join().localeCompare(right.join())).map(lineOf).join("\n");
+  const text = [...lines]
+    .toSorted(([, left], [, right]) => right.length - left.length || left.join().localeCompare(right.join()))
+    .map(lineOf)
+    .join("\n");
   if (reported.some(({ status }) => status === "False")) return no(type, "NotHealthy", text);
   if (reported.some(({ status }) => status === "Unknown")) return unknown(type, "HealthUnknown", text);
   return reported.length > 0 ? yes(type, "Healthy") : unknown(type, "HealthUnknown", `No Machines reporting ${note} status`);
@@ -48,7 +53,11 @@ function machineMessage(conditions: readonly Reported[]): string | undefined {
 const lineOf = ([message, names]: readonly [string, readonly string[]]) =>
   `* Machine${names.length === 1 ? "" : "s"} ${names.toSorted().slice(0, 3).join(", ")}${names.length > 3 ? `, ... (${names.length - 3} more)` : ""}:\n${message}`;
 
-export type AvailabilityInput = { readonly machines: readonly CapiObject[]; readonly initialized: boolean; readonly hasCertificates: boolean };
+export type AvailabilityInput = {
+  readonly machines: readonly CapiObject[];
+  readonly initialized: boolean;
+  readonly hasCertificates: boolean;
+};
 
 export function controlPlaneAvailable(work: CapiWork, controlPlane: CapiObject, input: AvailabilityInput): ConditionDraft {
   const type = "Available";
@@ -62,12 +71,18 @@ export function controlPlaneAvailable(work: CapiWork, controlPlane: CapiObject, 
       : unknown(type, "InspectionFailed", "Failed to get etcd members");
   }
   const etcd = countHealthy(work, members, [MEMBER]);
-  const components = countHealthy(work, machines.filter((machine) => providerIdOf(machine) !== undefined), [...PODS, MEMBER]);
+  const components = countHealthy(
+    work,
+    machines.filter((machine) => providerIdOf(machine) !== undefined),
+    [...PODS, MEMBER],
+  );
   const quorum = Math.floor(members.length / 2) + 1;
   const required = `at least ${quorum} healthy member required for etcd quorum`;
   if (isLive(controlPlane) && etcd.healthy >= quorum && components.healthy >= 1 && hasCertificates) {
     const messages = [
-      ...(etcd.failed > 0 ? [`* ${etcd.healthy + etcd.recent} of ${members.length} etcd members ${are(etcd.healthy + etcd.recent)} healthy, ${required}`] : []),
+      ...(etcd.failed > 0
+        ? [`* ${etcd.healthy + etcd.recent} of ${members.length} etcd members ${are(etcd.healthy + etcd.recent)} healthy, ${required}`]
+        : []),
       ...(components.failed > 0 ? [machinesLine(components.healthy + components.recent, machines.length)] : []),
     ];
     return yes(type, "Available", messages.join("\n"));
@@ -75,7 +90,13 @@ export function controlPlaneAvailable(work: CapiWork, controlPlane: CapiObject, 
   const messages = [
     ...(isBeingDeleted(controlPlane) ? ["* Control plane metadata.deletionTimestamp is set"] : []),
     ...(hasCertificates ? [] : ["* Control plane certificates are not available"]),
-    ...(etcd.healthy >= quorum ? [] : [etcd.healthy === 0 ? `* There are no healthy etcd member, ${required}` : `* ${etcd.healthy} of ${members.length} etcd members ${are(etcd.healthy)} healthy, ${required}`]),
+    ...(etcd.healthy >= quorum
+      ? []
+      : [
+          etcd.healthy === 0
+            ? `* There are no healthy etcd member, ${required}`
+            : `* ${etcd.healthy} of ${members.length} etcd members ${are(etcd.healthy)} healthy, ${required}`,
+        ]),
     ...(components.healthy > 0 ? [] : ["* There are no Machines with healthy control plane components, at least 1 required"]),
   ];
   return no(type, "NotAvailable", messages.join("\n"));
@@ -85,7 +106,11 @@ const are = (count: number) => (count === 1 ? "is" : "are");
 const machinesLine = (healthy: number, all: number) =>
   `* ${healthy} of ${all} Machines ${healthy === 1 ? "has" : "have"} healthy control plane components, at least 1 required`;
 
-type HealthCounts = { readonly healthy: number; readonly failed: number; /** Failed too short a time ago to be shown. */ readonly recent: number };
+type HealthCounts = {
+  readonly healthy: number;
+  readonly failed: number;
+  /** Failed too short a time ago to be shown. */ readonly recent: number;
+};
 
 function countHealthy(work: CapiWork, machines: readonly CapiObject[], types: readonly string[]): HealthCounts {
   const sick = machines.filter((machine) => !types.every((type) => isTrue(machine, type)));

@@ -3,7 +3,17 @@
  *
  * Nothing is judged while the child cannot be reached: a lost connection is no proof that Nodes are gone.
  */
-import { capiMachineHealthChecks, capiMachines, fieldAt, isBeingDeleted, keyOf, keyText, matches, requirementsOf, type JsonObject } from "#kube";
+import {
+  capiMachineHealthChecks,
+  capiMachines,
+  fieldAt,
+  isBeingDeleted,
+  keyOf,
+  keyText,
+  matches,
+  requirementsOf,
+  type JsonObject,
+} from "#kube";
 import { again, done, passOf, worstPass, type Pass } from "../../work.ts";
 import { controllerOf } from "../../workloads/pods/owners.ts";
 import { nowOf, recordEvent, type CapiWork } from "../capi-work.ts";
@@ -30,7 +40,8 @@ export async function healthCheckPass(work: CapiWork, check: CapiObject, cluster
   const count = (kind: HealthVerdict["kind"]) => judged.filter(({ verdict }) => verdict.kind === kind).length;
   const allowance = allowanceOf(marked.value, judged.length, count("healthy"));
   const passes: Pass[] = [];
-  for (const { machine, verdict } of judged) passes.push(await mark(work, { check: marked.value, machine, verdict, isAllowed: allowance.isAllowed }));
+  for (const { machine, verdict } of judged)
+    passes.push(await mark(work, { check: marked.value, machine, verdict, isAllowed: allowance.isAllowed }));
   const names = targets.map(({ metadata }) => metadata.name);
   const status = statusWith(work, marked.value, { targets: names, healthy: count("healthy"), unhealthy: count("unhealthy"), ...allowance });
   passes.push(passOf(await writeStatus(work.client, capiMachineHealthChecks, marked.value, status)));
@@ -41,9 +52,7 @@ export async function healthCheckPass(work: CapiWork, check: CapiObject, cluster
 function targetsOf(work: CapiWork, check: CapiObject, cluster: CapiObject): readonly CapiObject[] {
   const selector = requirementsOf(objectAt(check, "spec", "selector"));
   const isChecked = ({ metadata: { labels = {}, annotations = {} } }: CapiObject) =>
-    matches(selector, labels) &&
-    !Object.hasOwn(annotations, SKIP_REMEDIATION_ANNOTATION) &&
-    !Object.hasOwn(annotations, PAUSED_ANNOTATION);
+    matches(selector, labels) && !Object.hasOwn(annotations, SKIP_REMEDIATION_ANNOTATION) && !Object.hasOwn(annotations, PAUSED_ANNOTATION);
   return work.caches
     .inCluster("machines", keyOf(cluster))
     .filter(isChecked)
@@ -79,12 +88,14 @@ type Marking = { readonly check: CapiObject; readonly machine: CapiObject; reado
 async function mark(work: CapiWork, { check, machine, verdict, isAllowed }: Marking): Promise<Pass> {
   if (verdict.kind === "pending" || verdict.kind === "unchecked") return done;
   if (verdict.kind === "healthy") {
-    if (isBeingDeleted(machine) || (isTrue(machine, "HealthCheckSucceeded") && conditionOf(machine, "OwnerRemediated") === undefined)) return done;
+    if (isBeingDeleted(machine) || (isTrue(machine, "HealthCheckSucceeded") && conditionOf(machine, "OwnerRemediated") === undefined))
+      return done;
     const conditions = conditionsWith(machine, [yes("HealthCheckSucceeded", "HealthCheckSucceeded")], nowOf(work));
     const kept = conditions.filter((one) => textAt(one, "type") !== "OwnerRemediated");
     return passOf(await writeStatus(work.client, capiMachines, machine, { ...statusOf(machine), conditions: kept }));
   }
-  const isOwnersTurn = isAllowed && !isBeingDeleted(machine) && controllerOf(machine) !== undefined && conditionOf(machine, "OwnerRemediated") === undefined;
+  const isOwnersTurn =
+    isAllowed && !isBeingDeleted(machine) && controllerOf(machine) !== undefined && conditionOf(machine, "OwnerRemediated") === undefined;
   if (isFalse(machine, "HealthCheckSucceeded") && !isOwnersTurn) return done;
   const drafts = [
     no("HealthCheckSucceeded", verdict.reason, verdict.message),
@@ -119,6 +130,9 @@ function refusal(check: CapiObject, { targets, unhealthy }: StatusInput): string
   const triggers = objectAt(check, "spec", "remediation", "triggerIf");
   const range = textAt(triggers, "unhealthyInRange");
   const limit = String(triggers["unhealthyLessThanOrEqualTo"] ?? "100%");
-  const [rule, setting] = range === undefined ? ["exceeds maxUnhealthy", `maxUnhealthy: ${limit}`] : ["does not fall within the range", `unhealthyRange: ${range}`];
+  const [rule, setting] =
+    range === undefined
+      ? ["exceeds maxUnhealthy", `maxUnhealthy: ${limit}`]
+      : ["does not fall within the range", `unhealthyRange: ${range}`];
   return `Remediation is not allowed, the number of not started or unhealthy machines ${rule} (total: ${targets.length}, unhealthy: ${unhealthy}, ${setting})`;
 }

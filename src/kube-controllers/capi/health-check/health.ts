@@ -58,7 +58,9 @@ function startup({ machine, cluster, checks, now }: HealthInput): HealthVerdict 
   ];
   const since = Math.max(...times.filter((time) => time !== undefined && !Number.isNaN(time)).map(Number));
   const left = since + seconds * 1_000 - now;
-  return left > 0 ? { kind: "pending", afterMs: left } : failed("NodeStartupTimeout", [`Node failed to report startup in ${goSeconds(seconds)}`]);
+  return left > 0
+    ? { kind: "pending", afterMs: left }
+    : failed("NodeStartupTimeout", [`Node failed to report startup in ${goSeconds(seconds)}`]);
 }
 
 function conditions({ machine, checks, now }: HealthInput, node: Node): HealthVerdict {

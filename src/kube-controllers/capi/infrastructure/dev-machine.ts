@@ -9,7 +9,17 @@ import { nowOf, type CapiWork } from "../capi-work.ts";
 import { conditionsWith, notPaused } from "../conditions.ts";
 import { summarize } from "../merge-conditions.ts";
 import { BOOTSTRAPPED_ANNOTATION } from "../names.ts";
-import { hasInfrastructure, isControlPlane, isInitialized, objectAt, providerIdOf, statusOf, textAt, trueSince, type CapiObject } from "../objects.ts";
+import {
+  hasInfrastructure,
+  isControlPlane,
+  isInitialized,
+  objectAt,
+  providerIdOf,
+  statusOf,
+  textAt,
+  trueSince,
+  type CapiObject,
+} from "../objects.ts";
 import { ensureMetadata, removeFinalizer, writeStatus } from "../writes.ts";
 import { startParts, type StartedParts } from "./dev-machine-parts.ts";
 

@@ -46,7 +46,12 @@ export async function machineSetPass(work: CapiWork, set: CapiObject, cluster: C
   return blocked.length > 0 ? again(PREFLIGHT_MS) : done;
 }
 
-type Scaling = { readonly cluster: CapiObject; readonly deployment: CapiObject | undefined; readonly blocked: readonly string[]; /** As in the status. */ readonly cached: readonly CapiObject[] };
+type Scaling = {
+  readonly cluster: CapiObject;
+  readonly deployment: CapiObject | undefined;
+  readonly blocked: readonly string[];
+  /** As in the status. */ readonly cached: readonly CapiObject[];
+};
 
 async function scale(
   work: CapiWork,

@@ -29,7 +29,8 @@ export function controlPlaneConditions(machine: CapiObject, parts: MachineParts,
     const isKnown = known.every((one) => one !== undefined) && conditionOf(machine, "NodeHealthy")?.reason !== "ConnectionDown";
     return isKnown ? known.filter((one) => one !== undefined) : all("ConnectionDown", "Remote connection not established yet");
   }
-  if (isBeingDeleted(machine)) return HEALTHY.map(([type, reason]) => deletingComponent(machine, { type, reason, hasNode: node !== undefined, isMember }));
+  if (isBeingDeleted(machine))
+    return HEALTHY.map(([type, reason]) => deletingComponent(machine, { type, reason, hasNode: node !== undefined, isMember }));
   if (node === undefined) {
     const id = providerIdOf(machine);
     const kind = refAt(machine, "spec", "infrastructureRef")?.kind ?? "infrastructure";

@@ -21,7 +21,11 @@ const NODE_RETRY_MS = 2_000;
 
 /** `act`: what is done once the stage is visible in the status. */
 type Stage = { readonly reason: string; readonly message: string; readonly act: () => Promise<Pass> };
-const stage = (reason: string, message: string, act: () => Promise<Pass> = () => Promise.resolve(done)): Stage => ({ reason, message, act });
+const stage = (reason: string, message: string, act: () => Promise<Pass> = () => Promise.resolve(done)): Stage => ({
+  reason,
+  message,
+  act,
+});
 
 const COMPLETED = stage("DeletionCompleted", "Deletion completed");
 
@@ -58,11 +62,17 @@ async function nextStage(work: CapiWork, machine: CapiObject, cluster: CapiObjec
 }
 
 /** Undefined: the part is gone. */
-function partStage(work: CapiWork, machine: CapiObject, { reason, ref }: { readonly reason: string; readonly ref: CapiRef | undefined }): Stage | undefined {
+function partStage(
+  work: CapiWork,
+  machine: CapiObject,
+  { reason, ref }: { readonly reason: string; readonly ref: CapiRef | undefined },
+): Stage | undefined {
   const kind = ref === undefined ? undefined : work.caches.kindOf(ref);
   const object = work.caches.resolve(machine.metadata.namespace, ref);
   if (ref === undefined || kind === undefined || object === undefined) return undefined;
-  return stage(reason, `Waiting for ${ref.kind} to be deleted`, async () => passOf(await deleteObject(work.client, resourceOf(kind), object)));
+  return stage(reason, `Waiting for ${ref.kind} to be deleted`, async () =>
+    passOf(await deleteObject(work.client, resourceOf(kind), object)),
+  );
 }
 
 function isNodeOverdue(work: CapiWork, machine: KubeObject): boolean {

@@ -71,7 +71,9 @@ function draftsOf(work: CapiWork, machine: CapiObject, parts: MachineParts, dele
 /** Until the control plane removes its hook, or if the whole control plane goes. */
 function isEtcdMember({ caches }: CapiWork, machine: CapiObject): boolean {
   const controlPlane = resolveController(caches.of("controlPlanes"), kubeadmControlPlanes, machine);
-  return controlPlane === undefined || isBeingDeleted(controlPlane) || Object.hasOwn(machine.metadata.annotations ?? {}, CONTROL_PLANE_HOOK);
+  return (
+    controlPlane === undefined || isBeingDeleted(controlPlane) || Object.hasOwn(machine.metadata.annotations ?? {}, CONTROL_PLANE_HOOK)
+  );
 }
 
 function bootstrapReady(machine: CapiObject, { config }: MachineParts): ConditionDraft {
