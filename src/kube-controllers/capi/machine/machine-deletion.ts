@@ -30,12 +30,14 @@ const stage = (reason: string, message: string, act: () => Promise<Pass> = () =>
 const COMPLETED = stage("DeletionCompleted", "Deletion completed");
 
 export async function deleteMachine(work: CapiWork, machine: CapiObject, cluster: CapiObject): Promise<Pass> {
+  // as it was before this pass deletes it
+  const node = nodeOf(work, machine, cluster);
   const next = await nextStage(work, machine, cluster);
   const parts: MachineParts = {
     cluster,
     config: work.caches.resolve(machine.metadata.namespace, refAt(machine, "spec", "bootstrap", "configRef")),
     infrastructure: work.caches.resolve(machine.metadata.namespace, refAt(machine, "spec", "infrastructureRef")),
-    ...nodeOf(work, machine, cluster),
+    ...node,
   };
   const known = statusOf(machine);
   const fields = known["initialization"] === undefined ? {} : { initialization: known["initialization"] };
