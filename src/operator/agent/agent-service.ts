@@ -97,7 +97,8 @@ type OpenedLink = { readonly link: AgentLink; readonly close: () => Promise<void
 function openLink(context: AgentContext, { cluster, parent, version, certificate }: AgentParts): OpenedLink {
   const { cache, clock, logger, apiServer = NO_API_SERVER, uplink } = context;
   const connections = andThen(apiServer, openTunnelConnections);
-  if (!connections.ok) logger.warn("requests of the parent to this cluster are refused", { reason: connections.error });
+  if (!connections.ok && context.apiServer !== undefined)
+    logger.warn("requests of the parent to this cluster are refused", { reason: connections.error });
   const link = startAgentLink({
     ...context,
     endpoint: parent.endpoint,
