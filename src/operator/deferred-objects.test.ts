@@ -35,7 +35,7 @@ async function setUp(...objects: readonly KubeObject[]) {
   const operator = expectOk(await startOperator(config, dependencies, stop.signal));
   const running = operator.run(stop.signal);
   const pass = async () => {
-    for (let second = 0; second < 12; second += 1) await clock.advance(1_000);
+    for (let second = 0; second < 35; second += 1) await clock.advance(1_000);
   };
   await pass();
   const end = async () => {

@@ -23,9 +23,10 @@ export type DeferredObjectsShared = {
 };
 
 const APPLIED_OBJECTS_ANNOTATION = "lattice.dev/applied-objects";
-const POLL_MS = 1_000;
+/** The ConfigMap is there before the operator, and changes only when the manifests are applied again. */
+const LOOK_MS = 30_000;
 /** While an object cannot be applied. */
-const RETRY_MS = 5_000;
+const RETRY_MS = 2_000;
 
 /** Also the declaration for RBAC. The role for the objects themselves comes with the ConfigMap. */
 export const deferredObjectsService: LeaderService<DeferredObjectsShared> = {
@@ -59,7 +60,7 @@ async function follow(context: ServiceContext, signal: AbortSignal): Promise<Res
       logger.warn("objects of the cluster's manifests cannot be applied yet", { reason: applied.error });
     if (applied.ok && applied.value > 0) logger.info("objects of the cluster's manifests were applied", { objects: applied.value });
     logged = applied.ok ? undefined : applied.error;
-    if (!(await sleep(clock, applied.ok ? POLL_MS : RETRY_MS, signal))) return ok(undefined);
+    if (!(await sleep(clock, applied.ok ? LOOK_MS : RETRY_MS, signal))) return ok(undefined);
   }
 }
 
