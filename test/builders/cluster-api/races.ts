@@ -34,6 +34,12 @@ const BRIEF = "a MachineSet has fewer machines than replicas only until its next
 const RACES: readonly Race[] = [
   { chapter: "a Node fails", role: "Cluster c1", fields: ["ScalingUp"], why: BRIEF },
   { chapter: "a Node fails", role: "MachineDeployment c1-md", fields: ["ScalingUp", "phase"], why: BRIEF },
+  {
+    chapter: "deleted",
+    role: "Machine <control-plane machine>",
+    fields: ["NodeHealthy", "NodeReady", "NodeKubeadmLabelsAndTaintsSet"],
+    why: "the last Node goes together with the API server that shows it",
+  },
 ];
 
 export function isRace(chapter: string, role: string, field: string): boolean {
