@@ -4,14 +4,14 @@
  */
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { SIMULATOR_DIFFERENCES, withoutDifferences } from "../../../test/conformance/cluster-api/differences.ts";
-import { runScenario } from "../../../test/conformance/cluster-api/scenario.ts";
-import { storyText } from "../../../test/conformance/cluster-api/story-text.ts";
+import { SIMULATOR_DIFFERENCES, withoutDifferences } from "../../../test/builders/cluster-api/differences.ts";
+import { runScenario } from "../../../test/builders/cluster-api/scenario.ts";
+import { storyText } from "../../../test/builders/cluster-api/story-text.ts";
 import { CapiWorld } from "./capi-world.test-support.ts";
 import { InMemoryBackend } from "./in-memory-backend.test-support.ts";
 
 const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8");
-const golden = read("test/conformance/cluster-api/golden.txt");
+const golden = read("test/builders/cluster-api/golden.txt");
 /** Longer than any interval at which a controller looks again while nothing changes. */
 const QUIET_MS = 15_000;
 

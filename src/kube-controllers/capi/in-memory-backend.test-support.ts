@@ -4,7 +4,7 @@
  */
 import { expectOk } from "#base";
 import { configMaps, nodes, type KubeObject } from "#kube";
-import { failedConditions } from "../../../test/conformance/cluster-api/scenario.ts";
+import { failedConditions } from "../../../test/builders/cluster-api/scenario.ts";
 import { isControlPlane, isTrue, textAt } from "./objects.ts";
 import type { CapiTestObject, CapiWorld } from "./capi-world.test-support.ts";
 

@@ -13,8 +13,8 @@ import { nodes, secrets, type KubeObject } from "#kube";
 import { createKubeClient, httpTransport, loadKubeconfig, type KubeClient } from "#kube-client";
 import { obtainPrograms } from "../../../scripts/kube/obtain-binaries.ts";
 import { CAPI_BINARIES } from "../../../scripts/kube/versions.ts";
-import { failedConditions, runScenario, SCENARIO_CLUSTER } from "../../conformance/cluster-api/scenario.ts";
-import { storyText } from "../../conformance/cluster-api/story-text.ts";
+import { failedConditions, runScenario, SCENARIO_CLUSTER } from "../../builders/cluster-api/scenario.ts";
+import { storyText } from "../../builders/cluster-api/story-text.ts";
 import { startCapiManagers, type CapiManagers } from "../cluster-api/managers.ts";
 import { eventually, realPlane, type RealPlane } from "../harness/index.ts";
 
@@ -36,7 +36,7 @@ beforeAll(async () => {
   const obtained = await obtainPrograms(CAPI_BINARIES, { beside: plane.binaries, environment: process.env, say });
   if (obtained.kind === "failed") throw new Error(obtained.why);
   if (obtained.kind === "skipped") return void (skipped = obtained.why);
-  managers = await startCapiManagers({ kubeconfig: plane.kubeconfigPath, kubectl: plane.kubectl }, obtained.folder);
+  managers = await startCapiManagers({ kubeconfig: plane.kubeconfigPath, kubectl: (...args) => plane.kubectl(...args) }, obtained.folder);
   await plane.kubectlOk(["create", "namespace", SCENARIO_CLUSTER]);
 }, BUILD_LIMIT_MS);
 
@@ -87,5 +87,5 @@ test("the life of one cluster", { timeout: 1_800_000 }, async ({ skip }) => {
     await eventually(what, () => Promise.resolve(holds() || undefined), { withinMs: STEP_MS });
   };
   const chapters = await runScenario({ client, until, quiet, failNode: (name) => failNode(client, name) });
-  await expect(storyText(chapters)).toMatchFileSnapshot("../../conformance/cluster-api/golden.txt");
+  await expect(storyText(chapters)).toMatchFileSnapshot("../../builders/cluster-api/golden.txt");
 });

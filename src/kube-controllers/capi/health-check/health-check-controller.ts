@@ -21,7 +21,7 @@ import { conditionsWith, no, notPaused, yes } from "../conditions.ts";
 import { resolveAmount } from "../machine-deployment/rollout-plan.ts";
 import { nodeOf } from "../machine/machine-node.ts";
 import { CLUSTER_LABEL, PAUSED_ANNOTATION, SKIP_REMEDIATION_ANNOTATION } from "../names.ts";
-import { conditionOf, isFalse, isTrue, objectAt, ownerReference, statusOf, textAt, type CapiObject } from "../objects.ts";
+import { conditionOf, isFalse, isTrue, numberAt, objectAt, ownerReference, statusOf, textAt, type CapiObject } from "../objects.ts";
 import { ensureMetadata, writeStatus } from "../writes.ts";
 import { judge, type HealthVerdict } from "./health.ts";
 
@@ -129,7 +129,7 @@ function statusWith(work: CapiWork, check: CapiObject, input: StatusInput): Json
 function refusal(check: CapiObject, { targets, unhealthy }: StatusInput): string {
   const triggers = objectAt(check, "spec", "remediation", "triggerIf");
   const range = textAt(triggers, "unhealthyInRange");
-  const limit = String(triggers["unhealthyLessThanOrEqualTo"] ?? "100%");
+  const limit = textAt(triggers, "unhealthyLessThanOrEqualTo") ?? numberAt(triggers, "unhealthyLessThanOrEqualTo") ?? "100%";
   const [rule, setting] =
     range === undefined
       ? ["exceeds maxUnhealthy", `maxUnhealthy: ${limit}`]

@@ -47,7 +47,8 @@ export function planRemediation(input: RemediationInput): readonly (readonly [Ca
   const limit = fieldAt(deployment, "spec", "remediation", "maxInFlight");
   const inFlight = machines.filter((machine) => !isLive(machine) && conditionOf(machine, TYPE)?.reason === DELETING.reason).length;
   const allowed = resolveAmount(limit, deployment === undefined ? 0 : replicasOf(deployment), "up") ?? Number.POSITIVE_INFINITY;
-  const tooMany = `Waiting because there are already too many remediations in progress (spec.strategy.remediation.maxInFlight is ${String(limit)})`;
+  const limitText = typeof limit === "string" || typeof limit === "number" ? limit : "";
+  const tooMany = `Waiting because there are already too many remediations in progress (spec.strategy.remediation.maxInFlight is ${limitText})`;
   const isBlocked = blocked.length > 0;
   const next = isBlocked ? no(TYPE, "RemediationDeferred", blocked.map((one) => `* ${one}`).join("\n")) : DELETING;
   return unhealthy.map((machine, at) => [machine, at < allowed - inFlight ? next : no(TYPE, "RemediationDeferred", tooMany)]);

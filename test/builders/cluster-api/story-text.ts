@@ -6,7 +6,7 @@
  * - Objects are listed by kind and role ("worker of set 1"); generated names, uids, times and addresses are replaced. Objects of one role with the
  *   same lines are shown once, with their number.
  * - A phase, or status and reason of a condition, is a sequence: the values of the chapter in the order of their first appearance, then the last
- *   one. A condition that changes forth and back twice is the same as one that does so once. Values of `SHORT_LIVED` are left out.
+ *   one. A condition that changes forth and back twice is the same as one that does so once. Values of `isShortLived` are left out.
  * - A number of machines is shown at the beginning, at its highest, and at the end of the chapter. Numbers of ready, available and up-to-date
  *   machines have no highest value: they depend on which of two machines changes first.
  * - Other fields are shown at the end of the chapter, if they differ from its beginning. Those of objects that are gone are not shown.
@@ -15,7 +15,7 @@
 import { finalFields, replicaFields, stateFields, type NumberField } from "./fields.ts";
 import { goneOrder } from "./gone-order.ts";
 import { milestones } from "./milestones.ts";
-import { isRace, SHORT_LIVED } from "./races.ts";
+import { isRace, isShortLived } from "./races.ts";
 import { StoryRoles } from "./roles.ts";
 import type { StoryChapter, StoryEvent, StoryObject } from "./recorder.ts";
 
@@ -78,7 +78,7 @@ function sequences(before: StoryObject | undefined, versions: readonly StoryObje
   for (const [field, value] of versions.flatMap(stateFields)) values.set(field, [...(values.get(field) ?? []), value]);
   const known = new Set(before === undefined ? [] : stateFields(before).map(([field]) => field));
   return [...values].flatMap(([field, all]) => {
-    const shown = all.filter((value, at) => (at === 0 && known.has(field)) || !SHORT_LIVED.test(value));
+    const shown = all.filter((value, at) => (at === 0 && known.has(field)) || !isShortLived(versions[0]?.kind ?? "", field, value));
     const first = shown.filter((value, at) => shown.indexOf(value) === at);
     const [end, last] = [shown.at(-1), first.at(-1)];
     const sequence = end === undefined || end === last ? first : [...first, end];

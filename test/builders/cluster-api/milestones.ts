@@ -16,8 +16,8 @@ const STEPS: Readonly<Record<string, readonly string[]>> = {
   MachineDeployment: ["Available True"],
 };
 /** When the first workers are created depends on how often a MachineSet looks at the control plane, so Pending is no step of theirs. */
-const WORKER_STEPS = ["phase Provisioning", "phase Provisioned", "Available True", "phase Deleting"];
-const CONTROL_PLANE_STEPS = ["phase Pending", "phase Provisioning", "phase Provisioned", "phase Deleting"];
+const WORKER_STEPS = ["phase Provisioning", "Available True", "phase Deleting"];
+const CONTROL_PLANE_STEPS = ["phase Pending", "phase Provisioning"];
 
 /** `known`: the objects as they were before the chapter, by uid. */
 export function milestones(events: readonly StoryEvent[], roles: StoryRoles, known: ReadonlyMap<string, StoryObject>): readonly string[] {

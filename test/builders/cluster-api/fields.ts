@@ -48,8 +48,16 @@ export function replicaFields(object: StoryObject): readonly NumberField[] {
 
 /** Shown elsewhere, or different on every run: sequences, numbers, times, and the conditions of the contract before v1beta2. */
 const NOT_COMPARED: ReadonlySet<string> = new Set([
-  ...["spec.replicas", "status.phase", "status.conditions", "status.observedGeneration", "status.lastUpdated", "status.deprecated"],
-  ...["status.controlPlane", "status.workers", "status.targets", "status.deletion"],
+  "spec.replicas",
+  "status.phase",
+  "status.conditions",
+  "status.observedGeneration",
+  "status.lastUpdated",
+  "status.deprecated",
+  "status.controlPlane",
+  "status.workers",
+  "status.targets",
+  "status.deletion",
   ...COUNTS.map((name) => `status.${name}`),
 ]);
 
@@ -82,7 +90,7 @@ function firstLevel(object: StoryObject, part: "spec" | "status"): Fields {
 function textOf(value: Json): string {
   if (typeof value === "string") return JSON.stringify(value).slice(1, -1);
   if (Array.isArray(value)) return `[${value.map(textOf).join(", ")}]`;
-  if (!isJsonObject(value)) return String(value);
+  if (!isJsonObject(value)) return JSON.stringify(value);
   const entries = Object.entries(value).toSorted(([left], [right]) => (left < right ? -1 : 1));
   return `{${entries.map(([key, one]) => `${key}: ${textOf(one ?? null)}`).join(", ")}}`;
 }

@@ -36,9 +36,9 @@ test("numbers are shown at the beginning, at the highest, and at the end", () =>
 
 test("steps of different objects are in the order of their versions, whatever the order of the watches", () => {
   const first = machine("c1-cp-aaaaa", { phase: "Pending" }, { labels: { "cluster.x-k8s.io/control-plane": "" } });
-  const second = machine("c1-md-aaaaa-bbbbb", { phase: "Provisioned" });
+  const second = machine("c1-md-aaaaa-bbbbb", { phase: "Provisioning" });
   const text = linesOf(changed(second), changed(first)).join("\n");
-  expect(text).toContain("order:\n  Machine <control-plane machine> phase Pending\n  Machine <worker of set ?> phase Provisioned");
+  expect(text).toContain("order:\n  Machine <control-plane machine> phase Pending\n  Machine <worker of set ?> phase Provisioning");
 });
 
 test("what is gone is listed in order, the last object of a role counting", () => {
