@@ -1,18 +1,20 @@
 /** The API server of the cell in the bench `agents`, in a process of its own, with all children that the cell has. */
-import { expectOk, reveal } from "#base";
+import { expectOk, reveal, systemClock } from "#base";
 import { reducedCapiCrds } from "#bundle";
 import { FIELD_MANAGER } from "#controller-runtime";
 import { latticeClusters, latticeKinds, type LatticeCluster } from "#crds";
 import { startEmbeddedCluster, type EmbeddedCluster, type FixtureObject } from "#embedded-cluster";
 import { isConditionTrue, namespaces, type KubeObject } from "#kube";
 import { CELL_AUTHORITY_SECRET } from "#operator";
-import { authoritiesToSecret, createCellAuthorities, trustBundle } from "#pki";
+import { authoritiesToSecret, createCellAuthorities, createCsr, createPrivateKeyPem, trustBundle, type CellAuthorities } from "#pki";
+import { cellSigner } from "../../src/operator/cell/cell-signer.ts";
 import { HOME, identity, localCluster } from "../../test/builders/cell-world.ts";
 import { freePorts } from "../../test/builders/two-clusters.ts";
 import type { ApiServerReply, ApiServerRequest } from "./agents-messages.ts";
 import { asApplied, seededChild } from "./agents-seeds.ts";
 
 const CELL = "mgmt";
+const SIGNATURES = 300;
 const running: { cluster?: EmbeddedCluster; statusWrites: number } = { statusWrites: 0 };
 
 process.on("message", (request: ApiServerRequest) => void handle(request));
@@ -72,7 +74,16 @@ async function start({ agents, kubeconfig }: Extract<ApiServerRequest, { kind: "
   await cluster.listen();
   await cluster.writeKubeconfig(kubeconfig);
   const tokens = children.map(({ cluster: name, csrToken }) => ({ cluster: name, csrToken }));
-  reply({ kind: "serving", address: { cell: CELL, grpcPort, bootstrapPort, trustBundle: cell.trustBundle }, tokens });
+  reply({ kind: "serving", address: { cell: CELL, grpcPort, bootstrapPort, trustBundle: cell.trustBundle }, tokens, signedPerSecond: signingRate(authorities) });
+}
+
+/** Certificates of agents that one thread signs in a second, without connections and records. */
+function signingRate(authorities: CellAuthorities): number {
+  const signer = cellSigner({ authorities: () => authorities, clock: systemClock });
+  const csr = expectOk(createCsr(createPrivateKeyPem(), { commonName: "bench" }));
+  const start = performance.now();
+  for (let signed = 0; signed < SIGNATURES; signed += 1) expectOk(signer.sign("bench", csr));
+  return SIGNATURES / ((performance.now() - start) / 1_000);
 }
 
 /** As a server has them after the operator has applied them. */

@@ -18,7 +18,7 @@ export type ApiServerRequest =
   | { readonly kind: "restart-cell" };
 
 export type ApiServerReply =
-  | { readonly kind: "serving"; readonly address: CellAddress; readonly tokens: readonly ChildToken[] }
+  | { readonly kind: "serving"; readonly address: CellAddress; readonly tokens: readonly ChildToken[]; readonly signedPerSecond: number }
   | { readonly kind: "restarted" }
   | { readonly kind: "counted"; readonly statusWrites: number; readonly connected: number };
 

@@ -1,4 +1,4 @@
-import { generateKeyPairSync, sign, X509Certificate } from "node:crypto";
+import { generateKeyPairSync, X509Certificate } from "node:crypto";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { expectOk, sensitive } from "#base";

@@ -14,7 +14,7 @@ export type ClusterPlan = Plan<ClusterCommand>;
 
 /** Everything that a child waits for is watched; this is for an event that was missed. */
 const RECHECK_MS = 60_000;
-/** The cell's listeners are no objects that could be watched. */
+/** The cell's listeners are no objects that could be watched. A child that runs is not waited for: its agent causes the next pass when it returns. */
 const CELL_RECHECK_MS = 2_000;
 /** Of a complete child. Nothing but the time of its last heartbeat is written then, so that it is also the interval of those writes. */
 const REST_RECHECK_MS = 300_000;
@@ -90,11 +90,11 @@ function extension(cluster: string, { deadline }: ChildState, { access }: Observ
 function outcomeOf(
   { metadata: { name } }: LatticeCluster,
   { phase, reason, message, deadline, complete }: ChildState,
-  { now, problem }: ObservedChild,
+  { now, problem, capi }: ObservedChild,
 ): ReconcileOutcome {
   if (phase === "Failed") return stalled(reason, message);
   if (complete) return waiting(reason, restRecheck(name, now), message);
-  if (reason === "CellStarting") return waiting(reason, CELL_RECHECK_MS, message);
+  if (reason === "CellStarting") return waiting(reason, capi.exists ? RECHECK_MS : CELL_RECHECK_MS, message);
   const left = deadline === undefined ? RECHECK_MS : Math.max(deadline - now, 1_000);
   const afterMs = Math.min(left, RECHECK_MS);
   return problem === undefined ? waiting(reason, afterMs, message) : stalled(reason, message, afterMs);
