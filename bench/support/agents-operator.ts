@@ -1,6 +1,6 @@
 /** `lattice operator` of the cell in the bench `agents`, as a user runs it: its metrics and its health check. */
 import { spawn } from "node:child_process";
-import { createWriteStream } from "node:fs";
+import { openSync } from "node:fs";
 import { get } from "node:http";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
@@ -9,7 +9,7 @@ import { freshDist } from "../../scripts/build/fresh-dist.ts";
 
 export type CellOperator = {
   readonly pid: number;
-  /** The value of a metric, with its labels as they are printed; 0 before it exists. */
+  /** The value of a metric, with its labels as they are printed; 0 before it exists, NaN without an answer. */
   readonly metric: (name: string) => Promise<number>;
   /** Health checks until `end`, one after the other: how long the slowest took, in milliseconds. */
   readonly checkHealth: () => { readonly end: () => Promise<number> };
@@ -23,13 +23,14 @@ const CHECK_WITHIN_MS = 30_000;
 export async function startCellOperator(folder: string): Promise<CellOperator> {
   const program = join(await freshDist(), "lattice.js");
   const args = [program, "operator", "--kubeconfig", join(folder, "kubeconfig"), "--health-address", "127.0.0.1:0"];
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
-  child.stderr.pipe(createWriteStream(join(folder, "operator.log")));
+  // a file, because a pipe would delay the operator when this process is busy
+  const log = openSync(join(folder, "operator.log"), "w");
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", log] });
   const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
-  const url = await healthUrl(child.stdout);
+  const url = await healthUrl(child.stdout as NodeJS.ReadableStream);
   return {
     pid: child.pid ?? 0,
-    metric: async (name) => valueOf((await read(`${url}/metrics`)).text, name),
+    metric: async (name) => valueOf((await read(`${url}/metrics`).catch(() => undefined))?.text, name),
     checkHealth: () => checkHealth(url),
     stop: async () => {
       child.kill("SIGKILL");
@@ -38,7 +39,8 @@ export async function startCellOperator(folder: string): Promise<CellOperator> {
   };
 }
 
-function valueOf(metrics: string, name: string): number {
+function valueOf(metrics: string | undefined, name: string): number {
+  if (metrics === undefined) return Number.NaN;
   const line = metrics.split("\n").find((one) => one.startsWith(`${name} `));
   return line === undefined ? 0 : Number(line.slice(name.length + 1));
 }

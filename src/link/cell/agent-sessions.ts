@@ -27,7 +27,7 @@ const LARGEST_ORDER = LINK_LIMITS.messageBytes - 64 * 1024;
 const CHECK_MS = 5_000;
 const STOPPED: StreamClose = { kind: "gone", reason: "the cell stops" };
 /** In each turn of the event loop. */
-const CLOSING_MS = 50;
+const CLOSING_MS = 10;
 
 export class AgentSessions {
   readonly #services: SessionServices;

@@ -91,7 +91,7 @@ export const CONNECTION_LIMITS = {
   /** New connections of one address: so many at once, and so many per second after that. */
   burstPerAddress: 2_000,
   ratePerAddress: 200,
-  handshakeMs: 5_000,
+  handshakeMs: 10_000,
   firstMessageMs: 10_000,
 } as const;
 

@@ -11,7 +11,7 @@ import { peerKey, type AgentConnection } from "./tls-listener.ts";
 
 type TableOptions = { readonly clock: Clock; readonly firstCallMs: number; readonly graceMs: number };
 /** In each turn of the event loop. The end of an HTTP/2 session takes about half a millisecond, and a cell may have thousands. */
-const CLOSING_MS = 50;
+const CLOSING_MS = 10;
 
 type Entry = AgentConnection & { cancel: () => void; isEnding: boolean };
 

@@ -8,33 +8,66 @@ type NextTurn = (run: () => void) => void;
 
 const nextTurn: NextTurn = (run) => void setImmediate(run);
 
-/** Starts items in the order of their arrival, so many in each turn; the first ones at once. */
-export class PacedStarts<T> {
+export type HandshakePace = {
+  /** Started in one turn. */
+  readonly perTurn: number;
+  /** Started and not ended, of those that are younger than `freshMs`. Older ones wait for their client, and keep no other from its start. */
+  readonly fresh: number;
+  readonly freshMs: number;
+};
+
+/**
+ * Starts handshakes in the order of their arrival. Few at a time: when all are started at once, none is complete before the time limit of the first, and the
+ * work for all of them was in vain.
+ */
+export class PacedHandshakes<T> {
   readonly #start: (item: T) => void;
-  readonly #perTurn: number;
+  readonly #pace: HandshakePace;
+  readonly #clock: Pick<Clock, "after">;
   readonly #nextTurn: NextTurn;
-  #waiting: T[] = [];
+  readonly #waiting = new Set<T>();
+  /** Each with the end of its timer. */
+  readonly #fresh = new Map<T, () => void>();
   #left: number;
 
-  constructor(start: (item: T) => void, perTurn: number, next: NextTurn = nextTurn) {
+  constructor(start: (item: T) => void, pace: HandshakePace, clock: Pick<Clock, "after">, next: NextTurn = nextTurn) {
     this.#start = start;
-    this.#perTurn = perTurn;
+    this.#pace = pace;
+    this.#clock = clock;
     this.#nextTurn = next;
-    this.#left = perTurn;
+    this.#left = pace.perTurn;
   }
 
   add(item: T): void {
-    if (this.#left === this.#perTurn) this.#nextTurn(() => this.#turn());
-    if (this.#left === 0) return void this.#waiting.push(item);
-    this.#left -= 1;
-    this.#start(item);
+    this.#waiting.add(item);
+    this.#run();
+  }
+
+  /** It is complete, or its connection is closed. */
+  ended(item: T): void {
+    this.#waiting.delete(item);
+    this.#fresh.get(item)?.();
+    if (this.#fresh.delete(item)) this.#run();
+  }
+
+  #run(): void {
+    const { perTurn, fresh, freshMs } = this.#pace;
+    for (const item of this.#waiting) {
+      if (this.#left === 0 || this.#fresh.size >= fresh) return;
+      if (this.#left === perTurn) this.#nextTurn(() => this.#turn());
+      this.#left -= 1;
+      this.#waiting.delete(item);
+      this.#fresh.set(
+        item,
+        this.#clock.after(freshMs, () => this.ended(item)),
+      );
+      this.#start(item);
+    }
   }
 
   #turn(): void {
-    const [now, later] = [this.#waiting.slice(0, this.#perTurn), this.#waiting.slice(this.#perTurn)];
-    this.#waiting = later;
-    this.#left = this.#perTurn;
-    for (const item of now) this.add(item);
+    this.#left = this.#pace.perTurn;
+    this.#run();
   }
 }
 

@@ -10,7 +10,7 @@ import { createSecureContext, createServer as createTlsServer, type SecureContex
 import { describeThrown, err, fromPromise, fromThrowing, map, ok, reveal, type Clock, type Logger, type Metrics, type Result } from "#base";
 import type { CellTls, ConnectionLimits, LinkIdentity } from "./cell-types.ts";
 import { ConnectionGate } from "./connection-gate.ts";
-import { PacedStarts } from "./event-loop-turns.ts";
+import { PacedHandshakes } from "./event-loop-turns.ts";
 
 /** A connection whose client certificate is verified. */
 export type AgentConnection = {
@@ -41,7 +41,7 @@ export type TlsListener = {
 };
 
 /** With P-384, each takes about three milliseconds of processor time. Thousands of agents connect at once when their cell was restarted. */
-const HANDSHAKES_PER_TURN = 16;
+const PACE = { perTurn: 16, fresh: 64, freshMs: 250 } as const;
 
 export async function startTlsListener(options: TlsListenerOptions): Promise<Result<TlsListener, string>> {
   const context = contextOf(options.tls);
@@ -69,7 +69,7 @@ export async function startTlsListener(options: TlsListenerOptions): Promise<Res
     options.logger.debug("handshake failed", { peer: peerKey(socket), error: error.message });
     socket.destroy();
   });
-  const handshakes = new PacedStarts<Socket>((socket) => socket.destroyed || secured.emit("connection", socket), HANDSHAKES_PER_TURN);
+  const handshakes = new PacedHandshakes<Socket>((socket) => void secured.emit("connection", socket), PACE, options.clock);
   const server = createServer({ noDelay: true }, (socket) => {
     const pass = gate.enter(socket.remoteAddress ?? "");
     if (pass === undefined) {
@@ -78,12 +78,16 @@ export async function startTlsListener(options: TlsListenerOptions): Promise<Res
     }
     const key = peerKey(socket);
     sockets.add(socket);
-    ended.set(key, pass.handshakeEnded);
+    ended.set(key, () => {
+      pass.handshakeEnded();
+      handshakes.ended(socket);
+    });
     socket.on("error", () => socket.destroy());
     socket.once("close", () => {
       sockets.delete(socket);
       ended.delete(key);
       pass.closed();
+      handshakes.ended(socket);
     });
     handshakes.add(socket);
   });
