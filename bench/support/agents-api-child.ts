@@ -26,12 +26,6 @@ async function handle(request: ApiServerRequest): Promise<void> {
       return start(request);
     case "count":
       return reply({ kind: "counted", statusWrites: running.statusWrites, connected: await connectedSince(request.connectedSince) });
-    case "restart-cell": {
-      // the cell ends when its endpoints change; its ports stay
-      const patch = { spec: { endpoints: { service: { type: "NodePort" } } } };
-      expectOk(await clusterOf().client.patch(latticeClusters, { name: CELL }, { type: "merge", patch }));
-      return reply({ kind: "restarted" });
-    }
   }
 }
 
@@ -74,7 +68,12 @@ async function start({ agents, kubeconfig }: Extract<ApiServerRequest, { kind: "
   await cluster.listen();
   await cluster.writeKubeconfig(kubeconfig);
   const tokens = children.map(({ cluster: name, csrToken }) => ({ cluster: name, csrToken }));
-  reply({ kind: "serving", address: { cell: CELL, grpcPort, bootstrapPort, trustBundle: cell.trustBundle }, tokens, signedPerSecond: signingRate(authorities) });
+  reply({
+    kind: "serving",
+    address: { cell: CELL, grpcPort, bootstrapPort, trustBundle: cell.trustBundle },
+    tokens,
+    signedPerSecond: signingRate(authorities),
+  });
 }
 
 /** Certificates of agents that one thread signs in a second, without connections and records. */

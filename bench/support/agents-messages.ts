@@ -14,12 +14,10 @@ export type CellAddress = {
 
 export type ApiServerRequest =
   | { readonly kind: "start"; readonly agents: number; readonly kubeconfig: string }
-  | { readonly kind: "count"; readonly connectedSince: number }
-  | { readonly kind: "restart-cell" };
+  | { readonly kind: "count"; readonly connectedSince: number };
 
 export type ApiServerReply =
   | { readonly kind: "serving"; readonly address: CellAddress; readonly tokens: readonly ChildToken[]; readonly signedPerSecond: number }
-  | { readonly kind: "restarted" }
   | { readonly kind: "counted"; readonly statusWrites: number; readonly connected: number };
 
 export type AgentsRequest =

@@ -37,4 +37,3 @@ export function ask<Kind extends Reply["kind"]>(
 export async function until(ms: number, isReached: () => Promise<boolean>): Promise<void> {
   for (const end = performance.now() + ms; !(await isReached()) && performance.now() < end;) await delay(LOOK_MS);
 }
-

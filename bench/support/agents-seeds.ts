@@ -93,7 +93,11 @@ function conditionOf(type: string, reason: string, now: number) {
  * Copies of what an API server has of the first child: the operator compares fields and field managers with what it compiles, and an apply for each
  * object would take minutes.
  */
-export function asApplied(wanted: readonly KubeObject[], first: { readonly name: string; readonly objects: readonly KubeObject[] }, name: string) {
+export function asApplied(
+  wanted: readonly KubeObject[],
+  first: { readonly name: string; readonly objects: readonly KubeObject[] },
+  name: string,
+) {
   return wanted.map((one, at): KubeObject => {
     const live = JSON.parse(JSON.stringify(first.objects[at]).replaceAll(first.name, name)) as KubeObject;
     const { uid: _uid, resourceVersion: _version, creationTimestamp: _created, ...metadata } = live.metadata;

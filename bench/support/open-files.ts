@@ -8,7 +8,9 @@ export function ensureOpenFiles(needed: number): void {
   spawnSync("prlimit", ["--pid", String(process.pid), `--nofile=${needed}:${needed}`], { stdio: "ignore" });
   const limit = hardLimit();
   if (limit >= needed) return;
-  throw new Error(`a process may open ${limit} files, and this bench needs ${needed}: raise the hard limit, for example with ulimit -Hn ${needed} as root`);
+  throw new Error(
+    `a process may open ${limit} files, and this bench needs ${needed}: raise the hard limit, for example with ulimit -Hn ${needed} as root`,
+  );
 }
 
 function hardLimit(): number {

@@ -8,7 +8,12 @@ describe("PacedHandshakes", () => {
     const started: number[] = [];
     const turns: (() => void)[] = [];
     const pace = { perTurn, fresh, freshMs: 250 };
-    const handshakes = new PacedHandshakes<number>((item) => started.push(item), pace, clock, (run) => turns.push(run));
+    const handshakes = new PacedHandshakes<number>(
+      (item) => started.push(item),
+      pace,
+      clock,
+      (run) => turns.push(run),
+    );
     return { clock, started, handshakes, turns, turn: () => turns.splice(0).forEach((run) => run()) };
   }
 
