@@ -5,8 +5,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { err, expectOk, ok, sensitive, silentLogger, systemClock } from "#base";
 import { startAgentLink, type AgentCredentials } from "#link";
+import { postForCertificate } from "#operator";
 import { createCsr, createPrivateKeyPem } from "#pki";
-import { postForCertificate } from "../../src/operator/agent/bootstrap-client.ts";
 import type { AgentsReply, AgentsRequest, CellAddress, ChildToken } from "./agents-messages.ts";
 import { KUBERNETES_VERSION } from "./agents-seeds.ts";
 

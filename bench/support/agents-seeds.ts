@@ -4,16 +4,11 @@
  */
 import { randomBytes } from "node:crypto";
 import { expectOk, reveal, type Sensitive } from "#base";
-import type { WantedObject } from "#controller-runtime";
+import { stamp, type WantedObject } from "#controller-runtime";
+import { bootstrapSecret, compileChild, kubeconfigSecret, type CellView } from "#controllers";
 import { parseLatticeCluster } from "#crds";
+import { accessSecret, createToken, csrTokenOf, hashOfToken, newAccess } from "#http";
 import type { KubeObject } from "#kube";
-import { stamp } from "../../src/controller-runtime/identity.ts";
-import { bootstrapSecret, kubeconfigSecret } from "../../src/controllers/cluster/child-secrets.ts";
-import { compileChild } from "../../src/controllers/cluster/compile-child.ts";
-import type { CellView } from "../../src/controllers/cluster/observed.ts";
-import { newAccess } from "../../src/http/bootstrap/access-rules.ts";
-import { accessSecret } from "../../src/http/bootstrap/cluster-access.ts";
-import { createToken, csrTokenOf, hashOfToken } from "../../src/http/bootstrap/tokens.ts";
 import { HOME, localCluster } from "../../test/builders/cell-world.ts";
 
 export type SeededChild = {
