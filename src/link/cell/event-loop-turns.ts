@@ -71,10 +71,10 @@ export class PacedHandshakes<T> {
   }
 }
 
-export type TurnBudget = { readonly clock: Pick<Clock, "monotonic">; readonly ms: number };
+type PartOfTurn = { readonly clock: Pick<Clock, "monotonic">; readonly ms: number };
 
 /** All items, for so many milliseconds in each turn. Items that are added meanwhile are included if the collection has them then. */
-export async function eachInTurns<T>(items: Iterable<T>, { clock, ms }: TurnBudget, run: (item: T) => void): Promise<void> {
+export async function eachInTurns<T>(items: Iterable<T>, { clock, ms }: PartOfTurn, run: (item: T) => void): Promise<void> {
   let end = clock.monotonic() + ms;
   for (const item of items) {
     if (clock.monotonic() >= end) {
