@@ -56,14 +56,15 @@ export type MoveWorld = {
 };
 
 /** A cluster that Cluster API is installed in. */
-export async function startManagementCluster(seed: number): Promise<EmbeddedCluster> {
+async function startManagementCluster(seed: number): Promise<EmbeddedCluster> {
   const cluster = await startEmbeddedCluster({ seed, logActions: false });
   await cluster.add(...reducedCapiCrds("docker"), ...providerInventory("docker"));
   return cluster;
 }
 
-export async function startMoveWorld(machines = 2): Promise<MoveWorld> {
-  const [source, target] = [await startManagementCluster(1), await startManagementCluster(2)];
+/** `seed`: the clusters of another seed have other uids. */
+export async function startMoveWorld(machines = 2, seed = 1): Promise<MoveWorld> {
+  const [source, target] = [await startManagementCluster(seed), await startManagementCluster(seed + 1)];
   await makeProvisioned(source.client, "c1", machines);
   return {
     source,

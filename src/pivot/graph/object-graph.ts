@@ -63,7 +63,7 @@ export function buildGraph(world: DiscoveredWorld): ObjectGraph {
   const nodes = taken.map((vertex) => nodeOf(vertex, levels.get(vertex.uid) ?? 0, keep(vertex)));
   return {
     moved: nodes.toSorted(byOrder),
-    left: [...vertices.values()].filter((vertex) => isLeft(vertex, moved, world.namespace)).map(({ object }) => object),
+    left: [...vertices.values()].filter((vertex) => isLeft(vertex, moved, world.namespace)).map(({ object }) => object).toSorted(byName),
     unresolved,
     problems: [...foreignOwners(nodes, { moved, vertices }), ...cyclic.map((uid) => cycleText(vertices.get(uid)))],
   };
@@ -75,7 +75,11 @@ function nodeOf({ uid, kind, object, hard, soft }: Vertex, level: number, kept: 
 
 /** Kinds first, so that a batch reads well; names make the order the same in every run. */
 function byOrder(a: GraphNode, b: GraphNode): number {
-  return a.level - b.level || compare(a.object.kind, b.object.kind) || compare(placeOf(a.object), placeOf(b.object));
+  return a.level - b.level || byName(a.object, b.object);
+}
+
+function byName(a: KubeObject, b: KubeObject): number {
+  return compare(a.kind, b.kind) || compare(placeOf(a), placeOf(b));
 }
 
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);

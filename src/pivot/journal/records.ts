@@ -28,7 +28,7 @@ export type JournalHead = {
   readonly id: string;
   readonly phase: JournalPhase;
   readonly epoch: number;
-  /** The uid of Namespace kube-system: a second run with another target is refused. */
+  /** The identity of the target: a second run with another one is refused. */
   readonly target: string;
   readonly source: string;
   readonly startedAt: string;
@@ -54,7 +54,7 @@ export type TargetRecordData = {
   readonly id: string;
   readonly state: RecordState;
   readonly epoch: number;
-  /** The uid of Namespace kube-system at the source. */
+  /** The identity of the source. */
   readonly source: string;
   readonly startedAt: string;
   readonly objects: number;

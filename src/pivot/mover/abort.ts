@@ -1,14 +1,14 @@
 /** The way back of a move that the target has not committed: its copies are deleted, and the source is unpaused. */
-import { ok } from "#base";
+import { ok, type Err } from "#base";
 import { COPY_ANNOTATION } from "../graph/names.ts";
 import type { BatchEntry, JournalHead } from "../journal/records.ts";
 import { nextAbortStep, type AbortStep } from "../ownership/decide.ts";
 import { hasContent } from "../plan/content.ts";
 import { PARALLEL, type MoveContext } from "./context.ts";
-import { refusal, type Moved } from "./failure.ts";
+import { refusal, type Moved, type MoveFailure } from "./failure.ts";
 import { inParallel } from "./in-parallel.ts";
 import {
-  clusterUid,
+  clusterIdentity,
   deleteBatch,
   deleteHead,
   deleteRecord,
@@ -27,8 +27,8 @@ const MOST_STEPS = 100;
 
 /** False: there was no move to abort. */
 export async function abortMove(context: MoveContext): Moved<boolean> {
-  const target = await clusterUid(context.target);
-  if (!target.ok) return target;
+  const target = await clusterIdentity(context.target);
+  if (!target.ok) return unanswered(context, target);
   for (let steps = 0; steps < MOST_STEPS; steps += 1) {
     const head = await readHead(context);
     if (!head.ok) return head;
@@ -52,6 +52,15 @@ export async function abortMove(context: MoveContext): Moved<boolean> {
     if (!performed.ok) return performed;
   }
   return refusal("the abort does not advance; run the command again");
+}
+
+/** Without a journal there is nothing to abort; with one, an abort needs the target. */
+async function unanswered(context: MoveContext, failed: Err<MoveFailure>): Moved<boolean> {
+  const head = await readHead(context);
+  if (!head.ok) return head;
+  if (head.value === undefined) return ok(false);
+  const decision = nextAbortStep({ journal: head.value, record: "unknown", targetHasCopies: true, sourceResumed: false });
+  return "refused" in decision ? refusal(`${decision.refused} (${failed.error.message})`) : failed;
 }
 
 async function observe(context: MoveContext, head: JournalHead): Moved<Observed> {

@@ -121,12 +121,14 @@ export async function deleteRecord(side: ApiSide, namespace: string): Moved<void
   return side.remove(configMaps, { namespace, name: RECORD_NAME }, undefined);
 }
 
-/** The uid of Namespace kube-system, which identifies a cluster. */
-export async function clusterUid(side: ApiSide): Moved<string> {
+/** Identifies a cluster: uid and age of Namespace kube-system. Embedded clusters in memory all have the same uid. */
+export async function clusterIdentity(side: ApiSide): Moved<string> {
   const found = await side.get(namespaces, { name: "kube-system" });
   if (!found.ok) return found;
-  const uid = found.value?.metadata.uid;
-  return uid === undefined ? refusal(`the ${side.side} has no Namespace kube-system, so it cannot be identified`) : ok(uid);
+  const { uid, creationTimestamp } = found.value?.metadata ?? {};
+  return uid === undefined
+    ? refusal(`the ${side.side} has no Namespace kube-system, so it cannot be identified`)
+    : ok(`${uid} ${creationTimestamp ?? ""}`);
 }
 
 export async function ensureNamespace(side: ApiSide, name: string): Moved<void> {

@@ -2,14 +2,14 @@
  * A move: observe both sides, decide the next step by the specification, perform it, until there is none. A run that was killed leaves a
  * journal, and the next run continues where that one ended, because it observes the same.
  */
-import { ok, timestamp } from "#base";
+import { ok, timestamp, type Err } from "#base";
 import type { JournalHead } from "../journal/records.ts";
 import { nextStep, type MoveStep, type MoveView, type TargetRecord } from "../ownership/decide.ts";
 import { begin } from "./begin.ts";
 import type { MoveContext } from "./context.ts";
-import { refusal, type Moved } from "./failure.ts";
+import { refusal, type Moved, type MoveFailure } from "./failure.ts";
 import {
-  clusterUid,
+  clusterIdentity,
   deleteBatch,
   deleteHead,
   deleteRecord,
@@ -77,13 +77,21 @@ export async function runMove(context: MoveContext): Moved<MoveReport> {
 }
 
 async function openRun(context: MoveContext): Moved<Run> {
-  const source = await clusterUid(context.source);
+  const source = await clusterIdentity(context.source);
   if (!source.ok) return source;
-  const target = await clusterUid(context.target);
-  if (!target.ok) return target;
+  const head = await readHead(context);
+  if (!head.ok) return head;
+  const target = await clusterIdentity(context.target);
+  if (!target.ok) return head.value === undefined ? target : unanswered(head.value, target);
   if (source.value === target.value) return refusal("both kubeconfigs lead to the same cluster; there is nothing to move");
   const clusters = { source: source.value, target: target.value };
   return ok({ context, ...clusters, head: undefined, record: undefined, transferred: undefined, begun: false, last: undefined });
+}
+
+/** A move has begun, and its target does not answer: what that means is part of the specification. */
+function unanswered(journal: JournalHead, failed: Err<MoveFailure>): Err<MoveFailure> {
+  const decision = nextStep({ ...NOTHING, journal, record: "unknown" });
+  return failed.error.kind === "failed" && "refused" in decision ? refusal(`${decision.refused} (${failed.error.message})`) : failed;
 }
 
 async function observe(run: Run): Moved<MoveView> {
@@ -95,7 +103,7 @@ async function observe(run: Run): Moved<MoveView> {
   run.head = head.value;
   run.last = head.value ?? run.last;
   const record = await readRecord(context.target, context.namespace);
-  if (!record.ok) return record;
+  if (!record.ok) return head.value === undefined ? record : unanswered(head.value, record);
   run.record = record.value;
   if (head.value === undefined) return ok({ ...NOTHING, sourceHasObjects: !run.begun, record: recordOf(run) });
   const pausing = { namespace: context.namespace, head: head.value };
