@@ -34,8 +34,14 @@ test("--dry-run prints the batches and what is not moved, and changes nothing", 
   const { code, stdout, stderr } = await move(["--dry-run"]);
   expect([code, stderr]).toEqual([0, ""]);
   expect(stdout).toContain("25 objects of namespace c1 in 6 batches, owners first:\nbatch 1: 1 Cluster, 1 ClusterResourceSet, 1 Secret\n");
-  expect(stdout).toContain("not moved (no Cluster, ClusterClass or ClusterResourceSet owns them, and they have no move label):\n  Secret c1/unrelated\n");
-  const json = JSON.parse((await move(["--dry-run", "-o", "json"])).stdout) as { objects: unknown[]; notMoved: unknown[]; problems: unknown[] };
+  expect(stdout).toContain(
+    "not moved (no Cluster, ClusterClass or ClusterResourceSet owns them, and they have no move label):\n  Secret c1/unrelated\n",
+  );
+  const json = JSON.parse((await move(["--dry-run", "-o", "json"])).stdout) as {
+    objects: unknown[];
+    notMoved: unknown[];
+    problems: unknown[];
+  };
   expect(json.objects).toHaveLength(25);
   expect(json.objects[0]).toEqual({ apiVersion: "cluster.x-k8s.io/v1beta2", kind: "Cluster", namespace: "c1", name: "c1", batch: 1 });
   expect([json.notMoved, json.problems]).toEqual([[{ apiVersion: "v1", kind: "Secret", namespace: "c1", name: "unrelated" }], []]);
@@ -46,7 +52,9 @@ test("--dry-run of a move that would be refused prints every reason and ends wit
   await world.target.add({ apiVersion: "cluster.x-k8s.io/v1beta2", kind: "Cluster", metadata: { name: "c1", namespace: "c1" }, spec: {} });
   const { code, stdout } = await move(["--dry-run"]);
   expect(code).toBe(1);
-  expect(stdout).toContain("the move would be refused:\n  Cluster c1/c1 exists at the target already; delete it there, or move into another API server\n");
+  expect(stdout).toContain(
+    "the move would be refused:\n  Cluster c1/c1 exists at the target already; delete it there, or move into another API server\n",
+  );
 });
 
 test("a move prints each step on stderr, and the report on stdout", async () => {
@@ -62,7 +70,13 @@ test("a move prints each step on stderr, and the report on stdout", async () => 
 test("-o json prints one document and no progress", async () => {
   const { code, stdout, stderr } = await move(["-o", "json"]);
   expect([code, stderr]).toEqual([0, ""]);
-  expect(JSON.parse(stdout)).toMatchObject({ namespace: "c1", objects: 25, epoch: 1, stillPaused: [], durations: { commit: expect.any(Number) as number } });
+  expect(JSON.parse(stdout)).toMatchObject({
+    namespace: "c1",
+    objects: 25,
+    epoch: 1,
+    stillPaused: [],
+    durations: { commit: expect.any(Number) as number },
+  });
 });
 
 test("on a terminal one line is redrawn, with a bar", async () => {
@@ -74,11 +88,18 @@ test("on a terminal one line is redrawn, with a bar", async () => {
 
 test("a refusal has every reason on stderr, and as JSON on stdout", async () => {
   const key = { namespace: "c1", name: "c1" };
-  await world.source.client.patch(capiClusters, key, { type: "merge", patch: { status: { initialization: null } } }, { subresource: "status" });
+  await world.source.client.patch(
+    capiClusters,
+    key,
+    { type: "merge", patch: { status: { initialization: null } } },
+    { subresource: "status" },
+  );
   await world.target.add({ apiVersion: "cluster.x-k8s.io/v1beta2", kind: "Cluster", metadata: { name: "c1", namespace: "c1" }, spec: {} });
   const text = await move([]);
   expect([text.code, text.stdout]).toEqual([1, ""]);
-  expect(text.stderr).toContain("lattice: the infrastructure of Cluster c1/c1 is not provisioned yet; wait until it is\n  Cluster c1/c1 exists at the target");
+  expect(text.stderr).toContain(
+    "lattice: the infrastructure of Cluster c1/c1 is not provisioned yet; wait until it is\n  Cluster c1/c1 exists at the target",
+  );
   const json = await move(["-o", "json"]);
   expect(JSON.parse(json.stdout)).toMatchObject({ error: "refused", reasons: [expect.any(String), expect.any(String)] });
 });

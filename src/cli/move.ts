@@ -109,7 +109,9 @@ async function run(io: CommandIo, flags: MoveFlags, options: MoveOptions): Promi
 async function abort(io: CommandIo, flags: MoveFlags, options: MoveOptions): Promise<Result<void, MoveFailure>> {
   const aborted = await abortNamespaceMove(options);
   if (!aborted.ok) return err(aborted.error);
-  const text = aborted.value ? "the move was undone: the source owns its clusters, and the target has no copies" : "there is no unfinished move";
+  const text = aborted.value
+    ? "the move was undone: the source owns its clusters, and the target has no copies"
+    : "there is no unfinished move";
   io.stdout(flags.output === "json" ? `${JSON.stringify({ namespace: options.namespace, aborted: aborted.value })}\n` : `${text}\n`);
   return ok(undefined);
 }

@@ -1,4 +1,4 @@
-export type { GraphNode, KeptBecause } from "./graph/object-graph.ts";
+export type { MoveNode, KeptBecause } from "./graph/object-graph.ts";
 export { batchesOf } from "./plan/batches.ts";
 export type { MoveProgress } from "./mover/context.ts";
 export type { MoveFailure } from "./mover/failure.ts";

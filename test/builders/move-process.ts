@@ -21,7 +21,10 @@ export type MoveProcessResult = {
 
 export function runMoveProcess({ from, to, namespace, flags = [], killAt = () => false }: MoveProcessOptions): Promise<MoveProcessResult> {
   const args = [PROGRAM, "move", "--kubeconfig", from, "--to-kubeconfig", to, "-n", namespace, ...flags];
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"], env: { PATH: process.env["PATH"], HOME: "/nonexistent" } });
+  const child = spawn(process.execPath, args, {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { PATH: process.env["PATH"], HOME: "/nonexistent" },
+  });
   let [stdout, stderr, rest] = ["", "", ""];
   const steps: string[] = [];
   child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));

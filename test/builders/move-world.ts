@@ -24,6 +24,7 @@ import {
   kubeadmConfigTemplates,
   kubeadmControlPlanes,
   namespaces,
+  parseKey,
   secrets,
   type Json,
   type JsonObject,
@@ -32,7 +33,7 @@ import {
 } from "#kube";
 import type { KubeClient } from "#kube-client";
 
-export const MOVED_KINDS: readonly Resource[] = [
+const MOVED_KINDS: readonly Resource[] = [
   capiClusters,
   capiMachineDeployments,
   capiMachineSets,
@@ -118,7 +119,8 @@ export async function makeProvisioned(client: KubeClient, name: string, machines
   });
   const ready = { status: { conditions: [condition("Ready")] } };
   await make(devClusters, name, { owner: cluster, spec: { backend: { inMemory: {} } }, ...ready });
-  const template = (at: string) => make(devMachineTemplates, at, { owner: cluster, spec: { template: { spec: { backend: { inMemory: {} } } } } });
+  const template = (at: string) =>
+    make(devMachineTemplates, at, { owner: cluster, spec: { template: { spec: { backend: { inMemory: {} } } } } });
   await template(`${name}-cp`);
   await template(`${name}-md`);
   await make(kubeadmConfigTemplates, `${name}-md`, { owner: cluster, spec: { template: { spec: {} } } });
@@ -172,7 +174,11 @@ export async function makeProvisioned(client: KubeClient, name: string, machines
   await machine(`${name}-cp-1`, plane);
   for (let at = 1; at <= machines; at += 1) await machine(`${name}-md-1-${at}`, set);
   const crs = await make(clusterResourceSets, `${name}-crs`, {
-    spec: { clusterSelector: { matchLabels: { a: "b" } }, resources: [{ kind: "ConfigMap", name: `${name}-addon` }], strategy: "ApplyOnce" },
+    spec: {
+      clusterSelector: { matchLabels: { a: "b" } },
+      resources: [{ kind: "ConfigMap", name: `${name}-addon` }],
+      strategy: "ApplyOnce",
+    },
   });
   await make(configMaps, `${name}-addon`, { owner: crs, more: { data: { key: "value" } } });
   await make(clusterResourceSetBindings, name, { spec: { clusterName: name, bindings: [] } });
@@ -215,7 +221,9 @@ export async function danglingOwners(client: KubeClient, namespace: string): Pro
   }
   const uids = new Set(all.map(({ metadata }) => metadata.uid));
   return all.flatMap(({ kind, metadata }) =>
-    (metadata.ownerReferences ?? []).filter(({ uid }) => !uids.has(uid)).map((owner) => `${kind} ${metadata.name} -> ${owner.kind} ${owner.name}`),
+    (metadata.ownerReferences ?? [])
+      .filter(({ uid }) => !uids.has(uid))
+      .map((owner) => `${kind} ${metadata.name} -> ${owner.kind} ${owner.name}`),
   );
 }
 
@@ -223,4 +231,32 @@ export async function danglingOwners(client: KubeClient, namespace: string): Pro
 export function isUnpaused(cluster: EmbeddedCluster, name: string): boolean {
   const found = cluster.peek(capiClusters, { namespace: name, name });
   return isJsonObject(found) && fieldAt(found, "spec", "paused") !== true;
+}
+
+/** What was wrong after any write; empty when nothing was. */
+export function observeInvariants({ source, target }: MoveWorld, names: Iterable<string>): { readonly wrong: string[] } {
+  const wrong: string[] = [];
+  const kinds = new Map(MOVED_KINDS.map((resource) => [resource.kind, resource]));
+  const places = [...names].flatMap((name) => {
+    const resource = kinds.get(name.split(" ")[0] ?? "");
+    return resource === undefined ? [] : [{ name, resource, key: parseKey(name.split(" ")[1] ?? "") }];
+  });
+  const check = (verb: string) => {
+    if (isUnpaused(source, "c1") && isUnpaused(target, "c1")) wrong.push("both sides are unpaused");
+    if (verb !== "delete") return;
+    for (const { name, resource, key } of places) {
+      const exists = source.peek<KubeObject>(resource, key) ?? target.peek<KubeObject>(resource, key);
+      if (exists === undefined) wrong.push(`${name} is on neither side`);
+    }
+  };
+  for (const cluster of [source, target]) {
+    for (const verb of ["create", "update", "patch", "delete"] as const) {
+      cluster.intercept({ verb, times: Number.POSITIVE_INFINITY }, async (_action, next) => {
+        const answer = await next();
+        check(verb);
+        return answer;
+      });
+    }
+  }
+  return { wrong };
 }

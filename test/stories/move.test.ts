@@ -8,9 +8,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectOk } from "#base";
 import { capiClusters, configMaps, leases, secrets, type KubeObject } from "#kube";
-import { observeInvariants } from "../builders/move-crashes.ts";
 import { runMoveProcess, type MoveProcessOptions } from "../builders/move-process.ts";
-import { contentsOf, danglingOwners, isUnpaused, startMoveWorld, type MoveWorld } from "../builders/move-world.ts";
+import { contentsOf, danglingOwners, isUnpaused, observeInvariants, startMoveWorld, type MoveWorld } from "../builders/move-world.ts";
 
 const LEASE = ["--lease", "5s"];
 /** In their order, as the progress shows them. */
@@ -50,29 +49,37 @@ describe("lattice move", () => {
   const move = (from: string, to: string, more: Partial<MoveProcessOptions> = {}) =>
     runMoveProcess({ from: file(from), to: file(to), namespace: "c1", flags: LEASE, ...more });
 
-  test("killed after each step and run again, it ends as an undisturbed move; never are both sides unpaused", { timeout: 600_000 }, async () => {
-    const expected = new Map([...(await contentsOf(world.source.client, "c1"))].filter(([name]) => name !== "Secret c1/unrelated"));
-    const observer = observeInvariants(world, expected.keys());
-    let [from, to] = ["a", "b"];
-    const undisturbed = await move(from, to);
-    expect(undisturbed.code, undisturbed.stderr).toBe(0);
-    expect(undisturbed.stdout).toContain(`moved ${expected.size} objects of namespace c1`);
-    const reference = await contentsOf(world.target.client, "c1");
-    for (const step of STEPS) {
-      [from, to] = [to, from];
-      const killed = await move(from, to, { killAt: (line) => step.test(line) });
-      expect(killed.code, `killed at ${step}:\n${killed.stderr}`).toBeUndefined();
-      const finished = await move(from, to);
-      expect(finished.code, `after a kill at ${step}:\n${finished.stderr}`).toBe(0);
-      const [left, moved] = from === "a" ? [world.source, world.target] : [world.target, world.source];
-      expect([...(await contentsOf(left.client, "c1")).keys()].filter((name) => name !== "Secret c1/unrelated"), String(step)).toEqual([]);
-      const contents = await contentsOf(moved.client, "c1");
-      for (const [name, object] of reference) expect(withoutGenerations(contents.get(name)), `${step}: ${name}`).toEqual(withoutGenerations(object));
-      expect(await danglingOwners(moved.client, "c1"), String(step)).toEqual([]);
-      expect(isUnpaused(moved, "c1"), String(step)).toBe(true);
-    }
-    expect(observer.wrong).toEqual([]);
-  });
+  test(
+    "killed after each step and run again, it ends as an undisturbed move; never are both sides unpaused",
+    { timeout: 600_000 },
+    async () => {
+      const expected = new Map([...(await contentsOf(world.source.client, "c1"))].filter(([name]) => name !== "Secret c1/unrelated"));
+      const observer = observeInvariants(world, expected.keys());
+      let [from, to] = ["a", "b"];
+      const undisturbed = await move(from, to);
+      expect(undisturbed.code, undisturbed.stderr).toBe(0);
+      expect(undisturbed.stdout).toContain(`moved ${expected.size} objects of namespace c1`);
+      const reference = await contentsOf(world.target.client, "c1");
+      for (const step of STEPS) {
+        [from, to] = [to, from];
+        const killed = await move(from, to, { killAt: (line) => step.test(line) });
+        expect(killed.code, `killed at ${step}:\n${killed.stderr}`).toBeUndefined();
+        const finished = await move(from, to);
+        expect(finished.code, `after a kill at ${step}:\n${finished.stderr}`).toBe(0);
+        const [left, moved] = from === "a" ? [world.source, world.target] : [world.target, world.source];
+        expect(
+          [...(await contentsOf(left.client, "c1")).keys()].filter((name) => name !== "Secret c1/unrelated"),
+          String(step),
+        ).toEqual([]);
+        const contents = await contentsOf(moved.client, "c1");
+        for (const [name, object] of reference)
+          expect(withoutGenerations(contents.get(name)), `${step}: ${name}`).toEqual(withoutGenerations(object));
+        expect(await danglingOwners(moved.client, "c1"), String(step)).toEqual([]);
+        expect(isUnpaused(moved, "c1"), String(step)).toBe(true);
+      }
+      expect(observer.wrong).toEqual([]);
+    },
+  );
 
   test("nothing of the move is left at the source, and the target has a record of it", async () => {
     const [owner, other] = isUnpaused(world.source, "c1") ? [world.source, world.target] : [world.target, world.source];

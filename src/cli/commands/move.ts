@@ -10,9 +10,18 @@ export const registerMove: RegisterCommand = (program, { io, done }) => {
     description:
       "move the Cluster API objects of a namespace to another cluster, with their status, in place of clusterctl move. A move that was stopped or killed is finished by the same command. Exit code 0: moved, 1: refused, 2: not finished",
     examples: [
-      { command: "lattice move --kubeconfig a.kubeconfig --to-kubeconfig b.kubeconfig -n prod --dry-run", effect: "what would be moved, and what not" },
-      { command: "lattice move --kubeconfig a.kubeconfig --to-kubeconfig b.kubeconfig -n prod", effect: "move it; the same again after a crash" },
-      { command: "lattice move --kubeconfig a.kubeconfig --to-kubeconfig b.kubeconfig -n prod --abort", effect: "undo a move that is not committed" },
+      {
+        command: "lattice move --kubeconfig a.kubeconfig --to-kubeconfig b.kubeconfig -n prod --dry-run",
+        effect: "what would be moved, and what not",
+      },
+      {
+        command: "lattice move --kubeconfig a.kubeconfig --to-kubeconfig b.kubeconfig -n prod",
+        effect: "move it; the same again after a crash",
+      },
+      {
+        command: "lattice move --kubeconfig a.kubeconfig --to-kubeconfig b.kubeconfig -n prod --abort",
+        effect: "undo a move that is not committed",
+      },
     ],
   })
     .option("--kubeconfig <file>", "the cluster to move from; without it KUBECONFIG or ~/.kube/config")

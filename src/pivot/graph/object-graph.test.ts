@@ -1,20 +1,53 @@
 /** Which objects a move takes along, and why not. */
 import { expect, test } from "vitest";
-import { apiVersionOf, capiClusters, capiMachines, clusterResourceSetBindings, configMaps, defineResource, secrets, type KubeObject, type Resource } from "#kube";
+import {
+  apiVersionOf,
+  capiClusters,
+  capiMachines,
+  clusterResourceSetBindings,
+  configMaps,
+  defineResource,
+  secrets,
+  type KubeObject,
+  type Resource,
+} from "#kube";
 import type { MoveKind, MoveRule } from "./move-kind.ts";
 import type { DiscoveredObject } from "./name-index.ts";
 import { buildGraph, type ObjectGraph } from "./object-graph.ts";
 
-const classes = defineResource<KubeObject>({ group: "cluster.x-k8s.io", version: "v1beta2", kind: "ClusterClass", plural: "clusterclasses", namespaced: true });
-const awsClusters = defineResource<KubeObject>({ group: "infrastructure.cluster.x-k8s.io", version: "v1beta2", kind: "AWSCluster", plural: "awsclusters", namespaced: true });
+const classes = defineResource<KubeObject>({
+  group: "cluster.x-k8s.io",
+  version: "v1beta2",
+  kind: "ClusterClass",
+  plural: "clusterclasses",
+  namespaced: true,
+});
+const awsClusters = defineResource<KubeObject>({
+  group: "infrastructure.cluster.x-k8s.io",
+  version: "v1beta2",
+  kind: "AWSCluster",
+  plural: "awsclusters",
+  namespaced: true,
+});
 const identities = { ...awsClusters, kind: "AWSClusterStaticIdentity", plural: "awsclusterstaticidentities", namespaced: false };
-const configs = defineResource<KubeObject>({ group: "bootstrap.cluster.x-k8s.io", version: "v1beta2", kind: "KubeadmConfig", plural: "kubeadmconfigs", namespaced: true });
+const configs = defineResource<KubeObject>({
+  group: "bootstrap.cluster.x-k8s.io",
+  version: "v1beta2",
+  kind: "KubeadmConfig",
+  plural: "kubeadmconfigs",
+  namespaced: true,
+});
 const RULES = new Map<Resource, MoveRule>([
   [capiClusters, "hierarchy"],
   [classes, "hierarchy"],
 ]);
 
-type Parts = { readonly owners?: readonly Resource[]; readonly namespace?: string | undefined; readonly spec?: object; readonly labels?: Record<string, string> };
+type Parts = {
+  readonly owners?: readonly Resource[];
+  readonly namespace?: string | undefined;
+  readonly spec?: object;
+  readonly labels?: Record<string, string>;
+};
 
 /** Owners are named by their kind: uids are "Kind/name" of the first object of that kind, or of one that does not exist. */
 function object(resource: Resource, name: string, { owners = [], namespace = "a", spec, labels }: Parts = {}): DiscoveredObject {
@@ -27,21 +60,41 @@ function object(resource: Resource, name: string, { owners = [], namespace = "a"
     ...(labels === undefined ? {} : { labels }),
     ...(ownerReferences.length === 0 ? {} : { ownerReferences }),
   };
-  return { kind, object: { apiVersion: apiVersionOf(resource), kind: resource.kind, metadata, ...(spec === undefined ? {} : { spec }) } as KubeObject };
+  const body = spec === undefined ? {} : { spec };
+  return { kind, object: { apiVersion: apiVersionOf(resource), kind: resource.kind, metadata, ...body } };
 }
 
-const graphOf = (...objects: readonly DiscoveredObject[]): ObjectGraph => buildGraph({ namespace: "a", objects, classesUsedElsewhere: new Set() });
+const graphOf = (...objects: readonly DiscoveredObject[]): ObjectGraph =>
+  buildGraph({ namespace: "a", objects, classesUsedElsewhere: new Set() });
 const uids = (graph: ObjectGraph) => graph.moved.map(({ uid, level, kept }) => `${level} ${uid}${kept === undefined ? "" : ` (${kept})`}`);
 
 const rows: readonly { name: string; given: readonly DiscoveredObject[]; want: readonly string[] }[] = [
-  { name: "what a Cluster owns is moved after it", given: [object(capiMachines, "m", { owners: [capiClusters] }), object(capiClusters, "o")], want: ["0 Cluster/o", "1 Machine/m"] },
-  { name: "what nothing owns is left", given: [object(capiClusters, "o"), object(secrets, "x"), object(configMaps, "y")], want: ["0 Cluster/o"] },
+  {
+    name: "what a Cluster owns is moved after it",
+    given: [object(capiMachines, "m", { owners: [capiClusters] }), object(capiClusters, "o")],
+    want: ["0 Cluster/o", "1 Machine/m"],
+  },
+  {
+    name: "what nothing owns is left",
+    given: [object(capiClusters, "o"), object(secrets, "x"), object(configMaps, "y")],
+    want: ["0 Cluster/o"],
+  },
   {
     name: "Secrets without owners belong to the Cluster that their name begins with",
-    given: [object(capiClusters, "o"), object(secrets, "o-kubeconfig"), object(secrets, "o-other"), object(secrets, "p-ca"), object(secrets, "o-apiserver-etcd-client")],
+    given: [
+      object(capiClusters, "o"),
+      object(secrets, "o-kubeconfig"),
+      object(secrets, "o-other"),
+      object(secrets, "p-ca"),
+      object(secrets, "o-apiserver-etcd-client"),
+    ],
     want: ["0 Cluster/o", "1 Secret/o-apiserver-etcd-client", "1 Secret/o-kubeconfig"],
   },
-  { name: "a Secret of that name in another namespace does not", given: [object(capiClusters, "o"), object(secrets, "o-ca", { namespace: "b" })], want: ["0 Cluster/o"] },
+  {
+    name: "a Secret of that name in another namespace does not",
+    given: [object(capiClusters, "o"), object(secrets, "o-ca", { namespace: "b" })],
+    want: ["0 Cluster/o"],
+  },
   {
     name: "a binding of a ClusterResourceSet follows its Cluster",
     given: [object(clusterResourceSetBindings, "b", { spec: { clusterName: "o" } }), object(capiClusters, "o")],
@@ -52,7 +105,11 @@ const rows: readonly { name: string; given: readonly DiscoveredObject[]; want: r
     given: [object(capiClusters, "o", { spec: { topology: { classRef: { name: "k" } } } }), object(classes, "k")],
     want: ["0 ClusterClass/k", "1 Cluster/o"],
   },
-  { name: "a labelled object is moved alone", given: [object(configMaps, "l", { labels: { "clusterctl.cluster.x-k8s.io/move": "" } }), object(configMaps, "m")], want: ["0 ConfigMap/l"] },
+  {
+    name: "a labelled object is moved alone",
+    given: [object(configMaps, "l", { labels: { "clusterctl.cluster.x-k8s.io/move": "" } }), object(configMaps, "m")],
+    want: ["0 ConfigMap/l"],
+  },
   {
     name: "an identity and its Secret beside the provider are copied and kept",
     given: [
@@ -72,7 +129,11 @@ const rows: readonly { name: string; given: readonly DiscoveredObject[]; want: r
     ],
     want: ["0 Cluster/o", "0 Secret/token", "1 KubeadmConfig/c"],
   },
-  { name: "the journal of a move is never moved", given: [object(capiClusters, "o"), object(secrets, "o-ca", { labels: { "lattice.dev/move-journal": "batch" } })], want: ["0 Cluster/o"] },
+  {
+    name: "the journal of a move is never moved",
+    given: [object(capiClusters, "o"), object(secrets, "o-ca", { labels: { "lattice.dev/move-journal": "batch" } })],
+    want: ["0 Cluster/o"],
+  },
 ];
 
 test.for(rows)("$name", ({ given, want }) => {
@@ -87,7 +148,11 @@ test("an owner that is not moved is a problem, not an object that is left behind
   expect(graph.problems).toEqual([
     "Cluster a/o is owned by ConfigMap o, which is not of a kind that is moved; remove the owner reference, or label its kind for the move",
   ]);
-  const known = graphOf(object(capiMachines, "m", { owners: [capiClusters, configMaps] }), object(capiClusters, "o"), object(configMaps, "o"));
+  const known = graphOf(
+    object(capiMachines, "m", { owners: [capiClusters, configMaps] }),
+    object(capiClusters, "o"),
+    object(configMaps, "o"),
+  );
   expect(known.problems).toEqual([expect.stringContaining("which no Cluster owns")]);
 });
 
@@ -101,7 +166,10 @@ test("a reference to an object that was not discovered is reported with its fiel
   const spec = { credentialsRef: { name: "c", namespace: "other" } };
   const graph = graphOf(object(capiClusters, "o"), object(awsClusters, "i", { owners: [capiClusters], spec }));
   expect(graph.unresolved).toEqual([
-    { from: expect.objectContaining({ kind: "AWSCluster" }) as unknown, reference: { kind: "Secret", name: "c", namespace: "other", at: "spec.credentialsRef" } },
+    {
+      from: expect.objectContaining({ kind: "AWSCluster" }) as unknown,
+      reference: { kind: "Secret", name: "c", namespace: "other", at: "spec.credentialsRef" },
+    },
   ]);
 });
 

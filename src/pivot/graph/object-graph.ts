@@ -16,7 +16,7 @@ import { softOwnerOf } from "./soft-owners.ts";
 /** Why an object is copied and stays at the source as well. */
 export type KeptBecause = "cluster-scoped" | "other-namespace" | "used-elsewhere";
 
-export type GraphNode = {
+export type MoveNode = {
   readonly uid: string;
   readonly kind: MoveKind;
   readonly object: KubeObject;
@@ -37,7 +37,7 @@ export type DiscoveredWorld = {
 
 export type ObjectGraph = {
   /** Sorted by level, then by kind and name. */
-  readonly moved: readonly GraphNode[];
+  readonly moved: readonly MoveNode[];
   readonly left: readonly KubeObject[];
   /** References to objects that were not discovered: of other namespaces, or missing. */
   readonly unresolved: readonly { readonly from: KubeObject; readonly reference: ObjectReference }[];
@@ -63,18 +63,21 @@ export function buildGraph(world: DiscoveredWorld): ObjectGraph {
   const nodes = taken.map((vertex) => nodeOf(vertex, levels.get(vertex.uid) ?? 0, keep(vertex)));
   return {
     moved: nodes.toSorted(byOrder),
-    left: [...vertices.values()].filter((vertex) => isLeft(vertex, moved, world.namespace)).map(({ object }) => object).toSorted(byName),
+    left: [...vertices.values()]
+      .filter((vertex) => isLeft(vertex, moved, world.namespace))
+      .map(({ object }) => object)
+      .toSorted(byName),
     unresolved,
     problems: [...foreignOwners(nodes, { moved, vertices }), ...cyclic.map((uid) => cycleText(vertices.get(uid)))],
   };
 }
 
-function nodeOf({ uid, kind, object, hard, soft }: Vertex, level: number, kept: KeptBecause | undefined): GraphNode {
+function nodeOf({ uid, kind, object, hard, soft }: Vertex, level: number, kept: KeptBecause | undefined): MoveNode {
   return { uid, kind, object, owners: [...hard, ...soft], level, ...(kept === undefined ? {} : { kept }) };
 }
 
 /** Kinds first, so that a batch reads well; names make the order the same in every run. */
-function byOrder(a: GraphNode, b: GraphNode): number {
+function byOrder(a: MoveNode, b: MoveNode): number {
   return a.level - b.level || byName(a.object, b.object);
 }
 
@@ -161,7 +164,7 @@ function cycleText(vertex: Vertex | undefined): string {
 }
 
 function foreignOwners(
-  nodes: readonly GraphNode[],
+  nodes: readonly MoveNode[],
   { moved, vertices }: { readonly moved: ReadonlySet<string>; readonly vertices: ReadonlyMap<string, Vertex> },
 ): readonly string[] {
   return nodes.flatMap(({ uid, object }) => {

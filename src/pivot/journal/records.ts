@@ -68,11 +68,11 @@ export function batchName(number: number): string {
 }
 
 export function headObject(namespace: string, head: JournalHead): KubeObject {
-  return journalSecret({ namespace, name: HEAD_NAME, part: "head" }, head as unknown as Json);
+  return journalSecret({ namespace, name: HEAD_NAME, part: "head" }, head);
 }
 
 export function batchObject(namespace: string, batch: JournalBatch): KubeObject {
-  return journalSecret({ namespace, name: batchName(batch.number), part: "batch" }, batch as unknown as Json);
+  return journalSecret({ namespace, name: batchName(batch.number), part: "batch" }, batch);
 }
 
 function journalSecret({ namespace, name, part }: { namespace: string; name: string; part: string }, content: Json): KubeObject {
@@ -108,7 +108,12 @@ function damaged({ metadata: { namespace, name } }: KubeObject): string {
 export function recordObject(namespace: string, record: TargetRecordData): KubeObject {
   const { epoch, objects, ...texts } = record;
   const data = { ...texts, epoch: String(epoch), objects: String(objects) };
-  return { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace, name: RECORD_NAME, labels: { [JOURNAL_LABEL]: "record" } }, data } as KubeObject;
+  return {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { namespace, name: RECORD_NAME, labels: { [JOURNAL_LABEL]: "record" } },
+    data,
+  } as KubeObject;
 }
 
 export function parseRecord(object: KubeObject): TargetRecordData | undefined {

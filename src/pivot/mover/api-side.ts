@@ -3,7 +3,17 @@
  * already is a value. Every write here may be repeated.
  */
 import { backoffDelay, ok, sleep, type BackoffPolicy, type Clock } from "#base";
-import { apiVersionOf, fieldAt, groupResourceOf, keyText, type Json, type KubeObject, type ObjectKey, type Resource, type Subresource } from "#kube";
+import {
+  apiVersionOf,
+  fieldAt,
+  groupResourceOf,
+  keyText,
+  type Json,
+  type KubeObject,
+  type ObjectKey,
+  type Resource,
+  type Subresource,
+} from "#kube";
 import type { ClientResult, KubeClient, KubeErrorKind, ListQuery } from "#kube-client";
 import { MOVE_MANAGER } from "../graph/names.ts";
 import { apiFailure, type Moved, type MoveSide } from "./failure.ts";

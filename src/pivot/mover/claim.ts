@@ -36,8 +36,14 @@ export async function withClaim<T>(options: ClaimOptions, work: (clients: Fenced
   signal.addEventListener("abort", stop, { once: true });
   const lease = { namespace, name: LEASE_NAME };
   const elector = new LeaderElector({
-    ...{ client: source, clock, random, identity, lease, times: leaseTimesFor(leaseMs) },
-    ...{ logger: silentLogger, metrics: new MetricsRegistry() },
+    client: source,
+    clock,
+    random,
+    identity,
+    lease,
+    times: leaseTimesFor(leaseMs),
+    logger: silentLogger,
+    metrics: new MetricsRegistry(),
   });
   let result: Awaited<Moved<T>> | undefined;
   const running = elector.run(async (fence) => {
@@ -94,4 +100,3 @@ export async function forgetClaim({ source, namespace }: Pick<ClaimOptions, "sou
   const { resourceVersion } = found.value.metadata;
   if (resourceVersion !== undefined) await source.delete(leases, { namespace, name: LEASE_NAME }, { preconditions: { resourceVersion } });
 }
-

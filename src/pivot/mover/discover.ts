@@ -11,18 +11,18 @@ import { PARALLEL } from "./context.ts";
 import { refusal, type Moved } from "./failure.ts";
 import { inParallel } from "./in-parallel.ts";
 
-export type DiscoveredSource = {
-  readonly graph: ObjectGraph;
+/** What the source serves: read once in a run, because definitions are large. */
+export type SourceKinds = {
   readonly kinds: readonly MoveKind[];
   readonly providers: readonly KubeObject[];
   /** Definitions of Cluster API without clusterctl's label. */
-  readonly unlabelledKinds: readonly MoveKind[];
+  readonly unlabelled: readonly MoveKind[];
 };
 
 /** References lead to objects that have references themselves: an identity, and its Secret. */
 const REFERENCE_ROUNDS = 4;
 
-export async function discoverSource(source: ApiSide, namespace: string): Moved<DiscoveredSource> {
+export async function discoverKinds(source: ApiSide): Moved<SourceKinds> {
   const crds = await source.list(customResourceDefinitions);
   if (!crds.ok) return crds;
   const isLabelled = ({ metadata: { labels = {} } }: KubeObject) => Object.hasOwn(labels, CLUSTERCTL_LABEL);
@@ -31,15 +31,16 @@ export async function discoverSource(source: ApiSide, namespace: string): Moved<
     return refusal(`the source has no definition of Cluster with label ${CLUSTERCTL_LABEL}; is Cluster API installed there?`);
   const providers = await source.list(capiProviders);
   if (!providers.ok) return providers;
-  const listed = await listObjects(source, { namespace, kinds, providers: providers.value });
-  if (!listed.ok) return listed;
-  const graph = await graphOf(source, { namespace, kinds, objects: listed.value });
-  if (!graph.ok) return graph;
-  const unlabelled = crds.value.filter((crd) => !isLabelled(crd) && `.${String(fieldAt(crd, "spec", "group"))}`.endsWith(`.${CORE_GROUP}`));
-  return ok({ graph: graph.value, kinds, providers: providers.value, unlabelledKinds: moveKinds(unlabelled).filter(isCustom) });
+  const unlabelled = moveKinds(crds.value.filter((crd) => !isLabelled(crd))).filter(isOfClusterApi);
+  return ok({ kinds, providers: providers.value, unlabelled });
 }
 
-const isCustom = ({ resource: { group, namespaced } }: MoveKind) => group !== "" && namespaced;
+const isOfClusterApi = ({ resource: { group, namespaced } }: MoveKind) => namespaced && `.${group}`.endsWith(`.${CORE_GROUP}`);
+
+export async function discoverGraph(source: ApiSide, namespace: string, { kinds, providers }: SourceKinds): Moved<ObjectGraph> {
+  const listed = await listObjects(source, { namespace, kinds, providers });
+  return listed.ok ? graphOf(source, { namespace, kinds, objects: listed.value }) : listed;
+}
 
 type Listing = { readonly namespace: string; readonly kinds: readonly MoveKind[]; readonly providers: readonly KubeObject[] };
 
@@ -96,12 +97,14 @@ async function usedElsewhere(source: ApiSide, namespace: string, objects: readon
 }
 
 /** Objects of unlabelled kinds that moved objects own: they would be lost. */
-export async function unlabelledObjects(source: ApiSide, namespace: string, { graph, unlabelledKinds }: DiscoveredSource): Moved<readonly KubeObject[]> {
-  const moved = new Set(graph.moved.map(({ uid }) => uid));
-  const found = await inParallel(unlabelledKinds, PARALLEL, ({ resource }) => source.list(resource, { namespace }));
-  if (!found.ok) return found;
-  return ok(found.value.flat().filter(({ metadata }) => (metadata.ownerReferences ?? []).some(({ uid }) => moved.has(uid))));
+export async function unlabelledObjects(source: ApiSide, namespace: string, found: Unlabelled): Moved<readonly KubeObject[]> {
+  const moved = new Set(found.graph.moved.map(({ uid }) => uid));
+  const listed = await inParallel(found.kinds.unlabelled, PARALLEL, ({ resource }) => source.list(resource, { namespace }));
+  if (!listed.ok) return listed;
+  return ok(listed.value.flat().filter(({ metadata }) => (metadata.ownerReferences ?? []).some(({ uid }) => moved.has(uid))));
 }
+
+type Unlabelled = { readonly graph: ObjectGraph; readonly kinds: SourceKinds };
 
 export async function discoverTarget(target: ApiSide): Moved<TargetFacts> {
   const crds = await target.list(customResourceDefinitions);

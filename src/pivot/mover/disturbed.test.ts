@@ -1,8 +1,19 @@
 /** Moves that meet what they must not touch, what blocks them, and changes while they run; and the way back. */
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { err, expectOk, seededRandom, systemClock, type Result } from "#base";
-import { capiClusters, capiMachineDeployments, capiMachines, capiProviders, configMaps, fieldAt, secrets, type Json, type KubeObject, type Resource } from "#kube";
-import { contextFor, MortalProcess } from "../../../test/builders/move-crashes.ts";
+import {
+  capiClusters,
+  capiMachineDeployments,
+  capiMachines,
+  capiProviders,
+  configMaps,
+  fieldAt,
+  secrets,
+  type Json,
+  type KubeObject,
+  type Resource,
+} from "#kube";
+import { contextFor, MortalProcess } from "./move-crashes.test-support.ts";
 import { contentsOf, isUnpaused, startMoveWorld, type MoveWorld } from "../../../test/builders/move-world.ts";
 import { abortMove } from "./abort.ts";
 import type { ApiSide } from "./api-side.ts";
@@ -34,15 +45,21 @@ const options = (more: Partial<MoveOptions> = {}): MoveOptions => ({
 
 const alive = () => new MortalProcess(undefined);
 const change = async (side: "source" | "target", resource: Resource, name: string, patch: Json) =>
-  expectOk(await world[side].client.patch<KubeObject>(resource, { namespace: "c1", name }, { type: "merge", patch }, { fieldManager: "person" }));
-const failureOf = (result: Result<unknown, MoveFailure>): MoveFailure => (result.ok ? expect.fail("the move was not refused") : result.error);
+  expectOk(
+    await world[side].client.patch<KubeObject>(resource, { namespace: "c1", name }, { type: "merge", patch }, { fieldManager: "person" }),
+  );
+const failureOf = (result: Result<unknown, MoveFailure>): MoveFailure =>
+  result.ok ? expect.fail("the move was not refused") : result.error;
 const ourObjects = async () => [...(await contentsOf(world.target.client, "c1")).keys()];
 
 /** Stops a move at the first write that `when` names. */
 async function stopAt(matches: (line: string) => boolean): Promise<void> {
   const process = alive();
   const context = contextFor(world.source, world.target, process, 1);
-  const stopped = await runMove({ ...context, report: ({ step, done }) => void (matches(`${step} ${done ?? ""}`.trim()) && (process.dead = true)) });
+  const stopped = await runMove({
+    ...context,
+    report: ({ step, done }) => void (matches(`${step} ${done ?? ""}`.trim()) && (process.dead = true)),
+  });
   expect(stopped.ok).toBe(false);
 }
 
@@ -61,9 +78,17 @@ const taken: readonly { name: string; resource: Resource; object: object }[] = [
 test.for(taken)("the target has $name of that name: refused before anything is written", async ({ resource, object }) => {
   const name = resource === secrets ? "c1-ca" : "c1";
   const { group, version, kind } = resource;
-  await world.target.add({ apiVersion: group === "" ? version : `${group}/${version}`, kind, metadata: { name, namespace: "c1" }, ...object });
+  await world.target.add({
+    apiVersion: group === "" ? version : `${group}/${version}`,
+    kind,
+    metadata: { name, namespace: "c1" },
+    ...object,
+  });
   const failure = failureOf(await moveNamespace(options()));
-  expect(failure).toMatchObject({ kind: "refused", message: `${kind} c1/${name} exists at the target already; delete it there, or move into another API server` });
+  expect(failure).toMatchObject({
+    kind: "refused",
+    message: `${kind} c1/${name} exists at the target already; delete it there, or move into another API server`,
+  });
   expect(isUnpaused(world.source, "c1")).toBe(true);
 });
 
@@ -106,7 +131,9 @@ test("an object that blocks the move for too long: refused, and the source is un
 
 test("an object that is being deleted is not copied; a deleted Cluster is refused at once", async () => {
   await world.source.client.delete(capiMachines, { namespace: "c1", name: "c1-md-1-1" });
-  expect(failureOf(await moveNamespace(options())).message).toContain("Machine c1/c1-md-1-1 is still being deleted; it is finished at the source");
+  expect(failureOf(await moveNamespace(options())).message).toContain(
+    "Machine c1/c1-md-1-1 is still being deleted; it is finished at the source",
+  );
   expect(isUnpaused(world.source, "c1")).toBe(true);
   await world.source.client.delete(capiClusters, { namespace: "c1", name: "c1" });
   expect(failureOf(await moveNamespace(options())).message).toContain("Cluster c1/c1 is being deleted");
@@ -143,7 +170,9 @@ test("an object that is gone from the source after it was copied is gone from th
 test("a Cluster that appears during the move: refused, and the move can be undone", async () => {
   await stopAt((line) => line.startsWith("verify"));
   await world.source.add({ apiVersion: "cluster.x-k8s.io/v1beta2", kind: "Cluster", metadata: { name: "c2", namespace: "c1" }, spec: {} });
-  expect(failureOf(await runMove(contextFor(world.source, world.target, alive(), 2))).message).toContain("Cluster c1/c2 has appeared since the move began");
+  expect(failureOf(await runMove(contextFor(world.source, world.target, alive(), 2))).message).toContain(
+    "Cluster c1/c2 has appeared since the move began",
+  );
   expect(expectOk(await abortMove(contextFor(world.source, world.target, alive(), 3)))).toBe(true);
   expect(isUnpaused(world.source, "c1")).toBe(true);
   expect(await ourObjects()).toEqual([]);
@@ -176,7 +205,9 @@ test("two sources cannot move into one namespace of a target", async () => {
 
 test("after the commit was sent, an abort is refused when the target owns, and the next run finishes", async () => {
   await stopAt((line) => line.startsWith("note-commit"));
-  expect(failureOf(await abortMove(contextFor(world.source, world.target, alive(), 2))).message).toContain("the target owns the clusters already");
+  expect(failureOf(await abortMove(contextFor(world.source, world.target, alive(), 2))).message).toContain(
+    "the target owns the clusters already",
+  );
   expect(isUnpaused(world.source, "c1")).toBe(false);
   expectOk(await runMove(contextFor(world.source, world.target, alive(), 2)));
   expect(isUnpaused(world.target, "c1")).toBe(true);
@@ -200,9 +231,15 @@ test("a target that has lost its record after the commit was announced: in doubt
 
 test("a target that does not answer after the commit was announced: in doubt, the source stays paused, and an abort is refused", async () => {
   await stopAt((line) => line === "commit");
-  const absent: ApiSide = { ...contextFor(world.source, world.target, alive(), 2).target, get: () => Promise.resolve(err({ kind: "failed", message: "refused" })) };
+  const absent: ApiSide = {
+    ...contextFor(world.source, world.target, alive(), 2).target,
+    get: () => Promise.resolve(err({ kind: "failed", message: "refused" })),
+  };
   const context = { ...contextFor(world.source, world.target, alive(), 2), target: absent };
-  expect(failureOf(await runMove(context))).toMatchObject({ kind: "refused", message: expect.stringContaining("the target does not answer") as unknown });
+  expect(failureOf(await runMove(context))).toMatchObject({
+    kind: "refused",
+    message: expect.stringContaining("the target does not answer") as unknown,
+  });
   expect(failureOf(await abortMove(context)).message).toContain("the target does not answer, so whether it owns the clusters is in doubt");
   expect(isUnpaused(world.source, "c1")).toBe(false);
   expectOk(await runMove(contextFor(world.source, world.target, alive(), 3)));

@@ -6,7 +6,7 @@ export async function inParallel<T, R, E>(
   limit: number,
   work: (item: T) => Promise<Result<R, E>>,
 ): Promise<Result<readonly R[], E>> {
-  const results = new Array<R>(items.length);
+  const results: R[] = [];
   let next = 0;
   let failure: Result<never, E> | undefined;
   const worker = async () => {

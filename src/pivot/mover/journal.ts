@@ -37,7 +37,9 @@ export async function createHead({ source, namespace }: Place, head: JournalHead
   if (created.value !== undefined) return ok(undefined);
   const found = await readHead({ source, namespace });
   if (!found.ok) return found;
-  return found.value?.id === head.id ? ok(undefined) : refusal(`another move of namespace ${namespace} has just begun; run the command again`);
+  return found.value?.id === head.id
+    ? ok(undefined)
+    : refusal(`another move of namespace ${namespace} has just begun; run the command again`);
 }
 
 export async function writeHead({ source, namespace }: Place, head: JournalHead): Moved<void> {
@@ -114,7 +116,9 @@ export async function writeRecord(
   const isOurs = stored.value !== undefined && jsonEqual(field(stored.value.object, "data"), field(object, "data"));
   return isOurs && stored.value !== undefined
     ? ok(stored.value)
-    : refusal(`the record of the move at the target, ConfigMap ${namespace}/${RECORD_NAME}, was changed by something else; run the command again`);
+    : refusal(
+        `the record of the move at the target, ConfigMap ${namespace}/${RECORD_NAME}, was changed by something else; run the command again`,
+      );
 }
 
 export async function deleteRecord(side: ApiSide, namespace: string): Moved<void> {

@@ -9,7 +9,8 @@ import { openSide } from "./api-side.ts";
 import { planMove, type MovePlan } from "./begin.ts";
 import { forgetClaim, withClaim, type ClaimOptions, type FencedClients } from "./claim.ts";
 import type { MoveContext } from "./context.ts";
-import { type Moved } from "./failure.ts";
+import { discoverKinds } from "./discover.ts";
+import type { Moved } from "./failure.ts";
 import { readHead } from "./journal.ts";
 import { runMove, type MoveReport } from "./move.ts";
 
@@ -46,7 +47,9 @@ export async function planNamespaceMove(options: MoveOptions): Moved<PlannedMove
   const context = contextOf(options, options);
   const head = await readHead(context);
   if (!head.ok) return head;
-  const plan = await planMove(context);
+  const kinds = await discoverKinds(context.source);
+  if (!kinds.ok) return kinds;
+  const plan = await planMove(context, kinds.value);
   if (!plan.ok) return plan;
   return ok({ ...plan.value, ...(head.value === undefined ? {} : { unfinished: head.value.phase }) });
 }

@@ -7,6 +7,7 @@ import type { JournalHead } from "../journal/records.ts";
 import { nextStep, type MoveStep, type MoveView, type TargetRecord } from "../ownership/decide.ts";
 import { begin } from "./begin.ts";
 import type { MoveContext } from "./context.ts";
+import { discoverKinds, type SourceKinds } from "./discover.ts";
 import { refusal, type Moved, type MoveFailure } from "./failure.ts";
 import {
   clusterIdentity,
@@ -48,6 +49,7 @@ type Run = {
   record: ReadRecord | undefined;
   transferred: TransferResult | undefined;
   begun: boolean;
+  kinds: SourceKinds | undefined;
   /** The last head that was seen, for the report: the journal is gone at the end. */
   last: JournalHead | undefined;
 };
@@ -85,7 +87,16 @@ async function openRun(context: MoveContext): Moved<Run> {
   if (!target.ok) return head.value === undefined ? target : unanswered(head.value, target);
   if (source.value === target.value) return refusal("both kubeconfigs lead to the same cluster; there is nothing to move");
   const clusters = { source: source.value, target: target.value };
-  return ok({ context, ...clusters, head: undefined, record: undefined, transferred: undefined, begun: false, last: undefined });
+  return ok({
+    context,
+    ...clusters,
+    head: undefined,
+    record: undefined,
+    transferred: undefined,
+    begun: false,
+    kinds: undefined,
+    last: undefined,
+  });
 }
 
 /** A move has begun, and its target does not answer: what that means is part of the specification. */
@@ -143,7 +154,9 @@ type Perform = (run: Run) => Moved<void>;
 /** Each may be repeated after a crash at any write. */
 const STEPS: Readonly<Record<Exclude<MoveStep, "done">, Perform>> = {
   "write-intent": async (run) => {
-    const begun = await begin(run.context, { source: run.source, target: run.target });
+    const kinds = await kindsOf(run);
+    if (!kinds.ok) return kinds;
+    const begun = await begin(run.context, { source: run.source, target: run.target }, kinds.value);
     run.begun = true;
     return begun.ok ? ok(undefined) : begun;
   },
@@ -158,7 +171,9 @@ const STEPS: Readonly<Record<Exclude<MoveStep, "done">, Perform>> = {
   },
   transfer: (run) =>
     withHead(run, async (head) => {
-      const transferred = await transfer(run.context, head);
+      const kinds = await kindsOf(run);
+      if (!kinds.ok) return kinds;
+      const transferred = await transfer(run.context, head, kinds.value);
       if (!transferred.ok) return transferred;
       run.transferred = transferred.value;
       return ok(undefined);
@@ -178,6 +193,12 @@ const STEPS: Readonly<Record<Exclude<MoveStep, "done">, Perform>> = {
     return forgotten.ok ? deleteHead(context) : forgotten;
   },
 };
+
+async function kindsOf(run: Run): Moved<SourceKinds> {
+  const kinds = run.kinds === undefined ? await discoverKinds(run.context.source) : ok(run.kinds);
+  if (kinds.ok) run.kinds = kinds.value;
+  return kinds;
+}
 
 async function withHead(run: Run, work: (head: JournalHead) => Moved<void>): Moved<void> {
   return run.head === undefined ? refusal("the journal of the move was deleted while it ran") : work(run.head);

@@ -8,7 +8,7 @@
 import { ok } from "#base";
 import { describeObject, isBeingDeleted, keyOf, type KubeObject } from "#kube";
 import { COPY_ANNOTATION } from "../graph/names.ts";
-import type { GraphNode } from "../graph/object-graph.ts";
+import type { MoveNode } from "../graph/object-graph.ts";
 import { completionPatch, copyOf, hasContent, hasStatusOf, statusFor } from "../plan/content.ts";
 import type { ApiSide } from "./api-side.ts";
 import { refusal, type Moved } from "./failure.ts";
@@ -25,7 +25,7 @@ export type CopySituation = {
 
 export type PlacedCopy = { readonly uid: string; /** Something other than the status was written. */ readonly changed: boolean };
 
-export async function placeCopy(target: ApiSide, node: GraphNode, situation: CopySituation): Moved<PlacedCopy> {
+export async function placeCopy(target: ApiSide, node: MoveNode, situation: CopySituation): Moved<PlacedCopy> {
   const { resource } = node.kind;
   if (situation.existing !== undefined) return bringUpToDate(target, node, situation.existing, situation);
   const created = await target.create(resource, copyOf(node, situation.uids));
@@ -33,16 +33,19 @@ export async function placeCopy(target: ApiSide, node: GraphNode, situation: Cop
   if (created.value !== undefined) return complete(target, node, created.value);
   const live = await target.get(resource, keyOf(node.object));
   if (!live.ok) return live;
-  if (live.value === undefined) return refusal(`${describeObject(node.object)} appears and disappears at the target; something deletes it there`);
+  if (live.value === undefined)
+    return refusal(`${describeObject(node.object)} appears and disappears at the target; something deletes it there`);
   return bringUpToDate(target, node, live.value, situation);
 }
 
-async function bringUpToDate(target: ApiSide, node: GraphNode, copy: KubeObject, situation: CopySituation): Moved<PlacedCopy> {
+async function bringUpToDate(target: ApiSide, node: MoveNode, copy: KubeObject, situation: CopySituation): Moved<PlacedCopy> {
   const { object, kind, kept } = node;
   const what = describeObject(object);
   const mark = copy.metadata.annotations?.[COPY_ANNOTATION];
-  if (isBeingDeleted(copy)) return refusal(`${what} is being deleted at the target; wait until it is gone there, then run the command again`);
-  if (mark !== undefined && mark !== node.uid) return refusal(`${what} of the target is an unfinished copy of another object; delete it there`);
+  if (isBeingDeleted(copy))
+    return refusal(`${what} is being deleted at the target; wait until it is gone there, then run the command again`);
+  if (mark !== undefined && mark !== node.uid)
+    return refusal(`${what} of the target is an unfinished copy of another object; delete it there`);
   // what stays at the source as well may be there already, for other clusters
   if (mark === undefined && kept !== undefined) return ok({ uid: copy.metadata.uid ?? "", changed: false });
   const isEqual = hasContent(copy, object, kind.hasStatus) && hasOwners(copy, object, situation.uids);
@@ -62,7 +65,7 @@ function hasOwners(copy: KubeObject, original: KubeObject, uids: ReadonlyMap<str
   return (original.metadata.ownerReferences ?? []).every((owner, at) => owners[at]?.uid === uids.get(owner.uid));
 }
 
-async function complete(target: ApiSide, node: GraphNode, copy: KubeObject): Moved<PlacedCopy> {
+async function complete(target: ApiSide, node: MoveNode, copy: KubeObject): Moved<PlacedCopy> {
   const { object, kind } = node;
   const { uid = "" } = copy.metadata;
   const carried = await carryStatus(target, node, copy);
@@ -72,14 +75,14 @@ async function complete(target: ApiSide, node: GraphNode, copy: KubeObject): Mov
   return completed.ok ? ok({ uid, changed: true }) : completed;
 }
 
-async function refreshStatus(target: ApiSide, node: GraphNode, copy: KubeObject): Moved<PlacedCopy> {
+async function refreshStatus(target: ApiSide, node: MoveNode, copy: KubeObject): Moved<PlacedCopy> {
   const { uid = "" } = copy.metadata;
   if (!node.kind.hasStatus || hasStatusOf(copy, node.object)) return ok({ uid, changed: false });
   const carried = await complete(target, node, copy);
   return carried.ok ? ok({ uid, changed: false }) : carried;
 }
 
-async function carryStatus(target: ApiSide, { object, kind }: GraphNode, copy: KubeObject): Moved<void> {
+async function carryStatus(target: ApiSide, { object, kind }: MoveNode, copy: KubeObject): Moved<void> {
   const status = kind.hasStatus ? statusFor(object, copy.metadata.generation ?? 1) : undefined;
   if (status === undefined) return ok(undefined);
   const written = await target.patch(kind.resource, keyOf(object), { metadata: { uid: copy.metadata.uid ?? "" }, status }, "status");

@@ -37,7 +37,9 @@ async function removeObject(side: ApiSide, { kind, key, uid }: RemovedObject): M
 
 /** Of these objects, those that exist: by lists, one for each kind and namespace. */
 async function stillThere(side: ApiSide, objects: readonly RemovedObject[]): Moved<readonly RemovedObject[]> {
-  const lists = new Map(objects.map(({ kind, key }) => [`${groupResourceOf(kind)}/${key.namespace ?? ""}`, { kind, namespace: key.namespace }]));
+  const lists = new Map(
+    objects.map(({ kind, key }) => [`${groupResourceOf(kind)}/${key.namespace ?? ""}`, { kind, namespace: key.namespace }]),
+  );
   const listed = await inParallel([...lists.values()], PARALLEL, ({ kind, namespace }) => side.list(kind, { namespace }));
   if (!listed.ok) return listed;
   const uids = new Set(listed.value.flat().map(({ metadata }) => metadata.uid));

@@ -8,14 +8,14 @@ import { ok, sha256Hex, sleep } from "#base";
 import { describeObject } from "#kube";
 import type { MoveKind } from "../graph/move-kind.ts";
 import { BLOCK_MOVE_ANNOTATION } from "../graph/names.ts";
-import type { GraphNode, ObjectGraph } from "../graph/object-graph.ts";
+import type { MoveNode, ObjectGraph } from "../graph/object-graph.ts";
 import type { BatchEntry, JournalBatch, JournalHead } from "../journal/records.ts";
 import { batchesOf, type Batch } from "../plan/batches.ts";
 import { contentOf, hashOf, pausedBy } from "../plan/content.ts";
 import { beingDeleted } from "../plan/problems.ts";
 import { PARALLEL, type MoveContext } from "./context.ts";
 import { listCopies } from "./copies.ts";
-import { discoverSource } from "./discover.ts";
+import { discoverGraph, type SourceKinds } from "./discover.ts";
 import { refusal, type Moved } from "./failure.ts";
 import { inParallel } from "./in-parallel.ts";
 import { deleteBatch, ensureNamespace, readBatches, writeBatch } from "./journal.ts";
@@ -28,9 +28,9 @@ const ROUNDS = 6;
 /** Reads of objects that block the move. */
 const POLL_MS = 1_000;
 
-export async function transfer(context: MoveContext, head: JournalHead): Moved<TransferResult> {
+export async function transfer(context: MoveContext, head: JournalHead, kinds: SourceKinds): Moved<TransferResult> {
   for (let round = 1; round <= ROUNDS; round += 1) {
-    const graph = await readyGraph(context, head);
+    const graph = await readyGraph(context, head, kinds);
     if (!graph.ok) return graph;
     const copied = await copyAll(context, graph.value, round);
     if (!copied.ok) return copied;
@@ -40,18 +40,17 @@ export async function transfer(context: MoveContext, head: JournalHead): Moved<T
 }
 
 /** The objects to copy, once none of them blocks the move. */
-async function readyGraph(context: MoveContext, head: JournalHead): Moved<ObjectGraph> {
+async function readyGraph(context: MoveContext, head: JournalHead, kinds: SourceKinds): Moved<ObjectGraph> {
   const { source, namespace, clock, signal, waitMs, report } = context;
   const until = clock.monotonic() + waitMs;
   for (;;) {
-    const discovered = await discoverSource(source, namespace);
-    if (!discovered.ok) return discovered;
-    const { graph } = discovered.value;
-    const changed = changedPlan(graph, head);
+    const graph = await discoverGraph(source, namespace, kinds);
+    if (!graph.ok) return graph;
+    const changed = changedPlan(graph.value, head);
     if (changed.length > 0) return refusal(...changed);
-    const blocking = graph.moved.filter(({ object }) => Object.hasOwn(object.metadata.annotations ?? {}, BLOCK_MOVE_ANNOTATION));
+    const blocking = graph.value.moved.filter(({ object }) => Object.hasOwn(object.metadata.annotations ?? {}, BLOCK_MOVE_ANNOTATION));
     const [first] = blocking;
-    if (first === undefined) return ok(graph);
+    if (first === undefined) return graph;
     if (clock.monotonic() >= until)
       return refusal(`${describeObject(first.object)} still has annotation ${BLOCK_MOVE_ANNOTATION}; its provider has not released it`);
     report({ step: "wait", note: `${describeObject(first.object)} blocks the move by annotation` });
@@ -68,7 +67,9 @@ function changedPlan(graph: ObjectGraph, { pausables }: JournalHead): readonly s
   return [
     ...graph.problems,
     ...beingDeleted(graph).map((object) => `${describeObject(object)} is being deleted; it is finished at the source, not copied`),
-    ...fresh.map(({ object }) => `${describeObject(object)} has appeared since the move began; delete it, or abort the move and begin again`),
+    ...fresh.map(
+      ({ object }) => `${describeObject(object)} has appeared since the move began; delete it, or abort the move and begin again`,
+    ),
   ];
 }
 
@@ -97,7 +98,12 @@ async function copyAll(context: MoveContext, graph: ObjectGraph, round: number):
     if (!sent.ok) return sent;
     const placed = await inParallel(batch.nodes, PARALLEL, (node) => {
       const known = before.get(node.uid);
-      return placeCopy(target, node, { existing: existing.value.of(node.object), uids, sent: known !== undefined, acknowledged: known?.copy });
+      return placeCopy(target, node, {
+        existing: existing.value.of(node.object),
+        uids,
+        sent: known !== undefined,
+        acknowledged: known?.copy,
+      });
     });
     if (!placed.ok) return placed;
     for (const [at, { uid, changed }] of placed.value.entries()) {
@@ -114,7 +120,7 @@ async function copyAll(context: MoveContext, graph: ObjectGraph, round: number):
   return ok({ objects: graph.moved.length, digest: sha256Hex(hashes.join("\n")), changes });
 }
 
-function entryOf({ uid, object, kind, kept }: GraphNode, copy: string | undefined): BatchEntry {
+function entryOf({ uid, object, kind, kept }: MoveNode, copy: string | undefined): BatchEntry {
   const { namespace, name } = object.metadata;
   return {
     kind: kindOf(kind),
@@ -136,12 +142,14 @@ async function recordBatch(context: MoveContext, recorded: readonly JournalBatch
   return writeBatch(context, batch);
 }
 
-type Planned = { readonly batches: readonly Batch[]; readonly moved: readonly GraphNode[] };
+type Planned = { readonly batches: readonly Batch[]; readonly moved: readonly MoveNode[] };
 
 /** Copies of objects that the source has no more, and batches that are no more needed. The number of copies that were deleted. */
 async function dropStale(context: MoveContext, recorded: readonly JournalBatch[], { batches, moved }: Planned): Moved<number> {
   const uids = new Set(moved.map(({ uid }) => uid));
-  const stale = recorded.flatMap(({ entries }) => entries.filter(({ uid, copy, kept }) => !uids.has(uid) && copy !== undefined && kept === undefined));
+  const stale = recorded.flatMap(({ entries }) =>
+    entries.filter(({ uid, copy, kept }) => !uids.has(uid) && copy !== undefined && kept === undefined),
+  );
   const copies = stale.map(({ kind, namespace, name, copy = "" }) => ({ kind, key: { namespace, name }, uid: copy }));
   const removed = await removeObjects(context.target, copies);
   if (!removed.ok) return removed;
@@ -152,7 +160,7 @@ async function dropStale(context: MoveContext, recorded: readonly JournalBatch[]
   return ok(stale.length);
 }
 
-async function prepareNamespaces({ target }: MoveContext, moved: readonly GraphNode[]): Moved<void> {
+async function prepareNamespaces({ target }: MoveContext, moved: readonly MoveNode[]): Moved<void> {
   for (const name of new Set(moved.flatMap(({ object }) => object.metadata.namespace ?? []))) {
     const ensured = await ensureNamespace(target, name);
     if (!ensured.ok) return ensured;

@@ -72,7 +72,11 @@ function run(model: Model, { move }: Deciders, { setRecord, kill }: Writes, reac
   throw new Error("the move does not end");
 }
 
-function writesOf(step: Extract<MoveDecision, { step: unknown }>["step"], model: Model, setRecord: (state: RecordState) => void): readonly (() => void)[] {
+function writesOf(
+  step: Extract<MoveDecision, { step: unknown }>["step"],
+  model: Model,
+  setRecord: (state: RecordState) => void,
+): readonly (() => void)[] {
   const phase = (name: "committing" | "committed") => () => {
     if (model.journal !== undefined) model.journal = { ...model.journal, phase: name };
   };
@@ -210,15 +214,33 @@ const mutants: readonly { readonly name: string; readonly deciders: Deciders }[]
     name: "the target is unpaused before the commit",
     deciders: moving((view, decision) => (decision === "announce-commit" && !view.targetResumed ? "resume-target" : decision)),
   },
-  { name: "the source deletes before the target owns", deciders: moving((view, decision) => (decision === "commit" && view.sourceHasObjects ? "delete-source" : decision)) },
-  { name: "the source is not paused", deciders: moving((view, decision) => (decision === "pause" ? (view.verified ? "announce-commit" : "transfer") : decision)) },
-  { name: "the commit does not wait for the transfer", deciders: moving((_view, decision) => (decision === "transfer" ? "announce-commit" : decision)) },
+  {
+    name: "the source deletes before the target owns",
+    deciders: moving((view, decision) => (decision === "commit" && view.sourceHasObjects ? "delete-source" : decision)),
+  },
+  {
+    name: "the source is not paused",
+    deciders: moving((view, decision) => (decision === "pause" ? (view.verified ? "announce-commit" : "transfer") : decision)),
+  },
+  {
+    name: "the commit does not wait for the transfer",
+    deciders: moving((_view, decision) => (decision === "transfer" ? "announce-commit" : decision)),
+  },
   { name: "the commit is never sent", deciders: moving((_view, decision) => (decision === "commit" ? "note-commit" : decision)) },
-  { name: "the source is deleted while the target is paused", deciders: moving((_view, decision) => (decision === "resume-target" ? "delete-source" : decision)) },
-  { name: "the move ends before the source is deleted", deciders: moving((_view, decision) => (decision === "delete-source" ? "finish" : decision)) },
+  {
+    name: "the source is deleted while the target is paused",
+    deciders: moving((_view, decision) => (decision === "resume-target" ? "delete-source" : decision)),
+  },
+  {
+    name: "the move ends before the source is deleted",
+    deciders: moving((_view, decision) => (decision === "delete-source" ? "finish" : decision)),
+  },
   {
     name: "an abort does not ask the target",
-    deciders: { ...SPECIFICATION, abort: (view) => nextAbortStep({ ...view, record: "none", journal: view.journal && { ...view.journal, phase: "intent" } }) },
+    deciders: {
+      ...SPECIFICATION,
+      abort: (view) => nextAbortStep({ ...view, record: "none", journal: view.journal && { ...view.journal, phase: "intent" } }),
+    },
   },
   {
     name: "an abort after the commit",
@@ -242,7 +264,9 @@ const mutants: readonly { readonly name: string; readonly deciders: Deciders }[]
   },
 ];
 
-function moving(change: (view: MoveView, step: Extract<MoveDecision, { step: unknown }>["step"]) => Extract<MoveDecision, { step: unknown }>["step"]): Deciders {
+function moving(
+  change: (view: MoveView, step: Extract<MoveDecision, { step: unknown }>["step"]) => Extract<MoveDecision, { step: unknown }>["step"],
+): Deciders {
   return {
     ...SPECIFICATION,
     move: (view) => {

@@ -6,7 +6,7 @@
  */
 import { sha256Hex } from "#base";
 import { canonicalJson, field, fieldAt, isJsonObject, type Json, type JsonObject, type KubeObject, type ObjectMeta } from "#kube";
-import type { GraphNode } from "../graph/object-graph.ts";
+import type { MoveNode } from "../graph/object-graph.ts";
 import { COPY_ANNOTATION, CORE_GROUP, DELETE_FOR_MOVE_ANNOTATION, MOVE_MANAGER, PAUSED_ANNOTATION } from "../graph/names.ts";
 
 export type PausedBy = "spec" | "annotation";
@@ -41,7 +41,12 @@ export function contentOf(object: KubeObject, hasStatus: boolean): JsonObject {
   return compact({
     apiVersion,
     kind,
-    metadata: compact({ labels: labels as Json, finalizers: finalizers as Json, annotations: without(metadata.annotations, hidden), owners }),
+    metadata: compact({
+      labels,
+      finalizers,
+      annotations: without(metadata.annotations, hidden),
+      owners,
+    }),
     ...rest,
     ...(by === "spec" ? { spec: without(rest["spec"], ["paused"]) } : {}),
     ...(hasStatus ? {} : { status }),
@@ -51,7 +56,7 @@ export function contentOf(object: KubeObject, hasStatus: boolean): JsonObject {
 /** Undefined and empty parts are left out: servers drop them. */
 function compact(fields: Readonly<Record<string, Json | undefined>>): JsonObject {
   const isThere = (value: Json | undefined) => value !== undefined && !(Array.isArray(value) && value.length === 0);
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => isThere(value))) as JsonObject;
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => isThere(value)));
 }
 
 function without(value: unknown, names: readonly string[]): JsonObject | undefined {
@@ -100,7 +105,7 @@ function comparable(status: Json | undefined): Json | undefined {
 }
 
 /** The object to create: paused, owned by the copies of its owners, and marked as incomplete. `uids`: those of copies, by original. */
-export function copyOf({ object, kind: { hasStatus }, kept }: GraphNode, uids: ReadonlyMap<string, string>): KubeObject {
+export function copyOf({ object, kind: { hasStatus }, kept }: MoveNode, uids: ReadonlyMap<string, string>): KubeObject {
   const { metadata, ...body } = object as KubeObject & JsonObject;
   const { status, ...rest } = body;
   // what stays at the source has two owners in any case, and is not paused there either
@@ -136,7 +141,9 @@ export function statusFor(original: KubeObject, generation: number): Json | unde
     return { ...value, observedGeneration: observed >= own ? generation : Math.max(0, generation - 1) };
   };
   const conditions = field(status, "conditions");
-  const shown = Array.isArray(conditions) ? { conditions: conditions.map((one) => (isJsonObject(one) ? translated(one) : one) as Json) } : {};
+  const shown = Array.isArray(conditions)
+    ? { conditions: conditions.map((one) => (isJsonObject(one) ? translated(one) : one) as Json) }
+    : {};
   return { ...translated(status), ...shown };
 }
 

@@ -9,10 +9,22 @@ type Parts = { readonly spec?: object; readonly status?: object; readonly metada
 
 function object(resource: Resource, name: string, { spec, status, metadata }: Parts = {}): KubeObject {
   const meta = { name, namespace: "a", uid: `${resource.kind}/${name}`, ...metadata };
-  return { apiVersion: apiVersionOf(resource), kind: resource.kind, metadata: meta, ...(spec && { spec }), ...(status && { status }) } as KubeObject;
+  return {
+    apiVersion: apiVersionOf(resource),
+    kind: resource.kind,
+    metadata: meta,
+    ...(spec && { spec }),
+    ...(status && { status }),
+  };
 }
 
-const initialized = { type: "ControlPlaneInitialized", status: "True", reason: "x", message: "", lastTransitionTime: "2026-01-01T00:00:00Z" };
+const initialized = {
+  type: "ControlPlaneInitialized",
+  status: "True",
+  reason: "x",
+  message: "",
+  lastTransitionTime: "2026-01-01T00:00:00Z",
+};
 const provisioned = { initialization: { infrastructureProvisioned: true, controlPlaneInitialized: true }, conditions: [initialized] };
 const controlPlaneRef = { kind: "KubeadmControlPlane", name: "cp" };
 const cluster = (more: Parts = {}) => object(capiClusters, "c", { spec: { controlPlaneRef }, status: provisioned, ...more });
@@ -45,14 +57,26 @@ test("a provisioned cluster with providers in the target has no problem", () => 
 });
 
 const rows: readonly { name: string; given: Partial<MoveFacts>; want: string }[] = [
-  { name: "a provider is missing", given: { target: { providers: [], served } }, want: "the target has no provider infrastructure-docker; install it there in version v1.14.0 or newer" },
+  {
+    name: "a provider is missing",
+    given: { target: { providers: [], served } },
+    want: "the target has no provider infrastructure-docker; install it there in version v1.14.0 or newer",
+  },
   {
     name: "a provider is older",
     given: { target: { providers: [provider("v1.13.9")], served } },
     want: "provider infrastructure-docker is older in the target (v1.13.9) than in the source (v1.14.0); upgrade it there",
   },
-  { name: "a provider of another name", given: { target: { providers: [provider("v1.14.0", "aws")], served } }, want: "the target has no provider infrastructure-docker" },
-  { name: "a version cannot be compared", given: { target: { providers: [provider("main")], served } }, want: 'provider infrastructure-docker: the version "main" or "v1.14.0" cannot be compared' },
+  {
+    name: "a provider of another name",
+    given: { target: { providers: [provider("v1.14.0", "aws")], served } },
+    want: "the target has no provider infrastructure-docker",
+  },
+  {
+    name: "a version cannot be compared",
+    given: { target: { providers: [provider("main")], served } },
+    want: 'provider infrastructure-docker: the version "main" or "v1.14.0" cannot be compared',
+  },
   {
     name: "a kind is not served in the version of the source",
     given: { target: { providers: [provider("v1.14.0")], served: new Set([versionText(capiClusters)]) } },
@@ -73,7 +97,11 @@ const rows: readonly { name: string; given: Partial<MoveFacts>; want: string }[]
     given: { graph: graphOf(cluster({ status: { ...provisioned, initialization: { infrastructureProvisioned: true } } })) },
     want: "the control plane of Cluster a/c is not initialized yet; wait until it is",
   },
-  { name: "a machine has no node", given: { graph: graphOf(cluster(), machine({})) }, want: "Machine a/m has no node yet; wait until it has, or delete the machine" },
+  {
+    name: "a machine has no node",
+    given: { graph: graphOf(cluster(), machine({})) },
+    want: "Machine a/m has no node yet; wait until it has, or delete the machine",
+  },
   {
     name: "an owner is not moved",
     given: { graph: graphOf(cluster({ metadata: { ownerReferences: [{ apiVersion: "v1", kind: "ConfigMap", name: "x", uid: "?" }] } })) },

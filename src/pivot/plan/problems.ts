@@ -3,10 +3,10 @@
  *
  * The conditions are those of clusterctl, and those whose absence makes clusterctl lose or leave objects.
  */
-import { describeObject, fieldAt, findCondition, groupResourceOf, isBeingDeleted, type KubeObject } from "#kube";
+import { describeObject, field, fieldAt, findCondition, groupResourceOf, isBeingDeleted, type KubeObject } from "#kube";
 import { versionText } from "../graph/move-kind.ts";
 import { CORE_GROUP } from "../graph/names.ts";
-import type { GraphNode, ObjectGraph } from "../graph/object-graph.ts";
+import type { MoveNode, ObjectGraph } from "../graph/object-graph.ts";
 import { isAtLeast } from "./provider-version.ts";
 
 export type TargetFacts = {
@@ -54,7 +54,8 @@ function unlabelledText(object: KubeObject): string {
 function classesElsewhere({ moved }: ObjectGraph): readonly string[] {
   return moved.flatMap(({ object }) => {
     const namespace = fieldAt(object, "spec", "topology", "classRef", "namespace");
-    if (object.kind !== "Cluster" || typeof namespace !== "string" || namespace === "" || namespace === object.metadata.namespace) return [];
+    if (object.kind !== "Cluster" || typeof namespace !== "string" || namespace === "" || namespace === object.metadata.namespace)
+      return [];
     return [
       `${describeObject(object)} uses a ClusterClass of namespace ${namespace}; classes of other namespaces are not moved: copy the class first`,
     ];
@@ -62,7 +63,10 @@ function classesElsewhere({ moved }: ObjectGraph): readonly string[] {
 }
 
 function providerProblem(provider: KubeObject, installed: readonly KubeObject[]): readonly string[] {
-  const text = (object: KubeObject, name: string) => String(fieldAt(object, name) ?? "");
+  const text = (object: KubeObject, name: string) => {
+    const value = field(object, name);
+    return typeof value === "string" ? value : "";
+  };
   const isSame = (other: KubeObject) =>
     text(other, "type") === text(provider, "type") && text(other, "providerName") === text(provider, "providerName");
   const wanted = text(provider, "version");
@@ -75,10 +79,13 @@ function providerProblem(provider: KubeObject, installed: readonly KubeObject[])
   return [`provider ${name} is older in the target (${found.join(", ")}) than in the source (${wanted}); upgrade it there`];
 }
 
-function kindProblems(moved: readonly GraphNode[], served: ReadonlySet<string>): readonly string[] {
-  const missing = new Map(moved.filter(({ kind }) => !served.has(versionText(kind.resource))).map(({ kind }) => [versionText(kind.resource), kind]));
+function kindProblems(moved: readonly MoveNode[], served: ReadonlySet<string>): readonly string[] {
+  const missing = new Map(
+    moved.filter(({ kind }) => !served.has(versionText(kind.resource))).map(({ kind }) => [versionText(kind.resource), kind]),
+  );
   return [...missing.values()].map(
-    ({ resource }) => `the target does not serve ${groupResourceOf(resource)} in version ${resource.version}; install or upgrade its provider there`,
+    ({ resource }) =>
+      `the target does not serve ${groupResourceOf(resource)} in version ${resource.version}; install or upgrade its provider there`,
   );
 }
 

@@ -46,58 +46,82 @@ describe("a cluster of real Cluster API moves to another API server", () => {
     for (const plane of planes ?? []) await plane.stop();
   }, 120_000);
 
-  const startManagers = (plane: Plane) => startCapiManagers({ kubeconfig: plane.kubeconfigPath, kubectl: plane.kubectl }, binaries);
+  const startManagers = (plane: Plane) =>
+    startCapiManagers({ kubeconfig: plane.kubeconfigPath, kubectl: (...call) => plane.kubectl(...call) }, binaries);
   const both = () => planes ?? expect.fail("no planes");
   const read = (plane: Plane, what: string, path: string) =>
     plane.kubectlOk(["get", ...what.split(" "), "-n", "c1", "-o", `jsonpath={${path}}`], { limitMs: 30_000 });
   const available = (plane: Plane) => read(plane, "cluster c1", '.status.conditions[?(@.type=="Available")].status');
   const conditions = async (plane: Plane): Promise<Conditions> => {
-    const all = JSON.parse(await read(plane, "cluster c1", ".status.conditions")) as readonly { type: string; status: string; message: string }[];
+    const all = JSON.parse(await read(plane, "cluster c1", ".status.conditions")) as readonly {
+      type: string;
+      status: string;
+      message: string;
+    }[];
     return new Map(all.map(({ type, ...condition }) => [type, condition]));
   };
   const machineUids = async (plane: Plane) => (await read(plane, "machines", ".items[*].metadata.uid")).split(" ").toSorted();
-  const names = async (plane: Plane) => (await plane.kubectlOk(["get", "machines,secrets", "-n", "c1", "-o", "name"])).split("\n").toSorted();
+  const names = async (plane: Plane) =>
+    (await plane.kubectlOk(["get", "machines,secrets", "-n", "c1", "-o", "name"])).split("\n").toSorted();
 
-  test("a provisioned cluster moves, killed once on the way; it is the same cluster", { timeout: AVAILABLE_MS + 300_000 }, async ({ skip }) => {
-    if (skipped !== undefined) return skip(skipped);
-    const [source, target] = both();
-    await source.kubectlOk(["create", "namespace", "c1"]);
-    await source.kubectlOk(["apply", "--server-side", "-f", "-"], { stdin: devClusterYaml("c1") });
-    await eventually("Cluster c1 is Available", async () => (await available(source)) === "True" || undefined, { withinMs: AVAILABLE_MS, everyMs: 1_000 });
-    await eventually("all machines run", async () => (await read(source, "machines", ".items[*].status.phase")) === "Running Running Running" || undefined, {
-      withinMs: 120_000,
-    });
-    const before = await names(source);
-    const places = { from: source.kubeconfigPath, to: target.kubeconfigPath, namespace: "c1", flags: ["--lease", "5s"] };
-    const plan = await runMoveProcess({ ...places, flags: ["--dry-run"] });
-    say(`the plan:\n${plan.stdout}${plan.stderr}`);
-    expect(plan.code, plan.stderr).toBe(0);
-    const killAt = 2 + Math.floor(seededRandom(Date.now())() * 8);
-    const killed = await runMoveProcess({ ...places, killAt: (_line, number) => number === killAt });
-    say(`killed at "${killed.steps.at(-1)}" (line ${killAt})`);
-    const moved = await runMoveProcess(places);
-    say(`${moved.stdout}${moved.stderr}`);
-    expect(moved.code, moved.stderr).toBe(0);
-    expect((await names(target)).filter((name) => !name.includes("lattice-move"))).toEqual(before);
-    expect(await source.kubectlOk(["get", "clusters,machines,machinesets,kubeadmcontrolplanes,devmachines,secrets", "-n", "c1", "-o", "name"])).toBe("");
-  });
+  test(
+    "a provisioned cluster moves, killed once on the way; it is the same cluster",
+    { timeout: AVAILABLE_MS + 300_000 },
+    async ({ skip }) => {
+      if (skipped !== undefined) return skip(skipped);
+      const [source, target] = both();
+      await source.kubectlOk(["create", "namespace", "c1"]);
+      await source.kubectlOk(["apply", "--server-side", "-f", "-"], { stdin: devClusterYaml("c1") });
+      await eventually("Cluster c1 is Available", async () => (await available(source)) === "True" || undefined, {
+        withinMs: AVAILABLE_MS,
+        everyMs: 1_000,
+      });
+      await eventually(
+        "all machines run",
+        async () => (await read(source, "machines", ".items[*].status.phase")) === "Running Running Running" || undefined,
+        {
+          withinMs: 120_000,
+        },
+      );
+      const before = await names(source);
+      const places = { from: source.kubeconfigPath, to: target.kubeconfigPath, namespace: "c1", flags: ["--lease", "5s"] };
+      const plan = await runMoveProcess({ ...places, flags: ["--dry-run"] });
+      say(`the plan:\n${plan.stdout}${plan.stderr}`);
+      expect(plan.code, plan.stderr).toBe(0);
+      const killAt = 2 + Math.floor(seededRandom(Date.now())() * 8);
+      const killed = await runMoveProcess({ ...places, killAt: (_line, number) => number === killAt });
+      say(`killed at "${killed.steps.at(-1)}" (line ${killAt})`);
+      const moved = await runMoveProcess(places);
+      say(`${moved.stdout}${moved.stderr}`);
+      expect(moved.code, moved.stderr).toBe(0);
+      expect((await names(target)).filter((name) => !name.includes("lattice-move"))).toEqual(before);
+      expect(
+        await source.kubectlOk(["get", "clusters,machines,machinesets,kubeadmcontrolplanes,devmachines,secrets", "-n", "c1", "-o", "name"]),
+      ).toBe("");
+    },
+  );
 
-  test("the managers of the target create and delete no machine, and the cluster stays Available", { timeout: 180_000 }, async ({ skip }) => {
-    if (skipped !== undefined) return skip(skipped);
-    const [, target] = both();
-    const uids = await machineUids(target);
-    expect(uids).toHaveLength(3);
-    let last: Conditions = new Map();
-    for (const until = Date.now() + QUIET_MS; Date.now() < until; ) {
-      last = await conditions(target);
-      for (const type of ALWAYS_TRUE) expect(last.get(type)?.status, type).toBe("True");
-      // a control-plane manager that has just started has not asked etcd for its members yet, after a restart as after a move
-      if (last.get("Available")?.status !== "True") expect(last.get("Available")?.message).toMatch(/^\* ControlPlaneAvailable: .* etcd [^*]*$/);
-      expect(await machineUids(target)).toEqual(uids);
-      await new Promise((resolve) => setTimeout(resolve, 1_000));
-    }
-    expect([last.get("Available")?.status, last.get("Paused")?.status]).toEqual(["True", "False"]);
-  });
+  test(
+    "the managers of the target create and delete no machine, and the cluster stays Available",
+    { timeout: 180_000 },
+    async ({ skip }) => {
+      if (skipped !== undefined) return skip(skipped);
+      const [, target] = both();
+      const uids = await machineUids(target);
+      expect(uids).toHaveLength(3);
+      let last: Conditions = new Map();
+      for (const until = Date.now() + QUIET_MS; Date.now() < until;) {
+        last = await conditions(target);
+        for (const type of ALWAYS_TRUE) expect(last.get(type)?.status, type).toBe("True");
+        // a control-plane manager that has just started has not asked etcd for its members yet, after a restart as after a move
+        if (last.get("Available")?.status !== "True")
+          expect(last.get("Available")?.message).toMatch(/^\* ControlPlaneAvailable: .* etcd [^*]*$/);
+        expect(await machineUids(target)).toEqual(uids);
+        await new Promise((resolve) => setTimeout(resolve, 1_000));
+      }
+      expect([last.get("Available")?.status, last.get("Paused")?.status]).toEqual(["True", "False"]);
+    },
+  );
 
   test("with the first plane gone, the cluster scales on the second", { timeout: AVAILABLE_MS }, async ({ skip }) => {
     if (skipped !== undefined) return skip(skipped);

@@ -4,12 +4,12 @@
  */
 import { err, expectOk, seededRandom, systemClock } from "#base";
 import type { EmbeddedCluster } from "#embedded-cluster";
-import { capiClusters, parseKey, type KubeObject } from "#kube";
+import { capiClusters } from "#kube";
 import type { ClientResult, KubeClient } from "#kube-client";
-import { openSide } from "../../src/pivot/mover/api-side.ts";
-import type { MoveContext } from "../../src/pivot/mover/context.ts";
-import { runMove } from "../../src/pivot/mover/move.ts";
-import { contentsOf, danglingOwners, isUnpaused, MOVED_KINDS, type MoveWorld } from "./move-world.ts";
+import { openSide } from "./api-side.ts";
+import type { MoveContext } from "./context.ts";
+import { runMove } from "./move.ts";
+import { contentsOf, danglingOwners, isUnpaused, observeInvariants, type MoveWorld } from "../../../test/builders/move-world.ts";
 
 /** "before": the write is not sent; "after": it is executed, and its answer is lost. */
 export type Kill = { readonly write: number; readonly when: "before" | "after" };
@@ -43,7 +43,7 @@ export class MortalProcess {
       update: (...call) => write(() => client.update(...call)),
       patch: (...call) => write(() => client.patch(...call)),
       delete: (...call) => write(() => client.delete(...call)),
-    } as KubeClient;
+    };
   }
 }
 
@@ -57,34 +57,6 @@ export function contextFor(source: EmbeddedCluster, target: EmbeddedCluster, pro
     source: openSide({ ...shared, client: process.client(source.client), side: "source" }),
     target: openSide({ ...shared, client: process.client(target.client), side: "target" }),
   };
-}
-
-/** What was wrong after any write; empty when nothing was. */
-export function observeInvariants({ source, target }: MoveWorld, names: Iterable<string>): { readonly wrong: string[] } {
-  const wrong: string[] = [];
-  const kinds = new Map(MOVED_KINDS.map((resource) => [resource.kind, resource]));
-  const places = [...names].flatMap((name) => {
-    const resource = kinds.get(name.split(" ")[0] ?? "");
-    return resource === undefined ? [] : [{ name, resource, key: parseKey(name.split(" ")[1] ?? "") }];
-  });
-  const check = (verb: string) => {
-    if (isUnpaused(source, "c1") && isUnpaused(target, "c1")) wrong.push("both sides are unpaused");
-    if (verb !== "delete") return;
-    for (const { name, resource, key } of places) {
-      const exists = source.peek<KubeObject>(resource, key) ?? target.peek<KubeObject>(resource, key);
-      if (exists === undefined) wrong.push(`${name} is on neither side`);
-    }
-  };
-  for (const cluster of [source, target]) {
-    for (const verb of ["create", "update", "patch", "delete"] as const) {
-      cluster.intercept({ verb, times: Number.POSITIVE_INFINITY }, async (_action, next) => {
-        const answer = await next();
-        check(verb);
-        return answer;
-      });
-    }
-  }
-  return { wrong };
 }
 
 export type CrashReport = { readonly kills: number; readonly writes: number; readonly wrong: readonly string[] };
@@ -121,7 +93,9 @@ async function compare(from: EmbeddedCluster, to: EmbeddedCluster, expected: Rea
 }
 
 function leftPaused(cluster: EmbeddedCluster): readonly string[] {
-  return cluster.peek(capiClusters, { namespace: "c1", name: "c1" }) !== undefined && !isUnpaused(cluster, "c1") ? ["the target is paused"] : [];
+  return cluster.peek(capiClusters, { namespace: "c1", name: "c1" }) !== undefined && !isUnpaused(cluster, "c1")
+    ? ["the target is paused"]
+    : [];
 }
 
 /** No controller runs here, so none observes the generations that pausing makes. */
