@@ -4,6 +4,8 @@ export const MOVE_LABEL = "clusterctl.cluster.x-k8s.io/move";
 export const MOVE_HIERARCHY_LABEL = "clusterctl.cluster.x-k8s.io/move-hierarchy";
 export const BLOCK_MOVE_ANNOTATION = "clusterctl.cluster.x-k8s.io/block-move";
 export const DELETE_FOR_MOVE_ANNOTATION = "clusterctl.cluster.x-k8s.io/delete-for-move";
+/** On what belongs to a Cluster and is paused with it. */
+export const CLUSTER_LABEL = "cluster.x-k8s.io/cluster-name";
 export const PAUSED_ANNOTATION = "cluster.x-k8s.io/paused";
 
 export const CORE_GROUP = "cluster.x-k8s.io";

@@ -6,12 +6,14 @@
  */
 import { err, MetricsRegistry, silentLogger, sleep, type Clock } from "#base";
 import { fencedClient, LeaderElector, leaseTimesFor } from "#controller-runtime";
-import { leases, type Lease } from "#kube";
+import { leases, namespaces, type Lease } from "#kube";
 import type { KubeClient } from "#kube-client";
-import type { MoveFailure, Moved } from "./failure.ts";
+import { refusal, type MoveFailure, type Moved } from "./failure.ts";
 
 const LEASE_NAME = "lattice-move";
 const POLL_MS = 250;
+/** A free lease is taken within seconds, or never: the permission to write it is missing. */
+const FREE_MS = 10_000;
 
 export type ClaimOptions = {
   readonly source: KubeClient;
@@ -31,6 +33,8 @@ export type FencedClients = { readonly source: KubeClient; readonly target: Kube
 
 export async function withClaim<T>(options: ClaimOptions, work: (clients: FencedClients) => Moved<T>): Moved<T> {
   const { source, target, namespace, identity, clock, random, signal, leaseMs } = options;
+  const place = await source.get(namespaces, { name: namespace }, { signal });
+  if (!place.ok && place.error.kind === "not-found") return refusal(`the source has no namespace ${namespace}; name another one with -n`);
   const over = new AbortController();
   const stop = () => over.abort();
   signal.addEventListener("abort", stop, { once: true });
@@ -71,6 +75,7 @@ async function watchHolder(
   over: AbortController,
 ): Promise<MoveFailure | undefined> {
   let seen: Lease | undefined;
+  let freeSince = clock.monotonic();
   while (!over.signal.aborted && !elector.leading) {
     const found = await source.get(leases, { namespace, name: LEASE_NAME }, { signal });
     if (!found.ok && found.error.kind !== "not-found") {
@@ -86,6 +91,14 @@ async function watchHolder(
       over.abort();
       const since = lease.spec?.acquireTime ?? "an unknown time";
       return { kind: "held", message: `namespace ${namespace} is being moved by ${holder} since ${since}; wait until that move has ended` };
+    }
+    if (holder !== "") freeSince = clock.monotonic();
+    if (clock.monotonic() - freeSince > FREE_MS) {
+      over.abort();
+      return {
+        kind: "failed",
+        message: `Lease ${namespace}/${LEASE_NAME} cannot be written at the source; grant create and update of leases`,
+      };
     }
     seen = lease;
     await sleep(clock, POLL_MS, over.signal);

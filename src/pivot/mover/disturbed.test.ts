@@ -1,6 +1,7 @@
 /** Moves that meet what they must not touch, what blocks them, and changes while they run; and the way back. */
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { err, expectOk, seededRandom, systemClock, type Result } from "#base";
+import { failWith } from "#embedded-cluster";
 import {
   capiClusters,
   capiMachineDeployments,
@@ -137,6 +138,43 @@ test("an object that is being deleted is not copied; a deleted Cluster is refuse
   expect(isUnpaused(world.source, "c1")).toBe(true);
   await world.source.client.delete(capiClusters, { namespace: "c1", name: "c1" });
   expect(failureOf(await moveNamespace(options())).message).toContain("Cluster c1/c1 is being deleted");
+});
+
+test("a controller that has not observed the pause is waited for", async () => {
+  const conditions = (status: string) => ({
+    status: { conditions: [{ type: "Paused", status, reason: "x", message: "", lastTransitionTime: "2026-01-01T00:00:00Z" }] },
+  });
+  const observe = (status: string) =>
+    world.source.client.patch(
+      capiMachines,
+      { namespace: "c1", name: "c1-cp-1" },
+      { type: "merge", patch: conditions(status) },
+      { subresource: "status" },
+    );
+  expectOk(await observe("False"));
+  const notes: string[] = [];
+  const report: MoveOptions["report"] = ({ note }) => {
+    if (note === undefined) return;
+    if (notes.length === 0) void observe("True");
+    notes.push(note);
+  };
+  expectOk(await moveNamespace(options({ waitMs: 60_000, report })));
+  expect(notes[0]).toBe("the controller of Machine c1/c1-cp-1 has not observed the pause yet");
+});
+
+test("a namespace that the source does not have: refused", async () => {
+  expect(failureOf(await moveNamespace(options({ namespace: "absent" })))).toMatchObject({
+    kind: "refused",
+    message: "the source has no namespace absent; name another one with -n",
+  });
+});
+
+test("an account that may not write the lease: the move ends and names the permission", { timeout: 60_000 }, async () => {
+  world.source.intercept({ verb: "create", resource: "leases", times: 1_000 }, failWith("forbidden"));
+  expect(failureOf(await moveNamespace(options()))).toMatchObject({
+    kind: "failed",
+    message: expect.stringContaining("grant create and update of leases") as unknown,
+  });
 });
 
 test("a deletion that ends in time is waited for, and the rest is moved", async () => {

@@ -7,11 +7,11 @@ import type { JournalHead } from "../journal/records.ts";
 import { nextStep, type MoveStep, type MoveView, type TargetRecord } from "../ownership/decide.ts";
 import { begin } from "./begin.ts";
 import type { MoveContext } from "./context.ts";
+import { deleteSource } from "./delete-source.ts";
 import { discoverKinds, type SourceKinds } from "./discover.ts";
 import { refusal, type Moved, type MoveFailure } from "./failure.ts";
 import {
   clusterIdentity,
-  deleteBatch,
   deleteHead,
   deleteRecord,
   ensureNamespace,
@@ -23,7 +23,6 @@ import {
   type ReadRecord,
 } from "./journal.ts";
 import { areAllPaused, areAllResumed, pauseAll, resumeAll } from "./pausing.ts";
-import { removeObjects } from "./remove-object.ts";
 import { transfer, type TransferResult } from "./transfer.ts";
 
 export type MoveReport = {
@@ -182,7 +181,7 @@ const STEPS: Readonly<Record<Exclude<MoveStep, "done">, Perform>> = {
   commit: (run) => setRecord(run, "committed"),
   "note-commit": (run) => withHead(run, (head) => writeHead(run.context, { ...head, phase: "committed" })),
   "resume-target": (run) => withHead(run, (head) => resumeAll({ side: run.context.target, namespace: run.context.namespace, head })),
-  "delete-source": deleteSource,
+  "delete-source": (run) => deleteSource(run.context),
   finish: async (run) => {
     const { context } = run;
     const finished = await setRecord(run, "committed", timestamp(context.clock));
@@ -212,25 +211,6 @@ function setRecord(run: Run, state: "receiving" | "committed", finishedAt = ""):
     const written = await writeRecord(run.context, run.record, data);
     return written.ok ? ok(undefined) : written;
   });
-}
-
-/** In reverse order. The journal of a batch goes after its objects. */
-async function deleteSource({ context }: Run): Moved<void> {
-  const batches = await readBatches(context);
-  if (!batches.ok) return batches;
-  const deletable = batches.value.map(({ number, entries }) => ({ number, entries: entries.filter(({ kept }) => kept === undefined) }));
-  const total = deletable.reduce((sum, { entries }) => sum + entries.length, 0);
-  let done = 0;
-  for (const { number, entries } of deletable.toReversed()) {
-    const objects = entries.map(({ kind, namespace, name, uid }) => ({ kind, key: { namespace, name }, uid }));
-    const removed = await removeObjects(context.source, objects);
-    if (!removed.ok) return removed;
-    const forgotten = await deleteBatch(context, number);
-    if (!forgotten.ok) return forgotten;
-    done += entries.length;
-    context.report({ step: "delete-source", done, total });
-  }
-  return ok(undefined);
 }
 
 function reportOf({ last, record }: Run, durations: ReadonlyMap<MoveStep, number>, totalMs: number): MoveReport {

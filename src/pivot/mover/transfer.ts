@@ -5,13 +5,13 @@
  * journal of a batch is written before its first object is created, and again with the uids of the copies.
  */
 import { ok, sha256Hex, sleep } from "#base";
-import { describeObject } from "#kube";
+import { describeObject, field, fieldAt, type KubeObject } from "#kube";
 import type { MoveKind } from "../graph/move-kind.ts";
-import { BLOCK_MOVE_ANNOTATION } from "../graph/names.ts";
+import { BLOCK_MOVE_ANNOTATION, CLUSTER_LABEL } from "../graph/names.ts";
 import type { MoveNode, ObjectGraph } from "../graph/object-graph.ts";
 import type { BatchEntry, JournalBatch, JournalHead } from "../journal/records.ts";
 import { batchesOf, type Batch } from "../plan/batches.ts";
-import { contentOf, hashOf, pausedBy } from "../plan/content.ts";
+import { contentOf, hashOf, isPaused, pausedBy } from "../plan/content.ts";
 import { beingDeleted } from "../plan/problems.ts";
 import { PARALLEL, type MoveContext } from "./context.ts";
 import { listCopies } from "./copies.ts";
@@ -27,6 +27,8 @@ export type TransferResult = { readonly objects: number; readonly digest: string
 const ROUNDS = 6;
 /** Reads of objects that block the move. */
 const POLL_MS = 1_000;
+/** How long controllers have to observe the pause. One that does not run never does. */
+const OBSERVED_MS = 15_000;
 
 export async function transfer(context: MoveContext, head: JournalHead, kinds: SourceKinds): Moved<TransferResult> {
   for (let round = 1; round <= ROUNDS; round += 1) {
@@ -43,19 +45,37 @@ export async function transfer(context: MoveContext, head: JournalHead, kinds: S
 async function readyGraph(context: MoveContext, head: JournalHead, kinds: SourceKinds): Moved<ObjectGraph> {
   const { source, namespace, clock, signal, waitMs, report } = context;
   const until = clock.monotonic() + waitMs;
+  const observedUntil = clock.monotonic() + Math.min(waitMs, OBSERVED_MS);
   for (;;) {
     const graph = await discoverGraph(source, namespace, kinds);
     if (!graph.ok) return graph;
     const changed = changedPlan(graph.value, head);
     if (changed.length > 0) return refusal(...changed);
-    const blocking = graph.value.moved.filter(({ object }) => Object.hasOwn(object.metadata.annotations ?? {}, BLOCK_MOVE_ANNOTATION));
-    const [first] = blocking;
-    if (first === undefined) return graph;
-    if (clock.monotonic() >= until)
+    const { moved } = graph.value;
+    const first = moved.find(({ object }) => Object.hasOwn(object.metadata.annotations ?? {}, BLOCK_MOVE_ANNOTATION));
+    const working = moved.find(({ object }) => hasNotObservedPause(object));
+    if (first === undefined && (working === undefined || clock.monotonic() >= observedUntil)) return graph;
+    if (first !== undefined && clock.monotonic() >= until)
       return refusal(`${describeObject(first.object)} still has annotation ${BLOCK_MOVE_ANNOTATION}; its provider has not released it`);
-    report({ step: "wait", note: `${describeObject(first.object)} blocks the move by annotation` });
+    report({ step: "wait", note: waitingFor(first, working) });
     if (!(await sleep(clock, POLL_MS, signal))) return refusal("stopped while an object blocked the move");
   }
+}
+
+/** Its controller reports whether it is paused, and has not observed yet that it is: it may be in the middle of its work. */
+function hasNotObservedPause(object: KubeObject): boolean {
+  const conditions = fieldAt(object, "status", "conditions");
+  const isOfCluster = isPaused(object) || Object.hasOwn(object.metadata.labels ?? {}, CLUSTER_LABEL);
+  return (
+    isOfCluster &&
+    Array.isArray(conditions) &&
+    conditions.some((one) => field(one, "type") === "Paused" && field(one, "status") === "False")
+  );
+}
+
+function waitingFor(blocking: MoveNode | undefined, working: MoveNode | undefined): string {
+  if (blocking !== undefined) return `${describeObject(blocking.object)} blocks the move by annotation`;
+  return working === undefined ? "" : `the controller of ${describeObject(working.object)} has not observed the pause yet`;
 }
 
 /** What has appeared or gone since the source was paused and must not be copied. */
