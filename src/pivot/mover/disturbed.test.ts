@@ -38,7 +38,7 @@ const options = (more: Partial<MoveOptions> = {}): MoveOptions => ({
   random: seededRandom(1),
   signal: new AbortController().signal,
   waitMs: 200,
-  leaseMs: 5_000,
+  leaseMs: 600_000,
   onWait: () => {},
   report: () => {},
   ...more,

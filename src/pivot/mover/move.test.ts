@@ -20,7 +20,7 @@ function options({ source, target }: MoveWorld, more: Partial<MoveOptions> = {})
     random: seededRandom(1),
     signal: new AbortController().signal,
     waitMs: 1_000,
-    leaseMs: 5_000,
+    leaseMs: 600_000,
     onWait: () => {},
     report: () => {},
     ...more,

@@ -84,7 +84,7 @@ describe("a cluster of real Cluster API moves to another API server", () => {
         },
       );
       const before = await names(source);
-      const places = { from: source.kubeconfigPath, to: target.kubeconfigPath, namespace: "c1", flags: ["--lease", "5s"] };
+      const places = { from: source.kubeconfigPath, to: target.kubeconfigPath, namespace: "c1", flags: ["--lease", "15s"] };
       const plan = await runMoveProcess({ ...places, flags: ["--dry-run"] });
       say(`the plan:\n${plan.stdout}${plan.stderr}`);
       expect(plan.code, plan.stderr).toBe(0);
