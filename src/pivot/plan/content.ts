@@ -126,7 +126,7 @@ export function copyOf({ object, kind: { hasStatus }, kept }: MoveNode, uids: Re
     ...(ownerReferences.length === 0 ? {} : { ownerReferences }),
   };
   const spec = by === "spec" ? { spec: { ...(isJsonObject(rest["spec"]) ? rest["spec"] : {}), paused: true } } : {};
-  return { ...rest, ...spec, ...(hasStatus || status === undefined ? {} : { status }), metadata: copied } as KubeObject;
+  return { ...rest, ...spec, ...(hasStatus || status === undefined ? {} : { status }), metadata: copied };
 }
 
 /** The status for a copy: generations count from anew on every server, so what was observed is translated. */
