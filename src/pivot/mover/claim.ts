@@ -13,7 +13,7 @@ import { refusal, type MoveFailure, type Moved } from "./failure.ts";
 const LEASE_NAME = "lattice-move";
 const POLL_MS = 250;
 /** A free lease is taken within seconds, or never: the permission to write it is missing. */
-const FREE_MS = 10_000;
+const FREE_MS = 20_000;
 
 export type ClaimOptions = {
   readonly source: KubeClient;
@@ -70,7 +70,7 @@ const LOST: MoveFailure = {
 
 /** The failure, as soon as another process is seen to renew the lease. */
 async function watchHolder(
-  { source, namespace, clock, signal, onWait }: ClaimOptions,
+  { source, namespace, identity, clock, signal, onWait }: ClaimOptions,
   elector: LeaderElector,
   over: AbortController,
 ): Promise<MoveFailure | undefined> {
@@ -84,7 +84,7 @@ async function watchHolder(
     }
     const lease = found.ok ? found.value : undefined;
     const holder = lease?.spec?.holderIdentity ?? "";
-    if (elector.leading) return undefined;
+    if (elector.leading || holder === identity) return undefined;
     if (lease !== undefined && holder !== "" && seen === undefined) onWait(holder);
     const isRenewed = seen !== undefined && lease !== undefined && lease.metadata.resourceVersion !== seen.metadata.resourceVersion;
     if (isRenewed && holder !== "" && holder === seen?.spec?.holderIdentity) {

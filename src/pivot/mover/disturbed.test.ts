@@ -169,7 +169,7 @@ test("a namespace that the source does not have: refused", async () => {
   });
 });
 
-test("an account that may not write the lease: the move ends and names the permission", { timeout: 60_000 }, async () => {
+test("an account that may not write the lease: the move ends and names the permission", { timeout: 120_000 }, async () => {
   world.source.intercept({ verb: "create", resource: "leases", times: 1_000 }, failWith("forbidden"));
   expect(failureOf(await moveNamespace(options()))).toMatchObject({
     kind: "failed",
