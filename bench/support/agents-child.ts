@@ -1,48 +1,71 @@
-/** One of the processes with agents in the bench `agents`. Every agent has a certificate of its own; they share one key, to save time. */
+/**
+ * One of the processes with agents in the bench `agents`. Every agent has a key, a certificate, a TLS connection and a stream of its own; it is the link of
+ * an operator without the cluster around it.
+ */
 import { setTimeout as delay } from "node:timers/promises";
 import { err, expectOk, ok, sensitive, silentLogger, systemClock } from "#base";
 import { startAgentLink, type AgentCredentials } from "#link";
-import { issueCertificate, loadCertificateAuthority } from "#pki";
-import type { AgentsReply, AgentsRequest } from "./agents-messages.ts";
+import { postForCertificate } from "#operator";
+import { createCsr, createPrivateKeyPem } from "#pki";
+import type { AgentsReply, AgentsRequest, CellAddress, ChildToken } from "./agents-messages.ts";
+import { KUBERNETES_VERSION } from "./agents-seeds.ts";
 
-const DAY_MS = 86_400_000;
-const BATCH = 50;
-const health = {
-  readyNodes: 3,
-  totalNodes: 3,
-  conditions: [],
-  kubernetesVersion: "v1.35.0",
-  pools: new Map([["workers", { desired: 2, ready: 2 }]]),
-};
+type Certified = { readonly cluster: string; readonly credentials: AgentCredentials };
 
-process.on("message", (request: AgentsRequest) => void connect(request));
+/** Requests for certificates at a time. */
+const REQUESTS = 8;
+/** New connections at a time: the storm is measured later. */
+const [BATCH, PAUSE_MS] = [10, 250];
+const { signal } = new AbortController();
+const health = { readyNodes: 1, totalNodes: 1, conditions: [], kubernetesVersion: KUBERNETES_VERSION, pools: new Map() };
+const state: { address?: CellAddress; agents: readonly Certified[] } = { agents: [] };
+
+process.on("message", (request: AgentsRequest) => void handle(request));
 process.on("disconnect", () => process.exit(0));
 
-async function connect(request: AgentsRequest): Promise<void> {
-  const start = performance.now();
-  const all = certificatesOf(request);
-  const signedPerSecond = all.length / ((performance.now() - start) / 1_000);
-  for (const [at, credentials] of all.entries()) {
-    startOne(`agent-${request.first + at}`, credentials, request.port);
-    if (at % BATCH === BATCH - 1) await delay(100); // a ramp, because the storm is measured later
+async function handle(request: AgentsRequest): Promise<void> {
+  if (request.kind === "certify") {
+    state.address = request.address;
+    const requests = request.tokens.map((token) => ({ ...token, ...keyAndCsr(token) }));
+    const start = performance.now();
+    state.agents = await certify(requests, request.address);
+    return reply({ kind: "certified", seconds: (performance.now() - start) / 1_000 });
   }
-  process.send?.({ kind: "started", signedPerSecond } satisfies AgentsReply);
+  for (const [at, agent] of state.agents.entries()) {
+    startOne(agent);
+    if (at % BATCH === BATCH - 1) await delay(PAUSE_MS);
+  }
+  reply({ kind: "started" });
 }
 
-function certificatesOf({ authority, authorityKey, first, count }: AgentsRequest): readonly AgentCredentials[] {
-  const ca = expectOk(loadCertificateAuthority({ certificate: authority, key: sensitive(authorityKey) }));
-  const dates = { notBefore: new Date(Date.now() - DAY_MS), notAfter: new Date(Date.now() + DAY_MS) };
-  const { key } = expectOk(issueCertificate(ca, { commonName: "key", usages: ["client"], ...dates }));
-  return Array.from({ length: count }, (_, at) => {
-    const { certificate } = expectOk(issueCertificate(ca, { commonName: `agent-${first + at}`, usages: ["client"], key, ...dates }));
-    return { certificate, key, trustBundle: authority };
-  });
+function keyAndCsr({ cluster }: ChildToken) {
+  const key = createPrivateKeyPem();
+  return { key, csr: expectOk(createCsr(key, { commonName: cluster })) };
 }
 
-function startOne(cluster: string, credentials: AgentCredentials, port: number): void {
+type SigningRequest = ChildToken & ReturnType<typeof keyAndCsr>;
+
+async function certify(requests: readonly SigningRequest[], { bootstrapPort, trustBundle }: CellAddress): Promise<readonly Certified[]> {
+  const parent = { url: `https://127.0.0.1:${bootstrapPort}`, trustBundle };
+  const certified: Certified[] = [];
+  let next = 0;
+  const worker = async () => {
+    for (let one = requests[next++]; one !== undefined; one = requests[next++]) {
+      const { cluster, csrToken, key, csr } = one;
+      const path = `/api/clusters/${cluster}/csr`;
+      const granted = expectOk(await postForCertificate(parent, { path, body: csr, token: sensitive(csrToken), signal }));
+      certified.push({ cluster, credentials: { ...granted, key } });
+    }
+  };
+  await Promise.all(Array.from({ length: REQUESTS }, worker));
+  return certified;
+}
+
+function startOne({ cluster, credentials }: Certified): void {
+  const { grpcPort = 0, cell = "" } = state.address ?? {};
   startAgentLink({
-    endpoint: `127.0.0.1:${port}`,
-    cell: "c",
+    endpoint: `127.0.0.1:${grpcPort}`,
+    cell,
     cluster,
     credentials: () => credentials,
     renewal: { due: () => false, request: () => err("not in this bench") },
@@ -59,4 +82,8 @@ function startOne(cluster: string, credentials: AgentCredentials, port: number):
     version: "bench",
     generation: () => BigInt(Date.now()),
   });
+}
+
+function reply(message: AgentsReply): void {
+  process.send?.(message);
 }

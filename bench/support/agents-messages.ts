@@ -1,24 +1,27 @@
 /** What the processes of the bench `agents` send to each other. */
-export type CellRequest = { readonly kind: "start"; readonly agents: number } | { readonly kind: "restart" };
 
-/** `handshake`: what agents need to connect. The key of the authority is of this bench only. */
-export type CellReply =
-  | {
-      readonly kind: "listening";
-      readonly port: number;
-      readonly healthPort: number;
-      readonly authority: string;
-      readonly authorityKey: string;
-    }
-  | { readonly kind: "state"; readonly connected: number; readonly changes: number; readonly heartbeats: number };
+/** Of one child: what its first node gets. */
+export type ChildToken = { readonly cluster: string; readonly csrToken: string };
 
-export type AgentsRequest = {
-  readonly kind: "connect";
-  readonly port: number;
-  readonly first: number;
-  readonly count: number;
-  readonly authority: string;
-  readonly authorityKey: string;
+export type CellAddress = {
+  /** The name of the cell. */
+  readonly cell: string;
+  readonly grpcPort: number;
+  readonly bootstrapPort: number;
+  /** PEM. */
+  readonly trustBundle: string;
 };
 
-export type AgentsReply = { readonly kind: "started"; readonly signedPerSecond: number };
+export type ApiServerRequest =
+  | { readonly kind: "start"; readonly agents: number; readonly kubeconfig: string }
+  | { readonly kind: "count"; readonly connectedSince: number };
+
+export type ApiServerReply =
+  | { readonly kind: "serving"; readonly address: CellAddress; readonly tokens: readonly ChildToken[]; readonly signedPerSecond: number }
+  | { readonly kind: "counted"; readonly statusWrites: number; readonly connected: number };
+
+export type AgentsRequest =
+  | { readonly kind: "certify"; readonly address: CellAddress; readonly tokens: readonly ChildToken[] }
+  | { readonly kind: "connect" };
+
+export type AgentsReply = { readonly kind: "certified"; readonly seconds: number } | { readonly kind: "started" };

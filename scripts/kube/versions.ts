@@ -9,18 +9,19 @@ export const ETCD_VERSION = "3.6.16";
 export const CAPI_VERSION = "1.14.2";
 /** The infrastructure for tests: 1.14.2 is not published as a module, and this one runs with the other managers. */
 export const CAPD_VERSION = "1.14.0";
+const HELM_VERSION = "4.3.1";
 
 /** The Go version of Kubernetes' go.mod. */
 export const GO_MINIMUM = { major: 1, minor: 26 } as const;
 
-export type BinaryName = "etcd" | "kube-apiserver" | "kube-controller-manager" | "kubectl" | "e2e.test" | CapiBinaryName;
+export type BinaryName = "etcd" | "kube-apiserver" | "kube-controller-manager" | "kubectl" | "e2e.test" | "helm" | CapiBinaryName;
 export type CapiBinaryName = "capi-core" | "capi-bootstrap-kubeadm" | "capi-controlplane-kubeadm" | "capd";
 
 export type Binary = {
   readonly name: BinaryName;
   readonly version: string;
   /** Folder below modules/ whose go.mod and go.sum pin it. */
-  readonly module: "etcd" | "kube" | "e2e" | "capi";
+  readonly module: "etcd" | "kube" | "e2e" | "capi" | "helm";
   readonly package: string;
   /** Most packages are built as programs, some as tests. */
   readonly build: "program" | "tests";
@@ -97,3 +98,15 @@ export const CAPI_BINARIES: readonly Binary[] = [
   capiManager("capi-controlplane-kubeadm", "controlplane/kubeadm", 1),
   capiManager("capd", "test/infrastructure/docker", 1),
 ];
+
+/** For the stories that render a chart. */
+export const HELM: Binary = {
+  name: "helm",
+  version: HELM_VERSION,
+  module: "helm",
+  package: "helm.sh/helm/v4/cmd/helm",
+  build: "program",
+  ldflags: `-s -w -X helm.sh/helm/v4/internal/version.version=v${HELM_VERSION}`,
+  versionArgs: ["version"],
+  minutes: 4,
+};

@@ -3,6 +3,7 @@ export { backoffDelay, withJitter, type BackoffPolicy } from "./backoff.ts";
 export type { Brand } from "./brand.ts";
 export { millisecondsOf, sleep, systemClock, timestamp, type Clock } from "./clock.ts";
 export { equalInConstantTime, hmacSha256Hex, sha256Hex } from "./digests.ts";
+export { isFipsActive } from "./fips.ts";
 export { DURATION_PATTERN, milliseconds, parseDuration, seconds, type Duration } from "./duration.ts";
 export { FakeClock } from "./fake-clock.ts";
 export { whenOk, whenThere, type Later } from "./later.ts";

@@ -35,7 +35,7 @@ for (const stream of [process.stdout, process.stderr]) {
   });
 }
 
-const { systemClock, textOfFile } = await import("#base");
+const { isFipsActive, systemClock, textOfFile } = await import("#base");
 const { runLattice } = await import("#cli");
 
 // otherwise this file is src/bin/lattice.ts in a clone, or dist/lattice.js in a package
@@ -66,6 +66,7 @@ process.exitCode = await runLattice(process.argv.slice(2), {
   stderr: (text) => write(process.stderr, text),
   stdin: readStandardInput,
   nodeVersion: process.versions.node,
+  fipsActive: isFipsActive,
   clock: systemClock,
   random: Math.random,
   hostname: hostname(),

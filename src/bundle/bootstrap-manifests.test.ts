@@ -2,12 +2,13 @@ import { describe, expect, test } from "vitest";
 import { expectOk, ok, sensitive } from "#base";
 import { latticeKinds } from "#crds";
 import { startEmbeddedCluster } from "#embedded-cluster";
-import { defineResource, describeObject, fieldAt, parseYaml, type KubeObject } from "#kube";
+import { defineResource, describeObject, fieldAt, parseYaml, type ConfigMap, type KubeObject } from "#kube";
 import { bundleSources } from "../../test/builders/bundle-sources.ts";
 import { bootstrapManifests, type BootstrapManifestsInput } from "./bootstrap-manifests.ts";
 import type { Bundle, BundleComponent } from "./bundle.ts";
 import { clusterBundle, localClusterBundle } from "./cluster-bundle.ts";
 import { readObjects } from "./component-objects.ts";
+import { DEFERRED_OBJECTS, parseDeferredObjects } from "./deferred-objects.ts";
 import { makeBundle } from "./make-bundle.ts";
 import { webhookCertificateNeeds, type WebhookCertificate } from "./webhook-certificates.ts";
 
@@ -71,8 +72,8 @@ const objects = objectsOf(expectOk(bootstrapManifests(input)));
 const find = (kind: string, name: string) => objects.find((object) => object.kind === kind && object.metadata.name === name);
 
 describe("the stream of a new cluster", () => {
-  test("begins with namespaces and CRDs, and ends with the operator", () => {
-    const ranks = objects.map(({ kind }) => (kind === "Namespace" ? 0 : kind === "CustomResourceDefinition" ? 1 : 2));
+  test("begins with CRDs and namespaces, and ends with the operator", () => {
+    const ranks = objects.map(({ kind }) => (kind === "CustomResourceDefinition" ? 0 : kind === "Namespace" ? 1 : 2));
     expect(ranks).toEqual(ranks.toSorted((one, other) => one - other));
     expect(objects.at(-1)).toEqual(deployment);
     expect(objects.filter(({ kind }) => kind === "CustomResourceDefinition").slice(0, 8)).toEqual(
@@ -113,13 +114,43 @@ describe("the stream of a new cluster", () => {
   });
 
   test("has the inventory of clusterctl with the versions of the bundle", () => {
-    const providers = objects.filter(({ kind }) => kind === "Provider");
-    expect(providers).toMatchObject([
+    const map = find("ConfigMap", DEFERRED_OBJECTS);
+    expect(expectOk(parseDeferredObjects(map as ConfigMap))).toMatchObject([
       { metadata: { name: "cluster-api", namespace: "capi-system" }, providerName: "cluster-api", type: "CoreProvider", version: "v1.0.0" },
       { metadata: { namespace: "capi-kubeadm-bootstrap-system" }, providerName: "kubeadm", type: "BootstrapProvider" },
       { metadata: { namespace: "capi-kubeadm-control-plane-system" }, providerName: "kubeadm", type: "ControlPlaneProvider" },
       { metadata: { namespace: "capd-system" }, providerName: "docker", type: "InfrastructureProvider" },
     ]);
+  });
+
+  test("has no object without a field of its own, which a second server-side apply would change", () => {
+    expect(find("Namespace", "lattice-system")?.metadata.labels).toEqual({ "app.kubernetes.io/managed-by": "lattice" });
+    expect(objects.filter((object) => Object.keys(object).length === 3 && object.metadata.labels === undefined)).toEqual([]);
+  });
+
+  test("has no object of a kind that it defines: kubectl could not resolve it", () => {
+    const defined = objects
+      .filter(({ kind }) => kind === "CustomResourceDefinition")
+      .map((crd) => ({ group: fieldAt(crd, "spec", "group"), kind: fieldAt(crd, "spec", "names", "kind") }));
+    expect(defined).toContainEqual({ group: "clusterctl.cluster.x-k8s.io", kind: "Provider" });
+    const isDefined = ({ apiVersion, kind }: KubeObject) =>
+      defined.some((one) => one.kind === kind && one.group === apiVersion.split("/")[0]);
+    expect(objects.filter(isDefined)).toEqual([]);
+  });
+
+  test("permits the operator to apply the deferred objects, and no others", () => {
+    expect(find("ClusterRole", DEFERRED_OBJECTS)).toMatchObject({
+      rules: [{ apiGroups: ["clusterctl.cluster.x-k8s.io"], resources: ["providers"], verbs: ["create", "get", "patch"] }],
+    });
+    expect(find("ClusterRoleBinding", DEFERRED_OBJECTS)).toMatchObject({
+      roleRef: { name: DEFERRED_OBJECTS },
+      subjects: [{ kind: "ServiceAccount", name: "lattice-operator", namespace: "lattice-system" }],
+    });
+  });
+
+  test("has no ConfigMap of deferred objects without any", () => {
+    const stream = expectOk(bootstrapManifests({ ...input, bundle: localClusterBundle({ crds: [inventoryCrd], inventory: [] }) }));
+    expect(stream).not.toContain(DEFERRED_OBJECTS);
   });
 
   test("is accepted twice by an API server, and then changes nothing any more", async () => {
@@ -178,6 +209,18 @@ describe("webhook configurations", () => {
 });
 
 describe("a stream is refused", () => {
+  test("with deferred objects that are too large for the annotation of kubectl", () => {
+    const many = Array.from({ length: 1_000 }, (_, index) =>
+      Object.assign(
+        { apiVersion: "clusterctl.cluster.x-k8s.io/v1alpha3", kind: "Provider", metadata: { name: `p${index}`, namespace: "capi-system" } },
+        { providerName: "x".repeat(200) },
+      ),
+    );
+    expect(bootstrapManifests({ ...input, bundle: { ...docker, inventory: [...docker.inventory, ...many] } })).toMatchObject({
+      error: { kind: "manifests", message: expect.stringContaining("have more than 200000 characters") as string },
+    });
+  });
+
   const rows: { name: string; given: Partial<BootstrapManifestsInput>; want: string }[] = [
     {
       name: "with an object twice",

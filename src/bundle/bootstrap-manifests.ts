@@ -1,18 +1,20 @@
 /**
- * All that a new cluster gets, as one YAML stream for `kubectl apply --server-side`: the answer to its registration.
+ * All that a new cluster gets, as one YAML stream for `kubectl apply`: the answer to its registration.
  *
- * The stream can be applied again at any time. Namespaces and CRDs come first, the operator's Deployment last. kubectl resolves all kinds before
- * it applies anything, so the first run reports the custom objects (Provider) as unknown and applies the rest; the second run is complete.
+ * The stream can be applied again at any time. CRDs and namespaces come first, the operator's Deployment last. Objects of kinds that the stream
+ * defines, such as Provider, are deferred: the operator applies them.
  */
 import { base64OfText, ok, reveal, type Result, type Sensitive } from "#base";
 import { latticeKinds } from "#crds";
 import { formatYamlDocuments, type KubeObject } from "#kube";
 import { bundleError, type BundleError } from "./bundle.ts";
 import type { ClusterBundle } from "./cluster-bundle.ts";
+import { deferCustomObjects } from "./deferred-objects.ts";
 import { completeStreamFault } from "./stream-check.ts";
 import { withWebhookCertificates, type WebhookCertificate } from "./webhook-certificates.ts";
 
 const NAMESPACE = "lattice-system";
+const OPERATOR_ACCOUNT = { namespace: NAMESPACE, serviceAccount: "lattice-operator" };
 
 export type ParentSettings = {
   /** Name of the parent. */
@@ -55,15 +57,28 @@ export function bootstrapManifests(input: BootstrapManifestsInput): Result<strin
     ...providers.value,
     ...bundle.inventory,
     ...(bundle.network?.objects ?? []),
-    operator.deployment,
   ];
-  const fault = completeStreamFault(objects);
-  return fault === undefined ? ok(formatYamlDocuments(inApplyOrder(objects))) : bundleError("manifests", fault);
+  const fault = completeStreamFault([...objects, operator.deployment]);
+  if (fault !== undefined) return bundleError("manifests", fault);
+  const appliable = deferCustomObjects(objects, OPERATOR_ACCOUNT);
+  if (!appliable.ok) return bundleError("manifests", appliable.error);
+  return ok(formatYamlDocuments(inApplyOrder([...appliable.value, operator.deployment]).map(withOwnField)));
+}
+
+/**
+ * An object that is only a name, such as a Namespace, has no field that its applier owns. A server then forgets who applied it, and the second
+ * server-side apply changes it.
+ */
+function withOwnField(object: KubeObject): KubeObject {
+  const { apiVersion: _apiVersion, kind: _kind, metadata, ...rest } = object;
+  const { name: _name, namespace: _namespace, ...described } = metadata;
+  if (Object.keys(rest).length > 0 || Object.keys(described).length > 0) return object;
+  return { ...object, metadata: { ...metadata, labels: { "app.kubernetes.io/managed-by": "lattice" } } };
 }
 
 /** Stable: within a rank the order of the input is kept. */
 function inApplyOrder(objects: readonly KubeObject[]): readonly KubeObject[] {
-  const rank = ({ kind }: KubeObject) => (kind === "Namespace" ? 0 : kind === "CustomResourceDefinition" ? 1 : 2);
+  const rank = ({ kind }: KubeObject) => (kind === "CustomResourceDefinition" ? 0 : kind === "Namespace" ? 1 : 2);
   return objects.toSorted((one, other) => rank(one) - rank(other));
 }
 

@@ -2,6 +2,7 @@ export { bootstrapManifests, type BootstrapManifestsInput, type ParentSettings }
 export type { BundleEntry } from "./bundle-manifest.ts";
 export type { Bundle, BundleComponent, BundleError } from "./bundle.ts";
 export { clusterBundle, localClusterBundle, type ClusterBundle, type ReducedClusterApi } from "./cluster-bundle.ts";
+export { DEFERRED_OBJECTS, parseDeferredObjects } from "./deferred-objects.ts";
 export { parseMirror, type ImageMirror } from "./images.ts";
 export { loadBundle } from "./load-bundle.ts";
 export { makeBundle, type BundleSettings, type ComponentSource, type MadeBundle } from "./make-bundle.ts";

@@ -23,6 +23,8 @@ export type CliIo = {
   readonly stderr: (text: string) => void;
   readonly stdin: () => Promise<string>;
   readonly nodeVersion: string;
+  /** Whether the FIPS provider does the cryptography of this process. */
+  readonly fipsActive: () => boolean;
   readonly clock: Clock;
   readonly random: () => number;
   /** Identifies this process in leader election and logs. */
@@ -43,7 +45,11 @@ export type CliIo = {
 };
 
 /** The `CliIo` of commands: control characters in text of resources are escaped, and colours are written only where supported. */
-export type CommandIo = CliIo & { readonly print: (text: StyledText) => void };
+export type CommandIo = CliIo & {
+  readonly print: (text: StyledText) => void;
+  /** Replaces the current line of stderr, which is a terminal. */
+  readonly redraw: (line: string) => void;
+};
 
 /** 0: success, or the check passed. 1: the check failed. 2: the command could not run. */
 export type ExitCode = 0 | 1 | 2;

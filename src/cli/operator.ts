@@ -7,7 +7,6 @@ import {
   nodeProcesses,
   noTracing,
   ok,
-  reveal,
   sensitive,
   sha256Hex,
   type Logger,
@@ -16,7 +15,6 @@ import {
 } from "#base";
 import { loadBundle } from "#bundle";
 import type { FromOperator } from "#fleet";
-import type { TunnelTarget } from "#link";
 import {
   createLogSink,
   createOtlpTracer,
@@ -29,6 +27,7 @@ import {
 import { connect, type Connection } from "./cluster.ts";
 import { reportFailure, type CliIo, type ExitCode } from "./io.ts";
 import { operatorSettings, type OperatorFlags } from "./operator-settings.ts";
+import { tunnelTarget } from "./tunnel-target.ts";
 
 export async function operate(io: CliIo, flags: OperatorFlags): Promise<ExitCode> {
   const settings = operatorSettings(flags);
@@ -81,7 +80,7 @@ async function runOperator(io: CliIo, { config, logger, connection }: Prepared):
       logger,
       metrics,
       tracer: tracer ?? noTracing,
-      apiServer: apiServerOf(connection, io.signal),
+      apiServer: await tunnelTarget(connection.config, io.signal),
     },
     io.signal,
   );
@@ -94,18 +93,6 @@ async function runOperator(io: CliIo, { config, logger, connection }: Prepared):
   await tracer?.close();
   io.stdout("operator stopped\n");
   return 0;
-}
-
-/** For the parent of this cluster, whose requests come through the agent. Client certificates are not passed on: a token is needed. */
-function apiServerOf({ config }: Connection, signal: AbortSignal): TunnelTarget {
-  return {
-    url: config.server,
-    ca: config.certificateAuthority ?? "",
-    authorization: async () => {
-      const credential = await config.credentials.get(signal);
-      return credential.ok && credential.value.token !== undefined ? `Bearer ${reveal(credential.value.token)}` : undefined;
-    },
-  };
 }
 
 /** Configured by OpenTelemetry's standard environment variables. */

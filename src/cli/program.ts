@@ -8,6 +8,7 @@ import { Command, CommanderError } from "commander";
 import { describeThrown } from "#base";
 import { GROUPS, type CommandContext } from "./commands/command.ts";
 import { COMMANDS } from "./commands/index.ts";
+import { withFipsFlag } from "./fips-flag.ts";
 import type { CliIo } from "./io.ts";
 import { versionText } from "./version.ts";
 import { visibleIo } from "./visible-text.ts";
@@ -40,6 +41,7 @@ export function createProgram(context: CommandContext): Command {
     .helpOption("-h, --help", "show this help")
     .showSuggestionAfterError()
     .showHelpAfterError("(lattice --help lists the commands)");
+  withFipsFlag(program, io);
   for (const register of COMMANDS) register(program, context);
   program.commandsGroup(GROUPS.other).helpCommand("help [command]", "show the help of a command");
   return program;

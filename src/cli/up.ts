@@ -15,6 +15,7 @@ export type UpFlags = OwnFlags & {
   readonly repair?: boolean;
   readonly empty?: boolean;
   readonly clusters?: string;
+  readonly cell?: boolean;
 };
 
 /** Each cluster needs about 200 MB of memory. */
@@ -34,10 +35,10 @@ export async function up(io: CommandIo, flags: UpFlags): Promise<ExitCode> {
   // a signal cancels what is under way
   if (!opened.ok) return signal.aborted ? 0 : reportFailure(io, opened.error);
   const content: FleetContent = own ?? (empty || opened.value.empty ? "empty" : "shop");
-  return upIn(io, opened.value, { content, clusters: count.value, repair: flags.repair === true });
+  return upIn(io, opened.value, { content, clusters: count.value, cell: flags.cell === true, repair: flags.repair === true });
 }
 
-type Start = { readonly content: FleetContent; readonly clusters: number; readonly repair: boolean };
+type Start = { readonly content: FleetContent; readonly clusters: number; readonly cell: boolean; readonly repair: boolean };
 
 async function upIn(io: CommandIo, opened: OpenFolder, start: Start): Promise<ExitCode> {
   const release = io.handleRepeats?.(() => {

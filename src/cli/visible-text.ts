@@ -18,10 +18,12 @@ function writtenOut(character: string): string {
 export function visibleIo(io: CliIo): CommandIo {
   const visible = (text: string) => text.replace(CONTROLS, writtenOut);
   const visibleSpan = (span: StyledSpan): StyledSpan => (typeof span === "string" ? visible(span) : { ...span, text: visible(span.text) });
+  const shown = (text: string) => visible(text).replace(DIRECTIONS, writtenOut);
   return {
     ...io,
     stdout: (text) => io.stdout(visible(text)),
-    stderr: (text) => io.stderr(visible(text).replace(DIRECTIONS, writtenOut)),
+    stderr: (text) => io.stderr(shown(text)),
+    redraw: (line) => io.stderr(`\r${shown(line)}\u001b[K`),
     print: (text) => io.stdout(renderText(text.map(visibleSpan), hasColour(io))),
   };
 }

@@ -128,7 +128,7 @@ bootstrap() {
         log "the operator was installed"
         return
       fi
-      # custom resources fail until their definitions are established, so the first failure is not reported
+      # the API server of a new cluster may restart, so the first failure is not reported
       failures=$((failures + 1))
       if [ "$failures" -eq 2 ]; then report apply; fi
     fi

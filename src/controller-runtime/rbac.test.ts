@@ -114,6 +114,22 @@ test.each(rows)("$name", ({ given, want }) => {
   expect(rulesOf(rbacFor(given, { name: "lattice", namespace: "lattice-system" }), "ClusterRole")).toEqual(want);
 });
 
+test("paths that are not resources may be read, each once, in the whole cluster", () => {
+  const parts: readonly PartDeclaration[] = [
+    { name: "a", paths: ["/", "/metrics"] },
+    { name: "b", paths: ["/"] },
+  ];
+  const objects = rbacFor(parts, { name: "op", namespace: "home" });
+  const rules = (kind: string) =>
+    field(
+      objects.find((object) => object.kind === kind),
+      "rules",
+    );
+  expect(rules("ClusterRole")).toContainEqual({ nonResourceURLs: ["/", "/metrics"], verbs: ["get"] });
+  expect(JSON.stringify(rules("Role"))).not.toContain("nonResourceURLs");
+  expect(JSON.stringify(rbacFor([{ name: "c" }], { name: "op", namespace: "home" }))).not.toContain("nonResourceURLs");
+});
+
 test("leases are allowed in the operator's own namespace only, and only its own lease can be changed", () => {
   const objects = rbacFor([], { name: "lattice", namespace: "lattice-system", leaseName: "lead" });
   expect(rulesOf(objects, "Role")).toEqual(["coordination.k8s.io: leases: create", "coordination.k8s.io: leases: get,update (lead)"]);

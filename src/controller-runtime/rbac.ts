@@ -53,19 +53,27 @@ export function rbacFor(parts: readonly PartDeclaration[], options: RbacOptions)
     ...parts.flatMap((part) => ("homePermissions" in part ? (part.homePermissions ?? []) : [])).map(ruleOf),
   ];
   const roles = scope === undefined ? new Map([[namespace, home]]) : namespaceRules(needs, scope, { ...options, home });
-  return [account, ...grant(cluster, undefined, options), ...[...roles].flatMap(([where, rules]) => grant(rules, where, options))];
+  const paths = scope === undefined ? parts.flatMap((part) => ("paths" in part ? (part.paths ?? []) : [])).toSorted() : [];
+  return [
+    account,
+    ...grant({ rules: cluster, paths }, undefined, options),
+    ...[...roles].flatMap(([where, rules]) => grant({ rules, paths: [] }, where, options)),
+  ];
 }
 
+type Granted = { readonly rules: readonly RbacRule[]; readonly paths: readonly string[] };
+
 /** A role and its binding, in a namespace or for the whole cluster. */
-function grant(rules: readonly RbacRule[], where: string | undefined, options: RbacOptions): readonly KubeObject[] {
+function grant({ rules, paths }: Granted, where: string | undefined, options: RbacOptions): readonly KubeObject[] {
   const { namespace } = options;
   const prefix = where === undefined ? "Cluster" : "";
   const name = where === undefined ? (options.clusterName ?? options.name) : options.name;
   const head = { apiVersion: "rbac.authorization.k8s.io/v1", metadata: where === undefined ? { name } : { name, namespace: where } };
   const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: `${prefix}Role`, name };
   const subjects = [{ kind: "ServiceAccount", name: options.name, namespace }];
+  const ofPaths = paths.length === 0 ? [] : [{ nonResourceURLs: [...new Set(paths)], verbs: ["get"] }];
   const objects = [
-    { ...head, kind: `${prefix}Role`, rules: mergeRules(rules) },
+    { ...head, kind: `${prefix}Role`, rules: [...mergeRules(rules), ...ofPaths] },
     { ...head, kind: `${prefix}RoleBinding`, roleRef, subjects },
   ];
   return objects;

@@ -12,11 +12,13 @@ export { CompileRecords } from "./service/compile-records.ts";
 export { HASH_KEY_SECRET } from "./world/config-hash-key.ts";
 export { FollowedWorld, type AffectedKeys, type FollowedWorldOptions } from "./world/followed-world.ts";
 export type { CapiView } from "./cluster/capi-view.ts";
+export { bootstrapSecret, kubeconfigSecret } from "./cluster/child-secrets.ts";
+export { compileChild } from "./cluster/compile-child.ts";
 export { clusterController } from "./cluster/controller.ts";
 export { identityOf, type OwnIdentity } from "./cluster/identity.ts";
 export { IDENTITY_CONFIG_MAP, PARENT_CONFIG_SECRET } from "./cluster/names.ts";
 export type { ClusterShared } from "./cluster/observe.ts";
-export type { ObservedChild } from "./cluster/observed.ts";
+export type { CellView, ObservedChild } from "./cluster/observed.ts";
 export {
   CellSlot,
   type ChildAccess,

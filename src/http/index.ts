@@ -1,8 +1,10 @@
 export { startApiProxy, type ApiProxy, type ApiProxyOptions } from "./api-proxy/api-proxy.ts";
 export type { AccessError } from "./bootstrap/access-records.ts";
+export { newAccess } from "./bootstrap/access-rules.ts";
 export {
   ACCESS_LABEL,
   accessOfSecret,
+  accessSecret,
   type AgentCertificateRecord,
   type BootstrapReport,
   type ClusterAccess,
@@ -11,4 +13,5 @@ export type { IssuedAnswer } from "./bootstrap/issuance.ts";
 export type { BootstrapManifests, CertificateSigner, CheckedRenewal, IssuedCertificate, OnReport, SignError } from "./bootstrap/ports.ts";
 export { Registrations, type AccessRequest, type CreatedAccess, type RegistrationsOptions } from "./bootstrap/registrations.ts";
 export { startBootstrapServer, type BootstrapServer, type BootstrapServerOptions } from "./bootstrap/server.ts";
+export { createToken, csrTokenOf, hashOfToken } from "./bootstrap/tokens.ts";
 export { startHealthServer, type Health, type HealthServer, type HealthServerOptions } from "./health/server.ts";

@@ -31,6 +31,7 @@ export {
   openTunnelConnections,
   parseTunnelPath,
   requestThroughTunnel,
+  refuseTunnel,
   serveTunnel,
   type OpenTunnel,
   type TunnelAnswer,

@@ -1,10 +1,11 @@
 /** A cell and a child with real operators and sockets. The machines are left out: the test registers the child as its first node would. */
 import { createServer } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { createLogger, expectOk } from "#base";
+import { createLogger, err, expectOk } from "#base";
 import { latticeClusters, type LatticeCluster } from "#crds";
 import type { EmbeddedCluster } from "#embedded-cluster";
 import { configMaps, fieldAt, findCondition, nodes, secrets, type KubeObject } from "#kube";
+import type { OperatorDependencies } from "./operator.ts";
 import { identity, localCluster } from "../../test/builders/cell-world.ts";
 import { clientOf } from "../../test/builders/kubeconfig-client.ts";
 import {
@@ -36,7 +37,7 @@ async function startCell(lines: string[] = []): Promise<Cell> {
 }
 
 /** Registers the child with its token, applies the answer there, and starts its operator. */
-async function connectChild({ cluster, ports }: Cell, name: string): Promise<EmbeddedCluster> {
+async function connectChild({ cluster, ports }: Cell, name: string, more?: Partial<OperatorDependencies>): Promise<EmbeddedCluster> {
   await cluster.add(localCluster(name));
   const token = await bootstrapToken(cluster, name);
   const kubeconfig = await cluster.waitFor<KubeObject>(
@@ -50,7 +51,7 @@ async function connectChild({ cluster, ports }: Cell, name: string): Promise<Emb
   expect(answer.status).toBe(200);
   const child = await startLatticeCluster();
   await applyManifests(child, answer.text);
-  const operator = await runOperator(child);
+  const operator = await runOperator(child, more);
   onTestFinished(async () => {
     await operator.stop();
     await child.close();
@@ -79,6 +80,16 @@ describe("a cell and its child", () => {
     expect(reported?.status).toMatchObject({ readyNodes: seen, totalNodes: seen });
     expect(findCondition(reported?.status?.conditions, "CertificatesValid")?.reason).toBe("CertificateValid");
     expect(lines.join("\n")).not.toContain(token);
+  });
+
+  test("a parent whose requests the agent cannot pass on gets the reason, and the child stays connected", { timeout: 60_000 }, async () => {
+    const cell = await startCell();
+    await connectChild(cell, "prod", { apiServer: err("tls-server-name is not supported") });
+    await untilCluster(cell.cluster, "prod", isConnected);
+    const through = await clientOf(textOf(await secretOf(cell.cluster, "prod-kubeconfig"), "value"));
+    const answer = await through.get(configMaps, { namespace: "default", name: "here" }, { timeoutMs: 5_000 });
+    await through.close();
+    expect(answer.ok ? "" : answer.error.message).toContain("cannot reach its API server: tls-server-name is not supported");
   });
 
   test("a deleted child loses its access and its connection", { timeout: 60_000 }, async () => {

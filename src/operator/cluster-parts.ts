@@ -1,5 +1,8 @@
-/** The parts of an operator that are about clusters: the cluster controller, which always runs, and the roles cell, agent and self-manager. */
-import type { Metrics } from "#base";
+/**
+ * The parts of an operator that are about clusters: the cluster controller and deferred objects, which always run, and the roles cell, agent and
+ * self-manager.
+ */
+import type { Metrics, Result } from "#base";
 import type { Bundle } from "#bundle";
 import { bindController, type PartDeclaration } from "#controller-runtime";
 import { CellSlot, clusterController, selfManagerController, UplinkSlot, type ClusterShared } from "#controllers";
@@ -7,6 +10,7 @@ import type { Deployment, KubeObject } from "#kube";
 import type { TunnelTarget } from "#link";
 import { agentService, bindAgentService } from "./agent/agent-service.ts";
 import { bindCellService, cellService } from "./cell/cell-service.ts";
+import { bindDeferredObjects, deferredObjectsService } from "./deferred-objects.ts";
 import type { OperatorPart } from "./parts.ts";
 
 export type ClusterPartsOptions = {
@@ -16,7 +20,7 @@ export type ClusterPartsOptions = {
   readonly metrics: Metrics;
   readonly childOperator: { readonly rbac: readonly KubeObject[]; readonly deployment: Deployment };
   readonly bundle: Bundle | undefined;
-  readonly apiServer: TunnelTarget | undefined;
+  readonly apiServer: Result<TunnelTarget, string> | undefined;
 };
 
 /** What the controller and the roles share. */
@@ -24,12 +28,19 @@ export function clusterState(home: string): ClusterShared {
   return { home, cell: new CellSlot(), uplink: new UplinkSlot() };
 }
 
-export const clusterDeclarations: readonly PartDeclaration[] = [clusterController, selfManagerController, cellService, agentService];
+export const clusterDeclarations: readonly PartDeclaration[] = [
+  clusterController,
+  selfManagerController,
+  cellService,
+  agentService,
+  deferredObjectsService,
+];
 
-/** Stopped until the cluster has what they need. */
+/** Those with a role are stopped until the cluster has what they need. */
 export function clusterRoles({ shared, ...options }: ClusterPartsOptions): readonly OperatorPart[] {
   const { home, cell: slot, uplink } = shared;
   return [
+    { name: "deferred-objects", services: [bindDeferredObjects({ home })] },
     { name: "cell", role: "stopped", services: [bindCellService({ ...options, home, slot })] },
     { name: "agent", role: "stopped", services: [bindAgentService({ ...options, home, uplink })] },
     { name: "self-manager", role: "stopped", controllers: [bindController(selfManagerController, { home })] },

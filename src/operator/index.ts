@@ -1,4 +1,6 @@
+export { postForCertificate } from "./agent/bootstrap-client.ts";
 export { CELL_AUTHORITY_SECRET } from "./cell/authority-secret.ts";
+export { cellSigner } from "./cell/cell-signer.ts";
 export { OPERATOR_NAME, OPERATOR_NAMESPACE, operatorControllers, operatorRbac, operatorScope } from "./controllers.ts";
 export { clusterDeclarations } from "./cluster-parts.ts";
 export { operatorDeployment, operatorImage, OPERATOR_CONTAINER, type OperatorDeploymentOptions } from "./deployment.ts";

@@ -53,8 +53,8 @@ export type OperatorDependencies = {
   readonly logger: Logger;
   readonly metrics: MetricsRegistry;
   readonly tracer: Tracer;
-  /** The API server of `client` for the parent of this cluster, with the operator's credential; absent: the parent's requests are refused. */
-  readonly apiServer?: TunnelTarget | undefined;
+  /** The API server of `client` for the parent of this cluster, with the operator's credential, or why the parent's requests are refused. */
+  readonly apiServer?: Result<TunnelTarget, string> | undefined;
   /** Beside the operator's own. */
   readonly parts?: readonly OperatorPart[] | undefined;
 };

@@ -1,7 +1,7 @@
 /** The objects of a cluster of Cluster API, as a user writes them: the example of the in-memory provider, and the same for local machines. */
 
-/** One control-plane machine and two workers on the in-memory provider. */
-export function devClusterYaml(name: string): string {
+/** One control-plane machine and two workers on the in-memory provider. `startup`: how long VM and Node take to start; `components`: etcd and API server. */
+export function devClusterYaml(name: string, startup = "1s", components = startup): string {
   return `apiVersion: cluster.x-k8s.io/v1beta2
 kind: Cluster
 metadata: {name: ${name}, namespace: ${name}}
@@ -31,12 +31,12 @@ spec:
 apiVersion: infrastructure.cluster.x-k8s.io/v1beta2
 kind: DevMachineTemplate
 metadata: {name: ${name}-cp, namespace: ${name}}
-spec: {template: {spec: {backend: {inMemory: {vm: {provisioning: {startupDuration: 1s}}, node: {provisioning: {startupDuration: 1s}}, apiServer: {provisioning: {startupDuration: 1s}}, etcd: {provisioning: {startupDuration: 1s}}}}}}}
+spec: {template: {spec: {backend: {inMemory: {vm: {provisioning: {startupDuration: ${startup}}}, node: {provisioning: {startupDuration: ${startup}}}, apiServer: {provisioning: {startupDuration: ${components}}}, etcd: {provisioning: {startupDuration: ${components}}}}}}}}
 ---
 apiVersion: infrastructure.cluster.x-k8s.io/v1beta2
 kind: DevMachineTemplate
 metadata: {name: ${name}-md, namespace: ${name}}
-spec: {template: {spec: {backend: {inMemory: {vm: {provisioning: {startupDuration: 1s}}, node: {provisioning: {startupDuration: 1s}}}}}}}
+spec: {template: {spec: {backend: {inMemory: {vm: {provisioning: {startupDuration: ${startup}}}, node: {provisioning: {startupDuration: ${startup}}}}}}}}
 ---
 apiVersion: bootstrap.cluster.x-k8s.io/v1beta2
 kind: KubeadmConfigTemplate

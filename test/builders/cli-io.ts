@@ -25,6 +25,7 @@ export async function runCli(argv: readonly string[], given: Given = {}): Promis
     stderr: (text) => void (stderr += text),
     stdin: () => Promise.resolve(input),
     nodeVersion: "24.0.0",
+    fipsActive: () => false,
     clock: new FakeClock(),
     random: seededRandom(1),
     hostname: "test",

@@ -3,15 +3,38 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expectOk } from "#base";
 import { compileCluster, type WantedClusterObject } from "#cluster-compiler";
-import { parseLatticeCluster } from "#crds";
-import { parseYaml } from "#kube";
+import { selfManagerController } from "#controllers";
+import { parseLatticeCluster, type LatticeCluster } from "#crds";
+import { parseYaml, type KubeObject } from "#kube";
 
 const CELL = { name: "root", host: "cell.example.com", bootstrapPort: 8_443, proxyPort: 8_444, caBundle: "PEM" };
 const FOLDER = join(import.meta.dirname, "../../examples/clusters");
 
+function exampleCluster(file: string): LatticeCluster {
+  return expectOk(parseLatticeCluster(expectOk(parseYaml(readFileSync(join(FOLDER, `${file}.yaml`), "utf8")))[0]));
+}
+
+/** What the operator of a cell on Docker keeps for its own cluster, with a pool of either family. */
+export function ownExampleObjects(): readonly KubeObject[] {
+  const cell = exampleCluster("docker");
+  const { spec } = cell;
+  const other = { ...cell, spec: { ...spec, networking: { ...spec.networking, default: { cidr: "fd00:10::/112" } } } };
+  const renamed = ownObjects(other).map((object) => ({
+    ...object,
+    metadata: { ...object.metadata, name: `${object.metadata.name}-ipv6` },
+  }));
+  return [...ownObjects(cell), ...renamed];
+}
+
+function ownObjects(cluster: LatticeCluster): readonly KubeObject[] {
+  const observed = { cluster, home: "default", servesPools: true, servesAnnouncements: true };
+  const { apply } = expectOk(selfManagerController.plan(cluster, observed));
+  return apply.flat().map((wanted) => ("object" in wanted ? wanted.object : wanted));
+}
+
 /** `inMemory`: the backend of docker, in a cluster with another name. */
 function compiledExample(file: string, { inMemory = false } = {}): readonly WantedClusterObject[] {
-  const parsed = expectOk(parseLatticeCluster(expectOk(parseYaml(readFileSync(join(FOLDER, `${file}.yaml`), "utf8")))[0]));
+  const parsed = exampleCluster(file);
   const { metadata } = parsed;
   const annotated = { ...metadata, name: `${metadata.name}-memory`, annotations: { "lattice.dev/backend": "inMemory" } };
   return expectOk(compileCluster(inMemory ? { ...parsed, metadata: annotated } : parsed, { cell: CELL })).wanted;

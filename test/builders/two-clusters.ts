@@ -4,12 +4,12 @@
  */
 import { request } from "node:https";
 import { createServer, type AddressInfo } from "node:net";
-import { expectOk, MetricsRegistry, noTracing, silentLogger, systemClock } from "#base";
+import { expectOk, MetricsRegistry, noTracing, ok, silentLogger, systemClock } from "#base";
 import { reducedCapiCrds } from "#bundle";
 import { latticeClusters, latticeKinds, type LatticeCluster } from "#crds";
 import { startEmbeddedCluster, type EmbeddedCluster, type FixtureObject } from "#embedded-cluster";
 import { fieldAt, parseYaml, secrets, type KubeObject } from "#kube";
-import { startOperator, type OperatorDependencies } from "#operator";
+import { startOperator, type OperatorConfig, type OperatorDependencies } from "#operator";
 import { identity, localCluster } from "./cell-world.ts";
 
 export type RunningOperator = { readonly stop: () => Promise<void> };
@@ -45,12 +45,16 @@ export async function startCellCluster(name = "mgmt"): Promise<Cell> {
   return { cluster, ports: [grpcPort, bootstrapPort, proxyPort] };
 }
 
-/** `logger`: of the operator. */
-export async function runOperator(cluster: EmbeddedCluster, more: Partial<OperatorDependencies> = {}): Promise<RunningOperator> {
+/** `more`: such as the logger of the operator. `settings`: such as its bundle. */
+export async function runOperator(
+  cluster: EmbeddedCluster,
+  more: Partial<OperatorDependencies> = {},
+  settings: Partial<OperatorConfig> = {},
+): Promise<RunningOperator> {
   const stop = new AbortController();
   const { url, certificateAuthority: ca = "" } = await cluster.listen();
   const token = /token: (\S+)/.exec(await cluster.kubeconfig())?.[1] ?? "";
-  const apiServer = { url, ca, authorization: () => Promise.resolve(`Bearer ${token.replaceAll('"', "")}`) };
+  const apiServer = ok({ url, ca, authorization: () => Promise.resolve(`Bearer ${token.replaceAll('"', "")}`) });
   const config = { namespace: "lattice-system", identity: "test", leaderElection: false, health: { host: "127.0.0.1", port: 0 } };
   const metrics = new MetricsRegistry();
   const dependencies = {
@@ -62,7 +66,7 @@ export async function runOperator(cluster: EmbeddedCluster, more: Partial<Operat
     tracer: noTracing,
     apiServer,
   };
-  const operator = expectOk(await startOperator(config, { ...dependencies, ...more }, stop.signal));
+  const operator = expectOk(await startOperator({ ...config, ...settings }, { ...dependencies, ...more }, stop.signal));
   const running = operator.run(stop.signal);
   return {
     stop: async () => {
@@ -104,7 +108,7 @@ export function post(
   });
 }
 
-/** What `kubectl apply` does with the answer to a registration: twice, because the first time some kinds are new. */
+/** What `kubectl apply` does with the answer to a registration. */
 export async function applyManifests(child: EmbeddedCluster, yaml: string): Promise<void> {
   const objects = expectOk(parseYaml(yaml)).map((document) => document as unknown as KubeObject);
   const isDefinition = ({ kind }: KubeObject) => kind === "CustomResourceDefinition";

@@ -1,13 +1,16 @@
 /**
- * Compiled clusters of all providers on a real API server with the published CRDs of Cluster API and its providers: every object is accepted under
+ * Compiled clusters of all providers, and the pools of a cell, on a real API server with the published CRDs of Cluster API, its providers and Cilium: every object is accepted under
  * strict validation, without a warning, and applying it again changes nothing. No controller runs.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { describeObject, fieldAt, type JsonObject, type KubeObject } from "#kube";
-import { publishedExampleObjects } from "../builders/example-clusters.ts";
+import { ownExampleObjects, publishedExampleObjects } from "../builders/example-clusters.ts";
 import { COMPILED_CLUSTER_CRDS, installCrds, publishedCrds, realPlane, type RealPlane } from "./harness/index.ts";
 
-const rows = publishedExampleObjects().map((given) => ({ name: describeObject(given.object), given }));
+const rows = [...publishedExampleObjects(), ...ownExampleObjects().map((object) => ({ object, once: undefined }))].map((given) => ({
+  name: describeObject(given.object),
+  given,
+}));
 
 let plane: RealPlane;
 let unavailable: string | undefined;
@@ -23,7 +26,10 @@ beforeAll(async () => {
 
 afterAll(() => plane.stop());
 
-const PLURALS: Readonly<Record<string, string>> = { AWSClusterStaticIdentity: "awsclusterstaticidentities" };
+const PLURALS: Readonly<Record<string, string>> = {
+  AWSClusterStaticIdentity: "awsclusterstaticidentities",
+  CiliumL2AnnouncementPolicy: "ciliuml2announcementpolicies",
+};
 
 function pathOf({ apiVersion, kind, metadata }: KubeObject): string {
   const root = apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`;

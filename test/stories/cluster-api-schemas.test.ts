@@ -1,5 +1,6 @@
 /**
- * Compiled clusters against the published CRDs of Cluster API and its providers, on the embedded API server with strict validation.
+ * Compiled clusters against the published CRDs of Cluster API and its providers, and what a cell keeps for itself against those of Cilium, on the
+ * embedded API server with strict validation.
  *
  * The CRDs are part of Go modules. They are read from Go's module cache; nothing is fetched here.
  */
@@ -10,7 +11,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { startEmbeddedCluster, type EmbeddedCluster } from "#embedded-cluster";
 import * as kube from "#kube";
 import { describeObject, fieldAt, pathOf, type Json, type Resource } from "#kube";
-import { publishedExampleObjects } from "../builders/example-clusters.ts";
+import { ownExampleObjects, publishedExampleObjects } from "../builders/example-clusters.ts";
 
 const CACHE = process.env["GOMODCACHE"] ?? join(homedir(), "go/pkg/mod");
 const CORE = "cluster-api@v1.14.2";
@@ -28,6 +29,8 @@ const FILES = [
   ...infrastructure("cluster-api-provider-gcp@v1.13.1", "gcpclusters", "gcpmachinetemplates"),
   ...infrastructure("cluster-api-provider-azure@v1.23.1", "azureclusters", "azuremachinetemplates"),
 ].map((file) => join(CACHE, "sigs.k8s.io", file));
+const CILIUM = "github.com/cilium/cilium@v1.20.2/pkg/k8s/apis/cilium.io/client/crds";
+FILES.push(...["v2/ciliumloadbalancerippools.yaml", "v2alpha1/ciliuml2announcementpolicies.yaml"].map((file) => join(CACHE, CILIUM, file)));
 const missing = FILES.find((file) => !existsSync(file));
 
 const resources = new Map(
@@ -37,7 +40,8 @@ const resources = new Map(
   }),
 );
 
-const rows = publishedExampleObjects().map(({ object }) => ({ name: describeObject(object), object }));
+const objects = [...publishedExampleObjects().map(({ object }) => object), ...ownExampleObjects()];
+const rows = objects.map((object) => ({ name: describeObject(object), object }));
 
 describe.skipIf(missing !== undefined)(
   `compiled clusters and the published CRDs (skipped where ${missing ?? "nothing"} is missing)`,

@@ -5,36 +5,23 @@
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectOk } from "#base";
-import { latticeClusters, type LatticeCluster } from "#crds";
-import {
-  capiClusters,
-  capiMachines,
-  clusterResourceSets,
-  configMaps,
-  fieldAt,
-  findCondition,
-  type ConfigMap,
-  type KubeObject,
-} from "#kube";
+import { latticeClusters } from "#crds";
+import { capiClusters, capiMachines, clusterResourceSets, fieldAt, type KubeObject } from "#kube";
 import type { KubeClient } from "#kube-client";
+import { FleetCell } from "../builders/fleet/child-of-a-cell.ts";
 import { clientOf } from "../builders/fleet/fleet-client.ts";
 import { FleetProcess, fleetFolder } from "../builders/fleet/fleet-process.ts";
-import { freePorts } from "../builders/two-clusters.ts";
 
 const folder = fleetFolder();
 let fleet: FleetProcess;
 let client: KubeClient;
-
-function localCluster(name: string, spec: object): LatticeCluster {
-  const provider = { type: "local", kubernetes: { version: "v1.36.3" } };
-  const object = { apiVersion: "lattice.dev/v1alpha1", kind: "LatticeCluster", metadata: { name }, spec: { provider, ...spec } };
-  return object as unknown as LatticeCluster;
-}
+let cell: FleetCell;
 
 beforeAll(async () => {
   fleet = new FleetProcess(folder.path, ["--empty", "--clusters", "1"]);
   await fleet.untilRunning(1);
   client = await clientOf(fleet.clusters()[0]?.kubeconfig ?? "");
+  cell = new FleetCell(fleet, client);
 }, 120_000);
 
 afterAll(async () => {
@@ -43,33 +30,15 @@ afterAll(async () => {
   folder.remove();
 }, 60_000);
 
-const read = async (name: string) => {
-  const found = await client.get(latticeClusters, { name });
-  return found.ok ? found.value : undefined;
-};
-const condition = async (name: string, type: string) => findCondition((await read(name))?.status?.conditions, type);
-
 test("a management cluster becomes a cell", { timeout: 120_000 }, async () => {
-  const identity: ConfigMap = {
-    apiVersion: "v1",
-    kind: "ConfigMap",
-    metadata: { name: "lattice-identity", namespace: "lattice-system" },
-    data: { cluster: "mgmt" },
-  };
-  const [grpcPort, bootstrapPort, proxyPort] = await freePorts(3);
-  const endpoints = { host: "127.0.0.1", grpcPort, bootstrapPort, proxyPort, service: { type: "ClusterIP" } };
-  expectOk(await client.create(configMaps, identity));
-  expectOk(await client.create(latticeClusters, localCluster("mgmt", { nodes: { controlPlane: 1, workers: 0 }, endpoints })));
-  await fleet.until("the own cluster is ready", async () => (await condition("mgmt", "Ready"))?.status === "True");
-  expect((await read("mgmt"))?.status).toMatchObject({ phase: "Ready", ownedBy: "self" });
+  await cell.becomeCell();
+  expect((await cell.read("mgmt"))?.status).toMatchObject({ phase: "Ready", ownedBy: "self" });
 });
 
 test("a child is provisioned, registers, and its agent connects", { timeout: 240_000 }, async () => {
-  expectOk(await client.create(latticeClusters, localCluster("prod", { nodes: { controlPlane: 1, workers: 1 } })));
-  await fleet.until("the agent is connected", async () => (await condition("prod", "AgentConnected"))?.status === "True");
-  await fleet.until("the child is complete", async () => (await condition("prod", "Ready"))?.reason === "PivotNotBuilt");
-  await fleet.until("all nodes are reported", async () => (await read("prod"))?.status?.readyNodes === 2);
-  const cluster = await read("prod");
+  await cell.create("prod", { nodes: { controlPlane: 1, workers: 1 } });
+  await cell.untilConnected("prod", 2);
+  const cluster = await cell.read("prod");
   expect(cluster?.status).toMatchObject({
     phase: "Provisioning",
     readyNodes: 2,
@@ -95,6 +64,6 @@ test("a child is provisioned, registers, and its agent connects", { timeout: 240
 
 test("a deleted child leaves nothing", { timeout: 240_000 }, async () => {
   expectOk(await client.delete(latticeClusters, { name: "prod" }));
-  await fleet.until("the child is gone", async () => (await read("prod")) === undefined);
+  await fleet.until("the child is gone", async () => (await cell.read("prod")) === undefined);
   await fleet.until("its processes are gone", () => fleet.clusters().every(({ name }) => name !== "prod"));
 });

@@ -9,7 +9,7 @@ import type { BlockProblem } from "./check-blocks.ts";
 
 /** Commands of npm itself that documents show; `npm start` and `npm test` are scripts. */
 const NPM_COMMANDS = new Set(["ci", "init", "install", "pack", "view"]);
-const EVERYWHERE = new Set(["-h", "--help"]);
+const EVERYWHERE = new Set(["-h", "--help", "--fips"]);
 
 export function shellProblems(block: DocBlock, scripts: ReadonlySet<string>): readonly BlockProblem[] {
   return commandLines(block).flatMap(({ line, text }) =>
@@ -81,6 +81,7 @@ function program(): ReturnType<typeof createProgram> {
     stderr: () => undefined,
     stdin: () => Promise.resolve(""),
     nodeVersion: process.versions.node,
+    fipsActive: () => false,
     clock: systemClock,
     random: Math.random,
     hostname: "docs",

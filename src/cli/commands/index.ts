@@ -14,6 +14,7 @@ import { registerFleetMachine } from "./fleet-machine.ts";
 import { registerGraph } from "./graph.ts";
 import { registerInit } from "./init.ts";
 import { registerMachineTools } from "./machine-tools.ts";
+import { registerMove } from "./move.ts";
 import { registerOperator } from "./operator.ts";
 import { registerPatch } from "./patch.ts";
 import { registerRbac } from "./rbac.ts";
@@ -41,6 +42,7 @@ export const COMMANDS: readonly RegisterCommand[] = [
   registerOperator,
   registerBundle,
   registerCerts,
+  registerMove,
   registerPatch,
   registerCompletion,
   registerVersion,

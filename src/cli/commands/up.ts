@@ -8,7 +8,7 @@ export const registerUp: RegisterCommand = (program, { io, done }) => {
     group: "local",
     summary: "run clusters with Lattice on this machine",
     description:
-      "run clusters with Lattice on this machine until Ctrl-C; npm start does the same. API servers and operators are processes of their own, which are restarted when they end",
+      "run clusters with Lattice on this machine until Ctrl-C; npm start does the same. API servers and operators are processes of their own, which are restarted when they end, and run without the FIPS provider",
     examples: [
       { command: "lattice up", effect: "start a cluster with the example shop; state is kept in .lattice" },
       { command: "lattice up -f docs/guides/services/hello.yaml", effect: "start one with your own services instead" },
@@ -24,6 +24,7 @@ export const registerUp: RegisterCommand = (program, { io, done }) => {
     .option("-n, --namespace <name>", "namespace of resources of -f that name none")
     .option("--empty", "no services; a later lattice up in the same folder starts the same clusters")
     .option("--clusters <number>", "how many clusters, with --empty: mgmt, cluster-2, ...; 1 to 16")
+    .option("--cell", "make the first cluster a cell: LatticeClusters that are created there become clusters of this machine")
     .option("--data-dir <folder>", "where state, kubeconfigs and logs are kept", ".lattice")
     .option("--repair", "start with the intact part of a damaged folder; damaged files are kept under other names")
     .action(async (flags: UpFlags) => done(await (await import("../up.ts")).up(io, flags)));

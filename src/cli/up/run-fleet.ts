@@ -15,8 +15,10 @@ import { reportError, untilStopped, type CommandIo } from "../io.ts";
 import { BoardTable } from "./board-table.ts";
 import { followFleet } from "./fleet-board.ts";
 import { applyOwnServices, type OwnServices } from "./own-services.ts";
+import { makeCell } from "./make-cell.ts";
 import { applyShop, explainFlows } from "./shop.ts";
 import {
+  describeCell,
   describeEmpty,
   describeManagement,
   describeMoved,
@@ -37,6 +39,8 @@ export type RunFleet = {
   readonly opened: OpenFolder;
   readonly content: FleetContent;
   readonly clusters: number;
+  /** The management cluster can have children. */
+  readonly cell: boolean;
   readonly repair: boolean;
   readonly logger: Logger;
 };
@@ -81,7 +85,7 @@ async function closeFleet(fleet: Fleet, control: Result<ControlSocket, string>):
 }
 
 /** Several clusters without services: their states. */
-async function showEmpty(io: CommandIo, { opened }: RunFleet, fleet: Fleet): Promise<Result<void, string>> {
+async function showEmpty(io: CommandIo, run: RunFleet, fleet: Fleet): Promise<Result<void, string>> {
   io.stdout(describeEmpty(fleet.clusters()));
   const table = new BoardTable({ ...io, columns: () => io.terminal?.columns() });
   table.printHeader();
@@ -91,11 +95,25 @@ async function showEmpty(io: CommandIo, { opened }: RunFleet, fleet: Fleet): Pro
   const noneRuns = first !== undefined && failed.length === fleet.clusters().length;
   if (!noneRuns) {
     for (const error of failed) reportError(io, error);
-    if (!io.signal.aborted) io.stdout(`\n${describeMoved(fleet.clusters())}${nextForEmpty(io, opened.folder, fleet.clusters())}`);
+    const cell = await ensureCell(io, run, fleet);
+    if (!cell.ok) reportError(io, cell.error);
+    if (!io.signal.aborted) io.stdout(`\n${describeMoved(fleet.clusters())}${nextForEmpty(io, run.opened.folder, fleet.clusters())}`);
     await untilStopped(io.signal);
   }
   unfollow();
   return noneRuns ? err(first) : ok(undefined);
+}
+
+/** A cluster that a user stopped becomes a cell in the next start. */
+async function ensureCell(io: CommandIo, { cell }: RunFleet, fleet: Fleet): Promise<Result<void, string>> {
+  const management = fleet.clusters().find(({ name, state }) => name === MANAGEMENT && state === "Running");
+  if (!cell || management === undefined || io.signal.aborted) return ok(undefined);
+  const client = await connectTo(io, management);
+  if (!client.ok) return client;
+  const made = await makeCell(client.value, MANAGEMENT);
+  await client.value.close();
+  if (made.ok) io.stdout(describeCell(MANAGEMENT));
+  return io.signal.aborted ? ok(undefined) : made;
 }
 
 /** Why clusters cannot start. Those that a user stopped are not waited for. */
@@ -110,6 +128,8 @@ async function showServices(io: CommandIo, run: RunFleet, fleet: Fleet): Promise
   const management = await untilManagement(io, run, fleet);
   if (!management.ok) return management;
   io.stdout(`${describeManagement(io, run.opened.folder, management.value)}${describeMoved(fleet.clusters())}`);
+  const cell = await ensureCell(io, run, fleet);
+  if (!cell.ok) return cell;
   const client = await connectTo(io, management.value);
   if (!client.ok) return client;
   const shown = await showBoard(io, run, { fleet, client: client.value });

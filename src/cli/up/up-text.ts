@@ -33,6 +33,10 @@ export function describeEmpty(clusters: readonly ClusterView[]): string {
   return `${what} an API server and an operator as processes:\n\n`;
 }
 
+export function describeCell(name: string): string {
+  return `${name} is a cell: a LatticeCluster of provider local that is created there becomes a cluster of this machine.\n\n`;
+}
+
 /** Other kubeconfigs than those of the folder have the old port. */
 export function describeMoved(clusters: readonly ClusterView[]): string {
   const lines = clusters.flatMap(({ name, movedPort }) =>

@@ -23,6 +23,8 @@ export type LeaderServiceDeclaration = {
   readonly permissions?: readonly Need[];
   /** Permissions that it needs only in the namespace of the operator itself. */
   readonly homePermissions?: readonly Need[];
+  /** Paths of the API server that are no resources, such as "/", and that it reads. Granted where it works in the whole cluster. */
+  readonly paths?: readonly string[];
 };
 
 export type LeaderServiceContext = {

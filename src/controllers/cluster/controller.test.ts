@@ -2,6 +2,10 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { expectOk } from "#base";
 import { latticeClusters } from "#crds";
 import {
+  apiVersionOf,
+  azureClusterIdentities,
+  azureClusters,
+  azureMachineTemplates,
   capiClusters,
   capiMachines,
   capiMachineSets,
@@ -15,7 +19,7 @@ import {
   type KubeObject,
   type Resource,
 } from "#kube";
-import { CellWorld, HOME } from "../../../test/builders/cell-world.ts";
+import { CAPI_KINDS, CellWorld, HOME } from "../../../test/builders/cell-world.ts";
 import { decoded } from "../../../test/builders/two-clusters.ts";
 import { CONNECTED } from "../../../test/builders/observed-child.ts";
 
@@ -41,6 +45,25 @@ async function openCell(): Promise<CellWorld> {
 
 const ready = async (world: CellWorld, name: string) => findCondition((await world.latticeCluster(name))?.status?.conditions, "Ready");
 const inProd = (name: string) => ({ namespace: "capi-prod", name });
+
+const azureSpec = {
+  provider: {
+    type: "azure",
+    kubernetes: { version: "1.36.3" },
+    credentialsRef: { name: "office", namespace: HOME },
+    azure: {
+      subscriptionId: "3f2504e0-4f89-11d3-9a0c-0305e82c3301",
+      location: "westeurope",
+      controlPlane: { vmSize: "Standard_D4s_v5" },
+      workers: { vmSize: "Standard_D4s_v5" },
+    },
+  },
+};
+
+function azureIdentity(spec: object) {
+  const metadata = { name: "office", namespace: HOME };
+  return { apiVersion: apiVersionOf(azureClusterIdentities), kind: azureClusterIdentities.kind, metadata, spec };
+}
 
 /** What Cluster API writes into the status of its Cluster. */
 async function report(world: CellWorld, ...types: readonly string[]): Promise<void> {
@@ -227,8 +250,28 @@ describe("a cluster that cannot be provisioned", () => {
       reason: "CredentialsMissing",
       message: "Secret lattice-system/key does not exist",
     },
-  ])("$name is Pending with the reason", async ({ prepare, spec, reason, message }) => {
-    const world = await openWorld();
+    ...[
+      { name: "on Azure without its identity", spec: undefined, message: "AzureClusterIdentity lattice-system/office does not exist" },
+      { name: "on Azure with an identity for no namespace", spec: {}, message: "does not allow namespace capi-prod" },
+      {
+        name: "on Azure with an identity for other namespaces",
+        spec: { allowedNamespaces: { list: ["capi-office"] } },
+        message: "add it to spec.allowedNamespaces.list",
+      },
+    ].map(({ name, spec, message }) => ({
+      name,
+      kinds: [...CAPI_KINDS, azureClusterIdentities],
+      prepare: async (world: CellWorld) => {
+        world.startCell();
+        await world.becomeCell();
+        if (spec !== undefined) await world.cluster.add(azureIdentity(spec));
+      },
+      spec: azureSpec,
+      reason: "CredentialsMissing",
+      message,
+    })),
+  ])("$name is Pending with the reason", async ({ prepare, spec, reason, message, ...more }) => {
+    const world = await openWorld("kinds" in more ? more.kinds : undefined);
     await prepare(world);
     world.start(world.controllers());
     await world.addCluster("prod", spec);
@@ -242,6 +285,25 @@ describe("a cluster that cannot be provisioned", () => {
     await world.remove(latticeClusters, { name: "prod" });
     await world.pass();
     expect(await world.latticeCluster("prod")).toBeUndefined();
+  });
+
+  test.each([
+    { name: "all namespaces", allowedNamespaces: {} },
+    { name: "the namespace", allowedNamespaces: { list: ["capi-prod"] } },
+    { name: "namespaces with a label", allowedNamespaces: { selector: { matchLabels: { team: "a" } } } },
+  ])("on Azure continues when its identity is created and allows $name", async ({ allowedNamespaces }) => {
+    const kinds = [...CAPI_KINDS, azureClusterIdentities, azureClusters, azureMachineTemplates];
+    const world = await openWorld(kinds);
+    world.startCell();
+    await world.becomeCell();
+    world.start(world.controllers());
+    await world.addCluster("prod", azureSpec);
+    await world.pass();
+    expect(await ready(world, "prod")).toMatchObject({ reason: "CredentialsMissing" });
+    await world.cluster.add(azureIdentity({ allowedNamespaces }));
+    await world.pass();
+    expect((await ready(world, "prod"))?.reason).not.toBe("CredentialsMissing");
+    expect(await world.object(namespaces, { name: "capi-prod" })).toBeDefined();
   });
 
   test("waits for the end of a namespace of an earlier cluster of its name", async () => {

@@ -8,6 +8,7 @@ import { CLUSTER_NAME_LABEL } from "#cluster-compiler";
 import { defineController, watch, type CacheReader } from "#controller-runtime";
 import { latticeClusters, type LatticeCluster } from "#crds";
 import {
+  azureClusterIdentities,
   capiMachines,
   capiMachineSets,
   configMaps,
@@ -44,13 +45,14 @@ export const clusterController = defineController<LatticeCluster, ObservedCluste
     watch(namespaces, ({ metadata: { annotations } }) =>
       annotations?.[CHILD_ANNOTATION] === undefined ? [] : [{ name: annotations[CHILD_ANNOTATION] }],
     ),
+    watch(azureClusterIdentities, ({ metadata }, { cache }) => clustersOfCredentials(metadata, cache)),
     watch(capiMachines, clusterOfLabel),
     watch(capiMachineSets, clusterOfLabel),
   ],
-  optional: [...childKinds, capiMachines, capiMachineSets],
+  optional: [...childKinds, azureClusterIdentities, capiMachines, capiMachineSets],
   permissions: [
     { resource: latticeClusters, verbs: ["patch"] },
-    { resource: secrets, verbs: ["get", "create", "patch", "update", "delete"] },
+    { resource: secrets, verbs: ["get", "create", "patch"] },
     { resource: namespaces, verbs: ["get", "create", "delete"] },
   ],
   announces: ["AgentConnected", "CertificatesValid"],
@@ -87,12 +89,14 @@ function clustersOfSecret(secret: KubeObject, cache: CacheReader, home: string):
   if (isHome(metadata, home, PARENT_CONFIG_SECRET)) return ownOf(cache, home);
   const labelled = clusterOfLabel(secret);
   if (labelled.length > 0) return labelled;
+  return clustersOfCredentials(metadata, cache);
+}
+
+function clustersOfCredentials({ namespace, name }: KubeObject["metadata"], cache: CacheReader): readonly ObjectKey[] {
   return cache
     .list(latticeClusters)
-    .filter(
-      ({ spec }) => spec?.provider?.credentialsRef?.name === metadata.name && spec.provider.credentialsRef.namespace === metadata.namespace,
-    )
-    .map(({ metadata: { name } }) => ({ name }));
+    .filter(({ spec }) => spec?.provider?.credentialsRef?.name === name && spec.provider.credentialsRef.namespace === namespace)
+    .map(({ metadata }) => ({ name: metadata.name }));
 }
 
 function clusterOfLabel({ metadata }: KubeObject): readonly ObjectKey[] {

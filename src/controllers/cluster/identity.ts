@@ -1,4 +1,5 @@
 /** Which cluster the operator runs in, by the cache: its name, its own LatticeCluster, and its parent. */
+import { memoizeByObject } from "#base";
 import type { CacheReader } from "#controller-runtime";
 import { latticeClusters, parseLatticeCluster, type LatticeCluster } from "#crds";
 import { configMaps, secretsByMetadata } from "#kube";
@@ -13,10 +14,13 @@ export type OwnIdentity = {
   readonly hasParent: boolean;
 };
 
+/** Asked in every pass over every child, and the object in the cache is the same one until it changes. */
+const parsedOwn = memoizeByObject(parseLatticeCluster);
+
 export function identityOf(cache: CacheReader, home: string): OwnIdentity {
   const name = cache.get(configMaps, { namespace: home, name: IDENTITY_CONFIG_MAP })?.data?.["cluster"];
   const raw = name === undefined || name === "" ? undefined : cache.get(latticeClusters, { name });
-  const parsed = raw === undefined || raw.metadata.deletionTimestamp !== undefined ? undefined : parseLatticeCluster(raw);
+  const parsed = raw === undefined || raw.metadata.deletionTimestamp !== undefined ? undefined : parsedOwn(raw);
   return {
     name: name === "" ? undefined : name,
     own: parsed?.ok === true ? parsed.value : undefined,

@@ -77,6 +77,24 @@ describe("the plan of a child", () => {
     expect(planOf({}, childCluster({ cellRef: undefined })).commands).toEqual([{ kind: "set-cell-ref", cluster: "prod", cell: "mgmt" }]);
   });
 
+  test("of a complete child is repeated every five minutes, at a time of its own, also when all agents returned at once", () => {
+    const cluster = childCluster();
+    const names = Array.from({ length: 3_000 }, (_, at) => `child-${at}`);
+    const afterMs = (name: string, now: number) => {
+      const { outcome } = planOf({ now }, { ...cluster, metadata: { ...cluster.metadata, name } });
+      return outcome?.kind === "waiting" ? outcome.afterMs : Number.NaN;
+    };
+    const due = names.map((name) => afterMs(name, NOON));
+    expect([Math.min(...due) >= 1_000, Math.max(...due) <= 301_000]).toEqual([true, true]);
+    // ten in a second on average
+    const inTenSeconds = Array.from({ length: 31 }, (_, slot) => due.filter((ms) => Math.floor(ms / 10_000) === slot).length);
+    expect(Math.max(...inTenSeconds)).toBeLessThan(200);
+    // a pass between two of them does not change the time of the next
+    const [name = ""] = names.filter((_, at) => (due[at] ?? 0) > 100_000);
+    expect(afterMs(name, NOON + 60_000)).toBe(afterMs(name, NOON) - 60_000);
+    expect(afterMs(name, NOON + afterMs(name, NOON))).toBe(300_000);
+  });
+
   test("extends the token with the deadline, until it is spent", () => {
     const access = { spent: false, revoked: false, expiresAt: NOON, certificates: [] };
     const waitingChild = { agent: undefined, capi: { ...COMPLETE_CAPI, progressAt: NOON } };
@@ -92,6 +110,11 @@ describe("the plan of a child", () => {
       name: "with a problem",
       given: { problem: { reason: "CellStarting" as const, message: "x", terminal: false }, capi: NO_CAPI, objects: undefined },
       want: { kind: "waiting", reason: "CellStarting", afterMs: 2_000 },
+    },
+    {
+      name: "with a problem that does not concern it, because it runs already",
+      given: { problem: { reason: "CellStarting" as const, message: "x", terminal: false }, objects: undefined },
+      want: { kind: "waiting", reason: "CellStarting", afterMs: 60_000 },
     },
     {
       name: "with a problem of its user",

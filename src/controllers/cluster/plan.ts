@@ -1,5 +1,5 @@
 /** What a pass over a LatticeCluster applies and does. Pure. */
-import { ok, parseDuration, type Result } from "#base";
+import { ok, parseDuration, sha256Hex, type Result } from "#base";
 import { capiNamespace } from "#cluster-compiler";
 import { nothing, stalled, waiting, type Plan, type PlanError, type ReconcileOutcome, type WantedObject } from "#controller-runtime";
 import type { LatticeCluster } from "#crds";
@@ -14,9 +14,12 @@ export type ClusterPlan = Plan<ClusterCommand>;
 
 /** Everything that a child waits for is watched; this is for an event that was missed. */
 const RECHECK_MS = 60_000;
-/** The cell's listeners are no objects that could be watched. */
+/** The cell's listeners are no objects that could be watched. A child that runs is not waited for: its agent causes the next pass when it returns. */
 const CELL_RECHECK_MS = 2_000;
+/** Of a complete child. Nothing but the time of its last heartbeat is written then, so that it is also the interval of those writes. */
 const REST_RECHECK_MS = 300_000;
+/** A second pass so soon after the first would see the same heartbeat. */
+const LEAST_RECHECK_MS = 1_000;
 /** The expiry of the bootstrap token follows the deadline; smaller steps are not worth a write. */
 const EXTEND_BY_MS = 60_000;
 
@@ -58,7 +61,7 @@ function childDeletion({ metadata: { name }, spec }: LatticeCluster): ClusterPla
 function childPlan(cluster: LatticeCluster, observed: ObservedChild): ClusterPlan {
   const state = childStateOf(cluster, observed);
   const { objects, cell } = observed;
-  const outcome = outcomeOf(state, observed);
+  const outcome = outcomeOf(cluster, state, observed);
   if (state.phase !== "Provisioning" || objects === undefined || cell === undefined) return { apply: [], commands: [], outcome };
   const { name } = cluster.metadata;
   const claim: readonly ClusterCommand[] =
@@ -84,13 +87,27 @@ function extension(cluster: string, { deadline }: ChildState, { access }: Observ
   return deadline - access.expiresAt < EXTEND_BY_MS ? [] : [{ kind: "extend-access", cluster, expiresAt: deadline }];
 }
 
-function outcomeOf({ phase, reason, message, deadline, complete }: ChildState, { now, problem }: ObservedChild): ReconcileOutcome {
+function outcomeOf(
+  { metadata: { name } }: LatticeCluster,
+  { phase, reason, message, deadline, complete }: ChildState,
+  { now, problem, capi }: ObservedChild,
+): ReconcileOutcome {
   if (phase === "Failed") return stalled(reason, message);
-  if (complete) return waiting(reason, REST_RECHECK_MS, message);
-  if (reason === "CellStarting") return waiting(reason, CELL_RECHECK_MS, message);
+  if (complete) return waiting(reason, restRecheck(name, now), message);
+  if (reason === "CellStarting") return waiting(reason, capi.exists ? RECHECK_MS : CELL_RECHECK_MS, message);
   const left = deadline === undefined ? RECHECK_MS : Math.max(deadline - now, 1_000);
   const afterMs = Math.min(left, RECHECK_MS);
   return problem === undefined ? waiting(reason, afterMs, message) : stalled(reason, message, afterMs);
+}
+
+/**
+ * Until the next time of this child: every child has one of its own in the interval, by its name. Thousands of agents return within seconds after a restart
+ * of their cell, and passes at a fixed distance from that would come together again and again.
+ */
+function restRecheck(name: string, now: number): number {
+  const own = Number.parseInt(sha256Hex(name).slice(0, 8), 16) % REST_RECHECK_MS;
+  const left = (((own - now) % REST_RECHECK_MS) + REST_RECHECK_MS) % REST_RECHECK_MS;
+  return left < LEAST_RECHECK_MS ? left + REST_RECHECK_MS : left;
 }
 
 /** The compiler's order, with neighbours of one kind in one wave. */

@@ -3,7 +3,8 @@ export const CLUSTER_REASONS = {
   NotACell: "Ready, Provisioning: this cluster is no cell, so it provisions no clusters; the message has how it becomes one",
   CellStarting: "Ready, Provisioning: the cell's authority and listeners are being started",
   CellRefDisagrees: "Ready, Provisioning: spec.cellRef names another cell than the one the resource is in",
-  CredentialsMissing: "Ready, Provisioning: the Secret that spec.provider.credentialsRef names does not exist",
+  CredentialsMissing:
+    "Ready, Provisioning: the Secret or the identity that spec.provider.credentialsRef names does not exist, or may not be used",
   ProviderNotInstalled:
     "Ready, Provisioning: the cell lacks kinds of Cluster API or of the infrastructure provider; the message has the command that installs them",
   NamespaceTerminating: "Ready, Provisioning: the namespace of an earlier cluster of this name is still being deleted",

@@ -1,7 +1,19 @@
 /** Why a child cannot be provisioned at present, as sentences with what to do. Pure but for reads of the cache. */
+import { capiNamespace } from "#cluster-compiler";
 import type { CacheReader } from "#controller-runtime";
 import type { LatticeCluster } from "#crds";
-import { groupResourceOf, isBeingDeleted, namespaces, secretsByMetadata, type KubeObject, type Resource } from "#kube";
+import {
+  azureClusterIdentities,
+  field,
+  fieldAt,
+  groupResourceOf,
+  isBeingDeleted,
+  isJsonObject,
+  namespaces,
+  secretsByMetadata,
+  type KubeObject,
+  type Resource,
+} from "#kube";
 import { IDENTITY_CONFIG_MAP } from "./names.ts";
 import type { OwnIdentity } from "./identity.ts";
 import type { ClusterProblem } from "./observed.ts";
@@ -25,14 +37,40 @@ export function otherCell({ spec: { cellRef } }: LatticeCluster, cell: string): 
   return { reason: "CellRefDisagrees", message, terminal: false };
 }
 
-export function missingCredentials({ spec: { provider } }: LatticeCluster, cache: CacheReader): ClusterProblem | undefined {
+export function missingCredentials(cluster: LatticeCluster, cache: CacheReader): ClusterProblem | undefined {
+  const { provider } = cluster.spec;
   const { credentialsRef } = provider;
-  // on Azure it names an identity of the provider, not a Secret
-  if (credentialsRef === undefined || provider.type === "azure" || cache.get(secretsByMetadata, credentialsRef) !== undefined)
-    return undefined;
+  if (credentialsRef === undefined) return undefined;
+  if (provider.type === "azure") return missingIdentity(cluster, credentialsRef, cache);
+  if (cache.get(secretsByMetadata, credentialsRef) !== undefined) return undefined;
   const { namespace, name } = credentialsRef;
   const message = `spec.provider.credentialsRef: Secret ${namespace}/${name} does not exist; create it with the credentials of ${provider.type}`;
   return { reason: "CredentialsMissing", message, terminal: false };
+}
+
+type IdentityRef = { readonly namespace: string; readonly name: string };
+
+/** On Azure it names an identity of the provider, not a Secret. A provider that is not installed is reported with all of its kinds. */
+function missingIdentity({ metadata }: LatticeCluster, ref: IdentityRef, cache: CacheReader): ClusterProblem | undefined {
+  if (!cache.isServed(azureClusterIdentities)) return undefined;
+  const identity = cache.get(azureClusterIdentities, ref);
+  const of = `spec.provider.credentialsRef: AzureClusterIdentity ${ref.namespace}/${ref.name}`;
+  const used = capiNamespace(metadata.name);
+  if (identity === undefined)
+    return { reason: "CredentialsMissing", message: `${of} does not exist; create it, and allow namespace ${used} there`, terminal: false };
+  if (allowsNamespace(identity, used)) return undefined;
+  const message = `${of} does not allow namespace ${used}; add it to spec.allowedNamespaces.list`;
+  return { reason: "CredentialsMissing", message, terminal: false };
+}
+
+/** As the provider decides it: absent allows none, empty allows all. What a selector matches is known only when the namespace exists. */
+function allowsNamespace(identity: KubeObject, namespace: string): boolean {
+  const allowed = fieldAt(identity, "spec", "allowedNamespaces");
+  if (!isJsonObject(allowed)) return false;
+  const list = field(allowed, "list");
+  const selector = field(allowed, "selector");
+  if (Array.isArray(list) && list.includes(namespace)) return true;
+  return isJsonObject(selector) ? Object.keys(selector).length > 0 : list === undefined || list === null;
 }
 
 export function terminatingNamespace(namespace: string, cache: CacheReader): ClusterProblem | undefined {

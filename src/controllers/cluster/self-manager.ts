@@ -28,8 +28,10 @@ export const selfManagerController = defineController<LatticeCluster, ObservedSe
   optional: [ciliumLoadBalancerIpPools, ciliumL2AnnouncementPolicies],
   writesStatus: false,
   observe: (raw, { cache, home }) => {
+    // a cell has thousands of others
+    if (identityOf(cache, home).name !== raw.metadata.name) return Promise.resolve(ok(undefined));
     const parsed = parseLatticeCluster(raw);
-    if (!parsed.ok || identityOf(cache, home).name !== raw.metadata.name) return Promise.resolve(ok(undefined));
+    if (!parsed.ok) return Promise.resolve(ok(undefined));
     const servesPools = cache.isServed(ciliumLoadBalancerIpPools);
     const servesAnnouncements = cache.isServed(ciliumL2AnnouncementPolicies);
     return Promise.resolve(ok({ cluster: parsed.value, home, servesPools, servesAnnouncements }));

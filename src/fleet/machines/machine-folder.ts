@@ -98,6 +98,10 @@ export function writeMachine(paths: MachinePaths, content: MachineRecord): Resul
   return writePrivateFile(paths.record, `${JSON.stringify(content)}\n`);
 }
 
+export function readUserData({ userData }: MachinePaths): Result<string, string> {
+  return fromThrowing(() => readFileSync(userData, "utf8"), describeThrown);
+}
+
 export function readMachine(paths: MachinePaths): Result<MachineRecord, string> {
   const text = fromThrowing(() => readFileSync(paths.record, "utf8"), describeThrown);
   if (!text.ok) return text;

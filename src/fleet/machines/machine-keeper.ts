@@ -1,5 +1,5 @@
 /** One machine of the fleet, in the supervisor: keeps its process running until its commands have succeeded. */
-import { err, ok, type Clock, type Logger, type Result } from "#base";
+import { equalInConstantTime, err, ok, type Clock, type Logger, type Result } from "#base";
 import type { LatticeProgram } from "../fleet-types.ts";
 import type { MachineReport } from "../messages/messages.ts";
 import { LastLine } from "../processes/last-line.ts";
@@ -7,7 +7,7 @@ import { ManagedProcess, type ProcessOutput } from "../processes/managed-process
 import { RotatingLog } from "../processes/rotating-log.ts";
 import type { SpawnProcess } from "../processes/spawn.ts";
 import { machineEnvironment } from "./machine-environment.ts";
-import { deleteMachine, isCompleted, writeMachine, type MachinePaths, type MachineRecord } from "./machine-folder.ts";
+import { deleteMachine, isCompleted, readUserData, writeMachine, type MachinePaths, type MachineRecord } from "./machine-folder.ts";
 
 export type MachineKeeperOptions = {
   readonly record: MachineRecord;
@@ -84,6 +84,12 @@ export class MachineKeeper {
   /** Its object is another one now, perhaps in another cluster: a Cluster API object that was moved has a new uid. */
   adopt(id: string, owner: string): Result<void, string> {
     return this.#write({ ...this.#record, id, owner });
+  }
+
+  /** Whether it was made from this data, which contains keys that only its owners have. */
+  hasBootstrapData(data: string): boolean {
+    const own = readUserData(this.#options.paths);
+    return own.ok && equalInConstantTime(own.value, data);
   }
 
   /** kubeadm has registered its Node. */

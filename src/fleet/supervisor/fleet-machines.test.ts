@@ -163,6 +163,53 @@ describe("a machine", () => {
     await again.close();
   });
 
+  describe("of one cluster, requested with its exact name", () => {
+    const rows: { name: string; owner: string; more?: Partial<MachineRequest>; want?: string }[] = [
+      { name: "by the cell that made it: is the same machine", owner: "mgmt", more: { bootstrapData: "other" } },
+      {
+        name: "by a cluster that has a child of the same name: is refused",
+        owner: "cluster-2",
+        more: { bootstrapData: "other" },
+        want: "the name child is used by a cluster of mgmt; choose another one",
+      },
+      { name: "by a cluster to which its objects were moved, with its bootstrap data: is the same machine", owner: "cluster-2" },
+      {
+        name: "in another namespace of the same cluster: is refused",
+        owner: "mgmt",
+        more: { namespace: "tenant" },
+        want: "the name child is used by a cluster in namespace capi-child; choose another one",
+      },
+    ];
+    it.each(rows)("$name", async ({ owner, more, want }) => {
+      const world = new World(path);
+      const fleet = world.start(["mgmt", "cluster-2"]);
+      world.ensure(request("a", { bootstrapData: "#cloud-config\n# token 1\n" }));
+      await world.init("m-a");
+      const { bootstrapData = "#cloud-config\n# token 1\n", ...rest } = more ?? {};
+      world.ensure(request("x", { name: "m-a", bootstrapData, ...rest }), owner);
+      const state = want === undefined ? { phase: "running", nodeName: "m-a" } : { phase: "failed", message: want };
+      expect(world.stateOf("x", owner)).toMatchObject({ machine: state });
+      const record = JSON.parse(readFileSync(child("machines/m-a/machine.json"), "utf8")) as object;
+      expect(record).toMatchObject(want === undefined ? { id: "x", owner } : { id: "a", owner: "mgmt" });
+      // one that was refused cannot be removed by its requester
+      world.remove("x", owner);
+      if (want !== undefined) expect(existsSync(child("machines/m-a/machine.json"))).toBe(true);
+      await fleet.close();
+    });
+
+    it("a new machine in another namespace is refused too", async () => {
+      const world = new World(path);
+      const fleet = world.start();
+      world.ensure(request("a"));
+      await world.init("m-a");
+      world.ensure(request("b", { namespace: "tenant", controlPlane: false }));
+      expect(world.stateOf("b")).toMatchObject({
+        machine: { phase: "failed", message: expect.stringContaining("namespace capi-child") as string },
+      });
+      await fleet.close();
+    });
+  });
+
   it("that is requested under another id is the same one: its object was moved", async () => {
     const world = new World(path);
     const fleet = world.start();

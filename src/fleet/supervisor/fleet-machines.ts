@@ -117,7 +117,7 @@ export class FleetMachines {
   #ensure(owner: string, { bootstrapData, ...request }: MachineRequest): Result<void, string> {
     const known = this.#machines.get(keyOf(request));
     if (known?.record.id === request.id && known.record.owner === owner) return ok(undefined);
-    if (known !== undefined) return known.adopt(request.id, owner);
+    if (known !== undefined) return this.#adopt(known, owner, { ...request, bootstrapData });
     const checked = this.#check(owner, request);
     if (!checked.ok) return checked;
     const { folder, clusters } = this.#options;
@@ -130,7 +130,21 @@ export class FleetMachines {
     return ok(undefined);
   }
 
-  #check(owner: string, { name, cluster }: Pick<MachineRequest, "name" | "cluster">): Result<void, string> {
+  /**
+   * A machine belongs to its cluster, which names do not identify: two cells may have children of one name. The cell that made it, the cluster itself,
+   * and an owner that has its bootstrap data, which moves with its object, may request it under another id.
+   */
+  #adopt(keeper: MachineKeeper, owner: string, { id, namespace, cluster, bootstrapData }: MachineRequest): Result<void, string> {
+    const { folder, logger } = this.#options;
+    const { record } = keeper;
+    const { parent = record.owner } = readSettings(clusterFolder(folder, cluster), logger);
+    const elsewhere = otherNamespace(record, namespace);
+    if (elsewhere !== undefined) return err(elsewhere);
+    const isRelated = [record.owner, cluster, parent].includes(owner);
+    return isRelated || keeper.hasBootstrapData(bootstrapData) ? keeper.adopt(id, owner) : err(usedBy(cluster, parent));
+  }
+
+  #check(owner: string, { name, cluster, namespace }: Pick<MachineRequest, "name" | "cluster" | "namespace">): Result<void, string> {
     const { socket, clusters, folder, logger } = this.#options;
     if (socket === undefined) return err("this fleet cannot run machines: it has no control socket");
     if (!isMachineName(name)) return err(`"${name}" cannot be the name of a machine`);
@@ -140,8 +154,9 @@ export class FleetMachines {
     if (found !== undefined && !found.isBare) return err(`the name ${cluster} is used by a cluster of lattice up; choose another one`);
     const { parent } = readSettings(clusterFolder(folder, cluster), logger);
     const owners = new Set([parent, ...this.#of(cluster).map(({ record }) => record.owner)]);
-    if (parent !== undefined && owner !== cluster && !owners.has(owner))
-      return err(`the name ${cluster} is used by a cluster of ${parent}; choose another one`);
+    if (parent !== undefined && owner !== cluster && !owners.has(owner)) return err(usedBy(cluster, parent));
+    const elsewhere = this.#of(cluster).flatMap(({ record }) => otherNamespace(record, namespace) ?? [])[0];
+    if (elsewhere !== undefined) return err(elsewhere);
     return found?.state === "Stopped" ? err(`cluster ${cluster} is stopped; lattice start ${cluster} starts it`) : ok(undefined);
   }
 
@@ -245,6 +260,15 @@ export class FleetMachines {
     }
     this.#options.onChange();
   }
+}
+
+function usedBy(cluster: string, parent: string): string {
+  return `the name ${cluster} is used by a cluster of ${parent}; choose another one`;
+}
+
+/** All machines of a cluster are in one namespace, also when they are moved. */
+function otherNamespace({ cluster, namespace }: MachineRecord, wanted: string): string | undefined {
+  return namespace === wanted ? undefined : `the name ${cluster} is used by a cluster in namespace ${namespace}; choose another one`;
 }
 
 function keyOf({ cluster, name }: { readonly cluster: string; readonly name: string }): string {

@@ -71,7 +71,15 @@ export async function startApiProxy(options: ApiProxyOptions): Promise<Result<Ap
     writeAudit(options.logger, audit, clock.monotonic() - started);
   };
   const listening = await listen(
-    { host, port, certificate: tls, limits, clock, upgrade: (request, response, accept) => void serve(request, response, accept) },
+    {
+      host,
+      port,
+      certificate: tls,
+      minTlsVersion: "TLSv1.3",
+      limits,
+      clock,
+      upgrade: (request, response, accept) => void serve(request, response, accept),
+    },
     (request, response) => void serve(request, response),
   );
   return map(

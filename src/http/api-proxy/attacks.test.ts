@@ -1,14 +1,21 @@
-/** Requests that try to reach another cluster, another server, or another client's response. The child is a server that records what arrives. */
+/**
+ * Requests that try to reach another cluster, another server, or another client's response. The child is a server that records what arrives. During each of
+ * them a request of a client of cluster b is open, and is answered after it.
+ */
 import { connect as connectHttp2 } from "node:http2";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { connect as connectTls } from "node:tls";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { startProxy, targetOf, type ProxyWorld } from "../../../test/builders/api-proxy.ts";
 import { authority, http1Server, stopAll, until } from "../../../test/builders/loopback-servers.ts";
 import { connectTlsTo, untilClosed } from "../../../test/builders/sockets.ts";
 
 let world: ProxyWorld;
+let bystander: Promise<string>;
+let answerBystander: () => void;
 const arrived: { method: string | undefined; url: string | undefined; headers: Record<string, unknown>; body: string }[] = [];
 beforeAll(async () => {
   const server = await http1Server((request, response) => {
+    if (request.url === "/bystander") return void (answerBystander = () => response.end("served"));
     let body = "";
     request.on("data", (chunk: Buffer) => (body += chunk.toString()));
     request
@@ -24,12 +31,33 @@ afterAll(async () => {
   await world.close();
   await stopAll();
 });
-beforeEach(() => void arrived.splice(0));
+beforeEach(async () => {
+  arrived.splice(0);
+  answerBystander = notArrived;
+  const head = "GET /clusters/b/bystander HTTP/1.1\r\nhost: x\r\nconnection: close\r\nauthorization: Bearer token-of-b\r\n\r\n";
+  bystander = untilClosed(connectTlsTo(world.proxy.port), head);
+  await until(() => answerBystander !== notArrived);
+});
+afterEach(async () => {
+  answerBystander();
+  expect(await bystander).toMatch(/^HTTP\/1\.1 200[^]*served/);
+});
+
+const notArrived = () => {};
 
 const TOKEN = "authorization: Bearer token-of-a\r\n";
 const send = (text: string) => untilClosed(connectTlsTo(world.proxy.port), text);
 const get = (target: string, headers = "") => send(`GET ${target} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n${TOKEN}${headers}\r\n`);
 const codeOf = (received: string) => Number(/^HTTP\/1\.1 (\d+)/.exec(received)?.[1]);
+
+test("a client with TLS 1.2 is refused", async () => {
+  const socket = connectTls({ host: "127.0.0.1", port: world.proxy.port, ca: authority.certificate, maxVersion: "TLSv1.2" });
+  const failure = await new Promise<string>((resolve) => {
+    socket.once("error", ({ message }) => resolve(message)).once("secureConnect", () => resolve("connected"));
+  });
+  socket.destroy();
+  expect(failure).toMatch(/protocol version/i);
+});
 
 describe("a path cannot leave its cluster", () => {
   test.each([
@@ -112,9 +140,9 @@ describe("a body cannot contain a second request", () => {
   test("a body that ends before its declared length does not arrive as a complete one", async () => {
     const socket = connectTlsTo(world.proxy.port);
     socket.on("error", () => {}).write(`${POST}content-length: 10\r\n\r\n{}`);
-    await until(() => world.openTunnels.size === 1);
+    await until(() => world.openTunnels.size === 2);
     socket.destroy();
-    await until(() => world.openTunnels.size === 0);
+    await until(() => world.openTunnels.size === 1); // of the other client
     expect(arrived).toEqual([]);
   });
 
@@ -122,9 +150,9 @@ describe("a body cannot contain a second request", () => {
     const session = connectHttp2(world.url, { ca: authority.certificate });
     const stream = session.request({ ":path": "/clusters/a/api", ":method": "POST", authorization: "Bearer token-of-a" });
     stream.on("error", () => {}).write("{}");
-    await until(() => world.openTunnels.size === 1);
+    await until(() => world.openTunnels.size === 2);
     stream.close(8);
-    await until(() => world.openTunnels.size === 0);
+    await until(() => world.openTunnels.size === 1); // of the other client
     expect(arrived).toEqual([]);
     session.destroy();
   });

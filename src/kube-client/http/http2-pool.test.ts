@@ -38,6 +38,16 @@ describe("HTTP/2 connections", () => {
     expect(server.connections).toBe(1);
   });
 
+  test("a response that is complete before its body is read is not lost", async () => {
+    const server = await http2Server(echo);
+    const transport = open(configFor(server.port));
+    const answers = await Promise.all(Array.from({ length: 10 }, () => transport.send({ ...get("/"), method: "PUT", body: "x" }, live)));
+    // the connection is in order: when these responses were read, those before them have arrived
+    for (let call = 0; call < 3; call += 1) await readResponse(await transport.send(get("/"), live));
+    const bodies = await Promise.all(answers.map(readResponse));
+    expect(bodies.map(({ text, error }) => [text.includes('"PUT"'), error])).toEqual(Array.from({ length: 10 }, () => [true, undefined]));
+  });
+
   test("more open calls than one connection allows open another one, and no more than needed", async () => {
     const waiting: (() => void)[] = [];
     const server = await http2Server((_request, response) => void waiting.push(() => response.end("done")), { maxConcurrentStreams: 10 });

@@ -45,18 +45,29 @@ function responseFrom(headers: IncomingHttpHeaders, stream: ClientHttp2Stream, e
   return { code: Number(headers[":status"]), headers: plainHeaders(headers), body: bodyOf(stream, explain) };
 }
 
+/**
+ * Read with `read`, not with the stream's own iterator: Node's iterator fails with a premature close when the whole response has arrived before the
+ * first read, as it does while this process is busy.
+ */
 async function* bodyOf(stream: ClientHttp2Stream, explain: () => KubeError): AsyncGenerator<Result<Uint8Array, KubeError>, void> {
-  let ended = false;
+  let wake = () => {};
+  const changed = () => wake();
+  for (const event of BODY_EVENTS) stream.on(event, changed);
   try {
-    for await (const chunk of stream) yield ok(chunk as Uint8Array);
-    ended = true;
-  } catch {
-    return yield err(explain());
+    while (!stream.readableEnded && !stream.destroyed) {
+      const chunk = stream.read() as Uint8Array | null;
+      if (chunk !== null) yield ok(chunk);
+      else if (!stream.readableEnded) await new Promise<void>((resolve) => (wake = resolve));
+    }
   } finally {
-    if (!ended) cancel(stream);
+    for (const event of BODY_EVENTS) stream.off(event, changed);
+    if (!stream.readableEnded) cancel(stream);
   }
-  if (stream.aborted || (stream.rstCode ?? 0) !== constants.NGHTTP2_NO_ERROR) yield err(explain());
+  const isComplete = stream.readableEnded && !stream.aborted && (stream.rstCode ?? 0) === constants.NGHTTP2_NO_ERROR;
+  if (!isComplete) yield err(explain());
 }
+
+const BODY_EVENTS = ["readable", "end", "close"] as const;
 
 function breakOf(stream: ClientHttp2Stream, thrown: unknown, context: StreamContext): KubeError {
   if (context.signal.aborted) return failure("cancelled", "the call was cancelled").error;

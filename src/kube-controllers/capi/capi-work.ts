@@ -31,7 +31,7 @@ export async function runCapiPass(work: CapiWork, { kind, isInstalled, pass }: C
   if (object === undefined || !work.caches.isReduced(kind) || !isInstalled(work.caches)) return { kind: "done" };
   const cluster = work.caches.clusterOf(object);
   if (!isPaused(cluster, object)) return pass(work, object, cluster);
-  const paused = pausedCondition(true, { cluster: flagAt(cluster, "spec", "paused") });
+  const paused = pausedCondition(object, flagAt(cluster, "spec", "paused"));
   const conditions = conditionsWith(object, [paused], nowOf(work));
   return passOf(await writeStatus(work.client, resourceOf(kind), object, { ...statusOf(object), conditions }));
 }

@@ -17,6 +17,8 @@ export type MachineDraft = {
   readonly owner: CapiObject;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
+  /** Annotations of the Machine alone. */
+  readonly hooks?: Readonly<Record<string, string>>;
   /** A spec of a Machine whose references are templates. */
   readonly spec: JsonObject;
   /** The bootstrap config, where it has no template. */
@@ -58,7 +60,12 @@ export async function cloneMachine(work: CapiWork, draft: MachineDraft): Promise
   const machine: CapiObject = {
     apiVersion: "cluster.x-k8s.io/v1beta2",
     kind: "Machine",
-    metadata: { ...metadata, finalizers: [MACHINE_FINALIZER], ownerReferences: [controller(owner)] },
+    metadata: {
+      ...metadata,
+      annotations: { ...draft.annotations, ...draft.hooks },
+      finalizers: [MACHINE_FINALIZER],
+      ownerReferences: [controller(owner)],
+    },
     spec: {
       ...spec,
       deletion: { nodeDeletionTimeoutSeconds: 10, ...objectAt(spec, "deletion") },

@@ -1,5 +1,6 @@
 /** Writes conditions into a status, in the order in which the real controllers keep them. */
 import { isBeingDeleted, setConditions, type Condition, type ConditionStatus, type Json, type KubeObject } from "#kube";
+import { PAUSED_ANNOTATION } from "./names.ts";
 import { conditionsOf } from "./objects.ts";
 
 export type ConditionDraft = {
@@ -30,9 +31,16 @@ function rank({ type }: Condition): number {
   return last >= 0 ? last + 1 : 0;
 }
 
-export function pausedCondition(paused: boolean, because: { readonly cluster: boolean }): ConditionDraft {
-  if (!paused) return no("Paused", "NotPaused");
-  return yes("Paused", "Paused", because.cluster ? "Cluster spec.paused is set to true" : "cluster.x-k8s.io/paused annotation is set");
+export const notPaused: ConditionDraft = no("Paused", "NotPaused");
+
+/** `isClusterPaused`: by the field of the Cluster. */
+export function pausedCondition(object: KubeObject, isClusterPaused: boolean): ConditionDraft {
+  const isAnnotated = Object.hasOwn(object.metadata.annotations ?? {}, PAUSED_ANNOTATION);
+  const messages = [
+    ...(isClusterPaused ? ["Cluster spec.paused is set to true"] : []),
+    ...(isAnnotated ? [`${object.kind} has the ${PAUSED_ANNOTATION} annotation`] : []),
+  ];
+  return messages.length === 0 ? notPaused : yes("Paused", "Paused", messages.join(", "));
 }
 
 export function deletingCondition(object: KubeObject, reason: string, message: string): ConditionDraft {

@@ -15,6 +15,8 @@ export const SKIP_REMEDIATION_ANNOTATION = "cluster.x-k8s.io/skip-remediation";
 export const PRE_TERMINATE_PREFIX = "pre-terminate.delete.hook.machine.cluster.x-k8s.io";
 /** Keeps a control-plane machine until its etcd member is removed. */
 export const CONTROL_PLANE_HOOK = `${PRE_TERMINATE_PREFIX}/kcp-cleanup`;
+/** The in-memory provider marks machines that have started completely. */
+export const BOOTSTRAPPED_ANNOTATION = "machine.inmemory.infrastructure.cluster.x-k8s.io/bootstrapped";
 export const REVISION_ANNOTATION = "machinedeployment.clusters.x-k8s.io/revision";
 export const DESIRED_ANNOTATION = "machinedeployment.clusters.x-k8s.io/desired-replicas";
 export const MAX_ANNOTATION = "machinedeployment.clusters.x-k8s.io/max-replicas";

@@ -79,6 +79,12 @@ export function conditionOf(object: KubeObject, type: string): Condition | undef
 export const isTrue = (object: KubeObject, type: string): boolean => conditionOf(object, type)?.status === "True";
 export const isFalse = (object: KubeObject, type: string): boolean => conditionOf(object, type)?.status === "False";
 
+/** Since when a condition is True, in milliseconds since 1970. */
+export function trueSince(object: KubeObject, type: string): number | undefined {
+  const found = conditionOf(object, type);
+  return found?.status === "True" ? Date.parse(found.lastTransitionTime) : undefined;
+}
+
 /** The cluster of an object: its field, else its label. */
 export function clusterKeyOf(object: KubeObject): ObjectKey | undefined {
   const name =

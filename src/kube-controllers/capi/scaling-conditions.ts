@@ -26,15 +26,16 @@ export function selectorText(selector: unknown): string {
 export function scalingUp(current: number, desired: number, blocked: readonly string[] = []): ConditionDraft {
   const type = "ScalingUp";
   if (current >= desired) return no(type, "NotScalingUp");
-  const because = blocked.length === 0 ? "" : ` is blocked because:\n${blocked.join("\n")}`;
-  return yes(type, "ScalingUp", `Scaling up from ${current} to ${desired} replicas${because}`);
+  return yes(type, "ScalingUp", `Scaling up from ${current} to ${desired} replicas${because(blocked)}`);
 }
 
-export function scalingDown(current: number, desired: number): ConditionDraft {
+export function scalingDown(current: number, desired: number, blocked: readonly string[] = []): ConditionDraft {
   const type = "ScalingDown";
   if (current <= desired) return no(type, "NotScalingDown");
-  return yes(type, "ScalingDown", `Scaling down from ${current} to ${desired} replicas`);
+  return yes(type, "ScalingDown", `Scaling down from ${current} to ${desired} replicas${because(blocked)}`);
 }
+
+const because = (blocked: readonly string[]) => (blocked.length === 0 ? "" : ` is blocked because:\n${blocked.join("\n")}`);
 
 export function machinesReady(objects: readonly CapiObject[]): ConditionDraft {
   const reasons = { issue: "NotReady", unknown: "ReadyUnknown", info: "Ready" };

@@ -70,6 +70,26 @@ export function removeFinalizer(client: KubeClient, resource: Resource<CapiObjec
   return patchObject(client, resource, object, { metadata: { finalizers: finalizers.filter((one) => one !== finalizer) } });
 }
 
+export type FinishedDeletion = {
+  readonly finalizer: string;
+  /** With the conditions of the finished deletion. */ readonly status: JsonObject;
+};
+
+/**
+ * The end of an object: watches see its last conditions before the finalizer is removed. As in the real controllers, other fields of the
+ * status are not written any more.
+ */
+export async function finishDeletion(
+  client: KubeClient,
+  resource: Resource<CapiObject>,
+  object: CapiObject,
+  { finalizer, status }: FinishedDeletion,
+): CapiWrite {
+  const { conditions = [] } = status;
+  const written = await writeStatus(client, resource, object, { ...objectAt(object, "status"), conditions });
+  return written.ok ? removeFinalizer(client, resource, written.value, finalizer) : written;
+}
+
 /** Deletes this very object; one that is gone or being deleted is fine. */
 export async function deleteObject(client: KubeClient, resource: Resource, object: KubeObject): Promise<Result<boolean, KubeError>> {
   if (object.metadata.deletionTimestamp !== undefined) return ok(true);

@@ -37,6 +37,7 @@ export const awsClusterStaticIdentities = defineResource<KubeObject>({
 export const gcpClusters = infrastructureV1beta1("GCPCluster", "gcpclusters");
 export const gcpMachineTemplates = infrastructureV1beta1("GCPMachineTemplate", "gcpmachinetemplates");
 export const azureClusters = infrastructureV1beta1("AzureCluster", "azureclusters");
+export const azureClusterIdentities = infrastructureV1beta1("AzureClusterIdentity", "azureclusteridentities");
 export const azureMachineTemplates = infrastructureV1beta1("AzureMachineTemplate", "azuremachinetemplates");
 export const localClusters = local("LocalCluster", "localclusters");
 export const localMachines = local("LocalMachine", "localmachines");

@@ -46,4 +46,5 @@ const storage = <T extends KubeObject>(kind: string, plural: string) =>
   defineResource<T>({ group: "storage.k8s.io", version: "v1", kind, plural, namespaced: false });
 
 export const storageClasses = storage<StorageClass>("StorageClass", "storageclasses");
+export const volumeAttachments = storage<KubeObject>("VolumeAttachment", "volumeattachments");
 export const volumeAttributesClasses = storage<KubeObject>("VolumeAttributesClass", "volumeattributesclasses");

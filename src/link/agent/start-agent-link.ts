@@ -94,7 +94,7 @@ class RunningAgentLink implements AgentLink {
     const due = connectionDue(this.#state);
     if (due === undefined) return;
     const { clock, random } = this.#options;
-    this.#cancelTick = clock.after(due - clock.monotonic(), () =>
+    this.#cancelTick = clock.after(Math.max(0, due - clock.monotonic()), () =>
       this.#dispatch({ kind: "tick", now: clock.monotonic(), random: random() }),
     );
   }

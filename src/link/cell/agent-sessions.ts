@@ -14,6 +14,7 @@ import { NEW_SESSION, stepSession, type SessionEffect, type SessionEvent, type S
 import type { OpenTunnel } from "../tunnel/tunnel-types.ts";
 import { agentView } from "./agent-view.ts";
 import type { AgentView, CommandResult, LinkError, LinkIdentity, SessionServices } from "./cell-types.ts";
+import { eachInTurns } from "./event-loop-turns.ts";
 import { PendingCommands } from "./pending-commands.ts";
 import { PendingTunnels } from "./pending-tunnels.ts";
 
@@ -24,6 +25,9 @@ type SessionTimes = { readonly firstMessageMs: number; trustBundle(): string };
 /** Messages have fields beside the objects or manifests in them. */
 const LARGEST_ORDER = LINK_LIMITS.messageBytes - 64 * 1024;
 const CHECK_MS = 5_000;
+const STOPPED: StreamClose = { kind: "gone", reason: "the cell stops" };
+/** In each turn of the event loop. */
+const CLOSING_MS = 10;
 
 export class AgentSessions {
   readonly #services: SessionServices;
@@ -60,7 +64,7 @@ export class AgentSessions {
   /** Whether the owner of a certificate may open a stream. */
   admit(identity: LinkIdentity): Result<LinkIdentity, StreamClose> {
     const { cell } = this.#services;
-    if (this.#isClosed) return err({ kind: "gone", reason: "the cell stops" });
+    if (this.#isClosed) return err(STOPPED);
     if (identity.cell !== cell)
       return err({ kind: "refused", reason: `the certificate is of cell "${identity.cell}"; this is cell "${cell}"` });
     const allowed = this.#services.authenticate(identity);
@@ -143,12 +147,19 @@ export class AgentSessions {
     return `${this.#idPrefix}-${this.#nextId.toString(36)}`;
   }
 
+  /** No agent is admitted any more; those that are connected get the reason, a part of them in each turn of the event loop. */
+  async drain(): Promise<void> {
+    this.#isClosed = true;
+    const { clock } = this.#services;
+    await eachInTurns(this.#streams.values(), { clock, ms: CLOSING_MS }, (stream) => stream.close(STOPPED));
+  }
+
   close(): void {
     this.#isClosed = true;
     this.#cancelCheck();
-    this.tunnels.cancel("the cell stops");
-    for (const { commands } of this.#sessions.values()) commands.close("the cell stops");
-    for (const stream of this.#streams.values()) stream.close({ kind: "gone", reason: "the cell stops" });
+    this.tunnels.cancel(STOPPED.reason);
+    for (const { commands } of this.#sessions.values()) commands.close(STOPPED.reason);
+    for (const stream of this.#streams.values()) stream.close(STOPPED);
     this.#listeners.clear();
   }
 

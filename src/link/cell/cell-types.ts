@@ -85,13 +85,13 @@ export type CellLinkOptions = SessionServices & {
 
 export const CONNECTION_LIMITS = {
   connections: 10_000,
-  /** TLS handshakes that are not complete, in all and per address. */
-  handshakes: 512,
-  handshakesPerAddress: 256,
+  /** TLS handshakes that are not complete, in all and per address. Most of them wait: few are started in one turn of the event loop. */
+  handshakes: 2_048,
+  handshakesPerAddress: 1_024,
   /** New connections of one address: so many at once, and so many per second after that. */
   burstPerAddress: 2_000,
   ratePerAddress: 200,
-  handshakeMs: 5_000,
+  handshakeMs: 10_000,
   firstMessageMs: 10_000,
 } as const;
 

@@ -6,9 +6,13 @@
 import { err, mapErr, type Clock, type Result } from "#base";
 import type { MessageStream, StreamClose } from "../protocol/message-stream.ts";
 import type { LinkIdentity } from "./cell-types.ts";
+import { eachInTurns } from "./event-loop-turns.ts";
 import { peerKey, type AgentConnection } from "./tls-listener.ts";
 
 type TableOptions = { readonly clock: Clock; readonly firstCallMs: number; readonly graceMs: number };
+/** In each turn of the event loop. The end of an HTTP/2 session takes about half a millisecond, and a cell may have thousands. */
+const CLOSING_MS = 10;
+
 type Entry = AgentConnection & { cancel: () => void; isEnding: boolean };
 
 export class ConnectionTable {
@@ -66,7 +70,11 @@ export class ConnectionTable {
     }
   }
 
-  close(): void {
-    for (const { cancel } of this.#entries.values()) cancel();
+  async close(): Promise<void> {
+    const { clock } = this.#options;
+    await eachInTurns(this.#entries.values(), { clock, ms: CLOSING_MS }, ({ cancel, socket }) => {
+      cancel();
+      socket.destroy();
+    });
   }
 }

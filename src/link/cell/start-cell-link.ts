@@ -106,8 +106,10 @@ export async function startCellLink(options: CellLinkOptions): Promise<Result<Ce
         sessions.welcomeAgain();
       }),
     async close() {
+      listener.value.stop();
+      await sessions.drain();
       sessions.close();
-      connections.close();
+      await connections.close();
       server.forceShutdown();
       await listener.value.close();
     },

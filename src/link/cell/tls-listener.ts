@@ -10,6 +10,7 @@ import { createSecureContext, createServer as createTlsServer, type SecureContex
 import { describeThrown, err, fromPromise, fromThrowing, map, ok, reveal, type Clock, type Logger, type Metrics, type Result } from "#base";
 import type { CellTls, ConnectionLimits, LinkIdentity } from "./cell-types.ts";
 import { ConnectionGate } from "./connection-gate.ts";
+import { PacedHandshakes } from "./event-loop-turns.ts";
 
 /** A connection whose client certificate is verified. */
 export type AgentConnection = {
@@ -31,7 +32,16 @@ export type TlsListenerOptions = {
   onConnection(connection: AgentConnection): void;
 };
 
-export type TlsListener = { readonly port: number; reload(tls: CellTls): Result<void, string>; close(): Promise<void> };
+export type TlsListener = {
+  readonly port: number;
+  reload(tls: CellTls): Result<void, string>;
+  /** No new connections; open ones stay. */
+  stop(): void;
+  close(): Promise<void>;
+};
+
+/** With P-384, each takes about three milliseconds of processor time. Thousands of agents connect at once when their cell was restarted. */
+const PACE = { perTurn: 16, fresh: 64, freshMs: 250 } as const;
 
 export async function startTlsListener(options: TlsListenerOptions): Promise<Result<TlsListener, string>> {
   const context = contextOf(options.tls);
@@ -59,6 +69,7 @@ export async function startTlsListener(options: TlsListenerOptions): Promise<Res
     options.logger.debug("handshake failed", { peer: peerKey(socket), error: error.message });
     socket.destroy();
   });
+  const handshakes = new PacedHandshakes<Socket>((socket) => void secured.emit("connection", socket), PACE, options.clock);
   const server = createServer({ noDelay: true }, (socket) => {
     const pass = gate.enter(socket.remoteAddress ?? "");
     if (pass === undefined) {
@@ -67,14 +78,18 @@ export async function startTlsListener(options: TlsListenerOptions): Promise<Res
     }
     const key = peerKey(socket);
     sockets.add(socket);
-    ended.set(key, pass.handshakeEnded);
+    ended.set(key, () => {
+      pass.handshakeEnded();
+      handshakes.ended(socket);
+    });
     socket.on("error", () => socket.destroy());
     socket.once("close", () => {
       sockets.delete(socket);
       ended.delete(key);
       pass.closed();
+      handshakes.ended(socket);
     });
-    secured.emit("connection", socket);
+    handshakes.add(socket);
   });
   const onError = (error: Error) =>
     options.logger.error("the listener of the cell failed to accept a connection", { error: error.message });
@@ -85,6 +100,7 @@ export async function startTlsListener(options: TlsListenerOptions): Promise<Res
   return ok({
     port: bound.value,
     reload: (tls) => map(checkContext(contextOf(tls)), () => secured.setSecureContext(contextOf(tls))),
+    stop: () => void server.close(),
     close: () => closeAll(server, sockets),
   });
 }
@@ -127,7 +143,7 @@ function bind(server: Server, host: string, port: number): Promise<number> {
 
 async function closeAll(server: Server, sockets: ReadonlySet<Socket>): Promise<void> {
   await new Promise<void>((resolve) => {
-    server.close(() => resolve());
+    server.close(() => resolve()); // also after a first call
     for (const socket of sockets) socket.destroy();
   });
 }

@@ -3,7 +3,7 @@
  *
  * The frames of the cell are read until the call ends, also after the request is complete: that is how a cancelled request is noticed.
  */
-import { err, fromPromise, sleep, type Clock, type Logger, type Result } from "#base";
+import { describeThrown, err, fromPromise, sleep, type Clock, type Logger, type Result } from "#base";
 import { openTunnelConnections, type TunnelConnections } from "./api-server-connections.ts";
 import { failureFrame, FrameReader, headersOf } from "./frames.ts";
 import { parseRequestHead, type TunnelRequestHead } from "./request-head.ts";
@@ -22,12 +22,14 @@ export type TunnelServerOptions = {
 export async function serveTunnel(frames: TunnelFrames, target: TunnelTarget, options: TunnelServerOptions): Promise<void> {
   const reader = new FrameReader(frames.read);
   const head = await readHead(reader, options.clock);
-  if (!head.ok) return refuse(frames, `The request was refused: ${head.error}.`, options);
+  if (!head.ok) return refuseTunnel(frames, `The request was refused: ${head.error}.`, options);
   const own = options.connections === undefined ? openTunnelConnections(target) : undefined;
-  if (own?.ok === false) return refuse(frames, `The agent is not configured correctly: ${own.error}.`, options);
+  if (own?.ok === false) return refuseTunnel(frames, `The agent is not configured correctly: ${own.error}.`, options);
   const connections = options.connections ?? own?.value;
-  const authorization = await fromPromise(target.authorization(), () => undefined);
-  if (connections === undefined || !authorization.ok) return refuse(frames, "The agent has no credential for the API server.", options);
+  const authorization = await fromPromise(target.authorization(), describeThrown);
+  if (!authorization.ok) options.logger.warn("there is no credential for the API server", { reason: authorization.error });
+  if (connections === undefined || !authorization.ok)
+    return refuseTunnel(frames, "The agent has no credential for the API server.", options);
   await new TunnelExchange({ ...options, frames, reader, connections, head: head.value, authorization: authorization.value }).run();
   if (own?.ok === true) own.value.close();
 }
@@ -41,7 +43,8 @@ async function readHead(reader: FrameReader, clock: Clock): Promise<Result<Tunne
   return err("the first frame of a cell must be the head of a request");
 }
 
-async function refuse(frames: TunnelFrames, message: string, { clock, logger }: TunnelServerOptions): Promise<void> {
+/** Answers a request without reading it. */
+export async function refuseTunnel(frames: TunnelFrames, message: string, { clock, logger }: TunnelServerOptions): Promise<void> {
   logger.warn("request of the cell refused", { reason: message });
   const written = new AbortController();
   const writing = frames.write(failureFrame(message)).then(

@@ -2,14 +2,22 @@
  * The agent of a cluster, as a service of the leader: it gets a certificate from the parent, keeps the outbound stream, and serves the parent's
  * requests to this cluster's API server. Nothing here can stop the cluster: without its parent the agent waits and tries again.
  */
-import { err, ok, PROGRAM_VERSION, sleep, type Result } from "#base";
+import { andThen, err, ok, PROGRAM_VERSION, sleep, type Result } from "#base";
 import { bindLeaderService, type LeaderService, type LeaderServiceContext, type RunningLeaderService } from "#controller-runtime";
 import { identityOf, PARENT_CONFIG_SECRET, type UplinkSlot } from "#controllers";
 import { latticeClusters } from "#crds";
 import { configMaps, field, nodes, parseJson, secrets, secretsByMetadata, type KubeObject } from "#kube";
-import { openTunnelConnections, serveTunnel, startAgentLink, type AgentLink, type AgentTransport, type TunnelTarget } from "#link";
+import {
+  openTunnelConnections,
+  refuseTunnel,
+  serveTunnel,
+  startAgentLink,
+  type AgentLink,
+  type AgentTransport,
+  type TunnelTarget,
+} from "#link";
 import { AgentCertificate, type AgentCertificateOptions } from "./agent-certificate.ts";
-import { CLUSTER_API_PERMISSIONS } from "./cluster-api-permissions.ts";
+import { CLUSTER_API_PATHS, CLUSTER_API_PERMISSIONS } from "./cluster-api-permissions.ts";
 import { ExpiredRenewal } from "./expired-renewal.ts";
 import { nodeReport } from "./node-report.ts";
 import { parseParentConfig, type ParentConfig } from "./parent-config.ts";
@@ -19,13 +27,20 @@ export type AgentServiceShared = {
   readonly home: string;
   readonly uplink: UplinkSlot;
   readonly random: () => number;
-  /** The API server of this cluster, and the operator's credential there; undefined: the parent's requests are refused. */
-  readonly apiServer: TunnelTarget | undefined;
+  /** The API server of this cluster, and the operator's credential there, or why the parent's requests are refused. */
+  readonly apiServer: Result<TunnelTarget, string> | undefined;
   /** Other ways to the parent than sockets, and other times: for tests. */
   readonly transport?: AgentTransport | undefined;
   readonly post?: AgentCertificateOptions["post"];
   readonly pollMs?: number | undefined;
 };
+
+/**
+ * For Flux objects of a parent. Applying them would let the parent install anything in the child, with the rights of Flux; a child gets its manifests
+ * once, when it registers. A command without manifests is acknowledged before.
+ */
+const NO_FLUX =
+  "Flux objects of the parent are not applied: this release has no Flux in a bundle. A cluster gets its manifests when it registers; apply others in the cluster itself";
 
 /** State of the connection, of nodes and of the certificate is looked at so often. */
 const POLL_MS = 2_000;
@@ -35,6 +50,7 @@ export const agentService: LeaderService<AgentServiceShared> = {
   name: "agent",
   reads: [latticeClusters, configMaps, secretsByMetadata, nodes],
   permissions: CLUSTER_API_PERMISSIONS,
+  paths: CLUSTER_API_PATHS,
   homePermissions: [{ resource: secrets, verbs: ["get", "create", "patch"] }],
   start: startAgent,
 };
@@ -80,8 +96,9 @@ type OpenedLink = { readonly link: AgentLink; readonly close: () => Promise<void
 
 function openLink(context: AgentContext, { cluster, parent, version, certificate }: AgentParts): OpenedLink {
   const { cache, clock, logger, apiServer = NO_API_SERVER, uplink } = context;
-  const connections = openTunnelConnections(apiServer);
-  const shared = connections.ok ? { connections: connections.value } : {};
+  const connections = andThen(apiServer, openTunnelConnections);
+  if (!connections.ok && context.apiServer !== undefined)
+    logger.warn("requests of the parent to this cluster are refused", { reason: connections.error });
   const link = startAgentLink({
     ...context,
     endpoint: parent.endpoint,
@@ -92,15 +109,16 @@ function openLink(context: AgentContext, { cluster, parent, version, certificate
     onRenewed: (credentials) => certificate.store(credentials),
     onTrustBundle: (trustBundle) => certificate.store({ ...certificate.credentials, trustBundle }),
     report: () => Promise.resolve(nodeReport(cache.list(nodes), version)),
-    // a child gets its manifests when it registers
-    onBootstrap: (manifests) =>
-      Promise.resolve(manifests.length === 0 ? ok([]) : err("this release applies manifests only at registration")),
+    onBootstrap: () => Promise.resolve(err(NO_FLUX)),
     onReconcile: () => {
       uplink.set(uplink.current);
       return Promise.resolve(ok([`LatticeCluster ${cluster} is reconciled`]));
     },
-    apiServer,
-    serveTunnel: (frames, target) => serveTunnel(frames, target, { clock, logger, ...shared }),
+    apiServer: apiServer.ok ? apiServer.value : NOWHERE,
+    serveTunnel: (frames, target) =>
+      connections.ok
+        ? serveTunnel(frames, target, { clock, logger, connections: connections.value })
+        : refuseTunnel(frames, `The agent cannot reach its API server: ${connections.error}.`, { clock, logger }),
     version: PROGRAM_VERSION,
     generation: () => BigInt(Math.floor(clock.now())),
   });
@@ -111,7 +129,8 @@ function openLink(context: AgentContext, { cluster, parent, version, certificate
   return { link, close };
 }
 
-const NO_API_SERVER: TunnelTarget = { url: "", ca: "", authorization: () => Promise.resolve(undefined) };
+const NO_API_SERVER: Result<TunnelTarget, string> = err("the operator was started without the address of its API server");
+const NOWHERE: TunnelTarget = { url: "", ca: "", authorization: () => Promise.resolve(undefined) };
 
 function run(context: AgentContext, parts: AgentParts, { link, close }: OpenedLink, version: string | undefined): RunningLeaderService {
   const stop = new AbortController();

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectOk, seededRandom, sensitive, systemClock, type Result } from "#base";
 import { resources } from "#embedded-cluster";
-import { apiVersionOf, field, fieldAt, parseKey, type KubeObject, type Resource } from "#kube";
+import { apiVersionOf, fieldAt, parseKey, type KubeObject, type Resource } from "#kube";
 import { rbacFor } from "#controller-runtime";
 import { createKubeClient, httpTransport, parseServerUrl, staticCredentials, type KubeClient, type KubeError } from "#kube-client";
 import { reducedMeshCrds } from "#controllers";
@@ -25,42 +25,10 @@ import {
   withVariables,
 } from "../../builders/lattice-objects.ts";
 import { TOKEN } from "../../builders/api-server/server-process.ts";
+import { grantsOf, refusedRequests, requestedGrants } from "../../builders/attacks/grants.ts";
 import { startMeasuredApiServer } from "../../builders/attacks/measured-api-server.ts";
 import { MeasuredProcess } from "../../builders/attacks/measured-process.ts";
 import { OPERATOR_USER, OperatedCluster } from "../../builders/operated-cluster.ts";
-
-/** The grants of the rules of these objects, as in "list secrets". */
-function grantsOf(objects: readonly KubeObject[]): ReadonlySet<string> {
-  type Rule = { readonly apiGroups: readonly string[]; readonly resources: readonly string[]; readonly verbs: readonly string[] };
-  const rules = objects.flatMap((object) => (field(object, "rules") ?? []) as unknown as readonly Rule[]);
-  return new Set(
-    rules.flatMap(({ apiGroups: [group = ""], resources, verbs }) =>
-      resources.flatMap((resource) => {
-        const [plural = "", ...below] = resource.split("/");
-        const name = `${group === "" ? plural : `${plural}.${group}`}${below.map((one) => `/${one}`).join("")}`;
-        return verbs.map((verb) => `${verb} ${name}`);
-      }),
-    ),
-  );
-}
-
-/** The requests of the operator, in the form of grants. */
-function requestedGrants(operated: OperatedCluster): ReadonlySet<string> {
-  const own = [...operated.cluster.actions].filter(({ user, resource }) => user.name === operated.user.name && resource !== undefined);
-  return new Set(
-    own.flatMap(({ verb, resource, subresource }) => {
-      const { plural = "", group = "" } = resource ?? {};
-      const name = `${group === "" ? plural : `${plural}.${group}`}${subresource === undefined ? "" : `/${subresource}`}`;
-      // an apply of an object that does not exist creates it
-      return verb === "apply" ? [`patch ${name}`, `create ${name}`] : [`${verb} ${name}`];
-    }),
-  );
-}
-
-const refused = (operated: OperatedCluster) =>
-  [...operated.cluster.actions]
-    .filter(({ user, code }) => user.name === operated.user.name && code === 403)
-    .map(({ verb, path }) => `${verb} ${path}`);
 
 const API = (spec: Readonly<Record<string, unknown>>) =>
   latticeService("team/api", {
@@ -137,8 +105,8 @@ test(
     for (const key of ["team/api", "team/front"]) expect((await operated.service(key)).status).toMatchObject({ phase: "Ready" });
     await end(operated);
     expect(await operated.names("Deployment", "shop")).toEqual([]);
-    expect(refused(operated)).toEqual([]);
-    const used = requestedGrants(operated);
+    expect(refusedRequests(operated.cluster, operated.user)).toEqual([]);
+    const used = requestedGrants(operated.cluster, operated.user);
     const ofClusters = grantsOf(rbacFor(clusterDeclarations, { name: OPERATOR_NAME, namespace: OPERATOR_NAMESPACE }));
     const isExpected = (grant: string) => used.has(grant) || ofClusters.has(grant) || NOT_SEEN.some((pattern) => pattern.test(grant));
     const unused = [...grantsOf(operatorRbac())].filter((grant) => !isExpected(grant));
@@ -197,8 +165,8 @@ test(
     expect(await operated.read("LatticeEnvironment", "shop")).toMatchObject({ status: { phase: "Ready" } });
     await end(operated);
     expect(await operated.names("Deployment", "shop")).toEqual([]);
-    expect(refused(operated)).toEqual([]);
-    const used = requestedGrants(operated);
+    expect(refusedRequests(operated.cluster, operated.user)).toEqual([]);
+    const used = requestedGrants(operated.cluster, operated.user);
     const granted = grantsOf(operatorRbac(OPERATOR_NAMESPACE, SOME));
     const unused = [...granted].filter((grant) => !used.has(grant) && !NOT_SEEN.some((pattern) => pattern.test(grant)));
     expect(unused.toSorted()).toEqual([]);

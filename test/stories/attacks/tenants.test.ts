@@ -2,13 +2,12 @@
  * A tenant who may write LatticeServices in one namespace, and nothing else, on a cluster with Lattice. Each attack uses a service file to get
  * access that RBAC denies: it is rejected with the path of the field, and creates no Deployment.
  */
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { expectOk } from "#base";
 import { latticeServices } from "#crds";
 import { resources, type FixtureObject } from "#embedded-cluster";
 import { field, fieldAt, type KubeObject } from "#kube";
+import { documentedTests, isTestOf } from "../../builders/documented-tests.ts";
 import { environment, latticeService, secret } from "../../builders/lattice-objects.ts";
 import { OperatedCluster } from "../../builders/operated-cluster.ts";
 
@@ -195,14 +194,10 @@ describe("objects by name", () => {
 });
 
 test("the table of docs/security.md names a test for every row, and each exists", () => {
-  const read = (path: string) => readFileSync(join(import.meta.dirname, "../../..", path), "utf8");
-  const [, section = ""] = read("docs/security.md").split("## What a tenant may do");
-  const rows = (section.split("\n## ")[0] ?? "").split("\n").filter((line) => line.startsWith("| ") && !line.startsWith("| capability"));
   const sources = ["test/stories/attacks/tenants.test.ts", "src/compile/tenants.test.ts", "src/service-compiler/workload/canary.test.ts"];
-  const tests = sources.map(read).join("\n");
-  const names = rows.map((row) => /`([^`]+)` \|$/.exec(row)?.[1] ?? row);
-  expect(rows.length).toBeGreaterThan(15);
-  expect(names.filter((name) => !tests.includes(`("${name}"`))).toEqual([]);
+  const table = documentedTests("docs/security.md", "What a tenant may do");
+  expect(table.length).toBeGreaterThan(15);
+  expect(table.filter((name) => !isTestOf(sources, name))).toEqual([]);
 });
 
 describe("route hosts", () => {

@@ -8,7 +8,7 @@ import type { KubeError } from "#kube-client";
 import { again, done, passOf, retry, worstPass, type Pass } from "../../work.ts";
 import { resolveController } from "../../workloads/pods/owners.ts";
 import { nowOf, type CapiWork } from "../capi-work.ts";
-import { conditionsWith, no, pausedCondition, unknown, yes, type ConditionDraft } from "../conditions.ts";
+import { conditionsWith, no, notPaused, unknown, yes, type ConditionDraft } from "../conditions.ts";
 import { summarize } from "../merge-conditions.ts";
 import { CAPI_SECRET_TYPE, CLUSTER_LABEL } from "../names.ts";
 import {
@@ -162,8 +162,9 @@ function statusWith(work: CapiWork, config: CapiObject, waiting: string | undefi
     : unknown("CertificatesAvailable", "NotYetReported", "Condition not yet reported");
   const data = isAvailable ? yes("DataSecretAvailable", "Available") : no("DataSecretAvailable", "NotAvailable", waiting);
   const parts = isAvailable ? [certificates, data] : [data];
-  const ready = summarize({ type: "Ready", conditions: parts, reasons: { issue: "NotReady", unknown: "ReadyUnknown", info: "Ready" } });
-  const drafts = [ready, ...parts, pausedCondition(false, { cluster: false })];
+  const reasons = { issue: "NotReady", unknown: "ReadyUnknown", info: "Ready" };
+  const ready = summarize({ type: "Ready", conditions: [data, certificates], reasons });
+  const drafts = [ready, ...parts, notPaused];
   return {
     ...statusOf(config),
     observedGeneration: config.metadata.generation ?? 0,

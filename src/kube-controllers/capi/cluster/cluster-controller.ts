@@ -10,8 +10,8 @@ import { resourceOf } from "../caches.ts";
 import type { CapiWork } from "../capi-work.ts";
 import { CLUSTER_FINALIZER, CLUSTER_LABEL } from "../names.ts";
 import { flagAt, numberAt, objectAt, ownerReference, refAt, textAt, type CapiObject } from "../objects.ts";
-import { ensureMetadata, patchObject, removeFinalizer, writeStatus } from "../writes.ts";
-import { deleteStep } from "./cluster-deletion.ts";
+import { ensureMetadata, finishDeletion, patchObject, writeStatus } from "../writes.ts";
+import { deleteObjects, deletionStep } from "./cluster-deletion.ts";
 import { clusterStatus } from "./cluster-status.ts";
 
 export async function clusterPass(work: CapiWork, cluster: CapiObject): Promise<Pass> {
@@ -61,11 +61,12 @@ function initializationOf(work: CapiWork, cluster: CapiObject): JsonObject {
   };
 }
 
+/** The status comes first: watches see every step, also those whose objects are gone at once. */
 async function remove(work: CapiWork, cluster: CapiObject): Promise<Pass> {
-  const step = await deleteStep(work, cluster);
-  if (!step.ok) return passOf(step);
-  const deleting = step.value;
-  if (deleting === "completed") return passOf(await removeFinalizer(work.client, capiClusters, cluster, CLUSTER_FINALIZER));
-  const status = clusterStatus(work, cluster, objectAt(cluster, "status", "initialization"), deleting);
-  return passOf(await writeStatus(work.client, capiClusters, cluster, status));
+  const step = deletionStep(work, cluster);
+  const stage = step?.stage ?? { reason: "DeletionCompleted", message: "Deletion completed" };
+  const status = clusterStatus(work, cluster, objectAt(cluster, "status", "initialization"), stage);
+  if (step === undefined) return passOf(await finishDeletion(work.client, capiClusters, cluster, { finalizer: CLUSTER_FINALIZER, status }));
+  const written = await writeStatus(work.client, capiClusters, cluster, status);
+  return passOf(written.ok ? await deleteObjects(work, step) : written);
 }

@@ -8,29 +8,35 @@ import { isControlPlane, refAt, type CapiObject } from "../objects.ts";
 import { deleteObject } from "../writes.ts";
 
 export type DeletingStage = { readonly reason: string; readonly message: string };
+/** `objects`: what this step deletes and waits for. */
+export type DeletionStep = { readonly stage: DeletingStage; readonly objects: readonly (readonly [CapiKind, readonly CapiObject[]])[] };
 
-export async function deleteStep(work: CapiWork, cluster: CapiObject): Promise<Result<DeletingStage | "completed", KubeError>> {
-  const workers = workersOf(work, cluster);
-  for (const [kind, objects] of workers) {
-    const deleted = await deleteAll(work, kind, objects);
-    if (!deleted.ok) return deleted;
-  }
-  const left = workers.filter(([, objects]) => objects.length > 0);
-  if (left.length > 0) {
-    const message = left.map(([, objects]) => describe(objects)).join("\n");
-    return ok({ reason: "WaitingForWorkersDeletion", message });
+/** The first step whose objects still exist; undefined: nothing is left to be deleted. */
+export function deletionStep(work: CapiWork, cluster: CapiObject): DeletionStep | undefined {
+  const workers = workersOf(work, cluster).filter(([, objects]) => objects.length > 0);
+  if (workers.length > 0) {
+    const message = workers.map(([kind, objects]) => describe(kind, objects)).join("\n");
+    return { stage: { reason: "WaitingForWorkersDeletion", message }, objects: workers };
   }
   for (const field of ["controlPlaneRef", "infrastructureRef"] as const) {
     const ref = refAt(cluster, "spec", field);
     const kind = ref === undefined ? undefined : work.caches.kindOf(ref);
     const object = work.caches.resolve(cluster.metadata.namespace, ref);
     if (ref === undefined || kind === undefined || object === undefined) continue;
-    const deleted = await deleteAll(work, kind, [object]);
-    if (!deleted.ok) return deleted;
     const reason = field === "controlPlaneRef" ? "WaitingForControlPlaneDeletion" : "WaitingForInfrastructureDeletion";
-    return ok({ reason, message: `Waiting for ${ref.kind} to be deleted` });
+    return { stage: { reason, message: `Waiting for ${ref.kind} to be deleted` }, objects: [[kind, [object]]] };
   }
-  return ok("completed");
+  return undefined;
+}
+
+export async function deleteObjects(work: CapiWork, { objects }: DeletionStep): Promise<Result<void, KubeError>> {
+  for (const [kind, found] of objects) {
+    for (const object of found) {
+      const deleted = await deleteObject(work.client, resourceOf(kind), object);
+      if (!deleted.ok) return deleted;
+    }
+  }
+  return ok(undefined);
 }
 
 function workersOf(work: CapiWork, cluster: KubeObject): readonly (readonly [CapiKind, readonly CapiObject[]])[] {
@@ -42,16 +48,9 @@ function workersOf(work: CapiWork, cluster: KubeObject): readonly (readonly [Cap
   ];
 }
 
-async function deleteAll(work: CapiWork, kind: CapiKind, objects: readonly CapiObject[]): Promise<Result<void, KubeError>> {
-  for (const object of objects) {
-    const deleted = await deleteObject(work.client, resourceOf(kind), object);
-    if (!deleted.ok) return deleted;
-  }
-  return ok(undefined);
-}
-
-function describe(objects: readonly CapiObject[]): string {
+function describe(kind: CapiKind, objects: readonly CapiObject[]): string {
   const names = objects.map(({ metadata }) => metadata.name).toSorted();
   const more = names.length > 5 ? `, ... (${names.length - 5} more)` : "";
-  return `* ${objects[0]?.kind ?? ""}s: ${names.slice(0, 5).join(", ")}${more}`;
+  const kinds = kind === "machines" ? "Worker Machines" : `${objects[0]?.kind ?? ""}s`;
+  return `* ${kinds}: ${names.slice(0, 5).join(", ")}${more}`;
 }

@@ -1,7 +1,7 @@
 /** The status of a Cluster: phase, counts of machines, conditions. */
 import { isBeingDeleted, keyOf, type JsonObject, type KubeObject } from "#kube";
 import { nowOf, type CapiWork } from "../capi-work.ts";
-import { conditionsWith, deletingCondition, no, pausedCondition, unknown, yes, type ConditionDraft } from "../conditions.ts";
+import { conditionsWith, deletingCondition, no, notPaused, unknown, yes, type ConditionDraft } from "../conditions.ts";
 import { aggregate, requiredCondition, summarize, type AggregateInput } from "../merge-conditions.ts";
 import {
   conditionOf,
@@ -21,6 +21,8 @@ import type { DeletingStage } from "./cluster-deletion.ts";
 
 /** A probe may fail for this long before it is shown. */
 const CONNECTION_GRACE_MS = 50_000;
+/** A first connection is tried every two seconds; the real managers try every thirty, and show the fifth failure. */
+const FIRST_FAILURES = 75;
 
 export function clusterStatus(work: CapiWork, cluster: CapiObject, initialization: JsonObject, deleting?: DeletingStage): JsonObject {
   const parts = partsOf(work, cluster);
@@ -89,14 +91,7 @@ function draftsOf(work: CapiWork, cluster: CapiObject, parts: StatusParts, delet
     workersAvailable(parts),
   ];
   const deletion = deletingCondition(cluster, deleting?.reason ?? "", deleting?.message ?? "");
-  return [
-    available(cluster, [deletion, ...first]),
-    ...first,
-    ...progress(parts),
-    ...machineConditions(parts),
-    pausedCondition(false, { cluster: false }),
-    deletion,
-  ];
+  return [available(cluster, [deletion, ...first]), ...first, ...progress(parts), ...machineConditions(parts), notPaused, deletion];
 }
 
 function remoteConnection(work: CapiWork, cluster: CapiObject): ConditionDraft {
@@ -104,7 +99,7 @@ function remoteConnection(work: CapiWork, cluster: CapiObject): ConditionDraft {
   const child = work.children.view(keyOf(cluster));
   const known = conditionOf(cluster, type);
   const since = child?.lastSuccess;
-  if (since === undefined && (child?.failures ?? 0) < 5) {
+  if (since === undefined && (child?.failures ?? 0) < FIRST_FAILURES) {
     return known ?? no(type, "ProbeFailed", "Remote connection not established yet");
   }
   if (since !== undefined && work.clock.now() - since <= CONNECTION_GRACE_MS) return yes(type, "ProbeSucceeded");
@@ -129,7 +124,7 @@ function infrastructureReady(cluster: CapiObject, { infrastructure, initializati
 
 function absence(cluster: CapiObject, kind: string, existed: boolean): readonly [string, string] {
   if (!existed) return ["DoesNotExist", `${kind} does not exist`];
-  return ["Deleted", `${kind} has been deleted${isBeingDeleted(cluster) ? "" : " while the cluster still exists"}`];
+  return ["ObjectDeleted", `${kind} has been deleted${isBeingDeleted(cluster) ? "" : " while the cluster still exists"}`];
 }
 
 function controlPlaneInitialized(cluster: CapiObject, { controlPlane, initialization }: StatusParts): ConditionDraft {
@@ -196,6 +191,7 @@ function available(cluster: CapiObject, drafts: readonly ConditionDraft[]): Cond
     conditions: types.map((type) => requiredCondition(drafts, cluster, type)),
     negative: ["Deleting", ...negative],
     reasons: { issue: "NotAvailable", unknown: "AvailableUnknown", info: "Available" },
-    isInfo: ({ type, reason }) => isBeingDeleted(cluster) && GATES.slice(2).includes(type) && ["Deleted", "DoesNotExist"].includes(reason),
+    isInfo: ({ type, reason }) =>
+      isBeingDeleted(cluster) && GATES.slice(2).includes(type) && ["ObjectDeleted", "DoesNotExist"].includes(reason),
   });
 }

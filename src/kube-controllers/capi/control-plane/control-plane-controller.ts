@@ -35,7 +35,7 @@ import {
 } from "../objects.ts";
 import { CONTROL_PLANE_GATES } from "../machine/control-plane-conditions.ts";
 import { staleReasons } from "../up-to-date.ts";
-import { deleteObject, ensureMetadata, patchObject, removeFinalizer, writeStatus } from "../writes.ts";
+import { deleteObject, ensureMetadata, finishDeletion, patchObject, writeStatus } from "../writes.ts";
 import { ensureCertificates, ensureKubeconfig } from "./certificates.ts";
 import { planControlPlane, type ControlPlaneMachine, type ControlPlaneStep } from "./control-plane-plan.ts";
 import { controlPlaneStatus, type ControlPlaneProgress } from "./control-plane-status.ts";
@@ -153,7 +153,8 @@ function draftOf(work: CapiWork, controlPlane: CapiObject, { cluster, machines, 
       [CONTROL_PLANE_LABEL]: "",
       [CONTROL_PLANE_NAME_LABEL]: controlPlane.metadata.name,
     },
-    annotations: { ...textMap(objectAt(template, "metadata", "annotations")), [CONTROL_PLANE_HOOK]: "" },
+    annotations: textMap(objectAt(template, "metadata", "annotations")),
+    hooks: { [CONTROL_PLANE_HOOK]: "" },
     spec: {
       ...objectAt(template, "spec"),
       clusterName: cluster.metadata.name,
@@ -169,9 +170,9 @@ function draftOf(work: CapiWork, controlPlane: CapiObject, { cluster, machines, 
 
 /** The first machine runs `init`, the others `join`; each gets only its own part. */
 function configOf(spec: JsonObject, as: "init" | "join"): JsonObject {
-  const { initConfiguration = {}, joinConfiguration = {}, clusterConfiguration = {}, ...rest } = spec;
+  const { initConfiguration = {}, joinConfiguration = {}, ...rest } = spec;
   return as === "init"
-    ? { ...rest, clusterConfiguration, initConfiguration }
+    ? { ...rest, clusterConfiguration: objectAt(spec, "clusterConfiguration"), initConfiguration }
     : { ...rest, joinConfiguration: { controlPlane: {}, ...objectAt({ joinConfiguration }, "joinConfiguration") } };
 }
 
@@ -188,26 +189,12 @@ async function remove(work: CapiWork, controlPlane: CapiObject, cluster: CapiObj
   const listed = await listMachines(work, controlPlane);
   if (!listed.ok) return passOf(listed);
   const workers = work.caches.inCluster("machines", keyOf(cluster)).filter((machine) => !isControlPlane(machine));
-  if (listed.value.length === 0)
-    return passOf(await removeFinalizer(work.client, kubeadmControlPlanes, controlPlane, CONTROL_PLANE_FINALIZER));
   if (workers.length === 0) {
     for (const machine of listed.value) {
-      const deleted = await deleteObject(work.client, capiMachines, machine);
+      const deleted = await deleteWithoutHook(work, machine);
       if (!deleted.ok) return passOf(deleted);
     }
   }
-  const names = workers
-    .map(({ metadata }) => metadata.name)
-    .toSorted()
-    .join(", ");
-  const count = listed.value.length;
-  const deleting =
-    workers.length > 0
-      ? {
-          reason: "WaitingForWorkersDeletion",
-          message: `KubeadmControlPlane deletion blocked because following objects still exist:\n* Machines: ${names}`,
-        }
-      : { reason: "WaitingForMachineDeletion", message: `Deleting ${count} Machine${count === 1 ? "" : "s"}` };
   const initialized =
     numberAt(controlPlane, "status", "replicas") !== undefined &&
     flagAt(controlPlane, "status", "initialization", "controlPlaneInitialized");
@@ -217,7 +204,25 @@ async function remove(work: CapiWork, controlPlane: CapiObject, cluster: CapiObj
     initialized,
     stage: "machines",
     blocked: [],
-    deleting,
+    deleting: deletingStage(workers, listed.value.length),
   });
+  if (listed.value.length === 0)
+    return passOf(await finishDeletion(work.client, kubeadmControlPlanes, controlPlane, { finalizer: CONTROL_PLANE_FINALIZER, status }));
   return passOf(await writeStatus(work.client, kubeadmControlPlanes, controlPlane, status));
+}
+
+function deletingStage(workers: readonly CapiObject[], count: number) {
+  if (count === 0) return { reason: "DeletionCompleted", message: "Deletion completed" };
+  if (workers.length === 0) return { reason: "WaitingForMachineDeletion", message: `Deleting ${count} Machine${count === 1 ? "" : "s"}` };
+  const names = workers.map(({ metadata }) => metadata.name).toSorted();
+  const message = `KubeadmControlPlane deletion blocked because following objects still exist:\n* Machines: ${names.join(", ")}`;
+  return { reason: "WaitingForWorkersDeletion", message };
+}
+
+/** The members of etcd go with the whole control plane: none has to leave first. */
+async function deleteWithoutHook(work: CapiWork, machine: CapiObject): Promise<Result<unknown, KubeError>> {
+  const annotations = { [CONTROL_PLANE_HOOK]: null };
+  const isHeld = Object.hasOwn(machine.metadata.annotations ?? {}, CONTROL_PLANE_HOOK);
+  const released = isHeld ? await patchObject(work.client, capiMachines, machine, { metadata: { annotations } }) : ok(machine);
+  return released.ok ? deleteObject(work.client, capiMachines, released.value) : released;
 }

@@ -42,29 +42,31 @@ export function planControlPlane(input: ControlPlaneInput): ControlPlaneStep {
   return machines.length > desired ? shrink(input, machines, "scale-down") : { kind: "none" };
 }
 
-const waitForInitialization: ControlPlaneStep = { kind: "wait", messages: ["* Control plane is not yet initialized"] };
+/** The simulated components of a machine, etcd among them, are all healthy or all not. */
+const NOT_HEALTHY = ["* waiting for control plane components to become healthy", "* waiting for etcd cluster to become healthy"];
+const waitForInitialization: ControlPlaneStep = { kind: "wait", messages: NOT_HEALTHY };
 
 function grow(input: ControlPlaneInput): ControlPlaneStep {
   if (!input.initialized) return waitForInitialization;
-  const blocked = preflight(input.machines);
-  return blocked.length > 0 ? { kind: "wait", messages: blocked } : { kind: "create", as: "join" };
+  return preflight(input.machines) ?? { kind: "create", as: "join" };
 }
 
 function shrink(input: ControlPlaneInput, candidates: readonly ControlPlaneMachine[], why: "scale-down" | "rollout"): ControlPlaneStep {
   const victim = [...candidates].toSorted((left, right) => rank(left) - rank(right))[0];
-  const blocked = preflight(input.machines, victim);
-  if (victim === undefined || blocked.length > 0) return { kind: "wait", messages: blocked };
-  return { kind: "delete", name: victim.name, why };
+  if (victim === undefined) return { kind: "none" };
+  return preflight(input.machines, victim) ?? { kind: "delete", name: victim.name, why };
 }
 
 const rank = ({ isMarked, isUpToDate }: ControlPlaneMachine) => (isMarked ? 0 : isUpToDate ? 2 : 1);
 
-/** The machine that is to be deleted may be unhealthy. */
-function preflight(machines: readonly ControlPlaneMachine[], victim?: ControlPlaneMachine): readonly string[] {
-  const deleting = machines.filter(({ isDeleting }) => isDeleting);
-  if (deleting.length > 0) return deleting.map(({ name }) => `* Waiting for Machine ${name} to be deleted`);
-  const sick = machines.filter((machine) => !machine.isHealthy && machine !== victim);
-  return sick.map(({ name }) => `* Machine ${name} does not have a healthy control plane`);
+/**
+ * Undefined: nothing is in the way. The machine that is to be deleted may be unhealthy. A deletion is waited for without a message: the real
+ * controller looks again only after five seconds.
+ */
+function preflight(machines: readonly ControlPlaneMachine[], victim?: ControlPlaneMachine): ControlPlaneStep | undefined {
+  if (machines.some(({ isDeleting }) => isDeleting)) return { kind: "wait", messages: [] };
+  const isStable = machines.every((machine) => machine.isHealthy || machine === victim);
+  return isStable ? undefined : { kind: "wait", messages: NOT_HEALTHY };
 }
 
 /** Replaces one machine, if the others keep a quorum of etcd. */

@@ -1,10 +1,14 @@
 /** Whether a machine is healthy, by the checks of a MachineHealthCheck. Pure, apart from the time that it is given. */
-import type { JsonObject, KubeObject, Node } from "#kube";
+import type { JsonObject, Node } from "#kube";
 import { REMEDIATE_ANNOTATION } from "../names.ts";
-import { conditionOf, isTrue, listAt, nodeNameOf, numberAt, textAt, type CapiObject } from "../objects.ts";
+import { conditionOf, isControlPlane, isTrue, listAt, nodeNameOf, numberAt, textAt, trueSince, type CapiObject } from "../objects.ts";
 
 export type HealthVerdict =
-  | { readonly kind: "healthy"; /** When a condition would become unhealthy. */ readonly afterMs?: number }
+  | { readonly kind: "healthy" }
+  /** It becomes unhealthy after this time, unless something changes; until then it does not count as healthy. */
+  | { readonly kind: "pending"; readonly afterMs: number }
+  /** Nothing is known yet: there is no Node, and none is expected. */
+  | { readonly kind: "unchecked" }
   | { readonly kind: "unhealthy"; readonly reason: string; readonly message: string };
 
 export type HealthInput = {
@@ -16,7 +20,8 @@ export type HealthInput = {
   readonly now: number;
 };
 
-const healthy = (afterMs?: number): HealthVerdict => (afterMs === undefined ? { kind: "healthy" } : { kind: "healthy", afterMs });
+const HEALTHY: HealthVerdict = { kind: "healthy" };
+const UNCHECKED: HealthVerdict = { kind: "unchecked" };
 
 export function judge(input: HealthInput): HealthVerdict {
   const { machine } = input;
@@ -24,11 +29,16 @@ export function judge(input: HealthInput): HealthVerdict {
     const message = `Health check failed: marked for remediation via ${REMEDIATE_ANNOTATION} annotation`;
     return { kind: "unhealthy", reason: "HasRemediateAnnotation", message };
   }
+  if (!isEvaluated(input)) return input.node === undefined ? UNCHECKED : HEALTHY;
   const name = nodeNameOf(machine);
   if (name !== undefined && input.node === undefined) return failed("NodeDeleted", [`Node ${name} has been deleted`]);
   if (input.node === undefined) return startup(input);
   return conditions(input, input.node);
 }
+
+/** Workers are judged once the control plane is initialized, and none before the infrastructure of the cluster is ready. */
+const isEvaluated = ({ machine, cluster }: HealthInput): boolean =>
+  (isControlPlane(machine) || isTrue(cluster, "ControlPlaneInitialized")) && isTrue(cluster, "InfrastructureReady");
 
 const failed = (reason: string, messages: readonly string[]): HealthVerdict => ({
   kind: "unhealthy",
@@ -39,19 +49,19 @@ const failed = (reason: string, messages: readonly string[]): HealthVerdict => (
 /** The time for a Node to appear begins when the cluster could have one. */
 function startup({ machine, cluster, checks, now }: HealthInput): HealthVerdict {
   const seconds = numberAt(checks, "nodeStartupTimeoutSeconds") ?? 600;
-  if (seconds === 0 || !isTrue(cluster, "InfrastructureReady") || !isTrue(cluster, "ControlPlaneInitialized")) return healthy();
+  if (seconds === 0) return UNCHECKED;
   const times = [
-    machine.metadata.creationTimestamp,
-    transition(cluster, "ControlPlaneInitialized"),
-    transition(cluster, "InfrastructureReady"),
-    transition(machine, "InfrastructureReady"),
+    Date.parse(machine.metadata.creationTimestamp ?? ""),
+    trueSince(cluster, "ControlPlaneInitialized"),
+    trueSince(cluster, "InfrastructureReady"),
+    trueSince(machine, "InfrastructureReady"),
   ];
-  const since = Math.max(...times.flatMap((time) => (time === undefined ? [] : [Date.parse(time)])));
+  const since = Math.max(...times.filter((time) => time !== undefined && !Number.isNaN(time)).map(Number));
   const left = since + seconds * 1_000 - now;
-  return left > 0 ? healthy(left) : failed("NodeStartupTimeout", [`Node failed to report startup in ${goSeconds(seconds)}`]);
+  return left > 0
+    ? { kind: "pending", afterMs: left }
+    : failed("NodeStartupTimeout", [`Node failed to report startup in ${goSeconds(seconds)}`]);
 }
-
-const transition = (object: KubeObject, type: string) => (isTrue(object, type) ? conditionOf(object, type)?.lastTransitionTime : undefined);
 
 function conditions({ machine, checks, now }: HealthInput, node: Node): HealthVerdict {
   const onMachine = overdue(listAt(checks, "unhealthyMachineConditions"), (type) => conditionOf(machine, type), now, "Machine");
@@ -64,7 +74,7 @@ function conditions({ machine, checks, now }: HealthInput, node: Node): HealthVe
   const messages = [...onMachine.messages, ...onNode.messages];
   if (messages.length > 0) return failed(onMachine.messages.length > 0 ? "UnhealthyMachine" : "UnhealthyNode", messages);
   const waits = [onMachine.nextMs, onNode.nextMs].filter((ms) => ms !== undefined);
-  return waits.length === 0 ? healthy() : healthy(Math.min(...waits));
+  return waits.length === 0 ? HEALTHY : { kind: "pending", afterMs: Math.min(...waits) };
 }
 
 type Reported = { readonly status: string; readonly reason?: string; readonly lastTransitionTime?: string };

@@ -1,13 +1,15 @@
-/** DevMachines, in memory: they become ready after `startupDuration`. They have no API server and register no Node. */
-import { parseDuration } from "#base";
+/**
+ * DevMachines, in memory: VM, Node, etcd and API server are provisioned one after the other, each after its `startupDuration`. They have no API
+ * server and register no Node.
+ */
 import { capiMachines, devMachines, isBeingDeleted, type JsonObject } from "#kube";
 import { again, done, passOf, worstPass, type Pass } from "../../work.ts";
 import { resolveController } from "../../workloads/pods/owners.ts";
 import { nowOf, type CapiWork } from "../capi-work.ts";
-import { conditionsWith, no, pausedCondition, yes, type ConditionDraft } from "../conditions.ts";
+import { conditionsWith, notPaused } from "../conditions.ts";
 import { summarize } from "../merge-conditions.ts";
+import { BOOTSTRAPPED_ANNOTATION } from "../names.ts";
 import {
-  conditionOf,
   hasInfrastructure,
   isControlPlane,
   isInitialized,
@@ -15,9 +17,11 @@ import {
   providerIdOf,
   statusOf,
   textAt,
+  trueSince,
   type CapiObject,
 } from "../objects.ts";
 import { ensureMetadata, removeFinalizer, writeStatus } from "../writes.ts";
+import { startParts, type StartedParts } from "./dev-machine-parts.ts";
 
 const FINALIZER = "dockermachine.infrastructure.cluster.x-k8s.io";
 
@@ -25,18 +29,23 @@ export async function devMachinePass(work: CapiWork, object: CapiObject, cluster
   if (isBeingDeleted(object)) return passOf(await removeFinalizer(work.client, devMachines, object, FINALIZER));
   const machine = resolveController(work.caches.of("machines"), capiMachines, object);
   if (cluster === undefined || machine === undefined) return done;
-  const wait = waitingFor(machine, cluster);
-  const startsAt = wait === undefined ? startOf(work, object) : undefined;
-  const left = startsAt === undefined ? 0 : startsAt - work.clock.now();
-  const isProvisioned = providerIdOf(object) !== undefined || (wait === undefined && left <= 0);
+  const started = startParts(object, {
+    now: work.clock.now(),
+    dataSince: trueSince(machine, "BootstrapConfigReady") ?? work.clock.now(),
+    controlPlane: isControlPlane(machine),
+    waiting: waitingFor(machine, cluster),
+    // a moved object has lost its status; its machine runs
+    bootstrapped: Object.hasOwn(machine.metadata.annotations ?? {}, BOOTSTRAPPED_ANNOTATION),
+  });
   const marked = await ensureMetadata(work.client, devMachines, object, {
     finalizer: FINALIZER,
-    ...(isProvisioned && providerIdOf(object) === undefined ? { spec: { providerID: providerId(object) } } : {}),
+    ...(started.hasVm && providerIdOf(object) === undefined ? { spec: { providerID: providerId(object) } } : {}),
   });
   if (!marked.ok) return passOf(marked);
-  const status = statusWith(work, marked.value, { machine, waiting: isProvisioned ? undefined : (wait ?? "WaitingForStartupTimeout") });
-  const written = await writeStatus(work.client, devMachines, marked.value, status);
-  return worstPass([passOf(written), isProvisioned || wait !== undefined ? done : again(Math.max(1, left))]);
+  const written = await writeStatus(work.client, devMachines, marked.value, statusWith(work, marked.value, started));
+  if (!started.isComplete) return worstPass([passOf(written), started.nextMs === undefined ? done : again(started.nextMs)]);
+  const noted = await ensureMetadata(work.client, capiMachines, machine, { annotations: { [BOOTSTRAPPED_ANNOTATION]: "" } });
+  return worstPass([passOf(written), passOf(noted)]);
 }
 
 function waitingFor(machine: CapiObject, cluster: CapiObject): string | undefined {
@@ -45,32 +54,18 @@ function waitingFor(machine: CapiObject, cluster: CapiObject): string | undefine
   return isControlPlane(machine) || isInitialized(cluster) ? "WaitingForBootstrapData" : "WaitingForControlPlaneInitialized";
 }
 
-/** The startup begins when nothing else is missing: at the transition of the condition. */
-function startOf(work: CapiWork, object: CapiObject): number {
-  const known = conditionOf(object, "VMProvisioned");
-  const began = known?.reason === "WaitingForStartupTimeout" ? Date.parse(known.lastTransitionTime) : work.clock.now();
-  const duration = parseDuration(textAt(object, "spec", "backend", "inMemory", "vm", "provisioning", "startupDuration") ?? "0");
-  return began + (duration.ok ? duration.value : 0);
-}
-
 function providerId({ spec, metadata }: CapiObject): string {
   return Object.hasOwn(objectAt({ spec: spec ?? {} }, "spec", "backend"), "docker")
     ? `docker:////${metadata.name}`
     : `in-memory://${metadata.name}`;
 }
 
-type StatusInput = { readonly machine: CapiObject; readonly waiting: string | undefined };
-
-function statusWith(work: CapiWork, object: CapiObject, { machine, waiting }: StatusInput): JsonObject {
-  const others = isControlPlane(machine) ? ["NodeProvisioned", "EtcdProvisioned", "APIServerProvisioned"] : ["NodeProvisioned"];
-  const drafts: readonly ConditionDraft[] = [
-    waiting === undefined ? yes("VMProvisioned", "Provisioned") : no("VMProvisioned", waiting),
-    ...others.map((type) => (waiting === undefined ? yes(type, "Provisioned") : no(type, "WaitingForVMProvisioned"))),
-  ];
-  const ready = summarize({ type: "Ready", conditions: drafts, reasons: { issue: "NotReady", unknown: "ReadyUnknown", info: "Ready" } });
+function statusWith(work: CapiWork, object: CapiObject, { conditions, hasVm }: StartedParts): JsonObject {
+  const reasons = { issue: "NotReady", unknown: "ReadyUnknown", info: "Ready" };
+  const ready = summarize({ type: "Ready", conditions, reasons });
   return {
     ...statusOf(object),
-    ...(waiting === undefined ? { initialization: { provisioned: true } } : {}),
-    conditions: conditionsWith(object, [ready, ...drafts, pausedCondition(false, { cluster: false })], nowOf(work)),
+    ...(hasVm ? { initialization: { provisioned: true } } : {}),
+    conditions: conditionsWith(object, [ready, ...conditions, notPaused], nowOf(work)),
   };
 }

@@ -6,7 +6,7 @@ import { isBeingDeleted } from "#kube";
 import { done, passOf, type Pass } from "../../work.ts";
 import { resourceOf, type CapiKind } from "../caches.ts";
 import { nowOf, type CapiWork } from "../capi-work.ts";
-import { conditionsWith, pausedCondition } from "../conditions.ts";
+import { conditionsWith, notPaused } from "../conditions.ts";
 import { ABSENT_ENDPOINT } from "../names.ts";
 import { hasOwner, statusOf, textAt, type CapiObject } from "../objects.ts";
 import { ensureMetadata, removeFinalizer, writeStatus } from "../writes.ts";
@@ -22,7 +22,7 @@ export function infrastructureClusterPass(kind: CapiKind, finalizer: string) {
       ...(hasEndpoint ? {} : { spec: { controlPlaneEndpoint: ABSENT_ENDPOINT } }),
     });
     if (!marked.ok) return passOf(marked);
-    const conditions = conditionsWith(marked.value, [pausedCondition(false, { cluster: false })], nowOf(work));
+    const conditions = conditionsWith(marked.value, [notPaused], nowOf(work));
     const status = { ...statusOf(marked.value), initialization: { provisioned: true }, conditions };
     return passOf(await writeStatus(work.client, resource, marked.value, status));
   };

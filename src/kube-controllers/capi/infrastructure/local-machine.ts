@@ -3,7 +3,7 @@ import { capiMachines, isBeingDeleted, localMachines, secrets, type JsonObject }
 import { again, done, passOf, worstPass, type Pass } from "../../work.ts";
 import { resolveController } from "../../workloads/pods/owners.ts";
 import { nowOf, type CapiWork } from "../capi-work.ts";
-import { conditionsWith, no, pausedCondition, yes } from "../conditions.ts";
+import { conditionsWith, no, notPaused, yes } from "../conditions.ts";
 import type { LocalMachineState } from "../local-machine-host.ts";
 import { hasInfrastructure, isControlPlane, providerIdOf, statusOf, textAt, versionOf, type CapiObject } from "../objects.ts";
 import { secretText } from "../secret-data.ts";
@@ -74,7 +74,7 @@ function statusWith(work: CapiWork, object: CapiObject, { reason, message, isRea
   return {
     ...statusOf(object),
     ...(provisioned ? { initialization: { provisioned: true }, addresses: [{ type: "InternalIP", address: "127.0.0.1" }] } : {}),
-    conditions: conditionsWith(object, [ready, pausedCondition(false, { cluster: false })], nowOf(work)),
+    conditions: conditionsWith(object, [ready, notPaused], nowOf(work)),
   };
 }
 

@@ -32,7 +32,7 @@ import {
   type CapiObject,
 } from "../objects.ts";
 import { staleTemplate } from "../up-to-date.ts";
-import { deleteObject, ensureMetadata, patchObject, removeFinalizer, writeStatus } from "../writes.ts";
+import { deleteObject, ensureMetadata, finishDeletion, patchObject, writeStatus } from "../writes.ts";
 import { machineDeploymentStatus } from "./machine-deployment-status.ts";
 import { planRollout, resolveAmount, type SetView } from "./rollout-plan.ts";
 
@@ -223,11 +223,14 @@ async function removeEmpty(work: CapiWork, old: readonly CapiObject[]): Promise<
 async function remove(work: CapiWork, deployment: CapiObject): Promise<Pass> {
   const sets = await listSets(work, deployment);
   if (!sets.ok) return passOf(sets);
-  if (sets.value.length === 0)
-    return passOf(await removeFinalizer(work.client, capiMachineDeployments, deployment, MACHINE_DEPLOYMENT_FINALIZER));
+  const status = machineDeploymentStatus(work, deployment, sets.value);
+  if (sets.value.length === 0) {
+    const finished = { finalizer: MACHINE_DEPLOYMENT_FINALIZER, status };
+    return passOf(await finishDeletion(work.client, capiMachineDeployments, deployment, finished));
+  }
   for (const set of sets.value) {
     const deleted = await deleteObject(work.client, capiMachineSets, set);
     if (!deleted.ok) return passOf(deleted);
   }
-  return passOf(await writeStatus(work.client, capiMachineDeployments, deployment, machineDeploymentStatus(work, deployment, sets.value)));
+  return passOf(await writeStatus(work.client, capiMachineDeployments, deployment, status));
 }

@@ -2,7 +2,7 @@
 import { fieldAt, isBeingDeleted, type JsonObject } from "#kube";
 import { ownedBy } from "../../workloads/pods/owners.ts";
 import { nowOf, type CapiWork } from "../capi-work.ts";
-import { conditionsWith, deletingCondition, no, pausedCondition, yes, type ConditionDraft } from "../conditions.ts";
+import { conditionsWith, deletingCondition, no, notPaused, yes, type ConditionDraft } from "../conditions.ts";
 import { numberAt, objectAt, replicasOf, statusOf, versionsOf, type CapiObject } from "../objects.ts";
 import { machinesReady, machinesUpToDate, remediating, rollingOut, scalingDown, scalingUp, selectorText } from "../scaling-conditions.ts";
 import { resolveAmount } from "./rollout-plan.ts";
@@ -23,7 +23,7 @@ export function machineDeploymentStatus(work: CapiWork, deployment: CapiObject, 
     scalingUp(current, desired),
     machinesReady(machines),
     machinesUpToDate(machines),
-    pausedCondition(false, { cluster: false }),
+    notPaused,
     deletingCondition(deployment, "Deleting", deletion(machines.length)),
   ];
   return {

@@ -7,16 +7,17 @@
 import { ok, type Result } from "#base";
 import { capiMachineDeployments, capiMachines, capiMachineSets, isBeingDeleted } from "#kube";
 import type { KubeError } from "#kube-client";
-import { again, done, passOf, worstPass, type Pass } from "../../work.ts";
+import { again, done, passOf, type Pass } from "../../work.ts";
 import { controllerOf, isControlledBy, ownedBy, resolveController } from "../../workloads/pods/owners.ts";
 import { recordEvent, type CapiWork } from "../capi-work.ts";
 import { cloneMachine } from "../clone-machine.ts";
 import { CLUSTER_LABEL, DEPLOYMENT_LABEL, MACHINE_SET_FINALIZER, SET_LABEL } from "../names.ts";
-import { conditionOf, isLive, objectAt, ownerReference, replicasOf, textMap, type CapiObject } from "../objects.ts";
-import { deleteObject, ensureMetadata, removeFinalizer, writeStatus } from "../writes.ts";
+import { isLive, objectAt, ownerReference, replicasOf, textMap, type CapiObject } from "../objects.ts";
+import { deleteObject, ensureMetadata, finishDeletion, writeStatus } from "../writes.ts";
 import { deletionOrder } from "./deletion-order.ts";
 import { machineSetStatus } from "./machine-set-status.ts";
 import { failedPreflights } from "./preflight.ts";
+import { mustRemediate, remediateMachines } from "./remediation.ts";
 
 const PREFLIGHT_MS = 15_000;
 
@@ -32,37 +33,46 @@ export async function machineSetPass(work: CapiWork, set: CapiObject, cluster: C
       });
   if (!marked.ok) return passOf(marked);
   const blocked = isBeingDeleted(set) ? [] : failedPreflights(work, cluster);
-  const scaled = await scale(work, marked.value, { cluster, deployment, isBlocked: blocked.length > 0 });
-  if (!scaled.ok) return passOf(scaled);
+  // before machines are created, so that the status shows that some are missing
   const machines = ownedBy(work.caches.of("machines"), marked.value);
-  if (isBeingDeleted(set) && scaled.value.left === 0)
-    return passOf(await removeFinalizer(work.client, capiMachineSets, set, MACHINE_SET_FINALIZER));
   const written = await writeStatus(work.client, capiMachineSets, marked.value, machineSetStatus(work, marked.value, machines, blocked));
-  return worstPass([passOf(written), blocked.length > 0 ? again(PREFLIGHT_MS) : done]);
+  if (!written.ok) return passOf(written);
+  const scaled = await scale(work, written.value, { cluster, deployment, blocked, cached: machines });
+  if (!scaled.ok) return passOf(scaled);
+  if (isBeingDeleted(set) && scaled.value.left === 0) {
+    const status = machineSetStatus(work, written.value, [], []);
+    return passOf(await finishDeletion(work.client, capiMachineSets, written.value, { finalizer: MACHINE_SET_FINALIZER, status }));
+  }
+  return blocked.length > 0 ? again(PREFLIGHT_MS) : done;
 }
 
-type Scaling = { readonly cluster: CapiObject; readonly deployment: CapiObject | undefined; readonly isBlocked: boolean };
+type Scaling = {
+  readonly cluster: CapiObject;
+  readonly deployment: CapiObject | undefined;
+  readonly blocked: readonly string[];
+  /** As in the status. */ readonly cached: readonly CapiObject[];
+};
 
 async function scale(
   work: CapiWork,
   set: CapiObject,
-  { cluster, deployment, isBlocked }: Scaling,
+  { cluster, deployment, blocked, cached }: Scaling,
 ): Promise<Result<{ readonly left: number }, KubeError>> {
   const desired = isBeingDeleted(set) ? 0 : replicasOf(set);
-  const cached = ownedBy(work.caches.of("machines"), set);
-  const isRemediating = cached.some((machine) => isLive(machine) && mustRemediate(machine));
+  const isRemediating = cached.some(mustRemediate);
   if (cached.length === desired && !isRemediating && !isBeingDeleted(set)) return ok({ left: cached.length });
   const listed = await listMachines(work, set);
   if (!listed.ok) return listed;
   const machines = listed.value;
-  const unhealthy = isBeingDeleted(set) ? [] : machines.filter((machine) => isLive(machine) && mustRemediate(machine)).slice(0, 1);
+  const remediated = isBeingDeleted(set) ? ok(undefined) : await remediateMachines(work, { set, deployment, machines, blocked });
+  if (!remediated.ok) return remediated;
   const extra = deletionOrder(set, machines).slice(0, Math.max(0, machines.length - desired));
-  for (const machine of [...unhealthy, ...extra]) {
+  for (const machine of extra) {
     const deleted = await deleteObject(work.client, capiMachines, machine);
     if (!deleted.ok) return deleted;
     if (isLive(machine)) recordEvent(work, set, "SuccessfulDelete", `Deleted Machine ${machine.metadata.name}`);
   }
-  if (isBlocked) return ok({ left: machines.length });
+  if (blocked.length > 0) return ok({ left: machines.length });
   for (let missing = desired - machines.length; missing > 0; missing -= 1) {
     const created = await cloneMachine(work, {
       owner: set,
@@ -82,11 +92,6 @@ async function scale(
     if (!created.value) break;
   }
   return ok({ left: machines.length });
-}
-
-/** Found unhealthy by a MachineHealthCheck, which leaves the deletion to the owner. */
-function mustRemediate(machine: CapiObject): boolean {
-  return conditionOf(machine, "HealthCheckSucceeded")?.status === "False" && conditionOf(machine, "OwnerRemediated")?.status === "False";
 }
 
 async function listMachines(work: CapiWork, set: CapiObject): Promise<Result<readonly CapiObject[], KubeError>> {

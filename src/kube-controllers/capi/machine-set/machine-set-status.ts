@@ -1,7 +1,7 @@
 /** The status of a MachineSet. */
 import { isBeingDeleted, type JsonObject } from "#kube";
 import { nowOf, type CapiWork } from "../capi-work.ts";
-import { conditionsWith, deletingCondition, pausedCondition } from "../conditions.ts";
+import { conditionsWith, deletingCondition, notPaused } from "../conditions.ts";
 import { objectAt, refAt, replicasOf, statusOf, versionsOf, type CapiObject } from "../objects.ts";
 import {
   machinesReady,
@@ -21,7 +21,7 @@ export function machineSetStatus(work: CapiWork, set: CapiObject, machines: read
     scalingUp(machines.length, desired, [...blocked.map((one) => `* ${one}`), ...missing(work, set)]),
     machinesReady(machines),
     machinesUpToDate(machines),
-    pausedCondition(false, { cluster: false }),
+    notPaused,
     deletingCondition(set, "Deleting", deletion(machines.length)),
   ];
   return {

@@ -2,22 +2,25 @@
  * The conditions of a control-plane machine about its static Pods and its etcd member. A simulated cluster has no such Pods: they are as healthy as
  * the Node.
  */
+import { isBeingDeleted } from "#kube";
 import { unknown, no, yes, type ConditionDraft } from "../conditions.ts";
-import { conditionOf, isControlPlane, isTrue, providerIdOf, refAt, type CapiObject } from "../objects.ts";
+import { conditionOf, isControlPlane, isTrue, nodeNameOf, providerIdOf, refAt, type CapiObject } from "../objects.ts";
 import type { MachineParts } from "./machine-parts.ts";
 
 const HEALTHY: readonly (readonly [type: string, reason: string])[] = [
   ["NodeKubeadmLabelsAndTaintsSet", "Set"],
-  ["EtcdPodHealthy", "Running"],
-  ["EtcdMemberHealthy", "Healthy"],
   ["APIServerPodHealthy", "Running"],
   ["ControllerManagerPodHealthy", "Running"],
   ["SchedulerPodHealthy", "Running"],
+  ["EtcdPodHealthy", "Running"],
+  ["EtcdMemberHealthy", "Healthy"],
 ];
 
 export const CONTROL_PLANE_GATES = HEALTHY.map(([type]) => type);
 
-export function controlPlaneConditions(machine: CapiObject, { cluster, node, knowledge }: MachineParts): readonly ConditionDraft[] {
+/** `isMember`: the control plane lets a member of etcd leave before it lets its machine go. */
+export function controlPlaneConditions(machine: CapiObject, parts: MachineParts, isMember: boolean): readonly ConditionDraft[] {
+  const { cluster, node, knowledge } = parts;
   if (!isControlPlane(machine)) return [];
   const all = (reason: string, message: string) => HEALTHY.map(([type]) => unknown(type, reason, message));
   if (!isTrue(cluster, "ControlPlaneInitialized")) return all("InspectionFailed", "Waiting for Cluster control plane to be initialized");
@@ -26,6 +29,8 @@ export function controlPlaneConditions(machine: CapiObject, { cluster, node, kno
     const isKnown = known.every((one) => one !== undefined) && conditionOf(machine, "NodeHealthy")?.reason !== "ConnectionDown";
     return isKnown ? known.filter((one) => one !== undefined) : all("ConnectionDown", "Remote connection not established yet");
   }
+  if (isBeingDeleted(machine))
+    return HEALTHY.map(([type, reason]) => deletingComponent(machine, { type, reason, hasNode: node !== undefined, isMember }));
   if (node === undefined) {
     const id = providerIdOf(machine);
     const kind = refAt(machine, "spec", "infrastructureRef")?.kind ?? "infrastructure";
@@ -40,4 +45,13 @@ export function controlPlaneConditions(machine: CapiObject, { cluster, node, kno
   return HEALTHY.map(([type, reason]) =>
     reason === "Set" ? yes(type, reason) : no(type, reason === "Healthy" ? "NotHealthy" : "NotRunning", "Node is not ready"),
   );
+}
+
+type DeletingComponent = { readonly type: string; readonly reason: string; readonly hasNode: boolean; readonly isMember: boolean };
+
+function deletingComponent(machine: CapiObject, { type, reason, hasNode, isMember }: DeletingComponent): ConditionDraft {
+  if (reason === "Set" && hasNode) return yes(type, reason);
+  if (reason === "Healthy" && !isMember)
+    return no(type, "NotHealthy", `Etcd doesn't have an etcd member for Node ${nodeNameOf(machine) ?? machine.metadata.name}`);
+  return no(type, "Deleting", "Machine is deleting");
 }

@@ -7,64 +7,74 @@
 import { ok, type Result } from "#base";
 import { capiMachines, isBeingDeleted, keyOf, nodes, type KubeObject } from "#kube";
 import type { KubeError } from "#kube-client";
-import { again, done, passOf, worstPass, type Pass } from "../../work.ts";
+import { again, done, passOf, type Pass } from "../../work.ts";
 import { resourceOf } from "../caches.ts";
 import { isOlderThan, type CapiWork } from "../capi-work.ts";
 import { MACHINE_FINALIZER, PRE_TERMINATE_PREFIX } from "../names.ts";
 import { isControlPlane, isLive, nodeNameOf, numberAt, refAt, statusOf, type CapiObject, type CapiRef } from "../objects.ts";
-import { deleteObject, removeFinalizer, writeStatus } from "../writes.ts";
+import { deleteObject, finishDeletion, writeStatus } from "../writes.ts";
 import { nodeOf } from "./machine-node.ts";
 import type { MachineParts } from "./machine-parts.ts";
 import { machineStatus } from "./machine-status.ts";
 
 const NODE_RETRY_MS = 2_000;
 
-type Stage = { readonly reason: string; readonly message: string; readonly pass: Pass };
-const stage = (reason: string, message: string, pass: Pass = done): Stage => ({ reason, message, pass });
+/** `act`: what is done once the stage is visible in the status. */
+type Stage = { readonly reason: string; readonly message: string; readonly act: () => Promise<Pass> };
+const stage = (reason: string, message: string, act: () => Promise<Pass> = () => Promise.resolve(done)): Stage => ({
+  reason,
+  message,
+  act,
+});
+
+const COMPLETED = stage("DeletionCompleted", "Deletion completed");
 
 export async function deleteMachine(work: CapiWork, machine: CapiObject, cluster: CapiObject): Promise<Pass> {
+  // as it was before this pass deletes it
+  const node = nodeOf(work, machine, cluster);
   const next = await nextStage(work, machine, cluster);
-  if (next === "completed") return passOf(await removeFinalizer(work.client, capiMachines, machine, MACHINE_FINALIZER));
   const parts: MachineParts = {
     cluster,
     config: work.caches.resolve(machine.metadata.namespace, refAt(machine, "spec", "bootstrap", "configRef")),
     infrastructure: work.caches.resolve(machine.metadata.namespace, refAt(machine, "spec", "infrastructureRef")),
-    ...nodeOf(work, machine, cluster),
+    ...node,
   };
   const known = statusOf(machine);
-  const status = machineStatus(
-    work,
-    machine,
-    parts,
-    known["initialization"] === undefined ? {} : { initialization: known["initialization"] },
-    next,
-  );
-  return worstPass([next.pass, passOf(await writeStatus(work.client, capiMachines, machine, status))]);
+  const fields = known["initialization"] === undefined ? {} : { initialization: known["initialization"] };
+  const status = machineStatus(work, machine, parts, fields, next);
+  if (next === COMPLETED) return passOf(await finishDeletion(work.client, capiMachines, machine, { finalizer: MACHINE_FINALIZER, status }));
+  const written = await writeStatus(work.client, capiMachines, machine, status);
+  return written.ok ? next.act() : passOf(written);
 }
 
-async function nextStage(work: CapiWork, machine: CapiObject, cluster: CapiObject): Promise<Stage | "completed"> {
+async function nextStage(work: CapiWork, machine: CapiObject, cluster: CapiObject): Promise<Stage> {
   const hooks = Object.keys(machine.metadata.annotations ?? {})
     .filter((key) => key.startsWith(PRE_TERMINATE_PREFIX))
     .toSorted();
   if (hooks.length > 0) {
     return stage("WaitingForPreTerminateHook", `Waiting for pre-terminate hooks to succeed (hooks: ${hooks.join(",")})`);
   }
-  const infrastructure = refAt(machine, "spec", "infrastructureRef");
-  const first = await deletePart(work, machine, infrastructure);
-  if (first !== "gone") return stage("WaitingForInfrastructureDeletion", `Waiting for ${infrastructure?.kind ?? ""} to be deleted`, first);
-  const config = refAt(machine, "spec", "bootstrap", "configRef");
-  const second = await deletePart(work, machine, config);
-  if (second !== "gone") return stage("WaitingForBootstrapDeletion", `Waiting for ${config?.kind ?? ""} to be deleted`, second);
+  const part =
+    partStage(work, machine, { reason: "WaitingForInfrastructureDeletion", ref: refAt(machine, "spec", "infrastructureRef") }) ??
+    partStage(work, machine, { reason: "WaitingForBootstrapDeletion", ref: refAt(machine, "spec", "bootstrap", "configRef") });
+  if (part !== undefined) return part;
   const deleted = await deleteNode(work, machine, cluster);
-  if (deleted.ok || isNodeOverdue(work, machine)) return "completed";
-  return stage("DeletingNode", "Error deleting Node, please check controller logs for errors", again(NODE_RETRY_MS));
+  if (deleted.ok || isNodeOverdue(work, machine)) return COMPLETED;
+  return stage("DeletingNode", "Error deleting Node, please check controller logs for errors", () => Promise.resolve(again(NODE_RETRY_MS)));
 }
 
-async function deletePart(work: CapiWork, machine: CapiObject, ref: CapiRef | undefined): Promise<Pass | "gone"> {
+/** Undefined: the part is gone. */
+function partStage(
+  work: CapiWork,
+  machine: CapiObject,
+  { reason, ref }: { readonly reason: string; readonly ref: CapiRef | undefined },
+): Stage | undefined {
   const kind = ref === undefined ? undefined : work.caches.kindOf(ref);
   const object = work.caches.resolve(machine.metadata.namespace, ref);
-  if (kind === undefined || object === undefined) return "gone";
-  return passOf(await deleteObject(work.client, resourceOf(kind), object));
+  if (ref === undefined || kind === undefined || object === undefined) return undefined;
+  return stage(reason, `Waiting for ${ref.kind} to be deleted`, async () =>
+    passOf(await deleteObject(work.client, resourceOf(kind), object)),
+  );
 }
 
 function isNodeOverdue(work: CapiWork, machine: KubeObject): boolean {

@@ -2,8 +2,9 @@
 import { capiMachineDeployments, capiMachineSets, isBeingDeleted, kubeadmControlPlanes, type JsonObject } from "#kube";
 import { resolveController } from "../../workloads/pods/owners.ts";
 import { isOlderThan, nowOf, type CapiWork } from "../capi-work.ts";
-import { conditionsWith, deletingCondition, no, pausedCondition, yes, type ConditionDraft } from "../conditions.ts";
+import { conditionsWith, deletingCondition, no, notPaused, yes, type ConditionDraft } from "../conditions.ts";
 import { requiredCondition, summarize } from "../merge-conditions.ts";
+import { CONTROL_PLANE_HOOK } from "../names.ts";
 import {
   conditionOf,
   flagAt,
@@ -58,13 +59,21 @@ function draftsOf(work: CapiWork, machine: CapiObject, parts: MachineParts, dele
     bootstrapReady(machine, parts),
     infrastructureReady(machine, parts),
     ...nodeConditions(work, machine, parts),
-    ...controlPlaneConditions(machine, parts),
+    ...controlPlaneConditions(machine, parts, isEtcdMember(work, machine)),
     no("Updating", "NotUpdating"),
-    pausedCondition(false, { cluster: false }),
+    notPaused,
     deletingCondition(machine, deleting?.reason ?? "", deleting?.message ?? ""),
   ];
   const ready = readyCondition(machine, drafts);
   return [availableCondition(work, machine, ready), ready, ...(upToDate === undefined ? [] : [upToDate]), ...drafts];
+}
+
+/** Until the control plane removes its hook, or if the whole control plane goes. */
+function isEtcdMember({ caches }: CapiWork, machine: CapiObject): boolean {
+  const controlPlane = resolveController(caches.of("controlPlanes"), kubeadmControlPlanes, machine);
+  return (
+    controlPlane === undefined || isBeingDeleted(controlPlane) || Object.hasOwn(machine.metadata.annotations ?? {}, CONTROL_PLANE_HOOK)
+  );
 }
 
 function bootstrapReady(machine: CapiObject, { config }: MachineParts): ConditionDraft {
@@ -73,7 +82,7 @@ function bootstrapReady(machine: CapiObject, { config }: MachineParts): Conditio
   if (ref === undefined) return yes(type, "DataSecretProvided");
   const created = flagAt(machine, "status", "initialization", "bootstrapDataSecretCreated");
   if (config === undefined) {
-    if (isBeingDeleted(machine) && created) return no(type, "Deleted", `${ref.kind} has been deleted`);
+    if (isBeingDeleted(machine) && created) return no(type, "ObjectDeleted", `${ref.kind} has been deleted`);
     return no(type, "DoesNotExist", `${ref.kind} does not exist`);
   }
   const mirrored = conditionOf(config, "Ready");
@@ -87,7 +96,7 @@ function infrastructureReady(machine: CapiObject, { infrastructure }: MachinePar
   const provisioned = flagAt(machine, "status", "initialization", "infrastructureProvisioned");
   if (infrastructure === undefined) {
     if (!provisioned) return no(type, "DoesNotExist", `${kind} does not exist`);
-    return no(type, "Deleted", `${kind} has been deleted${isBeingDeleted(machine) ? "" : " while the Machine still exists"}`);
+    return no(type, "ObjectDeleted", `${kind} has been deleted${isBeingDeleted(machine) ? "" : " while the Machine still exists"}`);
   }
   const mirrored = conditionOf(infrastructure, "Ready");
   if (mirrored !== undefined) return { ...mirrored, type };
@@ -111,7 +120,7 @@ function upToDateCondition({ caches }: CapiWork, machine: CapiObject): Condition
 }
 
 const GATES = ["Deleting", "Updating", "BootstrapConfigReady", "InfrastructureReady", "NodeHealthy", "HealthCheckSucceeded"];
-const EXPECTED = new Set(["Deleted", "DoesNotExist", "NodeDeleted", "NodeDoesNotExist"]);
+const EXPECTED = new Set(["ObjectDeleted", "DoesNotExist", "NodeDeleted", "NodeDoesNotExist"]);
 
 function readyCondition(machine: CapiObject, drafts: readonly ConditionDraft[]): ConditionDraft {
   const gates = listAt(machine, "spec", "readinessGates").flatMap((gate) => textAt(gate, "conditionType") ?? []);

@@ -19,7 +19,7 @@ import type { KubeError } from "#kube-client";
 import { again, done, passOf, worstPass, type Pass } from "../../work.ts";
 import type { ChildView } from "../children.ts";
 import { nowOf, type CapiWork } from "../capi-work.ts";
-import { conditionsWith, no, pausedCondition, yes } from "../conditions.ts";
+import { conditionsWith, no, notPaused, yes } from "../conditions.ts";
 import { RESOURCE_SET_FINALIZER } from "../names.ts";
 import {
   flagAt,
@@ -52,7 +52,7 @@ export async function resourceSetPass(work: CapiWork, set: CapiObject): Promise<
     failures.push(...applied.failures);
   }
   const condition = failures.length === 0 ? yes("ResourcesApplied", "Applied") : no("ResourcesApplied", "NotApplied", failures[0] ?? "");
-  const conditions = conditionsWith(marked.value, [condition, pausedCondition(false, { cluster: false })], nowOf(work));
+  const conditions = conditionsWith(marked.value, [condition, notPaused], nowOf(work));
   const status = { ...statusOf(marked.value), observedGeneration: marked.value.metadata.generation ?? 0, conditions };
   passes.push(passOf(await writeStatus(work.client, clusterResourceSets, marked.value, status)));
   return worstPass(passes);

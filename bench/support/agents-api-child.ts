@@ -1,0 +1,116 @@
+/** The API server of the cell in the bench `agents`, in a process of its own, with all children that the cell has. */
+import { expectOk, reveal, systemClock } from "#base";
+import { reducedCapiCrds } from "#bundle";
+import { FIELD_MANAGER } from "#controller-runtime";
+import { latticeClusters, latticeKinds, type LatticeCluster } from "#crds";
+import { startEmbeddedCluster, type EmbeddedCluster, type FixtureObject } from "#embedded-cluster";
+import { isConditionTrue, namespaces, type KubeObject } from "#kube";
+import { CELL_AUTHORITY_SECRET, cellSigner } from "#operator";
+import { authoritiesToSecret, createCellAuthorities, createCsr, createPrivateKeyPem, trustBundle, type CellAuthorities } from "#pki";
+import { HOME, identity, localCluster } from "../../test/builders/cell-world.ts";
+import { freePorts } from "../../test/builders/two-clusters.ts";
+import type { ApiServerReply, ApiServerRequest } from "./agents-messages.ts";
+import { asApplied, seededChild } from "./agents-seeds.ts";
+
+const CELL = "mgmt";
+const SIGNATURES = 300;
+const running: { cluster?: EmbeddedCluster; statusWrites: number } = { statusWrites: 0 };
+
+process.on("message", (request: ApiServerRequest) => void handle(request));
+process.on("disconnect", () => process.exit(0));
+
+async function handle(request: ApiServerRequest): Promise<void> {
+  switch (request.kind) {
+    case "start":
+      return start(request);
+    case "count":
+      return reply({ kind: "counted", statusWrites: running.statusWrites, connected: await connectedSince(request.connectedSince) });
+  }
+}
+
+async function start({ agents, kubeconfig }: Extract<ApiServerRequest, { kind: "start" }>): Promise<void> {
+  const now = Date.now();
+  const [grpcPort = 0, bootstrapPort = 0, proxyPort = 0] = await freePorts(3);
+  const authorities = expectOk(createCellAuthorities(CELL, now));
+  const endpoints = { host: "127.0.0.1", grpcPort, bootstrapPort, proxyPort, service: { type: "ClusterIP" } };
+  const cell = { name: CELL, host: "127.0.0.1", grpcPort, bootstrapPort, proxyPort, trustBundle: trustBundle(authorities) };
+  const names = Array.from({ length: agents }, (_, at) => `child-${String(at).padStart(5, "0")}`);
+  const children = names.map((name) => ({ cluster: name, ...seededChild(name, cell, now) }));
+  const authoritySecret = {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { name: CELL_AUTHORITY_SECRET, namespace: HOME },
+    type: "Opaque",
+    data: reveal(authoritiesToSecret(authorities)),
+  };
+  const definitions = [...latticeKinds.map(({ crd }) => crd()), ...reducedCapiCrds()];
+  const [first] = children;
+  const live = first === undefined ? [] : await appliedObjects(definitions, first.applied);
+  const copies = children.flatMap((one) => asApplied(one.applied, { name: first?.cluster ?? "", objects: live }, one.cluster));
+  const cluster = await startEmbeddedCluster({
+    logActions: false,
+    objects: [
+      { apiVersion: "v1", kind: "Namespace", metadata: { name: HOME } },
+      ...definitions,
+      authoritySecret,
+      identity(CELL),
+      localCluster(CELL, { endpoints }),
+      ...children.flatMap(({ objects }) => objects),
+      ...copies,
+    ],
+  });
+  running.cluster = cluster;
+  cluster.intercept({ resource: `${latticeClusters.plural}/status`, verb: "update" }, (_action, next) => {
+    running.statusWrites += 1;
+    return next();
+  });
+  await cluster.listen();
+  await cluster.writeKubeconfig(kubeconfig);
+  const tokens = children.map(({ cluster: name, csrToken }) => ({ cluster: name, csrToken }));
+  reply({
+    kind: "serving",
+    address: { cell: CELL, grpcPort, bootstrapPort, trustBundle: cell.trustBundle },
+    tokens,
+    signedPerSecond: signingRate(authorities),
+  });
+}
+
+/** Certificates of agents that one thread signs in a second, without connections and records. */
+function signingRate(authorities: CellAuthorities): number {
+  const signer = cellSigner({ authorities: () => authorities, clock: systemClock });
+  const csr = expectOk(createCsr(createPrivateKeyPem(), { commonName: "bench" }));
+  const start = performance.now();
+  for (let signed = 0; signed < SIGNATURES; signed += 1) expectOk(signer.sign("bench", csr));
+  return SIGNATURES / ((performance.now() - start) / 1_000);
+}
+
+/** As a server has them after the operator has applied them. */
+async function appliedObjects(definitions: readonly FixtureObject[], wanted: readonly KubeObject[]): Promise<readonly KubeObject[]> {
+  await using cluster = await startEmbeddedCluster({ objects: definitions });
+  const live: KubeObject[] = [];
+  for (const { status, ...object } of wanted as readonly (KubeObject & { readonly status?: unknown })[]) {
+    const resource = cluster.resource(object.kind, object.apiVersion);
+    const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: object.metadata.namespace ?? "" } };
+    await cluster.client.create(namespaces, namespace);
+    const applied = expectOk(await cluster.client.apply<KubeObject>(resource, object, { fieldManager: FIELD_MANAGER, force: true }));
+    if (status === undefined) live.push(applied);
+    else live.push(expectOk(await cluster.client.update(resource, { ...applied, status } as KubeObject, { subresource: "status" })));
+  }
+  return live;
+}
+
+/** Children whose status, as users see it, has a connection since then. */
+async function connectedSince(since: number): Promise<number> {
+  const { items } = expectOk(await clusterOf().client.list<LatticeCluster>(latticeClusters));
+  const isNew = ({ status }: LatticeCluster) => Date.parse(status?.agent?.connectedSince ?? "") >= Math.floor(since / 1_000) * 1_000;
+  return items.filter((one) => isNew(one) && isConditionTrue(one.status?.conditions, "AgentConnected")).length;
+}
+
+function clusterOf(): EmbeddedCluster {
+  if (running.cluster === undefined) throw new Error("the API server does not run");
+  return running.cluster;
+}
+
+function reply(message: ApiServerReply): void {
+  process.send?.(message);
+}

@@ -1,0 +1,178 @@
+/**
+ * Which objects a move takes along, and in which order: the graph of owners, read as clusterctl reads it. Pure, and linear in the number of
+ * objects and owner references.
+ *
+ * What clusterctl leaves behind without a message is an error here: an object whose owner is not moved would be deleted by the garbage
+ * collector of the target.
+ */
+import { describeObject, type KubeObject } from "#kube";
+import { dependantsOf, descendants, levelsOf, type Dependants } from "./levels.ts";
+import type { MoveKind } from "./move-kind.ts";
+import { NameIndex, type DiscoveredObject } from "./name-index.ts";
+import { JOURNAL_LABEL, MOVE_HIERARCHY_LABEL, MOVE_LABEL } from "./names.ts";
+import { referencesOf, type ObjectReference } from "./references.ts";
+import { softOwnerOf } from "./soft-owners.ts";
+
+/** Why an object is copied and stays at the source as well. */
+export type KeptBecause = "cluster-scoped" | "other-namespace" | "used-elsewhere";
+
+export type MoveNode = {
+  readonly uid: string;
+  readonly kind: MoveKind;
+  readonly object: KubeObject;
+  /** The uids of its owners, by reference or by convention. */
+  readonly owners: readonly string[];
+  /** 0: no owners. Owners have a lower level. */
+  readonly level: number;
+  readonly kept?: KeptBecause;
+};
+
+export type DiscoveredWorld = {
+  readonly namespace: string;
+  /** All objects of all kinds in the namespace, cluster-scoped ones, and Secrets of the namespaces of infrastructure providers. */
+  readonly objects: readonly DiscoveredObject[];
+  /** ClusterClasses of the namespace ("name") that Clusters of other namespaces use. */
+  readonly classesUsedElsewhere: ReadonlySet<string>;
+};
+
+export type ObjectGraph = {
+  /** Sorted by level, then by kind and name. */
+  readonly moved: readonly MoveNode[];
+  readonly left: readonly KubeObject[];
+  /** References to objects that were not discovered: of other namespaces, or missing. */
+  readonly unresolved: readonly { readonly from: KubeObject; readonly reference: ObjectReference }[];
+  /** One sentence each: what would be lost. */
+  readonly problems: readonly string[];
+};
+
+type Vertex = DiscoveredObject & { readonly uid: string; readonly hard: readonly string[]; readonly soft: readonly string[] };
+
+export function buildGraph(world: DiscoveredWorld): ObjectGraph {
+  const vertices = verticesOf(world);
+  const dependants = dependantsOf(vertices.values());
+  const names = new NameIndex(vertices.values());
+  const { moved, global, unresolved } = reach({ vertices, dependants, names });
+  const shared = descendants(uidsOf([...vertices.values()].filter((vertex) => isUsedElsewhere(vertex, world))), dependants);
+  const keep = (vertex: Vertex): KeptBecause | undefined => {
+    if (!vertex.kind.resource.namespaced || global.has(vertex.uid)) return "cluster-scoped";
+    if (vertex.object.metadata.namespace !== world.namespace) return "other-namespace";
+    return shared.has(vertex.uid) ? "used-elsewhere" : undefined;
+  };
+  const taken = [...moved].flatMap((uid) => vertices.get(uid) ?? []);
+  const { levels, cyclic } = levelsOf(taken, dependants);
+  const nodes = taken.map((vertex) => nodeOf(vertex, levels.get(vertex.uid) ?? 0, keep(vertex)));
+  return {
+    moved: nodes.toSorted(byOrder),
+    left: [...vertices.values()]
+      .filter((vertex) => isLeft(vertex, moved, world.namespace))
+      .map(({ object }) => object)
+      .toSorted(byName),
+    unresolved,
+    problems: [...foreignOwners(nodes, { moved, vertices }), ...cyclic.map((uid) => cycleText(vertices.get(uid)))],
+  };
+}
+
+function nodeOf({ uid, kind, object, hard, soft }: Vertex, level: number, kept: KeptBecause | undefined): MoveNode {
+  return { uid, kind, object, owners: [...hard, ...soft], level, ...(kept === undefined ? {} : { kept }) };
+}
+
+/** Kinds first, so that a batch reads well; names make the order the same in every run. */
+function byOrder(a: MoveNode, b: MoveNode): number {
+  return a.level - b.level || byName(a.object, b.object);
+}
+
+function byName(a: KubeObject, b: KubeObject): number {
+  return compare(a.kind, b.kind) || compare(placeOf(a), placeOf(b));
+}
+
+const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+const placeOf = ({ metadata: { namespace = "", name } }: KubeObject) => `${namespace}/${name}`;
+
+function verticesOf({ objects }: DiscoveredWorld): ReadonlyMap<string, Vertex> {
+  const byName = new NameIndex(objects);
+  const vertices = new Map<string, Vertex>();
+  for (const { kind, object } of objects) {
+    const { uid = "", ownerReferences = [], labels = {} } = object.metadata;
+    if (Object.hasOwn(labels, JOURNAL_LABEL)) continue;
+    const owner = softOwnerOf(object);
+    const soft = owner === undefined ? undefined : byName.find(owner)?.object.metadata.uid;
+    const hard = [...new Set(ownerReferences.map((reference) => reference.uid))];
+    vertices.set(uid, { kind, object, uid, hard, soft: soft === undefined || hard.includes(soft) ? [] : [soft] });
+  }
+  return vertices;
+}
+
+type Reach = {
+  readonly vertices: ReadonlyMap<string, Vertex>;
+  readonly dependants: Dependants;
+  readonly names: NameIndex<Vertex>;
+};
+
+/** Everything below the roots, and what it refers to, with everything below that. */
+function reach({ vertices, dependants, names }: Reach) {
+  const all = [...vertices.values()];
+  const roots = all.filter((vertex) => ruleOf(vertex) === "hierarchy");
+  const moved = descendants(uidsOf(roots), dependants);
+  const global = descendants(uidsOf(roots.filter(({ kind }) => !kind.resource.namespaced)), dependants);
+  for (const { uid } of all.filter((vertex) => ruleOf(vertex) === "alone")) moved.add(uid);
+  const unresolved: { from: KubeObject; reference: ObjectReference }[] = [];
+  // a Set is iterated with what is added meanwhile
+  for (const uid of moved) {
+    const from = vertices.get(uid);
+    if (from === undefined) continue;
+    for (const reference of referencesOf(from.object)) {
+      const found = resolve(from, reference, names);
+      if (found === undefined) unresolved.push({ from: from.object, reference });
+      else {
+        const below = descendants([found.uid], dependants);
+        for (const one of below) moved.add(one);
+        if (!found.kind.resource.namespaced) for (const one of below) global.add(one);
+      }
+    }
+  }
+  return { moved, global, unresolved };
+}
+
+const uidsOf = (vertices: readonly Vertex[]) => vertices.map(({ uid }) => uid);
+
+function resolve(from: Vertex, { kind, name, namespace }: ObjectReference, names: NameIndex<Vertex>): Vertex | undefined {
+  const group = kind === "Secret" ? "" : from.kind.resource.group;
+  const own = namespace ?? from.object.metadata.namespace;
+  const found = names.find({ group, kind, namespace: own, name }) ?? names.find({ group, kind, namespace: undefined, name });
+  if (found !== undefined || namespace !== undefined || kind !== "Secret" || from.kind.resource.namespaced) return found;
+  // a cluster-scoped identity names a Secret in the namespace of its provider
+  return names.anySecret(name);
+}
+
+function ruleOf({ kind, object }: Vertex): MoveKind["rule"] {
+  const { labels = {} } = object.metadata;
+  if (kind.rule === "hierarchy" || Object.hasOwn(labels, MOVE_HIERARCHY_LABEL)) return "hierarchy";
+  return kind.rule === "alone" || Object.hasOwn(labels, MOVE_LABEL) ? "alone" : "owned";
+}
+
+function isUsedElsewhere({ object }: Vertex, world: DiscoveredWorld): boolean {
+  const { name, namespace } = object.metadata;
+  return object.kind === "ClusterClass" && namespace === world.namespace && world.classesUsedElsewhere.has(name);
+}
+
+function isLeft({ uid, object }: Vertex, moved: ReadonlySet<string>, namespace: string): boolean {
+  return !moved.has(uid) && object.metadata.namespace === namespace && object.metadata.name !== "kube-root-ca.crt";
+}
+
+function cycleText(vertex: Vertex | undefined): string {
+  return `${vertex === undefined ? "an object" : describeObject(vertex.object)} owns itself through its owner references; remove one of them`;
+}
+
+function foreignOwners(
+  nodes: readonly MoveNode[],
+  { moved, vertices }: { readonly moved: ReadonlySet<string>; readonly vertices: ReadonlyMap<string, Vertex> },
+): readonly string[] {
+  return nodes.flatMap(({ uid, object }) => {
+    const owners = (object.metadata.ownerReferences ?? []).filter((owner) => !moved.has(owner.uid));
+    return owners.map(({ kind, name }) => {
+      const known = (vertices.get(uid)?.hard ?? []).some((owner) => vertices.has(owner) && !moved.has(owner));
+      const why = known ? "which no Cluster owns" : "which is not of a kind that is moved";
+      return `${describeObject(object)} is owned by ${kind} ${name}, ${why}; remove the owner reference, or label its kind for the move`;
+    });
+  });
+}

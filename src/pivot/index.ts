@@ -1,0 +1,6 @@
+export type { MoveNode, KeptBecause } from "./graph/object-graph.ts";
+export { batchesOf } from "./plan/batches.ts";
+export type { MoveProgress } from "./mover/context.ts";
+export type { MoveFailure } from "./mover/failure.ts";
+export type { MoveReport } from "./mover/move.ts";
+export { abortNamespaceMove, moveNamespace, planNamespaceMove, type MoveOptions, type PlannedMove } from "./mover/move-namespace.ts";

@@ -1,0 +1,115 @@
+/** The way back of a move that the target has not committed: its copies are deleted, and the source is unpaused. */
+import { ok, type Err } from "#base";
+import { COPY_ANNOTATION } from "../graph/names.ts";
+import type { BatchEntry, JournalHead } from "../journal/records.ts";
+import { nextAbortStep, type AbortStep } from "../ownership/decide.ts";
+import { hasContent } from "../plan/content.ts";
+import { PARALLEL, type MoveContext } from "./context.ts";
+import { refusal, type Moved, type MoveFailure } from "./failure.ts";
+import { inParallel } from "./in-parallel.ts";
+import {
+  clusterIdentity,
+  deleteBatch,
+  deleteHead,
+  deleteRecord,
+  readBatches,
+  readHead,
+  readRecord,
+  writeRecord,
+  type ReadRecord,
+} from "./journal.ts";
+import { areAllResumed, resumeAll } from "./pausing.ts";
+import { removeObjects, type RemovedObject } from "./remove-object.ts";
+
+type Observed = { readonly head: JournalHead; readonly record: ReadRecord | undefined; readonly copies: readonly RemovedObject[] };
+
+const MOST_STEPS = 100;
+
+/** False: there was no move to abort. */
+export async function abortMove(context: MoveContext): Moved<boolean> {
+  const target = await clusterIdentity(context.target);
+  if (!target.ok) return unanswered(context, target);
+  for (let steps = 0; steps < MOST_STEPS; steps += 1) {
+    const head = await readHead(context);
+    if (!head.ok) return head;
+    if (head.value === undefined) return ok(steps > 0);
+    if (head.value.target !== target.value) return refusal("the unfinished move of this namespace goes to another target; name that one");
+    const observed = await observe(context, head.value);
+    if (!observed.ok) return observed;
+    const resumed = await areAllResumed({ side: context.source, namespace: context.namespace, head: head.value });
+    if (!resumed.ok) return resumed;
+    const { record, copies } = observed.value;
+    const decision = nextAbortStep({
+      journal: head.value,
+      record: record === undefined ? "none" : { ...record.data, sameSource: true },
+      targetHasCopies: copies.length > 0,
+      sourceResumed: resumed.value,
+    });
+    if ("refused" in decision) return refusal(decision.refused);
+    if (decision.step === "done") return ok(true);
+    context.report({ step: decision.step });
+    const performed = await STEPS[decision.step](context, observed.value);
+    if (!performed.ok) return performed;
+  }
+  return refusal("the abort does not advance; run the command again");
+}
+
+/** Without a journal there is nothing to abort; with one, an abort needs the target. */
+async function unanswered(context: MoveContext, failed: Err<MoveFailure>): Moved<boolean> {
+  const head = await readHead(context);
+  if (!head.ok) return head;
+  if (head.value === undefined) return ok(false);
+  const decision = nextAbortStep({ journal: head.value, record: "unknown", targetHasCopies: true, sourceResumed: false });
+  return "refused" in decision ? refusal(`${decision.refused} (${failed.error.message})`) : failed;
+}
+
+async function observe(context: MoveContext, head: JournalHead): Moved<Observed> {
+  const record = await readRecord(context.target, context.namespace);
+  if (!record.ok) return record;
+  const batches = await readBatches(context);
+  if (!batches.ok) return batches;
+  const sent = batches.value.flatMap(({ entries }) => entries.filter(({ kept }) => kept === undefined));
+  const copies = await copiesAt(context, sent);
+  return copies.ok ? ok({ head, record: record.value, copies: copies.value }) : copies;
+}
+
+/** The copies that are known to be of this move: by the uid in the journal, by their mark, or by the journal and equal content. */
+async function copiesAt({ source, target }: MoveContext, sent: readonly BatchEntry[]): Moved<readonly RemovedObject[]> {
+  const found = await inParallel(sent, PARALLEL, async (entry) => {
+    const key = { namespace: entry.namespace, name: entry.name };
+    const copy = await target.get(entry.kind, key);
+    if (!copy.ok) return copy;
+    if (copy.value === undefined) return ok([]);
+    const removed = { kind: entry.kind, key, uid: copy.value.metadata.uid ?? "" };
+    const isKnown = removed.uid === entry.copy || copy.value.metadata.annotations?.[COPY_ANNOTATION] === entry.uid;
+    if (isKnown || entry.copy !== undefined) return ok(isKnown ? [removed] : []);
+    const original = await source.get(entry.kind, key);
+    if (!original.ok) return original;
+    return ok(original.value !== undefined && hasContent(copy.value, original.value, true) ? [removed] : []);
+  });
+  return found.ok ? ok(found.value.flat()) : found;
+}
+
+type Perform = (context: MoveContext, observed: Observed) => Moved<void>;
+
+const STEPS: Readonly<Record<Exclude<AbortStep, "done">, Perform>> = {
+  revoke: async (context, { record }) => {
+    if (record === undefined) return ok(undefined);
+    const written = await writeRecord(context, record, { ...record.data, state: "revoked" });
+    return written.ok ? ok(undefined) : written;
+  },
+  "delete-copies": ({ target }, { copies }) => removeObjects(target, copies.toReversed()),
+  "resume-source": ({ source, namespace }, { head }) => resumeAll({ side: source, namespace, head }),
+  forget: async (context, { head, record }) => {
+    const batches = await readBatches(context);
+    if (!batches.ok) return batches;
+    for (const { number } of batches.value) {
+      const deleted = await deleteBatch(context, number);
+      if (!deleted.ok) return deleted;
+    }
+    const forgotten = await deleteHead(context);
+    // last: while the journal exists, the record proves that no commit can follow
+    if (!forgotten.ok || record?.data.id !== head.id) return forgotten;
+    return deleteRecord(context.target, context.namespace);
+  },
+};

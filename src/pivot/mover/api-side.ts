@@ -1,0 +1,112 @@
+/**
+ * One of the two API servers, as a move uses it: errors that pass are waited out, lists are read page by page, and what is absent or exists
+ * already is a value. Every write here may be repeated.
+ */
+import { backoffDelay, ok, sleep, type BackoffPolicy, type Clock } from "#base";
+import {
+  apiVersionOf,
+  fieldAt,
+  groupResourceOf,
+  keyText,
+  type Json,
+  type KubeObject,
+  type ObjectKey,
+  type Resource,
+  type Subresource,
+} from "#kube";
+import type { ClientResult, KubeClient, KubeErrorKind, ListQuery } from "#kube-client";
+import { MOVE_MANAGER } from "../graph/names.ts";
+import { apiFailure, type Moved, type MoveSide } from "./failure.ts";
+
+export type ApiSide = {
+  readonly side: MoveSide;
+  readonly get: (resource: Resource, key: ObjectKey) => Moved<KubeObject | undefined>;
+  /** A kind that is not served has no objects. */
+  readonly list: (resource: Resource, query?: Omit<ListQuery, "limit" | "continue">) => Moved<readonly KubeObject[]>;
+  /** Undefined: an object of this name exists. */
+  readonly create: (resource: Resource, object: KubeObject) => Moved<KubeObject | undefined>;
+  /** Undefined: the object has changed since it was read, or is gone. */
+  readonly update: (resource: Resource, object: KubeObject) => Moved<KubeObject | undefined>;
+  /** Undefined: the object is gone, or is not the one with the uid that the patch names. */
+  readonly patch: (resource: Resource, key: ObjectKey, patch: Json, subresource?: Subresource) => Moved<KubeObject | undefined>;
+  /** Only the object with this uid. */
+  readonly remove: (resource: Resource, key: ObjectKey, uid: string | undefined) => Moved<void>;
+};
+
+export type ApiSideOptions = {
+  readonly client: KubeClient;
+  readonly side: MoveSide;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly signal: AbortSignal;
+};
+
+const PAGE = 500;
+const ATTEMPTS = 7;
+const BACKOFF: BackoffPolicy = { initialMs: 250, maxMs: 8_000, factor: 2 };
+/** A webhook that is just starting is a server-error. */
+const PASSING: ReadonlySet<KubeErrorKind> = new Set(["timeout", "network", "unavailable", "server-error", "too-many-requests"]);
+
+export function openSide({ client, side, clock, random, signal }: ApiSideOptions): ApiSide {
+  async function repeated<T>(send: () => ClientResult<T>): ClientResult<T> {
+    for (let failures = 1; ; failures += 1) {
+      const answer = await send();
+      if (answer.ok || !PASSING.has(answer.error.kind) || answer.error.retry === "useless" || failures === ATTEMPTS) return answer;
+      if (!(await sleep(clock, backoffDelay(BACKOFF, failures, random), signal))) return answer;
+    }
+  }
+
+  /** `absent`: errors whose value is undefined. */
+  async function optional<T>(what: string, absent: readonly KubeErrorKind[], send: () => ClientResult<T>): Moved<T | undefined> {
+    const answer = await repeated(send);
+    if (answer.ok) return answer;
+    return absent.includes(answer.error.kind) ? ok(undefined) : apiFailure(side, what, answer.error);
+  }
+
+  const options = { signal, fieldManager: MOVE_MANAGER };
+  const named = (verb: string, { kind }: Resource, key: ObjectKey) => `${verb} ${kind} ${keyText(key)}`;
+  return {
+    side,
+    get: (resource, key) => optional(named("read", resource, key), ["not-found"], () => client.get(resource, key, { signal })),
+    async list(resource, query = {}) {
+      const items: KubeObject[] = [];
+      let next: string | undefined;
+      do {
+        const page = await repeated(() => client.list(resource, { ...query, limit: PAGE, continue: next }, { signal }));
+        if (!page.ok && page.error.kind === "not-found") return ok([]);
+        if (!page.ok) return apiFailure(side, `list ${groupResourceOf(resource)}`, page.error);
+        for (const item of page.value.items) items.push({ ...item, apiVersion: apiVersionOf(resource), kind: resource.kind });
+        next = page.value.metadata.continue === "" ? undefined : page.value.metadata.continue;
+      } while (next !== undefined);
+      return ok(items);
+    },
+    create: (resource, object) =>
+      optional(named("create", resource, object.metadata), ["already-exists"], () => client.create(resource, object, options)),
+    update: (resource, object) =>
+      optional(named("update", resource, object.metadata), ["conflict", "not-found"], () => client.update(resource, object, options)),
+    async patch(resource, key, patch, subresource) {
+      const what = named("change", resource, key);
+      const settings = { ...options, ...(subresource === undefined ? {} : { subresource }) };
+      const send = () => client.patch<KubeObject>(resource, key, { type: "merge", patch }, settings);
+      for (let conflicts = 1; ; conflicts += 1) {
+        const answer = await repeated(send);
+        if (answer.ok) return answer;
+        if (answer.error.kind === "not-found") return ok(undefined);
+        if (answer.error.kind !== "conflict" || conflicts === ATTEMPTS) return apiFailure(side, what, answer.error);
+        // either another object has the name now, or controllers write the same object
+        const live = await optional(what, ["not-found"], () => client.get(resource, key, { signal }));
+        const wanted = fieldAt(patch, "metadata", "uid");
+        if (!live.ok) return live;
+        if (live.value === undefined || (wanted !== undefined && live.value.metadata.uid !== wanted)) return ok(undefined);
+        if (!(await sleep(clock, backoffDelay(BACKOFF, conflicts, random), signal))) return apiFailure(side, what, answer.error);
+      }
+    },
+    async remove(resource, key, uid) {
+      const preconditions = uid === undefined ? {} : { preconditions: { uid } };
+      const removed = await optional(named("delete", resource, key), ["not-found", "conflict"], () =>
+        client.delete(resource, key, { signal, propagation: "Background", ...preconditions }),
+      );
+      return removed.ok ? ok(undefined) : removed;
+    },
+  };
+}

@@ -1,0 +1,102 @@
+/** The first step of a move: the plan and its conditions, checked before anything is written, and the intent in the journal. */
+import { ok, sha256Hex, sleep, timestamp } from "#base";
+import { describeObject } from "#kube";
+import type { MoveNode, ObjectGraph } from "../graph/object-graph.ts";
+import type { JournalHead } from "../journal/records.ts";
+import { isPaused, pausedBy } from "../plan/content.ts";
+import { beingDeleted, planProblems } from "../plan/problems.ts";
+import type { MoveContext } from "./context.ts";
+import { listCopies } from "./copies.ts";
+import { discoverGraph, discoverTarget, unlabelledObjects, type SourceKinds } from "./discover.ts";
+import { refusal, type Moved } from "./failure.ts";
+import { createHead, readRecord } from "./journal.ts";
+
+/** What a dry run shows. */
+export type MovePlan = {
+  readonly moved: readonly MoveNode[];
+  readonly left: ObjectGraph["left"];
+  /** Why the move cannot begin; empty: it can. */
+  readonly problems: readonly string[];
+};
+
+const POLL_MS = 1_000;
+
+export async function planMove(context: MoveContext, kinds: SourceKinds): Moved<MovePlan> {
+  const graph = await discoverGraph(context.source, context.namespace, kinds);
+  return graph.ok ? planOf(context, kinds, graph.value) : graph;
+}
+
+async function planOf(context: MoveContext, kinds: SourceKinds, graph: ObjectGraph): Moved<MovePlan> {
+  const { moved, left } = graph;
+  const target = await discoverTarget(context.target);
+  if (!target.ok) return target;
+  const unlabelled = await unlabelledObjects(context.source, context.namespace, { graph, kinds });
+  if (!unlabelled.ok) return unlabelled;
+  const problems = planProblems({ graph, providers: kinds.providers, unlabelled: unlabelled.value, target: target.value });
+  const existing = await listCopies(context.target, moved);
+  if (!existing.ok) return existing;
+  const taken = moved.filter(({ object, kept }) => kept === undefined && existing.value.of(object) !== undefined);
+  const taking = taken.map(
+    ({ object }) => `${describeObject(object)} exists at the target already; delete it there, or move into another API server`,
+  );
+  return ok({ moved, left, problems: [...problems, ...taking] });
+}
+
+export type MoveEnds = { readonly source: string; readonly target: string };
+
+/** Waits for objects that are being deleted, then checks everything and writes the intent. Undefined: there is nothing to move. */
+export async function begin(context: MoveContext, ends: MoveEnds, kinds: SourceKinds): Moved<JournalHead | undefined> {
+  const settled = await settledGraph(context, kinds);
+  if (!settled.ok) return settled;
+  const plan = await planOf(context, kinds, settled.value);
+  if (!plan.ok) return plan;
+  const { moved, problems } = plan.value;
+  if (moved.length === 0) return ok(undefined);
+  if (problems.length > 0) return refusal(...problems);
+  const epoch = await nextEpoch(context);
+  if (!epoch.ok) return epoch;
+  const head: JournalHead = {
+    id: sha256Hex(`${ends.source} ${context.namespace} ${context.clock.now()} ${context.random()}`).slice(0, 16),
+    phase: "intent",
+    epoch: epoch.value,
+    ...ends,
+    startedAt: timestamp(context.clock),
+    pausables: moved.filter(({ object, kept }) => kept === undefined && pausedBy(object) !== undefined).map(pausableOf),
+  };
+  const written = await createHead(context, head);
+  return written.ok ? ok(head) : written;
+}
+
+function pausableOf({ object, kind: { resource } }: MoveNode): JournalHead["pausables"][number] {
+  const { group, version, kind, plural, namespaced } = resource;
+  return { kind: { group, version, kind, plural, namespaced }, name: object.metadata.name, wasPaused: isPaused(object) };
+}
+
+/** What is to be moved once nothing of it is being deleted. The controllers of the source still run: they finish deletions. */
+async function settledGraph({ source, namespace, clock, signal, waitMs, report }: MoveContext, kinds: SourceKinds): Moved<ObjectGraph> {
+  const until = clock.monotonic() + waitMs;
+  for (;;) {
+    const graph = await discoverGraph(source, namespace, kinds);
+    if (!graph.ok) return graph;
+    const deleting = beingDeleted(graph.value);
+    const [first] = deleting;
+    if (first === undefined) return graph;
+    const cluster = deleting.find(({ kind }) => kind === "Cluster");
+    if (cluster !== undefined) return refusal(`${describeObject(cluster)} is being deleted; it is finished at the source, not moved`);
+    if (clock.monotonic() >= until)
+      return refusal(
+        ...deleting.map((object) => `${describeObject(object)} is still being deleted; it is finished at the source, not copied`),
+      );
+    report({ step: "wait", note: `${describeObject(first)} is being deleted` });
+    if (!(await sleep(clock, POLL_MS, signal))) return refusal("stopped while an object was being deleted");
+  }
+}
+
+/** One more than any that the two sides have recorded. */
+async function nextEpoch({ source, target, namespace }: MoveContext): Moved<number> {
+  const own = await readRecord(source, namespace);
+  if (!own.ok) return own;
+  const other = await readRecord(target, namespace);
+  if (!other.ok) return other;
+  return ok(Math.max(own.value?.data.epoch ?? 0, other.value?.data.epoch ?? 0) + 1);
+}

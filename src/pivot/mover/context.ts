@@ -1,0 +1,28 @@
+/** What every step of a move works with. */
+import type { Clock } from "#base";
+import type { MoveStep, AbortStep } from "../ownership/decide.ts";
+import type { ApiSide } from "./api-side.ts";
+
+export type MoveProgress = {
+  readonly step: MoveStep | AbortStep | "wait" | "verify";
+  /** Objects, where the step counts them. */
+  readonly done?: number;
+  readonly total?: number;
+  /** What is waited for, or what the step found. */
+  readonly note?: string;
+};
+
+export type MoveContext = {
+  readonly namespace: string;
+  readonly source: ApiSide;
+  readonly target: ApiSide;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly signal: AbortSignal;
+  /** How long objects that block the move, or are being deleted, are waited for. */
+  readonly waitMs: number;
+  readonly report: (progress: MoveProgress) => void;
+};
+
+/** Requests at a time, to one server. */
+export const PARALLEL = 16;

@@ -1,0 +1,107 @@
+/**
+ * Moves that are killed at one write and run again, forth and back between two embedded API servers, with an observer that checks the
+ * invariants of a move after every write on either side.
+ */
+import { err, expectOk, seededRandom, systemClock } from "#base";
+import type { EmbeddedCluster } from "#embedded-cluster";
+import { capiClusters } from "#kube";
+import type { ClientResult, KubeClient } from "#kube-client";
+import { openSide } from "./api-side.ts";
+import type { MoveContext } from "./context.ts";
+import { runMove } from "./move.ts";
+import { contentsOf, danglingOwners, isUnpaused, observeInvariants, type MoveWorld } from "../../../test/builders/move-world.ts";
+
+/** "before": the write is not sent; "after": it is executed, and its answer is lost. */
+export type Kill = { readonly write: number; readonly when: "before" | "after" };
+
+/** The writes of one process: it dies at one of them, and no later request is sent. */
+export class MortalProcess {
+  writes = 0;
+  dead = false;
+  readonly #kill: Kill | undefined;
+
+  constructor(kill: Kill | undefined) {
+    this.#kill = kill;
+  }
+
+  client(client: KubeClient): KubeClient {
+    const dead = () => Promise.resolve(err({ kind: "cancelled" as const, message: "killed" }));
+    const read = <T>(send: () => ClientResult<T>): ClientResult<T> => (this.dead ? dead() : send());
+    const write = async <T>(send: () => ClientResult<T>): ClientResult<T> => {
+      if (this.dead) return dead();
+      this.writes += 1;
+      if (this.writes !== this.#kill?.write) return send();
+      this.dead = true;
+      if (this.#kill.when === "after") await send();
+      return dead();
+    };
+    return {
+      ...client,
+      get: (...call) => read(() => client.get(...call)),
+      list: (...call) => read(() => client.list(...call)),
+      create: (...call) => write(() => client.create(...call)),
+      update: (...call) => write(() => client.update(...call)),
+      patch: (...call) => write(() => client.patch(...call)),
+      delete: (...call) => write(() => client.delete(...call)),
+    };
+  }
+}
+
+export function contextFor(source: EmbeddedCluster, target: EmbeddedCluster, process: MortalProcess, seed: number): MoveContext {
+  const shared = { clock: systemClock, random: seededRandom(seed), signal: new AbortController().signal };
+  return {
+    ...shared,
+    namespace: "c1",
+    waitMs: 1_000,
+    report: () => {},
+    source: openSide({ ...shared, client: process.client(source.client), side: "source" }),
+    target: openSide({ ...shared, client: process.client(target.client), side: "target" }),
+  };
+}
+
+export type CrashReport = { readonly kills: number; readonly writes: number; readonly wrong: readonly string[] };
+
+/** Kills one move at each of the chosen writes, and lets the next run finish it. */
+export async function crashRounds(world: MoveWorld, choose: (writes: number) => readonly Kill[]): Promise<CrashReport> {
+  const expected = new Map([...(await contentsOf(world.source.client, "c1"))].filter(([name]) => name !== "Secret c1/unrelated"));
+  const observer = observeInvariants(world, expected.keys());
+  const whole = new MortalProcess(undefined);
+  let [from, to] = [world.source, world.target];
+  expectOk(await runMove(contextFor(from, to, whole, 0)));
+  const kills = choose(whole.writes);
+  for (const [at, kill] of kills.entries()) {
+    [from, to] = [to, from];
+    const process = new MortalProcess(kill);
+    const killed = await runMove(contextFor(from, to, process, at));
+    if (killed.ok && process.dead) observer.wrong.push(`write ${kill.write} ${kill.when}: a killed move reports success`);
+    const finished = await runMove(contextFor(from, to, new MortalProcess(undefined), at + 1_000));
+    if (!finished.ok) observer.wrong.push(`write ${kill.write} ${kill.when}: ${finished.error.message}`);
+    observer.wrong.push(...(await compare(from, to, expected)).map((text) => `write ${kill.write} ${kill.when}: ${text}`));
+    if (observer.wrong.length > 0) break;
+  }
+  return { kills: kills.length, writes: whole.writes, wrong: observer.wrong };
+}
+
+async function compare(from: EmbeddedCluster, to: EmbeddedCluster, expected: ReadonlyMap<string, unknown>): Promise<readonly string[]> {
+  const [left, moved] = [await contentsOf(from.client, "c1"), await contentsOf(to.client, "c1")];
+  const wrong = [...left.keys()].filter((name) => name !== "Secret c1/unrelated").map((name) => `${name} is left at the source`);
+  for (const [name, object] of expected) {
+    if (JSON.stringify(sorted(moved.get(name))) !== JSON.stringify(sorted(object))) wrong.push(`${name} is not what it was`);
+  }
+  const extra = [...moved.keys()].filter((name) => !expected.has(name) && name !== "Secret c1/unrelated");
+  return [...wrong, ...extra.map((name) => `${name} is new at the target`), ...(await danglingOwners(to.client, "c1")), ...leftPaused(to)];
+}
+
+function leftPaused(cluster: EmbeddedCluster): readonly string[] {
+  return cluster.peek(capiClusters, { namespace: "c1", name: "c1" }) !== undefined && !isUnpaused(cluster, "c1")
+    ? ["the target is paused"]
+    : [];
+}
+
+/** No controller runs here, so none observes the generations that pausing makes. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== "object" || value === null) return value;
+  const fields = Object.entries(value).filter(([name]) => name !== "observedGeneration");
+  return Object.fromEntries(fields.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, inner]) => [name, sorted(inner)]));
+}

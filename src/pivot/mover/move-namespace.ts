@@ -1,0 +1,68 @@
+/**
+ * The mover between two API servers: with a claim on the namespace, a move or the way back.
+ *
+ * A move that is refused before its commit, and that this run has begun, is rolled back: nothing stays paused because of it.
+ */
+import { err, ok } from "#base";
+import { abortMove } from "./abort.ts";
+import { openSide } from "./api-side.ts";
+import { planMove, type MovePlan } from "./begin.ts";
+import { forgetClaim, withClaim, type ClaimOptions, type FencedClients } from "./claim.ts";
+import type { MoveContext } from "./context.ts";
+import { discoverKinds } from "./discover.ts";
+import type { Moved } from "./failure.ts";
+import { readHead } from "./journal.ts";
+import { runMove, type MoveReport } from "./move.ts";
+
+export type MoveOptions = ClaimOptions & Pick<MoveContext, "waitMs" | "report">;
+
+export async function moveNamespace(options: MoveOptions): Moved<MoveReport> {
+  const moved = await withClaim(options, async (clients) => {
+    const context = contextOf(options, clients);
+    const before = await readHead(context);
+    if (!before.ok) return before;
+    const result = await runMove(context);
+    if (result.ok || result.error.kind !== "refused" || before.value !== undefined) return result;
+    const left = await readHead(context);
+    if (!left.ok || left.value === undefined || left.value.phase !== "intent") return result;
+    const undone = await abortMove(context);
+    const how = undone.ok ? "the move was rolled back" : `the move could not be rolled back (${undone.error.message}); run it with --abort`;
+    return err({ ...result.error, message: `${result.error.message}; ${how}` });
+  });
+  if (moved.ok) await forgetClaim(options);
+  return moved;
+}
+
+/** False: there was no unfinished move. */
+export async function abortNamespaceMove(options: MoveOptions): Moved<boolean> {
+  const aborted = await withClaim(options, (clients) => abortMove(contextOf(options, clients)));
+  if (aborted.ok) await forgetClaim(options);
+  return aborted;
+}
+
+export type PlannedMove = MovePlan & { /** The phase of an unfinished move, which the next run continues. */ readonly unfinished?: string };
+
+/** Reads only. */
+export async function planNamespaceMove(options: MoveOptions): Moved<PlannedMove> {
+  const context = contextOf(options, options);
+  const head = await readHead(context);
+  if (!head.ok) return head;
+  const kinds = await discoverKinds(context.source);
+  if (!kinds.ok) return kinds;
+  const plan = await planMove(context, kinds.value);
+  if (!plan.ok) return plan;
+  return ok({ ...plan.value, ...(head.value === undefined ? {} : { unfinished: head.value.phase }) });
+}
+
+function contextOf(options: MoveOptions, { source, target, signal }: FencedClients): MoveContext {
+  const { namespace, clock, random, waitMs, report } = options;
+  const shared = { clock, random, signal };
+  return {
+    ...shared,
+    namespace,
+    waitMs,
+    report,
+    source: openSide({ ...shared, client: source, side: "source" }),
+    target: openSide({ ...shared, client: target, side: "target" }),
+  };
+}

@@ -1,0 +1,228 @@
+/**
+ * A move: observe both sides, decide the next step by the specification, perform it, until there is none. A run that was killed leaves a
+ * journal, and the next run continues where that one ended, because it observes the same.
+ */
+import { ok, timestamp, type Err } from "#base";
+import type { JournalHead } from "../journal/records.ts";
+import { nextStep, type MoveStep, type MoveView, type TargetRecord } from "../ownership/decide.ts";
+import { begin } from "./begin.ts";
+import type { MoveContext } from "./context.ts";
+import { deleteSource } from "./delete-source.ts";
+import { discoverKinds, type SourceKinds } from "./discover.ts";
+import { refusal, type Moved, type MoveFailure } from "./failure.ts";
+import {
+  clusterIdentity,
+  deleteHead,
+  deleteRecord,
+  ensureNamespace,
+  readBatches,
+  readHead,
+  readRecord,
+  writeHead,
+  writeRecord,
+  type ReadRecord,
+} from "./journal.ts";
+import { areAllPaused, areAllResumed, pauseAll, resumeAll } from "./pausing.ts";
+import { transfer, type TransferResult } from "./transfer.ts";
+
+export type MoveReport = {
+  /** Absent: there was nothing to move. */
+  readonly id?: string;
+  readonly objects: number;
+  /** Of the hashes of all objects. */
+  readonly digest: string;
+  readonly epoch: number;
+  /** Clusters and ClusterClasses that were paused before the move, and still are. */
+  readonly stillPaused: readonly string[];
+  /** Milliseconds by step, of this run. */
+  readonly durations: Readonly<Partial<Record<MoveStep, number>>>;
+  readonly totalMs: number;
+};
+
+/** What a run of a move has learnt. */
+type Run = {
+  readonly context: MoveContext;
+  readonly source: string;
+  readonly target: string;
+  head: JournalHead | undefined;
+  record: ReadRecord | undefined;
+  transferred: TransferResult | undefined;
+  begun: boolean;
+  kinds: SourceKinds | undefined;
+  /** The last head that was seen, for the report: the journal is gone at the end. */
+  last: JournalHead | undefined;
+};
+
+/** Guards against a specification that repeats a step for ever. */
+const MOST_STEPS = 100;
+
+export async function runMove(context: MoveContext): Moved<MoveReport> {
+  const opened = await openRun(context);
+  if (!opened.ok) return opened;
+  const run = opened.value;
+  const began = context.clock.monotonic();
+  const durations = new Map<MoveStep, number>();
+  for (let steps = 0; steps < MOST_STEPS; steps += 1) {
+    const view = await observe(run);
+    if (!view.ok) return view;
+    const decision = nextStep(view.value);
+    if ("refused" in decision) return refusal(decision.refused);
+    if (decision.step === "done") return ok(reportOf(run, durations, context.clock.monotonic() - began));
+    const started = context.clock.monotonic();
+    context.report({ step: decision.step });
+    const performed = await STEPS[decision.step](run);
+    if (!performed.ok) return performed;
+    durations.set(decision.step, (durations.get(decision.step) ?? 0) + context.clock.monotonic() - started);
+  }
+  return refusal("the move does not advance: a step has no effect on what is observed; run the command again");
+}
+
+async function openRun(context: MoveContext): Moved<Run> {
+  const source = await clusterIdentity(context.source);
+  if (!source.ok) return source;
+  const head = await readHead(context);
+  if (!head.ok) return head;
+  const target = await clusterIdentity(context.target);
+  if (!target.ok) return head.value === undefined ? target : unanswered(head.value, target);
+  if (source.value === target.value) return refusal("both kubeconfigs lead to the same cluster; there is nothing to move");
+  const clusters = { source: source.value, target: target.value };
+  return ok({
+    context,
+    ...clusters,
+    head: undefined,
+    record: undefined,
+    transferred: undefined,
+    begun: false,
+    kinds: undefined,
+    last: undefined,
+  });
+}
+
+/** A move has begun, and its target does not answer: what that means is part of the specification. */
+function unanswered(journal: JournalHead, failed: Err<MoveFailure>): Err<MoveFailure> {
+  const decision = nextStep({ ...NOTHING, journal, record: "unknown" });
+  return failed.error.kind === "failed" && "refused" in decision ? refusal(`${decision.refused} (${failed.error.message})`) : failed;
+}
+
+async function observe(run: Run): Moved<MoveView> {
+  const { context } = run;
+  const head = await readHead(context);
+  if (!head.ok) return head;
+  if (head.value !== undefined && head.value.target !== run.target)
+    return refusal("an unfinished move of this namespace goes to another target; finish or abort that one first");
+  run.head = head.value;
+  run.last = head.value ?? run.last;
+  const record = await readRecord(context.target, context.namespace);
+  if (!record.ok) return head.value === undefined ? record : unanswered(head.value, record);
+  run.record = record.value;
+  if (head.value === undefined) return ok({ ...NOTHING, sourceHasObjects: !run.begun, record: recordOf(run) });
+  const pausing = { namespace: context.namespace, head: head.value };
+  const sourcePaused = await areAllPaused({ ...pausing, side: context.source });
+  if (!sourcePaused.ok) return sourcePaused;
+  const isCommitted = head.value.phase === "committed";
+  const resumed = isCommitted ? await areAllResumed({ ...pausing, side: context.target }) : ok(false);
+  if (!resumed.ok) return resumed;
+  const batches = isCommitted ? await readBatches(context) : ok([1]);
+  if (!batches.ok) return batches;
+  return ok({
+    journal: head.value,
+    record: recordOf(run),
+    sourcePaused: sourcePaused.value,
+    // only what was checked by this run, while the source was paused
+    verified: run.transferred !== undefined,
+    targetResumed: resumed.value,
+    sourceHasObjects: batches.value.length > 0,
+  });
+}
+
+const NOTHING: MoveView = {
+  journal: undefined,
+  record: "none",
+  sourcePaused: false,
+  verified: false,
+  targetResumed: false,
+  sourceHasObjects: false,
+};
+
+function recordOf({ record, source }: Run): TargetRecord | "none" {
+  return record === undefined ? "none" : { id: record.data.id, state: record.data.state, sameSource: record.data.source === source };
+}
+
+type Perform = (run: Run) => Moved<void>;
+
+/** Each may be repeated after a crash at any write. */
+const STEPS: Readonly<Record<Exclude<MoveStep, "done">, Perform>> = {
+  "write-intent": async (run) => {
+    const kinds = await kindsOf(run);
+    if (!kinds.ok) return kinds;
+    const begun = await begin(run.context, { source: run.source, target: run.target }, kinds.value);
+    run.begun = true;
+    return begun.ok ? ok(undefined) : begun;
+  },
+  register: async (run) => {
+    const ensured = await ensureNamespace(run.context.target, run.context.namespace);
+    return ensured.ok ? setRecord(run, "receiving") : ensured;
+  },
+  pause: async (run) => {
+    // what was checked before, a controller may have changed since
+    run.transferred = undefined;
+    return withHead(run, (head) => pauseAll({ side: run.context.source, namespace: run.context.namespace, head }));
+  },
+  transfer: (run) =>
+    withHead(run, async (head) => {
+      const kinds = await kindsOf(run);
+      if (!kinds.ok) return kinds;
+      const transferred = await transfer(run.context, head, kinds.value);
+      if (!transferred.ok) return transferred;
+      run.transferred = transferred.value;
+      return ok(undefined);
+    }),
+  "announce-commit": (run) => withHead(run, (head) => writeHead(run.context, { ...head, phase: "committing" })),
+  commit: (run) => setRecord(run, "committed"),
+  "note-commit": (run) => withHead(run, (head) => writeHead(run.context, { ...head, phase: "committed" })),
+  "resume-target": (run) => withHead(run, (head) => resumeAll({ side: run.context.target, namespace: run.context.namespace, head })),
+  "delete-source": (run) => deleteSource(run.context),
+  finish: async (run) => {
+    const { context } = run;
+    const finished = await setRecord(run, "committed", timestamp(context.clock));
+    if (!finished.ok) return finished;
+    // the source owns no more: its own record of an earlier move to it goes, too
+    const forgotten = await deleteRecord(context.source, context.namespace);
+    run.begun = true;
+    return forgotten.ok ? deleteHead(context) : forgotten;
+  },
+};
+
+async function kindsOf(run: Run): Moved<SourceKinds> {
+  const kinds = run.kinds === undefined ? await discoverKinds(run.context.source) : ok(run.kinds);
+  if (kinds.ok) run.kinds = kinds.value;
+  return kinds;
+}
+
+async function withHead(run: Run, work: (head: JournalHead) => Moved<void>): Moved<void> {
+  return run.head === undefined ? refusal("the journal of the move was deleted while it ran") : work(run.head);
+}
+
+function setRecord(run: Run, state: "receiving" | "committed", finishedAt = ""): Moved<void> {
+  return withHead(run, async ({ id, epoch, startedAt }) => {
+    const objects = run.transferred?.objects ?? run.record?.data.objects ?? 0;
+    const digest = run.transferred?.digest ?? run.record?.data.digest ?? "";
+    const data = { id, state, epoch, source: run.source, startedAt, objects, digest, finishedAt };
+    const written = await writeRecord(run.context, run.record, data);
+    return written.ok ? ok(undefined) : written;
+  });
+}
+
+function reportOf({ last, record }: Run, durations: ReadonlyMap<MoveStep, number>, totalMs: number): MoveReport {
+  const stillPaused = (last?.pausables ?? []).filter(({ wasPaused }) => wasPaused).map(({ kind, name }) => `${kind.kind} ${name}`);
+  const { objects = 0, digest = "", epoch = 0 } = last === undefined ? {} : (record?.data ?? {});
+  return {
+    ...(last === undefined ? {} : { id: last.id }),
+    objects,
+    digest,
+    epoch,
+    stillPaused,
+    durations: Object.fromEntries(durations),
+    totalMs,
+  };
+}

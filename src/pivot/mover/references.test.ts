@@ -1,0 +1,160 @@
+/** Objects that a move follows out of the namespace, those that it copies and keeps, and those that it meets at the target. */
+import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { expectOk, type Result } from "#base";
+import { failWith, loseAnswer, startEmbeddedCluster, type FixtureObject } from "#embedded-cluster";
+import { apiVersionOf, capiMachines, defineResource, secrets, type KubeObject, type Resource } from "#kube";
+import { isUnpaused, startMoveWorld, type MoveWorld } from "../../../test/builders/move-world.ts";
+import { openCrd } from "../../../test/builders/open-crd.ts";
+import type { MoveFailure } from "./failure.ts";
+import { contextFor, MortalProcess } from "./move-crashes.test-support.ts";
+import { runMove } from "./move.ts";
+
+const infrastructure = { group: "infrastructure.cluster.x-k8s.io", version: "v1beta2", namespaced: true };
+const awsClusters = defineResource<KubeObject>({ ...infrastructure, kind: "AWSCluster", plural: "awsclusters" });
+const identities = defineResource<KubeObject>({ ...infrastructure, kind: "AWSIdentity", plural: "awsidentities", namespaced: false });
+const core = { group: "cluster.x-k8s.io", version: "v1beta2", namespaced: true };
+const classes = defineResource<KubeObject>({ ...core, kind: "ClusterClass", plural: "clusterclasses" });
+const pools = defineResource<KubeObject>({ ...core, kind: "MachinePool", plural: "machinepools" });
+
+let world: MoveWorld;
+
+beforeEach(async () => {
+  world = await startMoveWorld(0);
+  onTestFinished(() => world.close());
+  for (const cluster of [world.source, world.target]) await cluster.add(...[awsClusters, identities, classes].map(labelled));
+});
+
+const labelled = (resource: Resource): FixtureObject => {
+  const crd = openCrd(resource) as KubeObject;
+  return { ...crd, metadata: { ...crd.metadata, labels: { "clusterctl.cluster.x-k8s.io": "" } } };
+};
+const object = (resource: Resource, name: string, more: object = {}, metadata: object = {}): FixtureObject => ({
+  apiVersion: apiVersionOf(resource),
+  kind: resource.kind,
+  metadata: { name, ...(resource.namespaced ? { namespace: "c1" } : {}), ...metadata },
+  ...more,
+});
+const context = () => contextFor(world.source, world.target, new MortalProcess(undefined), 1);
+const exists = (side: "source" | "target", resource: Resource, name: string, namespace?: string) =>
+  world[side].peek(resource, { namespace, name }) !== undefined;
+const failureOf = (result: Result<unknown, MoveFailure>): MoveFailure => (result.ok ? expect.fail("not refused") : result.error);
+const ownedByCluster = () => {
+  const uid = world.source.peek<KubeObject>(defineResource({ ...core, kind: "Cluster", plural: "clusters" }), {
+    namespace: "c1",
+    name: "c1",
+  })?.metadata.uid;
+  return { ownerReferences: [{ apiVersion: "cluster.x-k8s.io/v1beta2", kind: "Cluster", name: "c1", uid }] };
+};
+
+test("an identity, its Secret and credentials of another namespace are copied and kept", async () => {
+  await world.source.add(
+    object(identities, "id", { spec: { secretRef: { name: "keys", namespace: "vault" } } }),
+    object(secrets, "keys", { data: { a: "YQ==" } }, { namespace: "vault" }),
+    object(secrets, "gcp", { data: { b: "Yg==" } }, { namespace: "vault" }),
+    object(
+      awsClusters,
+      "aws",
+      { spec: { identityRef: { kind: "AWSIdentity", name: "id" }, credentialsRef: { name: "gcp", namespace: "vault" } } },
+      ownedByCluster(),
+    ),
+  );
+  expectOk(await runMove(context()));
+  for (const side of ["source", "target"] as const) {
+    expect(exists(side, identities, "id"), side).toBe(true);
+    expect(exists(side, secrets, "keys", "vault") && exists(side, secrets, "gcp", "vault"), side).toBe(true);
+  }
+  expect([exists("source", awsClusters, "aws", "c1"), exists("target", awsClusters, "aws", "c1")]).toEqual([false, true]);
+});
+
+test("what the target already has of these is left as it is there", async () => {
+  await world.source.add(
+    object(identities, "id", { spec: { region: "source" } }),
+    object(awsClusters, "aws", { spec: { identityRef: { kind: "AWSIdentity", name: "id" } } }, ownedByCluster()),
+  );
+  await world.target.add(object(identities, "id", { spec: { region: "target" } }));
+  expectOk(await runMove(context()));
+  expect(world.target.peek(identities, { name: "id" })).toMatchObject({ spec: { region: "target" } });
+});
+
+test("a reference to an object that does not exist: refused", async () => {
+  await world.source.add(object(awsClusters, "aws", { spec: { credentialsRef: { name: "gone", namespace: "vault" } } }, ownedByCluster()));
+  expect(failureOf(await runMove(context())).message).toContain("refers to Secret vault/gone in spec.credentialsRef, which does not exist");
+});
+
+test("a class that Clusters of other namespaces use is copied and kept, and paused nowhere", async () => {
+  await world.source.add(object(classes, "shared", { spec: {} }), object(classes, "own", { spec: {} }), {
+    apiVersion: "cluster.x-k8s.io/v1beta2",
+    kind: "Cluster",
+    metadata: { name: "x", namespace: "elsewhere" },
+    spec: { topology: { classRef: { name: "shared", namespace: "c1" }, version: "v1.36.3" } },
+  });
+  expectOk(await runMove(context()));
+  expect([exists("source", classes, "shared", "c1"), exists("source", classes, "own", "c1")]).toEqual([true, false]);
+  for (const name of ["shared", "own"])
+    expect(world.target.peek<KubeObject>(classes, { namespace: "c1", name })?.metadata.annotations ?? {}, name).toEqual({});
+});
+
+test("an object of a kind that is not labelled would be lost: refused", async () => {
+  await world.source.add(openCrd(pools));
+  await world.source.add(object(pools, "p", { spec: {} }, ownedByCluster()));
+  expect(failureOf(await runMove(context())).message).toContain("MachinePool c1/p is owned by Cluster c1 and would be lost");
+});
+
+test("a source without Cluster API: refused", async () => {
+  const bare = await startEmbeddedCluster({ seed: 31 });
+  onTestFinished(() => bare.close());
+  const from = contextFor(bare, world.target, new MortalProcess(undefined), 1);
+  expect(failureOf(await runMove(from)).message).toContain("is Cluster API installed there?");
+});
+
+const met: readonly { name: string; metadata: object; want: string }[] = [
+  { name: "an object of something else", metadata: {}, want: "Machine c1/c1-cp-1 exists at the target already; delete it there" },
+  {
+    name: "an unfinished copy of another object",
+    metadata: { annotations: { "lattice.dev/copy-of": "other" } },
+    want: "is an unfinished copy of another object",
+  },
+];
+
+test.for(met)("$name appears at the target during the transfer: refused", async ({ metadata, want }) => {
+  const appear = async () => {
+    await world.target.add(
+      object(
+        capiMachines,
+        "c1-cp-1",
+        { spec: { clusterName: "z", bootstrap: { dataSecretName: "x" }, infrastructureRef: { apiGroup: "a.b", kind: "K", name: "n" } } },
+        metadata,
+      ),
+    );
+  };
+  let isThere = false;
+  world.target.intercept({ verb: "create", resource: "clusters" }, async (_action, next) => {
+    if (!isThere) await appear();
+    isThere = true;
+    return next();
+  });
+  expect(failureOf(await runMove(context())).message).toContain(want);
+  expect(isUnpaused(world.target, "c1")).toBe(false);
+});
+
+test("answers that are lost and errors that pass are repeated, and the move ends as any other", { timeout: 60_000 }, async () => {
+  world.target.intercept({ verb: "create", resource: "machines", times: 1 }, loseAnswer());
+  world.target.intercept({ verb: "create", resource: "secrets", times: 2 }, failWith("server-error"));
+  world.target.intercept({ verb: "patch", resource: "kubeadmconfigs", times: 2 }, failWith("conflict"));
+  world.source.intercept({ verb: "delete", resource: "machines", times: 1 }, loseAnswer());
+  world.source.intercept({ verb: "list", resource: "machines", times: 5 }, failWith("unavailable"));
+  expectOk(await runMove(context()));
+  expect([isUnpaused(world.target, "c1"), exists("source", capiMachines, "c1-cp-1", "c1")]).toEqual([true, false]);
+  const mark = world.target.peek<KubeObject>(capiMachines, { namespace: "c1", name: "c1-cp-1" })?.metadata.annotations;
+  expect(mark).toEqual({ "example.com/team": "a" });
+});
+
+test("an API server that refuses a write ends the move with its message, and the next run finishes it", async () => {
+  world.target.intercept({ verb: "create", resource: "machines", times: 1 }, failWith("forbidden"));
+  const failure = failureOf(await runMove(context()));
+  expect(failure).toMatchObject({
+    kind: "failed",
+    message: expect.stringContaining("the target could not create Machine c1/c1-cp-1: ") as unknown,
+  });
+  expectOk(await runMove(context()));
+});

@@ -1,0 +1,107 @@
+/**
+ * The specification of a move: from what can be observed on both sides, the next step. Pure; the mover performs exactly these steps, and the
+ * tests check the invariants below over all orders of crashes, lost answers and partitions.
+ *
+ * 1. Never are both sides unpaused.
+ * 2. Never is an object without a copy that is complete: the source deletes only after the target has answered that it owns.
+ * 3. Once the target has recorded the commit, the source is never unpaused by a move again.
+ * 4. After `committing` is in the journal the outcome is in doubt until the target answers: the source stays paused, and an abort is refused.
+ */
+
+/** What the journal at the source has recorded. */
+export type JournalPhase = "intent" | "committing" | "committed";
+/** What the target has recorded. */
+export type RecordState = "receiving" | "committed" | "revoked";
+
+export type TargetRecord = {
+  readonly id: string;
+  readonly state: RecordState;
+  /** Of a move from the same source: without a journal there, it is what an ended one has left. */
+  readonly sameSource: boolean;
+};
+
+export type MoveView = {
+  readonly journal: { readonly id: string; readonly phase: JournalPhase } | undefined;
+  /** "unknown": the target does not answer. */
+  readonly record: TargetRecord | "none" | "unknown";
+  /** Every Cluster and ClusterClass that is moved is paused, at the source. */
+  readonly sourcePaused: boolean;
+  /** Counts and hashes of both sides are equal, checked since the source is paused. */
+  readonly verified: boolean;
+  /** What was not paused before the move is unpaused at the target. */
+  readonly targetResumed: boolean;
+  /** Objects are left to delete at the source. */
+  readonly sourceHasObjects: boolean;
+};
+
+export type MoveStep =
+  | "write-intent"
+  | "register"
+  | "pause"
+  | "transfer"
+  | "announce-commit"
+  | "commit"
+  | "note-commit"
+  | "resume-target"
+  | "delete-source"
+  | "finish"
+  | "done";
+
+export type MoveDecision = { readonly step: MoveStep } | { readonly refused: string };
+
+const step = (name: MoveStep): MoveDecision => ({ step: name });
+const refused = (why: string): MoveDecision => ({ refused: why });
+
+export function nextStep(view: MoveView): MoveDecision {
+  const { journal, record } = view;
+  if (record === "unknown") return refused("the target does not answer; nothing is changed until it does, and the source stays as it is");
+  if (journal === undefined) return view.sourceHasObjects ? step("write-intent") : step("done");
+  const ours = record !== "none" && record.id === journal.id ? record.state : undefined;
+  if (ours === "revoked") return refused("this move is being aborted; run the same command with --abort until it has ended");
+  if (journal.phase === "committed") return ours === "committed" ? afterCommit(view) : refused(LOST_RECORD);
+  if (!view.sourcePaused && ours !== undefined) return step("pause");
+  if (ours === "committed") return step("note-commit");
+  if (ours === undefined) return journal.phase === "intent" ? register(record) : refused(LOST_RECORD);
+  if (!view.verified) return step("transfer");
+  return journal.phase === "intent" ? step("announce-commit") : step("commit");
+}
+
+function register(record: TargetRecord | "none"): MoveDecision {
+  if (record === "none" || record.state !== "receiving" || record.sameSource) return step("register");
+  return refused(`the target is receiving another move (${record.id}); finish or abort that one first`);
+}
+
+const LOST_RECORD =
+  "the target has lost its record of this move, so whether it owns the clusters is in doubt; the source stays paused: compare both sides, then delete the copies of one of them";
+
+function afterCommit(view: MoveView): MoveDecision {
+  if (!view.sourcePaused) return step("pause");
+  if (!view.targetResumed) return step("resume-target");
+  return view.sourceHasObjects ? step("delete-source") : step("finish");
+}
+
+export type AbortStep = "revoke" | "delete-copies" | "resume-source" | "forget" | "done";
+export type AbortDecision = { readonly step: AbortStep } | { readonly refused: string };
+
+export type AbortView = Pick<MoveView, "journal" | "record"> & {
+  readonly targetHasCopies: boolean;
+  /** What was not paused before the move is unpaused at the source. */
+  readonly sourceResumed: boolean;
+};
+
+/** The way back, which ends where the target may own the clusters. The record is revoked first: a commit that is still on its way then fails. */
+export function nextAbortStep({ journal, record, targetHasCopies, sourceResumed }: AbortView): AbortDecision {
+  if (journal === undefined) return { step: "done" };
+  if (record === "unknown") {
+    const doubt = journal.phase === "intent" ? "its copies cannot be deleted" : "whether it owns the clusters is in doubt";
+    return { refused: `the target does not answer, so ${doubt}; try again when it does` };
+  }
+  const ours = record !== "none" && record.id === journal.id ? record.state : undefined;
+  if (journal.phase === "committed" || ours === "committed") return { refused: OWNED };
+  if (ours === undefined && journal.phase === "committing") return { refused: LOST_RECORD };
+  if (ours === "receiving") return { step: "revoke" };
+  if (ours === "revoked" && targetHasCopies) return { step: "delete-copies" };
+  return sourceResumed ? { step: "forget" } : { step: "resume-source" };
+}
+
+const OWNED = "the target owns the clusters already; run the same command without --abort to finish the move";

@@ -1,0 +1,262 @@
+/**
+ * Two clusters with the reduced kinds of Cluster API, and at the source a provisioned cluster as its controllers leave it: owners, finalizers,
+ * status, several field managers. No controller runs: only the move writes.
+ */
+import { expectOk } from "#base";
+import { providerInventory, reducedCapiCrds } from "#bundle";
+import { startEmbeddedCluster, type EmbeddedCluster } from "#embedded-cluster";
+import {
+  apiVersionOf,
+  capiClusters,
+  capiMachineDeployments,
+  capiMachines,
+  capiMachineSets,
+  clusterResourceSetBindings,
+  clusterResourceSets,
+  configMaps,
+  devClusters,
+  devMachines,
+  devMachineTemplates,
+  fieldAt,
+  isJsonObject,
+  keyText,
+  kubeadmConfigs,
+  kubeadmConfigTemplates,
+  kubeadmControlPlanes,
+  namespaces,
+  parseKey,
+  secrets,
+  type Json,
+  type JsonObject,
+  type KubeObject,
+  type Resource,
+} from "#kube";
+import type { KubeClient } from "#kube-client";
+
+const MOVED_KINDS: readonly Resource[] = [
+  capiClusters,
+  capiMachineDeployments,
+  capiMachineSets,
+  capiMachines,
+  kubeadmControlPlanes,
+  kubeadmConfigs,
+  kubeadmConfigTemplates,
+  devClusters,
+  devMachines,
+  devMachineTemplates,
+  clusterResourceSets,
+  clusterResourceSetBindings,
+  secrets,
+  configMaps,
+];
+
+export type MoveWorld = {
+  readonly source: EmbeddedCluster;
+  readonly target: EmbeddedCluster;
+  readonly close: () => Promise<void>;
+};
+
+/** A cluster that Cluster API is installed in. */
+async function startManagementCluster(seed: number): Promise<EmbeddedCluster> {
+  const cluster = await startEmbeddedCluster({ seed, logActions: false });
+  await cluster.add(...reducedCapiCrds("docker"), ...providerInventory("docker"));
+  return cluster;
+}
+
+/** `seed`: the clusters of another seed have other uids. */
+export async function startMoveWorld(machines = 2, seed = 1): Promise<MoveWorld> {
+  const [source, target] = [await startManagementCluster(seed), await startManagementCluster(seed + 1)];
+  await makeProvisioned(source.client, "c1", machines);
+  return {
+    source,
+    target,
+    close: async () => {
+      await source.close();
+      await target.close();
+    },
+  };
+}
+
+type Owner = { readonly resource: Resource; readonly object: KubeObject };
+type Parts = { readonly owner?: Owner; readonly spec?: JsonObject; readonly status?: JsonObject; readonly more?: JsonObject };
+
+/** The objects of a cluster `name` in a namespace of that name, with `machines` workers and one control-plane machine. */
+export async function makeProvisioned(client: KubeClient, name: string, machines: number): Promise<void> {
+  await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
+  const make = async (resource: Resource, objectName: string, { owner, spec, status, more }: Parts = {}): Promise<Owner> => {
+    const ownerReferences = owner === undefined ? {} : { ownerReferences: [referenceTo(owner)] };
+    const isCustom = resource.group !== "";
+    const metadata = {
+      name: objectName,
+      namespace: name,
+      labels: { "cluster.x-k8s.io/cluster-name": name },
+      ...(isCustom ? { annotations: { "example.com/team": "a" }, finalizers: [`${resource.plural}.cluster.x-k8s.io`] } : {}),
+      ...ownerReferences,
+    };
+    const object = { apiVersion: apiVersionOf(resource), kind: resource.kind, metadata, ...(spec === undefined ? {} : { spec }), ...more };
+    let created = expectOk(await client.apply<KubeObject>(resource, object as KubeObject, { fieldManager: "capi-user" }));
+    const key = { namespace: name, name: objectName };
+    const label = { metadata: { labels: { "example.com/added": "1" } } };
+    created = expectOk(await client.patch<KubeObject>(resource, key, { type: "merge", patch: label }, { fieldManager: "manager" }));
+    if (status !== undefined) {
+      const options = { fieldManager: "manager", subresource: "status" as const };
+      created = expectOk(await client.patch<KubeObject>(resource, key, { type: "merge", patch: { status } }, options));
+    }
+    return { resource, object: created };
+  };
+  const reference = (resource: Resource, to: string) => ({ apiGroup: resource.group, kind: resource.kind, name: to });
+  const cluster = await make(capiClusters, name, {
+    spec: {
+      clusterNetwork: { serviceDomain: "cluster.local" },
+      infrastructureRef: reference(devClusters, name),
+      controlPlaneRef: reference(kubeadmControlPlanes, `${name}-cp`),
+    },
+    status: {
+      initialization: { infrastructureProvisioned: true, controlPlaneInitialized: true },
+      conditions: [condition("ControlPlaneInitialized"), condition("Available")],
+      observedGeneration: 1,
+    },
+  });
+  const ready = { status: { conditions: [condition("Ready")] } };
+  await make(devClusters, name, { owner: cluster, spec: { backend: { inMemory: {} } }, ...ready });
+  const template = (at: string) =>
+    make(devMachineTemplates, at, { owner: cluster, spec: { template: { spec: { backend: { inMemory: {} } } } } });
+  await template(`${name}-cp`);
+  await template(`${name}-md`);
+  await make(kubeadmConfigTemplates, `${name}-md`, { owner: cluster, spec: { template: { spec: {} } } });
+  const files = [{ path: "/etc/token", contentFrom: { secret: { name: "bootstrap-token", key: "token" } } }];
+  const plane = await make(kubeadmControlPlanes, `${name}-cp`, {
+    owner: cluster,
+    spec: {
+      replicas: 1,
+      version: "v1.36.3",
+      machineTemplate: { spec: { infrastructureRef: reference(devMachineTemplates, `${name}-cp`) } },
+      kubeadmConfigSpec: { files },
+    },
+    status: { replicas: 1, observedGeneration: 1, conditions: [condition("Available")] },
+  });
+  const data = (text: string): JsonObject => ({ type: "Opaque", data: { value: Buffer.from(text).toString("base64") } });
+  await make(secrets, "bootstrap-token", { more: data("t") });
+  for (const purpose of ["ca", "etcd", "sa", "proxy"]) await make(secrets, `${name}-${purpose}`, { owner: plane, more: data(purpose) });
+  await make(secrets, `${name}-kubeconfig`, { more: data("kubeconfig") });
+  await make(secrets, "unrelated", { more: data("x") });
+  const workload = (clusterName: string) => ({
+    clusterName,
+    template: { spec: { clusterName, version: "v1.36.3", bootstrap: {}, infrastructureRef: reference(devMachineTemplates, `${name}-md`) } },
+  });
+  const selector = { matchLabels: { a: "b" } };
+  const deployment = await make(capiMachineDeployments, `${name}-md`, {
+    owner: cluster,
+    spec: { ...workload(name), replicas: machines, selector },
+    status: { replicas: machines, observedGeneration: 1 },
+  });
+  const set = await make(capiMachineSets, `${name}-md-1`, {
+    owner: deployment,
+    spec: { ...workload(name), replicas: machines, selector },
+    status: { replicas: machines, observedGeneration: 1 },
+  });
+  const machine = async (at: string, owner: Owner) => {
+    const made = await make(capiMachines, at, {
+      owner,
+      spec: {
+        clusterName: name,
+        version: "v1.36.3",
+        bootstrap: { configRef: reference(kubeadmConfigs, at), dataSecretName: at },
+        infrastructureRef: reference(devMachines, at),
+        providerID: `in-memory:////${at}`,
+      },
+      status: { phase: "Running", nodeRef: { name: at }, conditions: [condition("Ready")] },
+    });
+    await make(devMachines, at, { owner: made, spec: { backend: { inMemory: {} } }, ...ready });
+    const config = await make(kubeadmConfigs, at, { owner: made, spec: {}, ...ready });
+    await make(secrets, at, { owner: config, more: data(`bootstrap ${at}`) });
+  };
+  await machine(`${name}-cp-1`, plane);
+  for (let at = 1; at <= machines; at += 1) await machine(`${name}-md-1-${at}`, set);
+  const crs = await make(clusterResourceSets, `${name}-crs`, {
+    spec: {
+      clusterSelector: { matchLabels: { a: "b" } },
+      resources: [{ kind: "ConfigMap", name: `${name}-addon` }],
+      strategy: "ApplyOnce",
+    },
+  });
+  await make(configMaps, `${name}-addon`, { owner: crs, more: { data: { key: "value" } } });
+  await make(clusterResourceSetBindings, name, { spec: { clusterName: name, bindings: [] } });
+}
+
+function condition(type: string): JsonObject {
+  return { type, status: "True", reason: "Test", message: "", lastTransitionTime: "2026-01-01T00:00:00Z", observedGeneration: 1 };
+}
+
+function referenceTo({ resource, object: { metadata } }: Owner) {
+  const { name, uid = "" } = metadata;
+  return { apiVersion: apiVersionOf(resource), kind: resource.kind, name, uid, controller: true, blockOwnerDeletion: true };
+}
+
+/** All objects of the kinds of a move, by "kind namespace/name", without what every server sets anew; owners by name. */
+export async function contentsOf(client: KubeClient, namespace: string): Promise<ReadonlyMap<string, Json>> {
+  const found = new Map<string, Json>();
+  for (const resource of MOVED_KINDS) {
+    const list = expectOk(await client.list<KubeObject>(resource, { namespace }));
+    const uids = new Map<string, string>();
+    for (const item of list.items) uids.set(item.metadata.uid ?? "", item.metadata.name);
+    for (const item of list.items) {
+      const { uid: _uid, resourceVersion: _version, creationTimestamp: _time, generation: _generation, ...metadata } = item.metadata;
+      const owners = (metadata.ownerReferences ?? []).map(({ uid: _owner, ...owner }) => owner);
+      const { name } = metadata;
+      if (name.startsWith("lattice-move") || name === "kube-root-ca.crt") continue;
+      const body = { ...(item as unknown as JsonObject), metadata: { ...metadata, ownerReferences: owners } as unknown as Json };
+      found.set(`${resource.kind} ${keyText({ namespace, name })}`, body);
+    }
+  }
+  return found;
+}
+
+/** Owner references whose owner does not exist with that uid. */
+export async function danglingOwners(client: KubeClient, namespace: string): Promise<readonly string[]> {
+  const all: KubeObject[] = [];
+  for (const resource of MOVED_KINDS) {
+    const list = expectOk(await client.list<KubeObject>(resource, { namespace }));
+    all.push(...list.items.map((item) => ({ ...item, kind: resource.kind })));
+  }
+  const uids = new Set(all.map(({ metadata }) => metadata.uid));
+  return all.flatMap(({ kind, metadata }) =>
+    (metadata.ownerReferences ?? [])
+      .filter(({ uid }) => !uids.has(uid))
+      .map((owner) => `${kind} ${metadata.name} -> ${owner.kind} ${owner.name}`),
+  );
+}
+
+/** Whether a Cluster exists and is not paused. */
+export function isUnpaused(cluster: EmbeddedCluster, name: string): boolean {
+  const found = cluster.peek(capiClusters, { namespace: name, name });
+  return isJsonObject(found) && fieldAt(found, "spec", "paused") !== true;
+}
+
+/** What was wrong after any write; empty when nothing was. */
+export function observeInvariants({ source, target }: MoveWorld, names: Iterable<string>): { readonly wrong: string[] } {
+  const wrong: string[] = [];
+  const kinds = new Map(MOVED_KINDS.map((resource) => [resource.kind, resource]));
+  const places = [...names].flatMap((name) => {
+    const resource = kinds.get(name.split(" ")[0] ?? "");
+    return resource === undefined ? [] : [{ name, resource, key: parseKey(name.split(" ")[1] ?? "") }];
+  });
+  const check = (verb: string) => {
+    if (isUnpaused(source, "c1") && isUnpaused(target, "c1")) wrong.push("both sides are unpaused");
+    if (verb !== "delete") return;
+    for (const { name, resource, key } of places) {
+      const exists = source.peek<KubeObject>(resource, key) ?? target.peek<KubeObject>(resource, key);
+      if (exists === undefined) wrong.push(`${name} is on neither side`);
+    }
+  };
+  for (const cluster of [source, target]) {
+    for (const verb of ["create", "update", "patch", "delete"] as const) {
+      cluster.intercept({ verb, times: Number.POSITIVE_INFINITY }, async (_action, next) => {
+        const answer = await next();
+        check(verb);
+        return answer;
+      });
+    }
+  }
+  return { wrong };
+}
