@@ -51,6 +51,8 @@ export const DEFAULT_LIMITS: RunnerLimits = {
   cancelMs: 5_000,
 };
 
+const TURN_MS = 20;
+
 export type RunnerOptions = {
   readonly controller: BoundController;
   readonly informers: InformerSet;
@@ -77,6 +79,7 @@ export class Runner {
   readonly #seconds: Histogram;
   readonly #inWork = new Map<string, number>();
   #workers = 0;
+  #turnBegan = 0;
   #state: "new" | "running" | "ending" = "new";
 
   constructor(options: RunnerOptions) {
@@ -134,8 +137,20 @@ export class Runner {
       this.#requeue(key, await this.#guarded(key, inFlight));
       this.#inWork.delete(key);
       this.#queue.done(key);
+      await this.#giveTurn();
     }
     this.#workers -= 1;
+  }
+
+  /**
+   * Passes that find everything as it should be wait for no request: without a pause, workers would hold the event loop until the queue is empty. With
+   * thousands of objects that takes seconds, in which no health check is answered.
+   */
+  async #giveTurn(): Promise<void> {
+    const { clock } = this.#options;
+    if (clock.monotonic() - this.#turnBegan < TURN_MS) return;
+    await new Promise((resolve) => setImmediate(resolve));
+    this.#turnBegan = clock.monotonic();
   }
 
   /** A reconciler does not throw; if it or the tracer does, this pass fails and the worker continues. */
