@@ -79,7 +79,8 @@ export class Runner {
   readonly #seconds: Histogram;
   readonly #inWork = new Map<string, number>();
   #workers = 0;
-  #turnBegan = 0;
+  /** Of the present turn of the event loop, if a pass has begun in it. */
+  #turnBegan: number | undefined;
   #state: "new" | "running" | "ending" = "new";
 
   constructor(options: RunnerOptions) {
@@ -134,6 +135,7 @@ export class Runner {
     this.#workers += 1;
     for (let key = await this.#queue.take(ending); key !== undefined; key = await this.#queue.take(ending)) {
       this.#inWork.set(key, this.#options.clock.monotonic());
+      this.#noteTurn();
       this.#requeue(key, await this.#guarded(key, inFlight));
       this.#inWork.delete(key);
       this.#queue.done(key);
@@ -147,10 +149,14 @@ export class Runner {
    * thousands of objects that takes seconds, in which no health check is answered.
    */
   async #giveTurn(): Promise<void> {
-    const { clock } = this.#options;
-    if (clock.monotonic() - this.#turnBegan < TURN_MS) return;
+    if (this.#turnBegan === undefined || this.#options.clock.monotonic() - this.#turnBegan < TURN_MS) return;
     await new Promise((resolve) => setImmediate(resolve));
-    this.#turnBegan = clock.monotonic();
+  }
+
+  #noteTurn(): void {
+    if (this.#turnBegan !== undefined) return;
+    this.#turnBegan = this.#options.clock.monotonic();
+    setImmediate(() => (this.#turnBegan = undefined));
   }
 
   /** A reconciler does not throw; if it or the tracer does, this pass fails and the worker continues. */
