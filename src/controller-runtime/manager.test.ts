@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { err, ok, sleep } from "#base";
+import { err, ok, sleep, type Clock } from "#base";
 import { failWith } from "#embedded-cluster";
 import { configMap, configMaps, ControllerWorld, secrets, widget, widgets } from "../../test/builders/controller-world.ts";
 import { widgetController } from "../../test/builders/widget-controller.ts";
-import { type ReadRuntime } from "./controller.ts";
+import { nothing, type ReadRuntime } from "./controller.ts";
 import { createManager } from "./manager.ts";
 
 const names = async (world: ControllerWorld) => (await world.objects(configMaps)).map(({ metadata }) => metadata.name);
@@ -17,6 +17,31 @@ test("a tracer that throws does not end a worker", async () => {
   expect(spans).toBeGreaterThan(1);
   expect(manager.health().live).toBe(true);
   expect(world.lines.some(({ message }) => message === "runner met a bug")).toBe(true);
+  await world.end();
+});
+
+test("passes that wait for nothing leave turns of the event loop to others", async () => {
+  await using world = await ControllerWorld.open();
+  for (let at = 0; at < 100; at += 1) await world.put(widgets, widget(`w-${at}`));
+  let [spentMs, turn, isDone] = [0, 0, false];
+  const nextTurn = () => void (isDone || setImmediate(() => ((turn += 1), nextTurn())));
+  nextTurn();
+  const passes = new Map<number, number>();
+  const observe = () => {
+    spentMs += 10; // of processor time
+    passes.set(turn, (passes.get(turn) ?? 0) + 1);
+    return Promise.resolve(ok({ count: 0 }));
+  };
+  const clock: Clock = {
+    now: () => world.clock.now(),
+    monotonic: () => world.clock.monotonic() + spentMs,
+    after: (ms, run) => world.clock.after(ms, run),
+  };
+  world.start([widgetController({ observe, plan: () => nothing, writesStatus: false })], { clock });
+  await world.clock.advance(100);
+  await expect.poll(() => [...passes.values()].reduce((sum, count) => sum + count, 0), { interval: 1 }).toBeGreaterThanOrEqual(100);
+  isDone = true;
+  expect(Math.max(...passes.values())).toBeLessThanOrEqual(10);
   await world.end();
 });
 

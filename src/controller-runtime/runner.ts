@@ -51,6 +51,8 @@ export const DEFAULT_LIMITS: RunnerLimits = {
   cancelMs: 5_000,
 };
 
+const TURN_MS = 20;
+
 export type RunnerOptions = {
   readonly controller: BoundController;
   readonly informers: InformerSet;
@@ -77,6 +79,8 @@ export class Runner {
   readonly #seconds: Histogram;
   readonly #inWork = new Map<string, number>();
   #workers = 0;
+  /** Of the present turn of the event loop, if a pass has begun in it. */
+  #turnBegan: number | undefined;
   #state: "new" | "running" | "ending" = "new";
 
   constructor(options: RunnerOptions) {
@@ -131,11 +135,28 @@ export class Runner {
     this.#workers += 1;
     for (let key = await this.#queue.take(ending); key !== undefined; key = await this.#queue.take(ending)) {
       this.#inWork.set(key, this.#options.clock.monotonic());
+      this.#noteTurn();
       this.#requeue(key, await this.#guarded(key, inFlight));
       this.#inWork.delete(key);
       this.#queue.done(key);
+      await this.#giveTurn();
     }
     this.#workers -= 1;
+  }
+
+  /**
+   * Passes that find everything as it should be wait for no request: without a pause, workers would hold the event loop until the queue is empty. With
+   * thousands of objects that takes seconds, in which no health check is answered.
+   */
+  async #giveTurn(): Promise<void> {
+    if (this.#turnBegan === undefined || this.#options.clock.monotonic() - this.#turnBegan < TURN_MS) return;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  #noteTurn(): void {
+    if (this.#turnBegan !== undefined) return;
+    this.#turnBegan = this.#options.clock.monotonic();
+    setImmediate(() => (this.#turnBegan = undefined));
   }
 
   /** A reconciler does not throw; if it or the tracer does, this pass fails and the worker continues. */
