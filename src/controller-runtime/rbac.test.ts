@@ -8,6 +8,7 @@ const resource = (group: string, plural: string): Resource =>
   defineResource<KubeObject>({ group, version: "v1", kind: plural, plural, namespaced: true });
 const widgets = resource("lattice.dev", "widgets");
 const deployments = resource("apps", "deployments");
+const gateways = resource("gateway.networking.k8s.io", "gateways");
 const nodes = resource("", "nodes");
 const pods = resource("", "pods");
 const claims: Resource = { ...resource("", "persistentvolumeclaims"), kind: "PersistentVolumeClaim" };
@@ -105,8 +106,13 @@ const rows: readonly Row[] = [
   },
   {
     name: "an optional kind may be installed later",
+    given: [{ name: "a", reconciles: pods, writesStatus: false, reads: [gateways], optional: [gateways] }],
+    want: [`: pods: ${READS}`, DEFINITIONS, EVENTS, `gateway.networking.k8s.io: gateways: ${WATCHES}`],
+  },
+  {
+    name: "a group without a dot has no definitions, also when a kind of it is optional",
     given: [{ name: "a", reconciles: pods, writesStatus: false, reads: [deployments], optional: [deployments] }],
-    want: [`: pods: ${READS}`, DEFINITIONS, `apps: deployments: ${WATCHES}`, EVENTS],
+    want: [`: pods: ${READS}`, `apps: deployments: ${WATCHES}`, EVENTS],
   },
 ];
 
