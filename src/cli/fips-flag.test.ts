@@ -16,6 +16,7 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   compile: ["-f", "x"],
   diff: ["-f", "x"],
   why: ["a", "b"],
+  move: ["--to-kubeconfig", "x"],
   stop: ["x"],
   start: ["x"],
   patch: ["-f", "x", "-p", "{}"],
