@@ -2,6 +2,7 @@
  * Kinds that are installed while controllers run, and objects without owner references, on a real API server. The controllers have a clock of their own,
  * which advances by less than the time to their next attempt: a kind is noticed by a watch or not at all.
  */
+import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectOk, FakeClock, MetricsRegistry, noTracing, ok, silentLogger, systemClock } from "#base";
 import { bindController, createManager, defineController, type BoundController, type ControllerManager } from "#controller-runtime";
@@ -79,6 +80,8 @@ async function manage(
 
 /** Advances the clock in small steps, while the server answers in real time. */
 const STEPS = 50;
+/** An attempt that began has its answer by then; a later answer makes the wait longer, and nothing else. */
+const ANSWER_MS = 300;
 function stepped<T>(what: string, clock: FakeClock, check: () => Promise<T | undefined>, stepMs = 100): Promise<T> {
   let left = STEPS;
   return eventually(what, async () => {
@@ -104,8 +107,14 @@ test("a controller gets an optional kind when its definition is established, and
   const { manager, clock } = await manage([bindController(controller, {})]);
   const failures = () =>
     Number(/, (\d+) failures/.exec(manager.health().details[`informer ${groupResourceOf(gadgets)}/v1`] ?? "")?.[1] ?? 0);
-  // until the next attempt is 30 seconds away
-  await stepped("attempts are 30 seconds apart", clock, () => Promise.resolve(when(failures() >= 8)), 5_000);
+  // a minute without another attempt: definitions are watched, and it waits for them
+  const stays = async () => {
+    const before = failures();
+    await clock.advance(60_000);
+    await wait(ANSWER_MS);
+    return when(before > 0 && failures() === before);
+  };
+  await stepped("the next attempt is minutes away", clock, stays);
   expect([manager.health().ready, manager.cache.isServed(gadgets)]).toEqual([true, false]);
   await install(gadgets);
   await create(gadgets, object(gadgets, "g"));
