@@ -4,13 +4,19 @@
  * kinds are served. Pure.
  */
 import { err, ok, type Result } from "#base";
-import { field, fieldAt, formatYamlDocuments, type ConfigMap, type KubeObject } from "#kube";
+import { describeObject, field, fieldAt, formatYamlDocuments, type ConfigMap, type KubeObject } from "#kube";
 import { readObjects } from "./component-objects.ts";
 
 export const DEFERRED_OBJECTS = "lattice-deferred-objects";
 const KEY = "objects.yaml";
 /** `kubectl apply` copies the ConfigMap into an annotation, which may have 256 KiB. */
 const MAX_TEXT = 200_000;
+
+/**
+ * Groups whose kinds are never deferred. The operator has more rights than those who may write ConfigMaps of its namespace, and must not apply for them what
+ * opens the mesh or makes workloads. (Groups of Kubernetes itself have no dot, or end with ".k8s.io"; those of Cluster API end with "x-k8s.io".)
+ */
+const NEVER_DEFERRED = /^[^.]*$|\.k8s\.io$|(^|\.)(lattice\.dev|cilium\.io|istio\.io)$/;
 
 /** Where the ConfigMap is, and the ServiceAccount that applies its objects. */
 export type DeferredTo = { readonly namespace: string; readonly serviceAccount: string };
@@ -21,6 +27,8 @@ export function deferCustomObjects(objects: readonly KubeObject[], to: DeferredT
   const isDeferred = (object: KubeObject) => definitions.has(kindOf(object));
   const deferred = objects.filter(isDeferred);
   if (deferred.length === 0) return ok(objects);
+  const refused = refusalOf(deferred);
+  if (refused !== undefined) return err(refused);
   const text = formatYamlDocuments(deferred);
   if (text.length > MAX_TEXT) return err(`the objects of kinds that the manifests define have more than ${MAX_TEXT} characters`);
   const used = [...new Set(deferred.map(kindOf))].flatMap((kind) => definitions.get(kind) ?? []);
@@ -31,7 +39,14 @@ export function parseDeferredObjects({ data }: ConfigMap): Result<readonly KubeO
   const text = data?.[KEY];
   if (text === undefined) return err(`ConfigMap ${DEFERRED_OBJECTS} has no key ${KEY}`);
   const read = readObjects(text, `ConfigMap ${DEFERRED_OBJECTS}`);
-  return read.ok ? ok(read.value.objects) : read;
+  if (!read.ok) return read;
+  const refused = refusalOf(read.value.objects);
+  return refused === undefined ? ok(read.value.objects) : err(refused);
+}
+
+function refusalOf(objects: readonly KubeObject[]): string | undefined {
+  const refused = objects.find((object) => NEVER_DEFERRED.test(groupOf(object)));
+  return refused === undefined ? undefined : `${describeObject(refused)} cannot be in ConfigMap ${DEFERRED_OBJECTS}: apply it yourself`;
 }
 
 function isDefinition({ apiVersion, kind }: KubeObject): boolean {
@@ -42,8 +57,12 @@ function definedKind(definition: KubeObject): string {
   return `${textAt(definition, "spec", "group")} ${textAt(definition, "spec", "names", "kind")}`;
 }
 
-function kindOf({ apiVersion, kind }: KubeObject): string {
-  return `${apiVersion.includes("/") ? apiVersion.slice(0, apiVersion.indexOf("/")) : ""} ${kind}`;
+function groupOf({ apiVersion }: KubeObject): string {
+  return apiVersion.includes("/") ? apiVersion.slice(0, apiVersion.indexOf("/")) : "";
+}
+
+function kindOf(object: KubeObject): string {
+  return `${groupOf(object)} ${object.kind}`;
 }
 
 function textAt(object: KubeObject, ...path: readonly string[]): string {

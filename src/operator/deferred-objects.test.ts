@@ -103,6 +103,25 @@ describe("deferred objects", () => {
     expect(await world.names()).toEqual(ALL);
   });
 
+  test.each([
+    { apiVersion: "v1", kind: "Secret" },
+    { apiVersion: "apps/v1", kind: "Deployment" },
+    { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRoleBinding" },
+    { apiVersion: "lattice.dev/v1alpha1", kind: "LatticeService" },
+    { apiVersion: "security.istio.io/v1", kind: "AuthorizationPolicy" },
+    { apiVersion: "cilium.io/v2", kind: "CiliumNetworkPolicy" },
+  ])(
+    "are refused as a whole when one is a $kind: writers of ConfigMaps have less rights than the operator",
+    async ({ apiVersion, kind }) => {
+      const world = await setUp(
+        ...providerCrd,
+        deferred([...providers, { apiVersion, kind, metadata: { name: "open", namespace: "default" } }]),
+      );
+      expect(world.lines.join("\n")).toContain(`${kind} default/open cannot be in ConfigMap ${DEFERRED_OBJECTS}`);
+      expect(await world.names()).toEqual([]);
+    },
+  );
+
   test("that cannot be read change nothing, and end with the operator", async () => {
     const world = await setUp(
       ...providerCrd,
