@@ -5,4 +5,4 @@ export type { MoveFailure } from "./mover/failure.ts";
 export type { MoveReport } from "./mover/move.ts";
 export { abortNamespaceMove, moveNamespace, planNamespaceMove, type MoveOptions, type PlannedMove } from "./mover/move-namespace.ts";
 export { HEAD_NAME as MOVE_JOURNAL, RECORD_NAME as MOVE_RECORD } from "./journal/records.ts";
-export { ownershipOf, type NamespaceOwnership } from "./ownership/owner.ts";
+export { ownershipOf, type NamespaceOwnership } from "./journal/owner.ts";

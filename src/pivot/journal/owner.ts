@@ -4,7 +4,7 @@
  * Both sides of a move ask this before they write Cluster API objects: a side that is moving writes none, whichever direction the move has.
  */
 import type { KubeObject } from "#kube";
-import { parseRecord } from "../journal/records.ts";
+import { parseRecord } from "./records.ts";
 
 export type NamespaceOwnership =
   /** No move has ended here: the side that made the objects owns them. */

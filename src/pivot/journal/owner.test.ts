@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { KubeObject } from "#kube";
-import { recordObject, type TargetRecordData } from "../journal/records.ts";
+import { recordObject, type TargetRecordData } from "./records.ts";
 import { ownershipOf, type NamespaceOwnership, type OwnershipTraces } from "./owner.ts";
 
 function record(state: TargetRecordData["state"]): KubeObject {
