@@ -19,6 +19,7 @@ import { registerOperator } from "./operator.ts";
 import { registerPatch } from "./patch.ts";
 import { registerRbac } from "./rbac.ts";
 import { registerStatus } from "./status.ts";
+import { registerTree } from "./tree.ts";
 import { registerUp } from "./up.ts";
 import { registerValidate } from "./validate.ts";
 import { registerVersion } from "./version.ts";
@@ -41,6 +42,7 @@ export const COMMANDS: readonly RegisterCommand[] = [
   registerRbac,
   registerOperator,
   registerBundle,
+  registerTree,
   registerCerts,
   registerMove,
   registerPatch,
