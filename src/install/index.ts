@@ -18,4 +18,5 @@ export {
   type InstallProgress,
   type RunOptions,
 } from "./run-install.ts";
-export { makeCell, type AppliedBeside } from "./steps.ts";
+export { makeCell, type NewCell } from "./make-cell.ts";
+export type { AppliedBeside } from "./steps.ts";

@@ -1,25 +1,15 @@
 /** The steps of an installation and of its reverse. Each may be repeated after a crash at any write. */
 import { base64OfText, err, map, ok, type Clock, type Result } from "#base";
 import { capiNamespace, CLUSTER_NAME_LABEL } from "#cluster-compiler";
-import { IDENTITY_CONFIG_MAP, PARENT_CONFIG_SECRET } from "#controllers";
+import { PARENT_CONFIG_SECRET } from "#controllers";
 import { latticeClusters, type LatticeCluster } from "#crds";
-import {
-  capiClusters,
-  configMaps,
-  field,
-  namespaces,
-  parseJson,
-  secrets,
-  type Json,
-  type KubeObject,
-  type ObjectKey,
-  type Resource,
-} from "#kube";
+import { capiClusters, namespaces, secrets, type Json, type KubeObject, type ObjectKey, type Resource } from "#kube";
 import type { KubeClient, KubeError } from "#kube-client";
 import { OPERATOR_NAMESPACE } from "#operator";
 import { moveNamespace, type MoveProgress } from "#pivot";
+import { makeCell } from "./make-cell.ts";
 import { INSTALLED_ANNOTATION, INSTALLER } from "./observe.ts";
-import type { BootstrapHost, CellEndpoints, ManagementAccess } from "./ports.ts";
+import type { BootstrapHost, ManagementAccess } from "./ports.ts";
 
 const FIELD_MANAGER = "lattice-install";
 
@@ -47,51 +37,6 @@ export async function makeBootstrapCell({ host, signal }: StepContext): Performe
   if (!client.ok) return client;
   const named = await makeCell(client.value, { name: host.name, endpoints: () => host.endpoints() });
   return named.ok ? named : failed(named.error);
-}
-
-export type NewCell = { readonly name: string; readonly endpoints: () => Promise<Result<CellEndpoints, string>> };
-
-/** Both objects exist afterwards; those that exist already are not changed. */
-export async function makeCell(client: KubeClient, { name, endpoints }: NewCell): Promise<Result<void, string>> {
-  const identity = {
-    apiVersion: "v1",
-    kind: "ConfigMap",
-    metadata: { name: IDENTITY_CONFIG_MAP, namespace: OPERATOR_NAMESPACE },
-    data: { cluster: name },
-  };
-  const named = await client.create(configMaps, identity, { fieldManager: FIELD_MANAGER });
-  if (!named.ok && named.error.kind !== "already-exists") return err(`ConfigMap ${IDENTITY_CONFIG_MAP}: ${named.error.message}`);
-  const found = await client.get(latticeClusters, { name });
-  if (found.ok)
-    return found.value.spec.endpoints === undefined
-      ? err(`LatticeCluster ${name} exists and has no spec.endpoints, which make a cluster a cell; add them`)
-      : ok(undefined);
-  if (found.error.kind !== "not-found") return err(`LatticeCluster ${name}: ${found.error.message}`);
-  const version = await serverVersion(client);
-  if (!version.ok) return version;
-  const address = await endpoints();
-  if (!address.ok) return address;
-  const spec = {
-    provider: { type: "local", kubernetes: { version: version.value } },
-    nodes: { controlPlane: 1, workers: 0 },
-    endpoints: address.value,
-  };
-  const object: KubeObject & { readonly spec: Json } = {
-    apiVersion: "lattice.dev/v1alpha1",
-    kind: "LatticeCluster",
-    metadata: { name },
-    spec,
-  };
-  const created = await client.create<KubeObject>(latticeClusters as Resource, object, { fieldManager: FIELD_MANAGER });
-  return created.ok || created.error.kind === "already-exists" ? ok(undefined) : err(`LatticeCluster ${name}: ${created.error.message}`);
-}
-
-async function serverVersion(client: KubeClient): Promise<Result<string, string>> {
-  const answer = await client.raw("/version");
-  if (!answer.ok) return err(answer.error.message);
-  const parsed = parseJson(answer.value);
-  const version = parsed.ok ? field(parsed.value, "gitVersion") : undefined;
-  return typeof version === "string" ? ok(version) : err("the API server reports no version");
 }
 
 /** Created, never changed: what a person edits meanwhile counts. */

@@ -15,7 +15,8 @@ import { reportError, untilStopped, type CommandIo } from "../io.ts";
 import { BoardTable } from "./board-table.ts";
 import { followFleet } from "./fleet-board.ts";
 import { applyOwnServices, type OwnServices } from "./own-services.ts";
-import { makeCell } from "./make-cell.ts";
+import { makeCell } from "#install";
+import { localEndpoints } from "../local-endpoints.ts";
 import { applyShop, explainFlows } from "./shop.ts";
 import {
   describeCell,
@@ -110,7 +111,7 @@ async function ensureCell(io: CommandIo, { cell }: RunFleet, fleet: Fleet): Prom
   if (!cell || management === undefined || io.signal.aborted) return ok(undefined);
   const client = await connectTo(io, management);
   if (!client.ok) return client;
-  const made = await makeCell(client.value, MANAGEMENT);
+  const made = await makeCell(client.value, { name: MANAGEMENT, endpoints: localEndpoints });
   await client.value.close();
   if (made.ok) io.stdout(describeCell(MANAGEMENT));
   return io.signal.aborted ? ok(undefined) : made;
