@@ -8,16 +8,19 @@ import {
   type ClusterView,
   type ControlSocket,
   type Fleet,
+  type FleetCluster,
   type OpenFolder,
 } from "#fleet";
+import { makeCell } from "#install";
 import { createKubeClient, httpTransport, loadKubeconfig, type KubeClient } from "#kube-client";
 import { reportError, untilStopped, type CommandIo } from "../io.ts";
+import { localEndpoints } from "../local-endpoints.ts";
 import { BoardTable } from "./board-table.ts";
 import { followFleet } from "./fleet-board.ts";
 import { applyOwnServices, type OwnServices } from "./own-services.ts";
-import { makeCell } from "#install";
-import { localEndpoints } from "../local-endpoints.ts";
+import { MANAGEMENT } from "./laptop-plan.ts";
 import { applyShop, explainFlows } from "./shop.ts";
+import { showLaptop } from "./show-laptop.ts";
 import {
   describeCell,
   describeEmpty,
@@ -30,11 +33,10 @@ import {
 } from "./up-text.ts";
 import { WatchBoard } from "./watch-board.ts";
 
-/** The cluster that has the services, and whose kubeconfig is that of the folder. */
-export const MANAGEMENT = "mgmt";
 const UP_WITHIN_MS = 60_000;
 
-export type FleetContent = "shop" | "empty" | OwnServices;
+/** "laptop": a management cluster that owns itself, with children. */
+export type FleetContent = "shop" | "empty" | "laptop" | OwnServices;
 
 export type RunFleet = {
   readonly opened: OpenFolder;
@@ -57,7 +59,8 @@ export async function runFleet(io: CommandIo, run: RunFleet): Promise<Result<voi
   const fleet = await startFleet({
     folder,
     program,
-    clusters: Array.from({ length: clusters }, (_, index) => ({ name: index === 0 ? MANAGEMENT : `cluster-${index + 1}` })),
+    clusters: run.content === "laptop" ? [] : clusterNames(clusters),
+    management: MANAGEMENT,
     repair,
     clock,
     random,
@@ -72,12 +75,19 @@ export async function runFleet(io: CommandIo, run: RunFleet): Promise<Result<voi
   });
   if (!fleet.ok) return fleet;
   const control = await openControlSocket({ path: socket.value, fleet: fleet.value, clock });
-  const ended = control.ok
-    ? await (run.content === "empty" ? showEmpty(io, run, fleet.value) : showServices(io, run, fleet.value))
-    : control;
+  const ended = control.ok ? await show(io, run, fleet.value) : control;
   io.stdout("\nstopping; state is kept\n");
   await closeFleet(fleet.value, control);
   return ended;
+}
+
+function clusterNames(count: number): readonly FleetCluster[] {
+  return Array.from({ length: count }, (_, index) => ({ name: index === 0 ? MANAGEMENT : `cluster-${index + 1}` }));
+}
+
+function show(io: CommandIo, run: RunFleet, fleet: Fleet): Promise<Result<void, string>> {
+  if (run.content === "laptop") return showLaptop(io, run.opened, fleet);
+  return run.content === "empty" ? showEmpty(io, run, fleet) : showServices(io, run, fleet);
 }
 
 async function closeFleet(fleet: Fleet, control: Result<ControlSocket, string>): Promise<void> {
@@ -149,6 +159,7 @@ async function showBoard(io: CommandIo, { content, opened }: RunFleet, { fleet, 
   const columns = () => io.terminal?.columns();
   const table = new BoardTable({ ...io, columns });
   const board = new WatchBoard({ ...io, client, columns, table });
+  table.printHeader();
   board.start();
   const unfollow = followFleet(fleet, table, { all: false });
   if (!(await untilUp(io, board))) io.stdout("\nNot everything is Ready yet; ./lattice status shows what each waits for.\n");

@@ -10,7 +10,7 @@ import type { FleetFolder, FleetProcess } from "../fleet-types.ts";
 import { isDraft, listed, LOCK, otherFilesIn, SOCKET } from "./folder-names.ts";
 import { clusterFolder, fleetFolder } from "./layout.ts";
 import { endLeftovers, type LeftoverPorts } from "./leftovers.ts";
-import { readMarker, writeMarker, type Marker } from "./marker.ts";
+import { readMarker, writeMarker, type FolderContent, type Marker } from "./marker.ts";
 import { migrateOlderLayout } from "./migrate.ts";
 import { readRecord, removeRecord, runningUp, writeRecord, type UpRecord } from "./up-record.ts";
 
@@ -23,8 +23,9 @@ export type OpenFolder = {
   readonly ended: readonly FleetProcess[];
   /** State of the older layout was moved. */
   readonly migrated: boolean;
-  /** Its fleet was started without an example. */
-  readonly empty: boolean;
+  readonly content: FolderContent;
+  /** No fleet was in it before. */
+  readonly isNew: boolean;
   /** Replaces the record of this process. */
   readonly record: (content: Pick<UpRecord, "socket" | "processes">) => Result<void, string>;
   /** Removes the record and the lock. Other processes of the fleet have ended. */
@@ -37,12 +38,12 @@ export type OpenFolderOptions = LeftoverPorts & {
   readonly path: string;
   /** The management cluster, which gets the state of the older layout. */
   readonly cluster: string;
-  /** A new fleet is one without an example; an older one stays as it is. */
-  readonly empty?: boolean;
+  /** Of a new fleet; an older one stays as it is. */
+  readonly content?: FolderContent;
   readonly write?: typeof writeRecord;
 };
 
-type ClaimOptions = Omit<OpenFolderOptions, "path" | "cluster" | "empty">;
+type ClaimOptions = Omit<OpenFolderOptions, "path" | "cluster" | "content">;
 
 export async function openFleetFolder(options: OpenFolderOptions): Promise<Result<OpenFolder, string>> {
   const folder = fleetFolder(options.path);
@@ -51,9 +52,11 @@ export async function openFleetFolder(options: OpenFolderOptions): Promise<Resul
   const claimed = await claimFolder(folder, options);
   if (!claimed.ok) return claimed;
   const moved = migrateOlderLayout(folder, options.cluster);
-  const isNew = !existsSync(clusterFolder(folder, options.cluster).data);
-  const empty = prepared.value.empty || (options.empty === true && isNew);
-  const opened = andThen(moved, (migrated) => map(writeMarker(folder.path, { empty }), () => ({ ...claimed.value, migrated, empty })));
+  const isNew = prepared.value.content !== "laptop" && !existsSync(clusterFolder(folder, options.cluster).data);
+  const content = isNew && prepared.value.content === "services" ? (options.content ?? "services") : prepared.value.content;
+  const opened = andThen(moved, (migrated) =>
+    map(writeMarker(folder.path, { content }), () => ({ ...claimed.value, migrated, content, isNew })),
+  );
   if (!opened.ok) claimed.value.close();
   return opened;
 }
@@ -126,7 +129,8 @@ function openFolder(folder: FleetFolder, { lock, own, options, ended }: Held): O
     folder,
     ended,
     migrated: false,
-    empty: false,
+    content: "services",
+    isNew: false,
     record: ({ socket, processes }) => {
       last = processes;
       return write(folder, { ...own, socket, processes });
