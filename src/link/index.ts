@@ -34,6 +34,7 @@ export {
   requestThroughTunnel,
   refuseTunnel,
   serveTunnel,
+  tunnelTransport,
   type OpenTunnel,
   type TunnelAnswer,
   type TunnelConnections,
