@@ -149,9 +149,9 @@ function needsOfService({ reads = [], permissions = [] }: LeaderServiceDeclarati
   return [...reads.map((resource) => ({ resource, verbs: WATCH })), ...permissions];
 }
 
-function ruleOf({ resource, subresource, verbs }: Need): RbacRule {
+function ruleOf({ resource, subresource, verbs, names }: Need): RbacRule {
   const name = subresource === undefined ? resource.plural : `${resource.plural}/${subresource}`;
-  return { apiGroups: [resource.group], resources: [name], verbs };
+  return { apiGroups: [resource.group], resources: [name], verbs, ...(names === undefined ? {} : { resourceNames: names }) };
 }
 
 /** One line per resource with all its verbs, then one rule per group and set of verbs. */

@@ -4,7 +4,7 @@
  * One controller for both, because both are resources of one kind with one status. What a resource is to this operator, its own cluster, a child of its
  * cell or a foreign one, is observed in every pass: a cluster becomes a cell, and gets a name, while the operator runs.
  */
-import { CLUSTER_NAME_LABEL } from "#cluster-compiler";
+import { capiNamespace, CLUSTER_NAME_LABEL } from "#cluster-compiler";
 import { defineController, watch, type CacheReader } from "#controller-runtime";
 import { latticeClusters, type LatticeCluster } from "#crds";
 import {
@@ -20,7 +20,8 @@ import {
   type KubeObject,
   type ObjectKey,
 } from "#kube";
-import { followAgents } from "./agent-changes.ts";
+import { MOVE_JOURNAL, MOVE_RECORD } from "#pivot";
+import { followAgents, followPivots } from "./agent-changes.ts";
 import { CHILD_ANNOTATION, performClusterCommand, type ClusterCommand } from "./commands.ts";
 import { identityOf } from "./identity.ts";
 import { CELL_SERVICE, IDENTITY_CONFIG_MAP, PARENT_CONFIG_SECRET } from "./names.ts";
@@ -38,7 +39,9 @@ export const clusterController = defineController<LatticeCluster, ObservedCluste
   watches: [
     // all clusters of a cell depend on its address
     watch(latticeClusters, ({ metadata: { name } }, { cache, home }) => (identityOf(cache, home).name === name ? allOf(cache) : [])),
-    watch(configMaps, ({ metadata }, { cache, home }) => (isHome(metadata, home, IDENTITY_CONFIG_MAP) ? allOf(cache) : [])),
+    watch(configMaps, ({ metadata }, { cache, home }) =>
+      isHome(metadata, home, IDENTITY_CONFIG_MAP) ? allOf(cache) : metadata.name === MOVE_RECORD ? clusterOfNamespace(metadata) : [],
+    ),
     watch(secretsByMetadata, (secret, { cache, home }) => clustersOfSecret(secret, cache, home)),
     watch(services, ({ metadata }, { cache, home }) => (isHome(metadata, home, CELL_SERVICE) ? ownOf(cache, home) : [])),
     watch(nodes, (_node, { cache, home }) => ownOf(cache, home)),
@@ -52,13 +55,16 @@ export const clusterController = defineController<LatticeCluster, ObservedCluste
   optional: [...childKinds, azureClusterIdentities, capiMachines, capiMachineSets],
   permissions: [
     { resource: latticeClusters, verbs: ["patch"] },
+    // the record of a move, read before objects are applied
+    { resource: configMaps, verbs: ["get"] },
     { resource: secrets, verbs: ["get", "create", "patch"] },
     { resource: namespaces, verbs: ["get", "create", "delete"] },
   ],
-  announces: ["AgentConnected", "CertificatesValid"],
+  announces: ["AgentConnected", "CertificatesValid", "Pivoting", "SpecIgnored"],
   triggers: (enqueue, { cell, uplink }) => {
     const ends = [
       followAgents(cell, (name) => enqueue({ name })),
+      followPivots(cell, (name) => enqueue({ name })),
       uplink.subscribe(() => uplink.current !== undefined && enqueue({ name: uplink.current.cluster })),
     ];
     return () => ends.forEach((end) => end());
@@ -87,6 +93,7 @@ function isHome({ namespace, name }: KubeObject["metadata"], home: string, wante
 function clustersOfSecret(secret: KubeObject, cache: CacheReader, home: string): readonly ObjectKey[] {
   const { metadata } = secret;
   if (isHome(metadata, home, PARENT_CONFIG_SECRET)) return ownOf(cache, home);
+  if (metadata.name === MOVE_JOURNAL) return clusterOfNamespace(metadata);
   const labelled = clusterOfLabel(secret);
   if (labelled.length > 0) return labelled;
   return clustersOfCredentials(metadata, cache);
@@ -97,6 +104,12 @@ function clustersOfCredentials({ namespace, name }: KubeObject["metadata"], cach
     .list(latticeClusters)
     .filter(({ spec }) => spec?.provider?.credentialsRef?.name === name && spec.provider.credentialsRef.namespace === namespace)
     .map(({ metadata }) => ({ name: metadata.name }));
+}
+
+/** A move begins, or has ended. */
+function clusterOfNamespace({ namespace = "" }: KubeObject["metadata"]): readonly ObjectKey[] {
+  const prefix = capiNamespace("");
+  return namespace.startsWith(prefix) ? [{ name: namespace.slice(prefix.length) }] : [];
 }
 
 function clusterOfLabel({ metadata }: KubeObject): readonly ObjectKey[] {

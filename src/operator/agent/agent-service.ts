@@ -16,6 +16,7 @@ import {
   type AgentTransport,
   type TunnelTarget,
 } from "#link";
+import { MOVE_PERMISSIONS } from "../move-permissions.ts";
 import { AgentCertificate, type AgentCertificateOptions } from "./agent-certificate.ts";
 import { CLUSTER_API_PATHS, CLUSTER_API_PERMISSIONS } from "./cluster-api-permissions.ts";
 import { ExpiredRenewal } from "./expired-renewal.ts";
@@ -49,7 +50,7 @@ const POLL_MS = 2_000;
 export const agentService: LeaderService<AgentServiceShared> = {
   name: "agent",
   reads: [latticeClusters, configMaps, secretsByMetadata, nodes],
-  permissions: CLUSTER_API_PERMISSIONS,
+  permissions: [...CLUSTER_API_PERMISSIONS, ...MOVE_PERMISSIONS],
   paths: CLUSTER_API_PATHS,
   homePermissions: [{ resource: secrets, verbs: ["get", "create", "patch"] }],
   start: startAgent,
