@@ -64,7 +64,8 @@ export function selfOwnedState({ status }: LatticeCluster, { agent, linkIsNew }:
   const { health } = agent;
   // its first report comes shortly after its connection
   if (health === undefined && written) return SELF_MANAGED;
-  if ((health?.ownershipEpoch ?? 0) === 0) return status?.ownedBy === "self" ? { ...OWNED, ...UNREPORTED } : { ...OWNED, ...UNREPORTED, phase: "Pivoting" };
+  if ((health?.ownershipEpoch ?? 0) === 0)
+    return status?.ownedBy === "self" ? { ...OWNED, ...UNREPORTED } : { ...OWNED, ...UNREPORTED, phase: "Pivoting" };
   if (health !== undefined && health.readyNodes < health.totalNodes) {
     return { ...OWNED, reason: "NodesNotReady", message: `${health.readyNodes} of ${health.totalNodes} nodes are ready` };
   }
@@ -87,7 +88,10 @@ export function childDeletionOf(cluster: LatticeCluster, { ownership }: Pick<Obs
   return cluster.spec.deletion?.unpivot === false ? "release" : "unpivot";
 }
 
-export function unpivotingState(cluster: LatticeCluster, { pivot, cell, problem, now }: ObservedChild): ChildState & { readonly late: boolean } {
+export function unpivotingState(
+  cluster: LatticeCluster,
+  { pivot, cell, problem, now }: ObservedChild,
+): ChildState & { readonly late: boolean } {
   const step = unpivotStep(pivot, cell === undefined ? problem : undefined);
   const { deletionTimestamp } = cluster.metadata;
   const since = deletionTimestamp === undefined ? now : millisecondsOf(deletionTimestamp);
@@ -99,7 +103,10 @@ export function unpivotingState(cluster: LatticeCluster, { pivot, cell, problem,
   return { phase: "Unpivoting", reason, message, complete: false, late: true };
 }
 
-function unpivotStep(pivot: PivotView | undefined, problem: ObservedChild["problem"]): { readonly reason: ChildState["reason"]; readonly message: string } {
+function unpivotStep(
+  pivot: PivotView | undefined,
+  problem: ObservedChild["problem"],
+): { readonly reason: ChildState["reason"]; readonly message: string } {
   if (problem !== undefined) return problem;
   if (pivot?.problem !== undefined) return problemStep(pivot.problem, UNPIVOT_REASONS);
   const step = pivot?.step === undefined ? "" : ` (${pivot.step})`;
