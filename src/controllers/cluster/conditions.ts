@@ -2,7 +2,7 @@
 import type { LatticeCluster } from "#crds";
 import { findCondition, type NewCondition } from "#kube";
 import { timeText } from "./agent-status.ts";
-import type { CapiReport } from "./capi-view.ts";
+import type { CapiReport, CapiView } from "./capi-view.ts";
 import { wasProvisioned, type ChildState } from "./child-state.ts";
 import type { ObservedChild } from "./observed.ts";
 import { declaredPools } from "./pools.ts";
@@ -18,7 +18,7 @@ const RENEWABLE_AFTER_EXPIRY_MS = 90 * DAY_MS;
 export function childConditions(cluster: LatticeCluster, observed: ObservedChild, state: ChildState): readonly NewCondition[] {
   return [
     provisioning(cluster, state),
-    ...(observed.capi.exists ? capiConditions(cluster, observed) : []),
+    ...(observed.capi.exists ? capiConditions(cluster, observed.capi) : []),
     ...agentConnected(cluster, observed),
     ...(observed.access === undefined ? [] : [certificatesValid(observed.access, observed.now)]),
     condition("SpecIgnored", "False", "SpecApplied", "the parent owns the cluster, and applies this spec"),
@@ -32,7 +32,7 @@ function provisioning(cluster: LatticeCluster, { phase, reason, message, complet
   return condition("Provisioning", "False", reason, message);
 }
 
-function capiConditions({ spec }: LatticeCluster, { capi }: ObservedChild): readonly NewCondition[] {
+export function capiConditions({ spec }: LatticeCluster, capi: CapiView): readonly NewCondition[] {
   const hasWorkers = [...declaredPools(spec).values()].some((count) => count > 0);
   return [
     reported("InfrastructureReady", capi.infrastructure, "WaitingForInfrastructure"),

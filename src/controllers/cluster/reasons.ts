@@ -34,6 +34,10 @@ export const CLUSTER_REASONS = {
   NoCertificate: "CertificatesValid: no certificate was signed for the agent yet",
   SpecApplied: "SpecIgnored: this cluster's spec is the one that counts",
   SelfManaged: "Ready: this is the cluster's own resource, and its nodes are ready",
+  ObjectsMoving: "Ready: the Cluster API objects of this cluster are being moved to it or away from it, and it applies none until that has ended",
+  ClusterApiMissing: "Ready: this cluster owns itself, and the KubeadmControlPlane of its machines does not exist; nothing is applied",
+  Upgrading: "Ready: machines go to another version of Kubernetes, the control plane first, then one pool after the other; the message has the step",
+  HasChildren: "Ready: a cluster that is a parent is not deleted; the message names its children",
   NodesNotReady: "Ready: this is the cluster's own resource, and some of its nodes are not ready",
   CellAddressPending: "Ready: Service lattice-cell has no address yet",
   CellAddressMismatch:

@@ -20,6 +20,7 @@ import { AgentCertificate, type AgentCertificateOptions } from "./agent-certific
 import { CLUSTER_API_PATHS, CLUSTER_API_PERMISSIONS } from "./cluster-api-permissions.ts";
 import { ExpiredRenewal } from "./expired-renewal.ts";
 import { nodeReport } from "./node-report.ts";
+import { preparePivot } from "./prepare-pivot.ts";
 import { parseParentConfig, type ParentConfig } from "./parent-config.ts";
 
 export type AgentServiceShared = {
@@ -114,6 +115,7 @@ function openLink(context: AgentContext, { cluster, parent, version, certificate
       uplink.set(uplink.current);
       return Promise.resolve(ok([`LatticeCluster ${cluster} is reconciled`]));
     },
+    onPivot: (order) => preparePivot(order, { ...context, apiServer }),
     apiServer: apiServer.ok ? apiServer.value : NOWHERE,
     serveTunnel: (frames, target) =>
       connections.ok
