@@ -35,7 +35,7 @@ describe("stageUpgrade", () => {
     {
       name: "pools wait until the control plane is available",
       given: { controlPlane: at(NEW, { complete: false }), pools: { default: at(OLD), batch: at(OLD) } },
-      want: { controlPlane: NEW, pools: { default: OLD, batch: OLD }, progress: "the control plane must be complete; pools batch, default next" },
+      want: { controlPlane: NEW, pools: { default: OLD, batch: OLD }, progress: "waiting for the control plane to be complete; pools batch, default next" },
     },
     {
       name: "the first pool by name is next",
@@ -49,7 +49,7 @@ describe("stageUpgrade", () => {
     {
       name: "the second pool waits for the first",
       given: { controlPlane: at(NEW), pools: { default: at(OLD), batch: at(NEW, { oldest: OLD, complete: false }) } },
-      want: { controlPlane: NEW, pools: { default: OLD, batch: NEW }, progress: "pool batch must be complete; pool default next" },
+      want: { controlPlane: NEW, pools: { default: OLD, batch: NEW }, progress: "waiting for pool batch to be complete; pool default next" },
     },
     {
       name: "the second pool comes when the first is complete",

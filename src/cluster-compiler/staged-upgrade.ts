@@ -80,9 +80,9 @@ function progressOf({ wanted, target, runsTarget, behind, busy, next, later }: S
     : next !== undefined
       ? `pool ${next} is being upgraded to ${target}`
       : busy.length > 0
-        ? `${poolsText(busy)} must be complete`
+        ? `waiting for ${poolsText(busy)} to be complete`
         : behind.length > 0
-          ? "the control plane must be complete"
+          ? "waiting for the control plane to be complete"
           : undefined;
   const waiting = [...behind.filter((pool) => pool !== next), ...(runsTarget ? [] : later)];
   const after = `the control plane goes to ${wanted} when no worker is more than ${MOST_SKEW} minor versions older`;

@@ -22,7 +22,7 @@ export type OwnApiServer = {
 
 /** When the token expires, and when it is renewed. */
 const EXPIRES_ANNOTATION = "lattice.dev/token-expires";
-const RENEW_ANNOTATION = "lattice.dev/token-renewed-at";
+const RENEW_ANNOTATION = "lattice.dev/token-renew-after";
 
 /** Of the token; an API server may give it a shorter life. Cluster API works on for at least half of it while the operator does not run. */
 const TOKEN_SECONDS = 90 * 86_400;
