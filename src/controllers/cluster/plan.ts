@@ -4,6 +4,7 @@ import { capiNamespace } from "#cluster-compiler";
 import { nothing, stalled, waiting, type Plan, type PlanError, type ReconcileOutcome, type WantedObject } from "#controller-runtime";
 import type { LatticeCluster } from "#crds";
 import { isBeingDeleted } from "#kube";
+import { hasRegistered } from "./child-ownership.ts";
 import { childStateOf, type ChildState } from "./child-state.ts";
 import type { ClusterCommand } from "./commands.ts";
 import type { ObservedChild, ObservedCluster, ObservedOwn } from "./observed.ts";
@@ -52,7 +53,7 @@ function deletionPlan(cluster: LatticeCluster, observed: ObservedChild): Cluster
   const how = childDeletionOf(cluster, observed);
   if (how === "unpivot") return unpivotPlan(cluster, observed);
   const isMarked = cluster.metadata.annotations?.[DELETION_ANNOTATION] !== undefined;
-  if (how === "release" || isMarked || observed.access?.spent !== true) return childDeletion(cluster);
+  if (how === "release" || isMarked || !hasRegistered(observed.access)) return childDeletion(cluster);
   // before the Cluster is deleted: without it, a child that has registered would be taken for one that owns itself
   const command = { kind: "mark-deletion", cluster: cluster.metadata.name } as const;
   return { apply: [], commands: [command], outcome: waiting("Deleting", MARK_RECHECK_MS, "the cluster is being deleted") };
@@ -105,7 +106,8 @@ function childPlan(cluster: LatticeCluster, observed: ObservedChild): ClusterPla
     return { apply: [], commands: [{ kind: "create-namespace", namespace: objects.namespace, cluster: name }], again: true };
   }
   if (!observed.hasToken || !observed.hasKubeconfig) {
-    const expiresAt = state.deadline ?? observed.now;
+    // only a child that is being provisioned may register
+    const expiresAt = state.phase === "Provisioning" ? (state.deadline ?? observed.now) : observed.now;
     const place = { name, namespace: objects.namespace, cell };
     return { apply: wavesOfKinds(objects.first), prune: false, commands: [{ kind: "write-secrets", place, expiresAt }], again: true };
   }
@@ -135,8 +137,8 @@ function ownedCommands(cluster: LatticeCluster, { ownership, agent, cell }: Obse
   return [{ kind: "mirror-spec", cluster: cluster.metadata.name }];
 }
 
-function extension(cluster: string, { deadline }: ChildState, { access }: ObservedChild): readonly ClusterCommand[] {
-  if (deadline === undefined || access === undefined || access.spent) return [];
+function extension(cluster: string, { phase, deadline }: ChildState, { access }: ObservedChild): readonly ClusterCommand[] {
+  if (phase !== "Provisioning" || deadline === undefined || access === undefined || access.spent) return [];
   return deadline - access.expiresAt < EXTEND_BY_MS ? [] : [{ kind: "extend-access", cluster, expiresAt: deadline }];
 }
 
