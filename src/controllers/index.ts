@@ -26,11 +26,15 @@ export {
   type ChildAccessRecords,
   type ChildAgent,
   type ChildLink,
+  type ChildPivots,
   type ChildTokens,
+  type PivotProblem,
+  type PivotView,
   type RunningCell,
 } from "./cluster/ports.ts";
 export { isKubeconfigDue, writeOwnKubeconfig, type OwnApiServer } from "./cluster/own-kubeconfig.ts";
 export { tracesIn } from "./cluster/own-management.ts";
 export { CLUSTER_REASONS } from "./cluster/reasons.ts";
+export { mirrorAnnotation, MIRROR_ANNOTATION, specDigest, specMirrorOf } from "./cluster/spec-mirror.ts";
 export { selfManagerController } from "./cluster/self-manager.ts";
 export { UplinkSlot, type ParentUplink } from "./cluster/uplink.ts";

@@ -21,6 +21,8 @@ export type ClusterPartsOptions = {
   readonly childOperator: { readonly rbac: readonly KubeObject[]; readonly deployment: Deployment };
   readonly bundle: Bundle | undefined;
   readonly apiServer: Result<TunnelTarget, string> | undefined;
+  /** Of the Lease of a move of Cluster API objects. */
+  readonly leaseMs: number;
 };
 
 /** What the controller and the roles share. */

@@ -2,8 +2,9 @@
 import type { WantedObject } from "#controller-runtime";
 import type { FieldError, LatticeCluster } from "#crds";
 import type { CapiView } from "./capi-view.ts";
+import type { ChildOwnership } from "./child-ownership.ts";
 import type { OwnApiServer } from "./own-kubeconfig.ts";
-import type { ChildAccess, ChildAgent } from "./ports.ts";
+import type { ChildAccess, ChildAgent, PivotView } from "./ports.ts";
 import type { ClusterReason } from "./reasons.ts";
 
 /** Why nothing can be applied at present. */
@@ -42,7 +43,7 @@ export type ObservedChild = {
   readonly cell: CellView | undefined;
   readonly problem: ClusterProblem | undefined;
   readonly errors: readonly FieldError[];
-  /** Absent with a problem. */
+  /** Absent with a problem, and when the parent does not own them. */
   readonly objects: ChildObjects | undefined;
   readonly access: ChildAccess | undefined;
   readonly hasNamespace: boolean;
@@ -50,6 +51,10 @@ export type ObservedChild = {
   readonly hasKubeconfig: boolean;
   readonly capi: CapiView;
   readonly agent: ChildAgent | undefined;
+  /** Which side drives the Cluster API objects. */
+  readonly ownership: ChildOwnership;
+  /** The move that this process runs, or ran. */
+  readonly pivot: PivotView | undefined;
   /** The cell's link listens since a short time: agents that were connected have not returned yet. */
   readonly linkIsNew: boolean;
 };

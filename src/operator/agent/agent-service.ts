@@ -18,6 +18,7 @@ import {
   type TunnelTarget,
 } from "#link";
 import { ownershipOf } from "#pivot";
+import { MOVE_PERMISSIONS } from "../move-permissions.ts";
 import { AgentCertificate, type AgentCertificateOptions } from "./agent-certificate.ts";
 import { CLUSTER_API_PATHS, CLUSTER_API_PERMISSIONS } from "./cluster-api-permissions.ts";
 import { ExpiredRenewal } from "./expired-renewal.ts";
@@ -53,7 +54,7 @@ export const agentService: LeaderService<AgentServiceShared> = {
   name: "agent",
   reads: [latticeClusters, configMaps, secretsByMetadata, nodes, capiClusters],
   optional: [capiClusters],
-  permissions: CLUSTER_API_PERMISSIONS,
+  permissions: [...CLUSTER_API_PERMISSIONS, ...MOVE_PERMISSIONS],
   paths: CLUSTER_API_PATHS,
   homePermissions: [{ resource: secrets, verbs: ["get", "create", "patch"] }],
   start: startAgent,
