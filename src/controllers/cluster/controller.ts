@@ -16,6 +16,7 @@ import {
   nodes,
   secrets,
   secretsByMetadata,
+  serviceAccounts,
   services,
   type KubeObject,
   type ObjectKey,
@@ -24,7 +25,7 @@ import { MOVE_JOURNAL, MOVE_RECORD } from "#pivot";
 import { followAgents, followPivots } from "./agent-changes.ts";
 import { CHILD_ANNOTATION, performClusterCommand, type ClusterCommand } from "./commands.ts";
 import { identityOf } from "./identity.ts";
-import { CELL_SERVICE, IDENTITY_CONFIG_MAP, PARENT_CONFIG_SECRET } from "./names.ts";
+import { CELL_SERVICE, CLUSTER_API_ACCOUNT, IDENTITY_CONFIG_MAP, PARENT_CONFIG_SECRET } from "./names.ts";
 import { observeCluster, type ClusterShared } from "./observe.ts";
 import type { ObservedCluster } from "./observed.ts";
 import { childKinds } from "./owned-kinds.ts";
@@ -59,6 +60,8 @@ export const clusterController = defineController<LatticeCluster, ObservedCluste
     { resource: configMaps, verbs: ["get"] },
     { resource: secrets, verbs: ["get", "create", "patch"] },
     { resource: namespaces, verbs: ["get", "create", "delete"] },
+    // for the kubeconfig of a cluster that owns itself
+    { resource: serviceAccounts, subresource: "token", verbs: ["create"], names: [CLUSTER_API_ACCOUNT] },
   ],
   announces: ["AgentConnected", "CertificatesValid", "Pivoting", "SpecIgnored"],
   triggers: (enqueue, { cell, uplink }) => {
