@@ -118,8 +118,11 @@ class LaptopView {
     this.#wake();
   }
 
+  /** The view of the bootstrap cluster counts until the management cluster owns itself. */
   #allTrees(): readonly TreeNode[] {
-    return treeOf(this.#watch?.observed() ?? [], {});
+    const own = this.trees();
+    const isInstalled = own.some(({ name, ready, ownedBy }) => name === MANAGEMENT && ready && ownedBy === "self");
+    return isInstalled ? own : treeOf(this.#watch?.observed() ?? [], {});
   }
 
   #changed(): void {
