@@ -13,6 +13,7 @@ import { registerFleetApiServer } from "./fleet-api-server.ts";
 import { registerFleetMachine } from "./fleet-machine.ts";
 import { registerGraph } from "./graph.ts";
 import { registerInit } from "./init.ts";
+import { registerInstall } from "./install.ts";
 import { registerMachineTools } from "./machine-tools.ts";
 import { registerMove } from "./move.ts";
 import { registerOperator } from "./operator.ts";
@@ -20,6 +21,7 @@ import { registerPatch } from "./patch.ts";
 import { registerRbac } from "./rbac.ts";
 import { registerStatus } from "./status.ts";
 import { registerTree } from "./tree.ts";
+import { registerUninstall } from "./uninstall.ts";
 import { registerUp } from "./up.ts";
 import { registerValidate } from "./validate.ts";
 import { registerVersion } from "./version.ts";
@@ -42,6 +44,8 @@ export const COMMANDS: readonly RegisterCommand[] = [
   registerRbac,
   registerOperator,
   registerBundle,
+  registerInstall,
+  registerUninstall,
   registerTree,
   registerCerts,
   registerMove,
