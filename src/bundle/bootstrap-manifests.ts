@@ -10,6 +10,7 @@ import { formatYamlDocuments, type KubeObject } from "#kube";
 import { bundleError, type BundleError } from "./bundle.ts";
 import type { ClusterBundle } from "./cluster-bundle.ts";
 import { deferCustomObjects } from "./deferred-objects.ts";
+import { kubeadmPermissions } from "./kubeadm-permissions.ts";
 import { completeStreamFault } from "./stream-check.ts";
 import { withWebhookCertificates, type WebhookCertificate } from "./webhook-certificates.ts";
 
@@ -52,6 +53,7 @@ export function bootstrapManifests(input: BootstrapManifestsInput): Result<strin
   const objects: readonly KubeObject[] = [
     ...latticeKinds.map(({ crd }) => crd()),
     ...operator.rbac,
+    ...kubeadmPermissions,
     identityOf(input.cluster),
     ...(parent === undefined ? [] : [parentConfigOf(parent)]),
     ...providers.value,
