@@ -13,6 +13,7 @@ import { deferCustomObjects } from "./deferred-objects.ts";
 import { kubeadmPermissions } from "./kubeadm-permissions.ts";
 import { completeStreamFault } from "./stream-check.ts";
 import { withWebhookCertificates, type WebhookCertificate } from "./webhook-certificates.ts";
+import { webhookInventoryObjects } from "./webhook-inventory.ts";
 
 const NAMESPACE = "lattice-system";
 const OPERATOR_ACCOUNT = { namespace: NAMESPACE, serviceAccount: "lattice-operator" };
@@ -56,7 +57,8 @@ export function bootstrapManifests(input: BootstrapManifestsInput): Result<strin
     ...kubeadmPermissions,
     identityOf(input.cluster),
     ...(parent === undefined ? [] : [parentConfigOf(parent)]),
-    ...providers.value,
+    ...providers.value.objects,
+    ...webhookInventoryObjects(providers.value.inventory, OPERATOR_ACCOUNT),
     ...bundle.inventory,
     ...(bundle.network?.objects ?? []),
   ];
