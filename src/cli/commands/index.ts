@@ -18,6 +18,7 @@ import { registerMove } from "./move.ts";
 import { registerOperator } from "./operator.ts";
 import { registerPatch } from "./patch.ts";
 import { registerRbac } from "./rbac.ts";
+import { registerReparent } from "./reparent.ts";
 import { registerStatus } from "./status.ts";
 import { registerUp } from "./up.ts";
 import { registerValidate } from "./validate.ts";
@@ -43,6 +44,7 @@ export const COMMANDS: readonly RegisterCommand[] = [
   registerBundle,
   registerCerts,
   registerMove,
+  registerReparent,
   registerPatch,
   registerCompletion,
   registerVersion,

@@ -10,6 +10,7 @@ import { identityOf, type CellSlot } from "#controllers";
 import { latticeClusters, type LatticeClusterSpec } from "#crds";
 import { Registrations } from "#http";
 import { configMaps, deployments, jsonEqual, secrets, secretsByMetadata, type Deployment, type KubeObject } from "#kube";
+import { followAdoptions } from "./adoptions.ts";
 import { CellCertificates } from "./cell-certificates.ts";
 import { startCellListeners, type CellListeners } from "./cell-listeners.ts";
 import { cellSigner } from "./cell-signer.ts";
@@ -89,11 +90,13 @@ function run(context: CellContext, own: OwnCell, { certificates, registrations, 
   const access = childAccessRecords(registrations);
   slot.set({ link: listeners.link, access, trustBundle: () => certificates.trustBundle, since: clock.now() });
   const fresh = keepFresh(context, { certificates, listeners }, stop.signal);
+  const adopting = { ...context, cell: own.name, endpoints: own.endpoints, registrations, trustBundle: () => certificates.trustBundle };
+  const adoptions = followAdoptions(adopting, stop.signal);
   const ended = untilChanged(context, own, stop.signal);
   const close = async () => {
     stop.abort();
     slot.set(undefined);
-    await Promise.all([ended, fresh]);
+    await Promise.all([ended, fresh, adoptions]);
     await listeners.close();
     await registrations.close();
   };
