@@ -11,6 +11,14 @@ export type { ServiceShared } from "./service/commands.ts";
 export { CompileRecords } from "./service/compile-records.ts";
 export { HASH_KEY_SECRET } from "./world/config-hash-key.ts";
 export { FollowedWorld, type AffectedKeys, type FollowedWorldOptions } from "./world/followed-world.ts";
+export {
+  ADOPTED_ANNOTATION,
+  adoptedCluster,
+  adoptionSecretOf,
+  adoptionStep,
+  OFFER_EXPIRES_ANNOTATION,
+  type AdoptionState,
+} from "./cluster/adoption.ts";
 export type { CapiView } from "./cluster/capi-view.ts";
 export { bootstrapSecret, kubeconfigSecret } from "./cluster/child-secrets.ts";
 export { compileChild } from "./cluster/compile-child.ts";

@@ -42,3 +42,10 @@ export { signRenewal, verifyRenewal, type RenewalCheck, type RenewalError, type 
 export { parseRenewalRequest, type AgentRenewalRequest } from "./renewal-request.ts";
 export { createSigningKey, loadSigningKey, type PublicJwk, type SigningKey } from "./signing-key.ts";
 export type { Usage } from "./x509.ts";
+export {
+  decideWebhookRenewal,
+  issueWebhookCertificate,
+  WEBHOOK_CERTIFICATE_LIFE,
+  type WebhookRenewal,
+  type WebhookTrustState,
+} from "./webhook-renewal.ts";

@@ -18,6 +18,7 @@ import { registerMove } from "./move.ts";
 import { registerOperator } from "./operator.ts";
 import { registerPatch } from "./patch.ts";
 import { registerRbac } from "./rbac.ts";
+import { registerReparent } from "./reparent.ts";
 import { registerStatus } from "./status.ts";
 import { registerTree } from "./tree.ts";
 import { registerUp } from "./up.ts";
@@ -45,6 +46,7 @@ export const COMMANDS: readonly RegisterCommand[] = [
   registerTree,
   registerCerts,
   registerMove,
+  registerReparent,
   registerPatch,
   registerCompletion,
   registerVersion,
