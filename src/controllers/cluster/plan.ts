@@ -1,7 +1,16 @@
 /** What a pass over a LatticeCluster applies and does. Pure. */
 import { ok, parseDuration, sha256Hex, type Result } from "#base";
 import { capiNamespace } from "#cluster-compiler";
-import { nothing, stalled, waiting, type Plan, type PlanError, type ReconcileOutcome, type WantedObject } from "#controller-runtime";
+import {
+  nothing,
+  stalled,
+  waiting,
+  type DeletionOrder,
+  type Plan,
+  type PlanError,
+  type ReconcileOutcome,
+  type WantedObject,
+} from "#controller-runtime";
 import type { LatticeCluster } from "#crds";
 import { isBeingDeleted } from "#kube";
 import { hasRegistered } from "./child-ownership.ts";
@@ -31,22 +40,33 @@ const MARK_RECHECK_MS = 5_000;
 const PRUNED_KINDS: ReadonlySet<string> = new Set(childKinds.map(({ kind }) => kind));
 
 export function planCluster(cluster: LatticeCluster, observed: ObservedCluster): Result<ClusterPlan, PlanError> {
-  if (observed.kind === "own") return isBeingDeleted(cluster) ? ok(ownDeletion(observed)) : ok(ownPlan(cluster, observed));
+  if (observed.kind === "own") return isBeingDeleted(cluster) ? ok(ownDeletion(cluster, observed)) : ok(ownPlan(cluster, observed));
   return ok(isBeingDeleted(cluster) ? deletionPlan(cluster, observed) : childPlan(cluster, observed));
 }
 
 function ownPlan(cluster: LatticeCluster, observed: ObservedOwn): ClusterPlan {
+  const { management } = observed;
   const { reason, message, ready } = ownStateOf(cluster, observed);
-  if (ready) return nothing.value;
-  const outcome = reason === "NodesNotReady" ? waiting(reason, RECHECK_MS, message) : stalled(reason, message, RECHECK_MS);
-  return { apply: [], commands: [], outcome };
+  const waits = reason === "NodesNotReady" || reason === "Upgrading" || reason === "ObjectsMoving";
+  const outcome = waits ? waiting(reason, RECHECK_MS, message) : stalled(reason, message, RECHECK_MS);
+  const ends = ready ? {} : { outcome };
+  if (management.state !== "owner") return { apply: [], commands: [], ...ends };
+  const { objects, kubeconfig } = management;
+  const { name } = cluster.metadata;
+  // without it Cluster API cannot reach this cluster: it does not wait for objects that cannot be applied
+  const commands: readonly ClusterCommand[] =
+    kubeconfig === undefined ? [] : [{ kind: "write-own-kubeconfig", cluster: name, server: kubeconfig }];
+  if ("reason" in objects) return { apply: [], commands, ...ends };
+  const prune = { kinds: PRUNED_KINDS, keep: objects.usedTemplates };
+  return { apply: wavesOfKinds(objects.all), prune, commands, commandsAnyway: true, ...ends };
 }
 
-/** Its Cluster API objects are its machines: deleting the resource must not delete the cluster that it runs in. */
-function ownDeletion({ capi }: ObservedOwn): ClusterPlan {
-  if (!capi.exists) return nothing.value;
-  const message = "this is the cluster's own resource, and its Cluster API objects are in it; a cluster is deleted on its parent";
-  return { apply: [], commands: [], outcome: stalled("Deleting", message) };
+/** A cluster that owns itself deletes its machines only without a parent; see `ownStateOf`. Any other loses only its resource. */
+function ownDeletion(cluster: LatticeCluster, observed: ObservedOwn): ClusterPlan {
+  const { reason, message, mayDelete = false } = ownStateOf(cluster, observed);
+  if (!mayDelete) return { apply: [], commands: [], outcome: stalled(reason, message, RECHECK_MS) };
+  if (observed.management.state !== "owner") return nothing.value;
+  return { apply: [], deletes: deletionOrder(cluster), commands: [] };
 }
 
 function deletionPlan(cluster: LatticeCluster, observed: ObservedChild): ClusterPlan {
@@ -79,12 +99,16 @@ function pivotRecheck({ pivot }: ObservedChild, now: number): number {
 }
 
 /** The Cluster first: it needs its infrastructure, and the agent's tunnel, until its own finalizer is removed. */
-function childDeletion({ metadata: { name }, spec }: LatticeCluster): ClusterPlan {
+function deletionOrder({ spec }: LatticeCluster): DeletionOrder {
   const timeout = spec.deletion?.timeout === undefined ? undefined : parseDuration(spec.deletion.timeout);
-  const stuck = timeout?.ok === true ? { stuckAfterMs: timeout.value } : {};
+  return { order: [["Cluster"]], ...(timeout?.ok === true ? { stuckAfterMs: timeout.value } : {}) };
+}
+
+function childDeletion(cluster: LatticeCluster): ClusterPlan {
+  const { name } = cluster.metadata;
   return {
     apply: [],
-    deletes: { order: [["Cluster"]], ...stuck },
+    deletes: deletionOrder(cluster),
     commands: [
       { kind: "remove-access", cluster: name },
       { kind: "delete-namespace", namespace: capiNamespace(name), cluster: name },
