@@ -27,8 +27,9 @@ export type ClusterPartsOptions = {
 };
 
 /** What the controller and the roles share. */
-export function clusterState(home: string): ClusterShared {
-  return { home, cell: new CellSlot(), uplink: new UplinkSlot() };
+export function clusterState(home: string, apiServer?: ClusterPartsOptions["apiServer"]): ClusterShared {
+  const server = apiServer?.ok === true ? { apiServer: { url: apiServer.value.url, ca: apiServer.value.ca } } : {};
+  return { home, cell: new CellSlot(), uplink: new UplinkSlot(), ...server };
 }
 
 export const clusterDeclarations: readonly PartDeclaration[] = [

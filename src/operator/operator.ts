@@ -102,7 +102,7 @@ function managerFor(config: OperatorConfig, dependencies: OperatorDependencies):
   const followed = new FollowedWorld({ namespace, namespaces, allowUnprotected, randomBytes, settings: services, logger });
   if (namespaces !== undefined) logger.info("works in some namespaces only", { namespaces, unhandled: unhandledKinds(followed.reach) });
   const lease = { namespace, name: OPERATOR_NAME, ...(leaseTimes === undefined ? {} : { times: leaseTimes }) };
-  const clusters = clusterState(namespace);
+  const clusters = clusterState(namespace, dependencies.apiServer);
   const managed = managedBy([...parts, ...(namespaces === undefined ? rolesOfCluster(config, dependencies, clusters) : [])]);
   const manager = createManager({
     ...dependencies,

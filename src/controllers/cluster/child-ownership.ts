@@ -5,7 +5,7 @@
  * applies nothing: objects that are absent here, of a child that has registered, are in the child.
  */
 import type { NamespaceOwnership } from "#pivot";
-import type { PivotView } from "./ports.ts";
+import type { ChildAccess, PivotView } from "./ports.ts";
 
 /** "moving": neither side applies them. */
 export type ChildOwnership = "parent" | "moving" | "child";
@@ -22,6 +22,11 @@ export type OwnershipSigns = {
   /** The move that this process runs, or ran. */
   readonly pivot: PivotView | undefined;
 };
+
+/** New tokens, after a Secret was lost, do not undo it. */
+export function hasRegistered(access: ChildAccess | undefined): boolean {
+  return access !== undefined && (access.spent || access.certificates.length > 0);
+}
 
 export function childOwnership({ exists, traces, registered, epoch, pivot }: OwnershipSigns): ChildOwnership {
   const isRunning = pivot?.state === "queued" || pivot?.state === "running";

@@ -1,7 +1,7 @@
 /** Changes of a pass over a LatticeCluster beside the objects that it applies. Each is safe to repeat. */
-import { bytesOfBase64, sensitive, textOfBytes, type Sensitive } from "#base";
+import { bytesOfBase64, ok, sensitive, textOfBytes, type Result, type Sensitive } from "#base";
 import { tokenSecretName } from "#cluster-compiler";
-import { failed, FIELD_MANAGER, settled, type ReconcileOutcome, type Runtime, waiting } from "#controller-runtime";
+import { failed, FIELD_MANAGER, settled, type FailureCause, type ReconcileOutcome, type Runtime, waiting } from "#controller-runtime";
 import { latticeClusters, type LatticeCluster } from "#crds";
 import { fieldAt, namespaces, secrets, type KubeObject } from "#kube";
 import {
@@ -13,6 +13,7 @@ import {
   type ChildSecret,
 } from "./child-secrets.ts";
 import { accessSecretOf, kubeconfigSecretOf } from "./names.ts";
+import { writeOwnKubeconfig, type OwnApiServer } from "./own-kubeconfig.ts";
 import { DELETION_ANNOTATION } from "./pivot-state.ts";
 import type { CellSlot, RunningCell } from "./ports.ts";
 
@@ -28,6 +29,7 @@ export type ClusterCommand =
   | { readonly kind: "start-unpivot"; readonly cluster: LatticeCluster }
   | { readonly kind: "mirror-spec"; readonly cluster: string }
   | { readonly kind: "mark-deletion"; readonly cluster: string }
+  | { readonly kind: "write-own-kubeconfig"; readonly cluster: string; readonly server: OwnApiServer }
   | { readonly kind: "create-namespace"; readonly namespace: string; readonly cluster: string }
   | { readonly kind: "delete-namespace"; readonly namespace: string; readonly cluster: string };
 
@@ -61,8 +63,10 @@ export async function performClusterCommand(command: ClusterCommand, context: Cl
       const patch = { metadata: { annotations: { [DELETION_ANNOTATION]: "true" } } };
       return outcomeOf(await client.patch(latticeClusters, { name: command.cluster }, { type: "merge", patch }, { signal }));
     }
+    case "write-own-kubeconfig":
+      return outcomeOf(await writeOwnKubeconfig({ ...command, home: context.home }, context));
     case "create-namespace":
-      return createNamespace(command, context);
+      return outcomeOf(await createChildNamespace(command, context));
     case "delete-namespace":
       return deleteNamespace(command, context);
   }
@@ -131,13 +135,14 @@ export const CHILD_ANNOTATION = "lattice.dev/cluster";
 
 type ChildNamespace = { readonly namespace: string; readonly cluster: string };
 
-async function createNamespace(
+/** Also when it exists. */
+export async function createChildNamespace(
   { namespace: name, cluster }: ChildNamespace,
-  { client, signal }: ClusterCommandContext,
-): Promise<ReconcileOutcome> {
+  { client, signal }: Pick<Runtime, "client" | "signal">,
+): Promise<Result<void, FailureCause>> {
   const metadata = { name, labels: { "app.kubernetes.io/managed-by": "lattice" }, annotations: { [CHILD_ANNOTATION]: cluster } };
   const made = await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata }, { signal });
-  return made.ok || made.error.kind === "already-exists" ? settled : failed(made.error);
+  return made.ok || made.error.kind === "already-exists" ? ok(undefined) : made;
 }
 
 /** Only a namespace that was created for this cluster. */

@@ -2,7 +2,7 @@
 import type { LatticeCluster } from "#crds";
 import { findCondition, type NewCondition } from "#kube";
 import { timeText } from "./agent-status.ts";
-import type { CapiReport } from "./capi-view.ts";
+import type { CapiReport, CapiView } from "./capi-view.ts";
 import { wasProvisioned, type ChildState } from "./child-state.ts";
 import type { ObservedChild } from "./observed.ts";
 import { declaredPools } from "./pools.ts";
@@ -19,7 +19,7 @@ const RENEWABLE_AFTER_EXPIRY_MS = 90 * DAY_MS;
 export function childConditions(cluster: LatticeCluster, observed: ObservedChild, state: ChildState): readonly NewCondition[] {
   return [
     provisioning(cluster, observed, state),
-    ...capiConditions(cluster, observed),
+    ...childCapiConditions(cluster, observed),
     ...agentConnected(cluster, observed),
     ...(observed.access === undefined ? [] : [certificatesValid(observed.access, observed.now)]),
     ...pivotingCondition(cluster, observed, state),
@@ -35,12 +35,15 @@ function provisioning(cluster: LatticeCluster, { ownership }: ObservedChild, { p
 }
 
 /** A cluster that owns itself reports on them in its own resource. */
-function capiConditions({ spec }: LatticeCluster, { capi, ownership }: ObservedChild): readonly NewCondition[] {
+function childCapiConditions(cluster: LatticeCluster, { capi, ownership }: ObservedChild): readonly NewCondition[] {
   if (ownership === "child") {
     const message = "the cluster owns itself; its own LatticeCluster has this condition";
     return ["InfrastructureReady", "ControlPlaneAvailable", "WorkersAvailable"].map((type) => condition(type, "Unknown", "Pivoted", message));
   }
-  if (!capi.exists) return [];
+  return capi.exists ? capiConditions(cluster, capi) : [];
+}
+
+export function capiConditions({ spec }: LatticeCluster, capi: CapiView): readonly NewCondition[] {
   const hasWorkers = [...declaredPools(spec).values()].some((count) => count > 0);
   return [
     reported("InfrastructureReady", capi.infrastructure, "WaitingForInfrastructure"),

@@ -1,14 +1,12 @@
 /** Reads what a pass over a LatticeCluster needs: caches, the access record, and the running cell. */
 import { map, ok, type Result } from "#base";
-import { capiNamespace, CLUSTER_NAME_LABEL, controlPlaneName, DEFAULT_POOL, tokenSecretName, templatesToPrune } from "#cluster-compiler";
+import { capiNamespace, CLUSTER_NAME_LABEL, controlPlaneName, DEFAULT_POOL, tokenSecretName } from "#cluster-compiler";
 import type { FailureCause, ReadRuntime } from "#controller-runtime";
 import { parseLatticeCluster, type LatticeCluster } from "#crds";
 import {
   capiClusters,
   capiMachineDeployments,
   capiMachines,
-  capiMachineSets,
-  describeObject,
   fieldAt,
   isJsonObject,
   kubeadmControlPlanes,
@@ -22,12 +20,14 @@ import { describeErrors } from "../acceptance/conditions.ts";
 import { capiViewOf, type CapiView } from "./capi-view.ts";
 import { kubeconfigDigest, KUBECONFIG_ANNOTATION } from "./child-secrets.ts";
 import { compileChild } from "./compile-child.ts";
+import { existingObjects, keptObjects } from "./existing-objects.ts";
 import { identityOf, type OwnIdentity } from "./identity.ts";
 import { kubeconfigSecretOf } from "./names.ts";
 import type { CellView, ChildObjects, ClusterProblem, ObservedChild, ObservedCluster } from "./observed.ts";
+import type { OwnApiServer } from "./own-kubeconfig.ts";
 import { observeOwn } from "./observe-own.ts";
 import { observeOwnership, type ObservedOwnership } from "./observe-ownership.ts";
-import { childKinds, templateKinds } from "./owned-kinds.ts";
+import { childKinds } from "./owned-kinds.ts";
 import type { CellSlot } from "./ports.ts";
 import { missingCredentials, missingProvider, notACell, otherCell, terminatingNamespace } from "./refusals.ts";
 import type { UplinkSlot } from "./uplink.ts";
@@ -38,6 +38,8 @@ export type ClusterShared = {
   readonly home: string;
   readonly cell: CellSlot;
   readonly uplink: UplinkSlot;
+  /** The API server of this cluster; absent: the operator does not know its address, and writes no kubeconfig for Cluster API. */
+  readonly apiServer?: OwnApiServer | undefined;
 };
 
 export type ObserveContext = ReadRuntime & ClusterShared;
@@ -105,17 +107,14 @@ function cellView({ own }: OwnIdentity, trustBundle: string | undefined): CellVi
 function compiledObjects(cluster: LatticeCluster, cell: CellView, { cache }: ObserveContext): ChildObjects | ClusterProblem {
   const { name } = cluster.metadata;
   const namespace = capiNamespace(name);
-  const controlPlane = cache.get(kubeadmControlPlanes, { namespace, name: controlPlaneName(name) });
-  const compiled = compileChild(cluster, { cell, controlPlane });
+  const { controlPlane, ...existing } = existingObjects(cache, name);
+  const compiled = compileChild(cluster, { cell, controlPlane, existing });
   if (!compiled.ok) return { reason: "CompileError", message: compiled.error, terminal: true };
-  const { first, rest } = compiled.value;
+  const { first, rest, upgrade, later } = compiled.value;
   const planned = [...first, ...rest].map((wanted) => ("once" in wanted ? wanted.object : wanted));
   const missing = missingProvider(planned, cluster.spec.provider.type, { kinds: childKinds, cache });
   if (missing !== undefined) return missing;
-  const users = [kubeadmControlPlanes, capiMachineDeployments, capiMachineSets].flatMap((kind) => cache.list(kind, namespace));
-  const templates = templateKinds.flatMap((kind) => cache.list(kind, namespace));
-  const unused = new Set(templatesToPrune(templates, users));
-  return { namespace, first, rest, usedTemplates: new Set(templates.filter((one) => !unused.has(one)).map(describeObject)) };
+  return { namespace, first, rest, usedTemplates: keptObjects(cache, namespace, later), upgrade };
 }
 
 function observeCapi(raw: LatticeCluster, { cache }: Pick<ReadRuntime, "cache">): CapiView {

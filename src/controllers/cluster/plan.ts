@@ -1,9 +1,19 @@
 /** What a pass over a LatticeCluster applies and does. Pure. */
 import { ok, parseDuration, sha256Hex, type Result } from "#base";
 import { capiNamespace } from "#cluster-compiler";
-import { nothing, stalled, waiting, type Plan, type PlanError, type ReconcileOutcome, type WantedObject } from "#controller-runtime";
+import {
+  nothing,
+  stalled,
+  waiting,
+  type DeletionOrder,
+  type Plan,
+  type PlanError,
+  type ReconcileOutcome,
+  type WantedObject,
+} from "#controller-runtime";
 import type { LatticeCluster } from "#crds";
 import { isBeingDeleted } from "#kube";
+import { hasRegistered } from "./child-ownership.ts";
 import { childStateOf, type ChildState } from "./child-state.ts";
 import type { ClusterCommand } from "./commands.ts";
 import type { ObservedChild, ObservedCluster, ObservedOwn } from "./observed.ts";
@@ -30,29 +40,40 @@ const MARK_RECHECK_MS = 5_000;
 const PRUNED_KINDS: ReadonlySet<string> = new Set(childKinds.map(({ kind }) => kind));
 
 export function planCluster(cluster: LatticeCluster, observed: ObservedCluster): Result<ClusterPlan, PlanError> {
-  if (observed.kind === "own") return isBeingDeleted(cluster) ? ok(ownDeletion(observed)) : ok(ownPlan(cluster, observed));
+  if (observed.kind === "own") return isBeingDeleted(cluster) ? ok(ownDeletion(cluster, observed)) : ok(ownPlan(cluster, observed));
   return ok(isBeingDeleted(cluster) ? deletionPlan(cluster, observed) : childPlan(cluster, observed));
 }
 
 function ownPlan(cluster: LatticeCluster, observed: ObservedOwn): ClusterPlan {
+  const { management } = observed;
   const { reason, message, ready } = ownStateOf(cluster, observed);
-  if (ready) return nothing.value;
-  const outcome = reason === "NodesNotReady" ? waiting(reason, RECHECK_MS, message) : stalled(reason, message, RECHECK_MS);
-  return { apply: [], commands: [], outcome };
+  const waits = reason === "NodesNotReady" || reason === "Upgrading" || reason === "ObjectsMoving";
+  const outcome = waits ? waiting(reason, RECHECK_MS, message) : stalled(reason, message, RECHECK_MS);
+  const ends = ready ? {} : { outcome };
+  if (management.state !== "owner") return { apply: [], commands: [], ...ends };
+  const { objects, kubeconfig } = management;
+  const { name } = cluster.metadata;
+  // without it Cluster API cannot reach this cluster: it does not wait for objects that cannot be applied
+  const commands: readonly ClusterCommand[] =
+    kubeconfig === undefined ? [] : [{ kind: "write-own-kubeconfig", cluster: name, server: kubeconfig }];
+  if ("reason" in objects) return { apply: [], commands, ...ends };
+  const prune = { kinds: PRUNED_KINDS, keep: objects.usedTemplates };
+  return { apply: wavesOfKinds(objects.all), prune, commands, commandsAnyway: true, ...ends };
 }
 
-/** Its Cluster API objects are its machines: deleting the resource must not delete the cluster that it runs in. */
-function ownDeletion({ capi }: ObservedOwn): ClusterPlan {
-  if (!capi.exists) return nothing.value;
-  const message = "this is the cluster's own resource, and its Cluster API objects are in it; a cluster is deleted on its parent";
-  return { apply: [], commands: [], outcome: stalled("Deleting", message) };
+/** A cluster that owns itself deletes its machines only without a parent; see `ownStateOf`. Any other loses only its resource. */
+function ownDeletion(cluster: LatticeCluster, observed: ObservedOwn): ClusterPlan {
+  const { reason, message, mayDelete = false } = ownStateOf(cluster, observed);
+  if (!mayDelete) return { apply: [], commands: [], outcome: stalled(reason, message, RECHECK_MS) };
+  if (observed.management.state !== "owner") return nothing.value;
+  return { apply: [], deletes: deletionOrder(cluster), commands: [] };
 }
 
 function deletionPlan(cluster: LatticeCluster, observed: ObservedChild): ClusterPlan {
   const how = childDeletionOf(cluster, observed);
   if (how === "unpivot") return unpivotPlan(cluster, observed);
   const isMarked = cluster.metadata.annotations?.[DELETION_ANNOTATION] !== undefined;
-  if (how === "release" || isMarked || observed.access?.spent !== true) return childDeletion(cluster);
+  if (how === "release" || isMarked || !hasRegistered(observed.access)) return childDeletion(cluster);
   // before the Cluster is deleted: without it, a child that has registered would be taken for one that owns itself
   const command = { kind: "mark-deletion", cluster: cluster.metadata.name } as const;
   return { apply: [], commands: [command], outcome: waiting("Deleting", MARK_RECHECK_MS, "the cluster is being deleted") };
@@ -70,7 +91,7 @@ function unpivotPlan(cluster: LatticeCluster, observed: ObservedChild): ClusterP
   if (!observed.hasNamespace) return { apply: [], commands: [{ kind: "create-namespace", namespace, cluster: name }], again: true };
   const place = { name, namespace, cell };
   if (!observed.hasKubeconfig) return { apply: [], commands: [{ kind: "write-kubeconfig", place }], again: true };
-  return { apply: [], commands: [{ kind: "start-unpivot", cluster }], outcome };
+  return { apply: [], commands: isReachable(observed) ? [{ kind: "start-unpivot", cluster }] : [], outcome };
 }
 
 function pivotRecheck({ pivot }: ObservedChild, now: number): number {
@@ -78,12 +99,16 @@ function pivotRecheck({ pivot }: ObservedChild, now: number): number {
 }
 
 /** The Cluster first: it needs its infrastructure, and the agent's tunnel, until its own finalizer is removed. */
-function childDeletion({ metadata: { name }, spec }: LatticeCluster): ClusterPlan {
+function deletionOrder({ spec }: LatticeCluster): DeletionOrder {
   const timeout = spec.deletion?.timeout === undefined ? undefined : parseDuration(spec.deletion.timeout);
-  const stuck = timeout?.ok === true ? { stuckAfterMs: timeout.value } : {};
+  return { order: [["Cluster"]], ...(timeout?.ok === true ? { stuckAfterMs: timeout.value } : {}) };
+}
+
+function childDeletion(cluster: LatticeCluster): ClusterPlan {
+  const { name } = cluster.metadata;
   return {
     apply: [],
-    deletes: { order: [["Cluster"]], ...stuck },
+    deletes: deletionOrder(cluster),
     commands: [
       { kind: "remove-access", cluster: name },
       { kind: "delete-namespace", namespace: capiNamespace(name), cluster: name },
@@ -105,14 +130,15 @@ function childPlan(cluster: LatticeCluster, observed: ObservedChild): ClusterPla
     return { apply: [], commands: [{ kind: "create-namespace", namespace: objects.namespace, cluster: name }], again: true };
   }
   if (!observed.hasToken || !observed.hasKubeconfig) {
-    const expiresAt = state.deadline ?? observed.now;
+    // only a child that is being provisioned may register
+    const expiresAt = state.phase === "Provisioning" ? (state.deadline ?? observed.now) : observed.now;
     const place = { name, namespace: objects.namespace, cell };
     return { apply: wavesOfKinds(objects.first), prune: false, commands: [{ kind: "write-secrets", place, expiresAt }], again: true };
   }
   return {
     apply: wavesOfKinds([...objects.first, ...objects.rest]),
     prune: { kinds: PRUNED_KINDS, keep: objects.usedTemplates },
-    commands: [...claim, ...extension(name, state, observed), ...(isComplete(state) ? [startPivot(cluster, cell.name)] : [])],
+    commands: [...claim, ...extension(name, state, observed), ...(isComplete(state) && isReachable(observed) ? [startPivot(cluster, cell.name)] : [])],
     outcome,
   };
 }
@@ -128,15 +154,21 @@ function startPivot(cluster: LatticeCluster, cellRef: string): ClusterCommand {
   return { kind: "start-pivot", cluster: { ...cluster, spec } };
 }
 
-function ownedCommands(cluster: LatticeCluster, { ownership, agent, cell }: ObservedChild): readonly ClusterCommand[] {
-  if (ownership === "moving") return cell === undefined ? [] : [startPivot(cluster, cell.name)];
+/** Its agent causes the next pass when it connects. */
+function isReachable({ agent }: ObservedChild): boolean {
+  return agent?.connected === true;
+}
+
+function ownedCommands(cluster: LatticeCluster, observed: ObservedChild): readonly ClusterCommand[] {
+  const { ownership, agent, cell } = observed;
+  if (ownership === "moving") return cell === undefined || !isReachable(observed) ? [] : [startPivot(cluster, cell.name)];
   const reported = agent?.connected === true ? agent.health?.specDigest : undefined;
   if (reported === undefined || specMirrorOf(cluster, reported) !== "outdated") return [];
   return [{ kind: "mirror-spec", cluster: cluster.metadata.name }];
 }
 
-function extension(cluster: string, { deadline }: ChildState, { access }: ObservedChild): readonly ClusterCommand[] {
-  if (deadline === undefined || access === undefined || access.spent) return [];
+function extension(cluster: string, { phase, deadline }: ChildState, { access }: ObservedChild): readonly ClusterCommand[] {
+  if (phase !== "Provisioning" || deadline === undefined || access === undefined || access.spent) return [];
   return deadline - access.expiresAt < EXTEND_BY_MS ? [] : [{ kind: "extend-access", cluster, expiresAt: deadline }];
 }
 

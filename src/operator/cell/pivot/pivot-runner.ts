@@ -25,6 +25,8 @@ export type PivotRunnerOptions = {
   readonly identity: string;
   /** Of the Lease of a move: how long a killed process blocks the next one. */
   readonly leaseMs: number;
+  /** Between attempts; absent: RETRY. */
+  readonly retry?: BackoffPolicy | undefined;
 };
 
 type Direction = PivotView["direction"];
@@ -157,12 +159,18 @@ export class PivotRunner implements ChildPivots {
   }
 
   #failed(name: string, job: Job, problem: PivotProblem): void {
-    const { clock, random, logger } = this.#options;
-    job.failures += 1;
-    const retryAt = clock.now() + backoffDelay(RETRY, job.failures, random);
+    const { clock, logger } = this.#options;
+    // an agent that returns is not waited for
+    job.failures = problem.kind === "unreachable" ? 1 : job.failures + 1;
+    const retryAt = clock.now() + this.#wait(job.failures);
     job.view = { ...job.view, state: "waiting", problem, retryAt };
     logger.warn("move of Cluster API objects", { cluster: name, direction: job.direction, problem: problem.kind, reason: problem.message });
     this.#notify(name, job);
+  }
+
+  #wait(failures: number): number {
+    const { retry = RETRY, random } = this.#options;
+    return backoffDelay(retry, failures, random);
   }
 
   #notify(name: string, job: Job): void {
@@ -171,7 +179,7 @@ export class PivotRunner implements ChildPivots {
   }
 
   async #mirror(name: string): Promise<void> {
-    const { clock, random, client, logger } = this.#options;
+    const { clock, client, logger } = this.#options;
     const { signal } = this.#closing;
     const state = this.#mirrors.get(name) ?? { running: false, failures: 0, retryAt: 0 };
     if (signal.aborted || state.running || clock.now() < state.retryAt) return;
@@ -182,7 +190,7 @@ export class PivotRunner implements ChildPivots {
       const copied = await copyFromChild(name, { client, child, signal });
       await child.close();
       state.failures = copied.ok ? 0 : state.failures + 1;
-      state.retryAt = copied.ok ? 0 : clock.now() + backoffDelay(RETRY, state.failures, random);
+      state.retryAt = copied.ok ? 0 : clock.now() + this.#wait(state.failures);
       if (!copied.ok) logger.warn("the spec of a child could not be copied", { cluster: name, reason: copied.error });
     });
     state.running = false;
