@@ -127,6 +127,8 @@ export class CellWorld extends ControllerWorld {
   readonly access = new FakeAccess();
   readonly pivots = new FakePivots();
   trustBundle = "CA";
+  /** Of this cluster, as its operator reaches it. */
+  apiServer = { url: "https://127.0.0.1:6443", ca: "OWN CA" };
 
   static async openCell(kinds: readonly Resource[] = CAPI_KINDS, objects: readonly FixtureObject[] = []): Promise<CellWorld> {
     const home = { apiVersion: "v1", kind: "Namespace", metadata: { name: HOME } };
@@ -135,7 +137,7 @@ export class CellWorld extends ControllerWorld {
   }
 
   get shared(): ClusterShared {
-    return { home: HOME, cell: this.slot, uplink: this.uplink };
+    return { home: HOME, cell: this.slot, uplink: this.uplink, apiServer: this.apiServer };
   }
 
   controllers(): readonly BoundController[] {
