@@ -34,7 +34,8 @@ export async function up(io: CommandIo, flags: UpFlags): Promise<ExitCode> {
   const opened = await openFleetFolder({ path, cluster: MANAGEMENT, content: contentOf(flags), clock, signal, processes: nodeProcesses });
   // a signal cancels what is under way
   if (!opened.ok) return signal.aborted ? 0 : reportFailure(io, opened.error);
-  const misplaced = opened.value.content === "laptop" ? flagForOtherContent(flags) : undefined;
+  const isMade = opened.value.content === "laptop" || opened.value.content === "installed";
+  const misplaced = isMade ? flagForOtherContent(flags) : undefined;
   if (misplaced !== undefined) {
     opened.value.close();
     return reportFailure(
@@ -59,7 +60,7 @@ function flagForOtherContent({ empty, clusters, cell, filename }: UpFlags): stri
 }
 
 function chosenContent(content: FolderContent, { empty }: UpFlags): FleetContent {
-  if (content === "laptop") return "laptop";
+  if (content === "laptop" || content === "installed") return content;
   return empty === true || content === "empty" ? "empty" : "shop";
 }
 

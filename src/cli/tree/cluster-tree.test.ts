@@ -118,7 +118,7 @@ describe("the state of a cluster", () => {
     {
       name: "a pivot has its step and its counts",
       got: child({ phase: "Pivoting", more: { pivot: { step: "transfer", moved: 3, total: 26 } } }),
-      want: { health: "transfer 3 of 26 objects; Ready is NodesNotReady" },
+      want: { health: "copying 3 of 26 objects" },
     },
     {
       name: "a pivot that has ended is not shown",
@@ -128,7 +128,7 @@ describe("the state of a cluster", () => {
     {
       name: "a pivot without a plan has its step",
       got: child({ phase: "Pivoting", more: { message: "", pivot: { step: "plan" } } }),
-      want: { health: "plan" },
+      want: { health: "preparing the move" },
     },
     { name: "a cluster without a status", got: child({ more: { phase: undefined } }), want: { phase: "", ready: false } },
     {
@@ -148,6 +148,13 @@ describe("the state of a cluster", () => {
     },
   ];
   test.each(rows)("$name", ({ got, want }) => expect(got).toMatchObject(want));
+
+  test("a cluster that owns itself knows its nodes best, until its parent takes it back", () => {
+    const own = answering("c", [cluster("c", { more: { totalNodes: 3, readyNodes: 3 } })]);
+    const seen = (given: Given) => treeOf([answering("cell", [cluster("c", given)]), own], {})[0]?.children[0];
+    expect(seen({ agent: "Disconnected" })).toMatchObject({ totalNodes: 3, agent: "disconnected" });
+    expect(seen({ phase: "Unpivoting", meta: { deletionTimestamp: at } })).toMatchObject({ phase: "Unpivoting", totalNodes: 2 });
+  });
 
   test("the owner is the child's own, also when the parent does not know it", () => {
     const atParent = cluster("c", { more: { ownedBy: "cell" } });

@@ -112,9 +112,10 @@ function countBelow(world: World, name: string, shown: Set<string>): number {
 
 type NodeState = Omit<TreeNode, "name" | "hidden" | "children">;
 
-/** The parent's view of a child has its agent; the child's own has its owner, also while the parent is gone. */
+/** The parent's view of a child has its agent, and counts while the parent owns it or deletes it. A cluster that owns itself knows the rest best. */
 function stateOf({ observed, own, atParent }: ClusterViews): NodeState {
-  const status = (atParent ?? own)?.status;
+  const cluster = own?.status?.ownedBy === "self" && !isTakenBack(atParent) ? own : (atParent ?? own);
+  const status = cluster?.status;
   const answers = observed?.answers;
   const ready = findCondition(status?.conditions, "Ready");
   const isReady = status?.phase === "Ready" && ready?.status === "True" && answers !== false;
@@ -127,8 +128,12 @@ function stateOf({ observed, own, atParent }: ClusterViews): NodeState {
     totalNodes: status?.totalNodes,
     kubernetesVersion: status?.kubernetesVersion,
     answers,
-    health: healthOf({ observed, cluster: atParent ?? own, isReady }),
+    health: healthOf({ observed, cluster, isReady }),
   };
+}
+
+function isTakenBack(atParent: LatticeCluster | undefined): boolean {
+  return atParent?.metadata.deletionTimestamp !== undefined || atParent?.status?.phase === "Pivoting";
 }
 
 function agentOf(atParent: LatticeCluster | undefined, own: LatticeCluster | undefined): AgentState {
@@ -144,16 +149,31 @@ function healthOf({ observed, cluster, isReady }: Health): string {
   if (observed?.answers === false) return `does not answer: ${observed.why}`;
   if (cluster === undefined) return "has no LatticeCluster of its own";
   const { status, metadata } = cluster;
-  const pivot = pivotText(status?.pivot);
   const message = (status?.message ?? findCondition(status?.conditions, "Ready")?.message ?? "").split("\n")[0] ?? "";
   if (isReady) return "healthy";
   if (metadata.deletionTimestamp !== undefined && message === "") return "is being deleted";
   if (status === undefined) return "no status yet; is the operator of its parent running?";
-  return pivot === "" ? message : `${pivot}${message === "" ? "" : `; ${message}`}`;
+  const pivot = status.phase === "Pivoting" || status.phase === "Unpivoting" ? pivotText(status.pivot) : "";
+  return pivot === "" ? message : pivot;
 }
 
-/** Of a move that is under way. */
+/** Steps of a move in words; others are those before the first object is copied. */
+const MOVING: Readonly<Record<string, string>> = {
+  pause: "copying",
+  transfer: "copying",
+  verify: "comparing",
+  "announce-commit": "changing the owner",
+  commit: "changing the owner",
+  "note-commit": "changing the owner",
+  "resume-target": "removing from the former owner",
+  "delete-source": "removing from the former owner",
+  finish: "removing from the former owner",
+};
+
+/** Of a move that is under way; empty: none is. */
 export function pivotText(pivot: NonNullable<LatticeCluster["status"]>["pivot"]): string {
   if (pivot?.step === undefined || pivot.finishedAt !== undefined) return "";
-  return pivot.total === undefined ? pivot.step : `${pivot.step} ${pivot.moved ?? 0} of ${pivot.total} objects`;
+  const { step, moved = 0, total } = pivot;
+  const what = Object.hasOwn(MOVING, step) ? (MOVING[step] ?? step) : "preparing the move";
+  return total === undefined ? what : `${what} ${what === "copying" ? `${moved} of ${total}` : total} objects`;
 }

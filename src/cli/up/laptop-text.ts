@@ -1,15 +1,16 @@
 /** What `lattice up` prints about the laptop fleet, and which commands to try. */
-import { clusterFolder, type FleetFolder } from "#fleet";
+import { clusterFolder, type FleetFolder, type OpenFolder } from "#fleet";
 import type { InstallProgress } from "#install";
+import { stepText } from "../install/install-progress.ts";
 import type { CliIo } from "../io.ts";
 import { shortPath } from "../short-path.ts";
 import { SHOP_CLUSTER } from "./laptop-plan.ts";
 import { absolute, dataDirFlag, ending } from "./up-text.ts";
 
 export const LAPTOP_FIRST = [
-  "A management cluster (mgmt) is made by a bootstrap cluster, owns itself, and makes",
-  "two children: east, which has a child of its own (edge), and west with the shop.",
-  "API servers and operators are processes; machines are folders.",
+  "A bootstrap cluster makes a management cluster, mgmt, which then owns itself.",
+  "It has two children: east, with a child of its own (edge), and west, with a shop.",
+  "API servers and operators are processes of this machine; machines are folders.",
   "",
   "",
 ].join("\n");
@@ -17,22 +18,10 @@ export const LAPTOP_FIRST = [
 export const LAPTOP_AGAIN = "The clusters start as they were left:\n\n";
 export const LAPTOP_LATE = "\nNot everything is Ready yet; ./lattice tree shows what each cluster waits for.\n";
 
-const STEPS: Readonly<Record<Extract<InstallProgress, { kind: "step" }>["step"], string | undefined>> = {
-  "create-bootstrap": "a bootstrap cluster starts",
-  "make-cell": "it becomes a cell",
-  "apply-cluster": "it creates the management cluster",
-  detach: "the management cluster owns itself, and forgets its parent",
-  "release-bootstrap": "the bootstrap cluster forgets it",
-  "remove-bootstrap": "the bootstrap cluster is removed",
-  "move-back": "its objects move to the bootstrap cluster",
-  "delete-cluster": "its machines are deleted",
-  done: undefined,
-};
-
 /** Phases of the cluster have rows of their own. */
 export function installText(progress: InstallProgress): string | undefined {
   if (progress.kind === "wait") return undefined;
-  return progress.kind === "step" ? STEPS[progress.step] : undefined;
+  return progress.kind === "step" ? stepText(progress.step) : undefined;
 }
 
 export function nextForLaptop(io: CliIo, folder: FleetFolder): string {
@@ -57,6 +46,22 @@ export function nextForLaptop(io: CliIo, folder: FleetFolder): string {
     "",
     `The shop runs on ${SHOP_CLUSTER}, and one agreement is missing:`,
     `       ./lattice why cart catalog --kubeconfig ${west}`,
+    "",
+    ...ending(io, folder),
+  ].join("\n");
+}
+
+export function nextForInstalled(io: CliIo, { folder, management }: OpenFolder): string {
+  const flag = dataDirFlag(io, folder);
+  const short = (path: string) => shortPath(io.cwd, path);
+  return [
+    `kubeconfigs: ${short(folder.kubeconfig)} (${management}), ${short(folder.clusters)}/NAME/kubeconfig`,
+    "",
+    "Try, in another terminal:",
+    "",
+    `  ./lattice tree --kubeconfig ${short(folder.kubeconfig)}`,
+    `  ./lattice stop ${management}${flag}`,
+    `  ./lattice start ${management}${flag}`,
     "",
     ...ending(io, folder),
   ].join("\n");

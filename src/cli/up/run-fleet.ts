@@ -1,16 +1,6 @@
 /** Runs the fleet of `lattice up` until the signal fires: its processes, its control socket, and what is shown of it. */
-import { tmpdir } from "node:os";
 import { err, ok, sleep, type Logger, type Result } from "#base";
-import {
-  controlSocketPath,
-  openControlSocket,
-  startFleet,
-  type ClusterView,
-  type ControlSocket,
-  type Fleet,
-  type FleetCluster,
-  type OpenFolder,
-} from "#fleet";
+import type { ClusterView, Fleet, FleetCluster, OpenFolder } from "#fleet";
 import { makeCell } from "#install";
 import { createKubeClient, httpTransport, loadKubeconfig, type KubeClient } from "#kube-client";
 import { reportError, untilStopped, type CommandIo } from "../io.ts";
@@ -19,6 +9,7 @@ import { BoardTable } from "./board-table.ts";
 import { followFleet } from "./fleet-board.ts";
 import { applyOwnServices, type OwnServices } from "./own-services.ts";
 import { MANAGEMENT } from "./laptop-plan.ts";
+import { openRunningFleet } from "./open-running-fleet.ts";
 import { applyShop, explainFlows } from "./shop.ts";
 import { showLaptop } from "./show-laptop.ts";
 import {
@@ -35,8 +26,8 @@ import { WatchBoard } from "./watch-board.ts";
 
 const UP_WITHIN_MS = 60_000;
 
-/** "laptop": a management cluster that owns itself, with children. */
-export type FleetContent = "shop" | "empty" | "laptop" | OwnServices;
+/** "laptop": a management cluster that owns itself, with children. "installed": what `lattice install` has made, and what was created there. */
+export type FleetContent = "shop" | "empty" | "laptop" | "installed" | OwnServices;
 
 export type RunFleet = {
   readonly opened: OpenFolder;
@@ -50,35 +41,18 @@ export type RunFleet = {
 
 export async function runFleet(io: CommandIo, run: RunFleet): Promise<Result<void, string>> {
   const { opened, clusters, repair, logger } = run;
-  const { clock, random, env, signal, program } = io;
-  const { folder } = opened;
-  const socket = controlSocketPath(folder, { temporary: tmpdir(), userId: io.userId });
-  if (!socket.ok) return socket;
-  const recorded = opened.record({ socket: socket.value, processes: [] });
-  if (!recorded.ok) return recorded;
-  const fleet = await startFleet({
-    folder,
-    program,
-    clusters: run.content === "laptop" ? [] : clusterNames(clusters),
-    management: MANAGEMENT,
-    repair,
-    clock,
-    random,
-    logger,
-    env,
-    signal,
-    socket: socket.value,
-    onProcesses: (processes) => {
-      const updated = opened.record({ socket: socket.value, processes });
-      if (!updated.ok) logger.error("the list of processes cannot be written", { reason: updated.error });
-    },
-  });
-  if (!fleet.ok) return fleet;
-  const control = await openControlSocket({ path: socket.value, fleet: fleet.value, clock });
-  const ended = control.ok ? await show(io, run, fleet.value) : control;
+  const wanted = isMade(run.content) ? [] : clusterNames(clusters);
+  const open = await openRunningFleet(io, { opened, clusters: wanted, repair, logger });
+  if (!open.ok) return open;
+  const ended = await show(io, run, open.value.fleet);
   io.stdout("\nstopping; state is kept\n");
-  await closeFleet(fleet.value, control);
+  await open.value.close();
   return ended;
+}
+
+/** Its clusters are made of machines. */
+function isMade(content: FleetContent): boolean {
+  return content === "laptop" || content === "installed";
 }
 
 function clusterNames(count: number): readonly FleetCluster[] {
@@ -86,13 +60,8 @@ function clusterNames(count: number): readonly FleetCluster[] {
 }
 
 function show(io: CommandIo, run: RunFleet, fleet: Fleet): Promise<Result<void, string>> {
-  if (run.content === "laptop") return showLaptop(io, run.opened, fleet);
+  if (run.content === "laptop" || run.content === "installed") return showLaptop(io, run.opened, fleet);
   return run.content === "empty" ? showEmpty(io, run, fleet) : showServices(io, run, fleet);
-}
-
-async function closeFleet(fleet: Fleet, control: Result<ControlSocket, string>): Promise<void> {
-  if (control.ok) await control.value.close();
-  await fleet.close();
 }
 
 /** Several clusters without services: their states. */

@@ -10,7 +10,7 @@ import { BoardTable } from "./board-table.ts";
 import { ClusterRows, nodesOf } from "./cluster-rows.ts";
 import { FleetWatch } from "./fleet-watch.ts";
 import { growFleet } from "./grow-fleet.ts";
-import { installText, LAPTOP_FIRST, LAPTOP_LATE, LAPTOP_AGAIN, nextForLaptop } from "./laptop-text.ts";
+import { installText, LAPTOP_FIRST, LAPTOP_LATE, LAPTOP_AGAIN, nextForInstalled, nextForLaptop } from "./laptop-text.ts";
 import { MANAGEMENT, SHOP_CLUSTER } from "./laptop-plan.ts";
 import { WatchBoard } from "./watch-board.ts";
 
@@ -18,8 +18,9 @@ import { WatchBoard } from "./watch-board.ts";
 const UP_WITHIN_MS = 180_000;
 
 export async function showLaptop(io: CommandIo, opened: OpenFolder, fleet: Fleet): Promise<Result<void, string>> {
-  const view = new LaptopView(io, fleet);
-  io.stdout(fleet.clusters().some(({ name }) => name === MANAGEMENT) ? LAPTOP_AGAIN : LAPTOP_FIRST);
+  const isLaptop = opened.content === "laptop";
+  const view = new LaptopView(io, fleet, isLaptop);
+  io.stdout(isLaptop && fleet.clusters().every(({ name }) => name !== MANAGEMENT) ? LAPTOP_FIRST : LAPTOP_AGAIN);
   view.start();
   const grown = await view.untilUp();
   if (!grown.ok && !io.signal.aborted) {
@@ -30,7 +31,7 @@ export async function showLaptop(io: CommandIo, opened: OpenFolder, fleet: Fleet
     if (!view.isUp()) io.stdout(LAPTOP_LATE);
     io.stdout("\n");
     io.print(treeTable(view.trees(), io.terminal?.columns()));
-    io.stdout(`\n${nextForLaptop(io, opened.folder)}`);
+    io.stdout(`\n${isLaptop ? nextForLaptop(io, opened.folder) : nextForInstalled(io, opened)}`);
   }
   await untilStopped(io.signal);
   await view.close();
@@ -47,14 +48,16 @@ class LaptopView {
   #watch: FleetWatch | undefined;
   #board: WatchBoard | undefined;
   #opening = false;
-  #grown = false;
+  #grown: boolean;
   #lastText = "";
 
-  constructor(io: CommandIo, fleet: Fleet) {
+  /** `grows`: clusters of the plan are created. */
+  constructor(io: CommandIo, fleet: Fleet, grows: boolean) {
+    this.#grown = !grows;
     this.#io = io;
     this.#fleet = fleet;
     this.#clients = new FleetClients(io, fleet);
-    this.#table = new BoardTable({ ...io, columns: () => io.terminal?.columns() });
+    this.#table = new BoardTable({ ...io, columns: () => io.terminal?.columns(), withoutKinds: true });
     this.#rows = new ClusterRows(this.#table);
   }
 
@@ -86,20 +89,7 @@ class LaptopView {
   async untilUp(): Promise<Result<void, string>> {
     const { clock, signal } = this.#io;
     let failed: string | undefined;
-    const growing = growFleet(this.#io, {
-      fleet: this.#fleet,
-      clients: this.#clients,
-      ownsItself: (cluster) =>
-        nodesOf(this.#allTrees()).some(({ name, ready, ownedBy }) => name === cluster && ready && ownedBy === "self"),
-      exists: (cluster) => nodesOf(this.#allTrees()).some(({ name }) => name === cluster),
-      nextChange: () => this.#nextChange(),
-      report: (progress) => this.#showStep(installText(progress)),
-      onShop: () => void this.#openBoard(),
-    }).then((grown) => {
-      if (grown.ok) this.#grown = true;
-      else failed = grown.error;
-      this.#wake();
-    });
+    const growing = this.#grown ? undefined : this.#grow((reason) => (failed = reason));
     const late = new AbortController();
     let isLate = false;
     void sleep(clock, UP_WITHIN_MS, AbortSignal.any([late.signal, signal])).then((passed) => {
@@ -112,8 +102,27 @@ class LaptopView {
     return failed === undefined ? ok(undefined) : err(failed);
   }
 
+  async #grow(onFailure: (reason: string) => void): Promise<void> {
+    const grown = await growFleet(this.#io, {
+      fleet: this.#fleet,
+      clients: this.#clients,
+      ownsItself: (cluster) =>
+        nodesOf(this.#allTrees()).some(({ name, ready, ownedBy }) => name === cluster && ready && ownedBy === "self"),
+      exists: (cluster) => nodesOf(this.#allTrees()).some(({ name }) => name === cluster),
+      nextChange: () => this.#nextChange(),
+      report: (progress) => this.#showStep(installText(progress)),
+      onShop: () => void this.#openBoard(),
+    });
+    if (grown.ok) this.#grown = true;
+    else onFailure(grown.error);
+    this.#wake();
+  }
+
+  /** The view of the bootstrap cluster counts until the management cluster owns itself. */
   #allTrees(): readonly TreeNode[] {
-    return treeOf(this.#watch?.observed() ?? [], {});
+    const own = this.trees();
+    const isInstalled = own.some(({ name, ready, ownedBy }) => name === MANAGEMENT && ready && ownedBy === "self");
+    return isInstalled ? own : treeOf(this.#watch?.observed() ?? [], {});
   }
 
   #changed(): void {

@@ -24,6 +24,10 @@ export type OpenFolder = {
   /** State of the older layout was moved. */
   readonly migrated: boolean;
   readonly content: FolderContent;
+  /** The name of the management cluster. */
+  readonly management: string;
+  /** Replaces what is recorded of the fleet. */
+  readonly setContent: (content: FolderContent) => Result<void, string>;
   /** No fleet was in it before. */
   readonly isNew: boolean;
   /** Replaces the record of this process. */
@@ -36,7 +40,7 @@ export type OpenFolder = {
 
 export type OpenFolderOptions = LeftoverPorts & {
   readonly path: string;
-  /** The management cluster, which gets the state of the older layout. */
+  /** The management cluster of a new fleet, which gets the state of the older layout. */
   readonly cluster: string;
   /** Of a new fleet; an older one stays as it is. */
   readonly content?: FolderContent;
@@ -52,13 +56,21 @@ export async function openFleetFolder(options: OpenFolderOptions): Promise<Resul
   const claimed = await claimFolder(folder, options);
   if (!claimed.ok) return claimed;
   const moved = migrateOlderLayout(folder, options.cluster);
-  const isNew = prepared.value.content !== "laptop" && !existsSync(clusterFolder(folder, options.cluster).data);
-  const content = isNew && prepared.value.content === "services" ? (options.content ?? "services") : prepared.value.content;
+  const before = prepared.value;
+  const isNew = !isMade(before.content) && !existsSync(clusterFolder(folder, options.cluster).data);
+  const content = isNew && before.content === "services" ? (options.content ?? "services") : before.content;
+  const management = isNew ? options.cluster : before.management;
+  const setContent = (next: FolderContent) => writeMarker(folder.path, { content: next, management });
   const opened = andThen(moved, (migrated) =>
-    map(writeMarker(folder.path, { content }), () => ({ ...claimed.value, migrated, content, isNew })),
+    map(setContent(content), () => ({ ...claimed.value, migrated, content, management, isNew, setContent })),
   );
   if (!opened.ok) claimed.value.close();
   return opened;
+}
+
+/** Its clusters are made of machines, and the management cluster may not exist yet. */
+function isMade(content: FolderContent): boolean {
+  return content === "laptop" || content === "installed";
 }
 
 async function prepareFolder({ path }: FleetFolder): Promise<Result<Marker, string>> {
@@ -130,6 +142,8 @@ function openFolder(folder: FleetFolder, { lock, own, options, ended }: Held): O
     ended,
     migrated: false,
     content: "services",
+    management: "",
+    setContent: () => ok(undefined),
     isNew: false,
     record: ({ socket, processes }) => {
       last = processes;
