@@ -1,5 +1,6 @@
 /** What every step of a move works with. */
 import type { Clock } from "#base";
+import type { KubeObject } from "#kube";
 import type { MoveStep, AbortStep } from "../ownership/decide.ts";
 import type { ApiSide } from "./api-side.ts";
 
@@ -22,6 +23,8 @@ export type MoveContext = {
   /** How long objects that block the move, or are being deleted, are waited for. */
   readonly waitMs: number;
   readonly report: (progress: MoveProgress) => void;
+  /** Whether the target makes this object itself; absent: none. */
+  readonly leftToTarget?: ((object: KubeObject) => boolean) | undefined;
 };
 
 /** Requests at a time, to one server. */
