@@ -90,7 +90,10 @@ export function childDeletionOf(cluster: LatticeCluster, { ownership }: Pick<Obs
   return cluster.spec.deletion?.unpivot === false ? "release" : "unpivot";
 }
 
-export function unpivotingState(cluster: LatticeCluster, { pivot, cell, problem, now }: ObservedChild): ChildState & { readonly late: boolean } {
+export function unpivotingState(
+  cluster: LatticeCluster,
+  { pivot, cell, problem, now }: ObservedChild,
+): ChildState & { readonly late: boolean } {
   const step = unpivotStep(pivot, cell === undefined ? problem : undefined);
   const { deletionTimestamp } = cluster.metadata;
   const since = deletionTimestamp === undefined ? now : millisecondsOf(deletionTimestamp);
@@ -102,7 +105,10 @@ export function unpivotingState(cluster: LatticeCluster, { pivot, cell, problem,
   return { phase: "Unpivoting", reason, message, complete: false, late: true };
 }
 
-function unpivotStep(pivot: PivotView | undefined, problem: ObservedChild["problem"]): { readonly reason: ChildState["reason"]; readonly message: string } {
+function unpivotStep(
+  pivot: PivotView | undefined,
+  problem: ObservedChild["problem"],
+): { readonly reason: ChildState["reason"]; readonly message: string } {
   if (problem !== undefined) return problem;
   if (pivot?.problem !== undefined) return problemStep(pivot.problem, UNPIVOT_REASONS);
   const step = pivot?.step === undefined ? "" : ` (${pivot.step})`;

@@ -172,7 +172,8 @@ function outcomeOf(
   observed: ObservedChild,
 ): ReconcileOutcome {
   const { now, problem, capi, ownership } = observed;
-  if (phase === "Failed") return reason === "PivotTimedOut" ? stalled(reason, message, pivotRecheck(observed, now)) : stalled(reason, message);
+  if (phase === "Failed")
+    return reason === "PivotTimedOut" ? stalled(reason, message, pivotRecheck(observed, now)) : stalled(reason, message);
   if (phase === "Pivoting" && problem === undefined) {
     return reason === "PivotRefused"
       ? stalled(reason, message, pivotRecheck(observed, now))
