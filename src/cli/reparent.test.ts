@@ -1,8 +1,10 @@
 /** `lattice reparent` with real operators on embedded clusters: cells on real sockets, and a cluster that owns itself. */
+import { X509Certificate } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectOk, seededRandom, systemClock } from "#base";
 import { latticeClusters } from "#crds";
 import { capiClusters, fieldAt, findCondition, secrets, type KubeObject } from "#kube";
+import { readAgentIdentity } from "#pki";
 import { runCli, type CliRun } from "../../test/builders/cli-io.ts";
 import { startReparentWorld, type ReparentWorld } from "../../test/builders/reparent-world.ts";
 import { decoded, untilCluster } from "../../test/builders/two-clusters.ts";
@@ -76,7 +78,11 @@ describe("lattice reparent", () => {
       await untilCluster(cellOf("hq"), "leaf", ({ status }) => status?.phase === "Ready");
       const after = await secretOf("lattice-agent-certificate");
       expect(fieldAt(after, "data", "tls.crt")).not.toBe(fieldAt(before, "data", "tls.crt"));
-      expect(fieldAt(after, "data", "tls.key")).not.toBe(fieldAt(before, "data", "tls.key"));
+      // the cell verifies the chain, and the name of the cell in it (src/link/agent/attacks.test.ts)
+      const text = (secret: KubeObject, key: string) => decoded(fieldAt(secret, "data", key));
+      const [old, authority] = [text(before, "tls.crt"), text(await secretOf("lattice-parent-config"), "ca.crt")];
+      expect(new X509Certificate(old).verify(new X509Certificate(authority).publicKey)).toBe(false);
+      expect([old, text(after, "tls.crt")].map((pem) => expectOk(readAgentIdentity(pem)).cell)).toEqual(["mgmt", "hq"]);
     },
   );
 
@@ -94,6 +100,23 @@ describe("lattice reparent", () => {
     expect(stdout).toBe(
       "leaf is a child of mgmt: its agent is connected\nLatticeCluster leaf stays at hq, without any effect on leaf: there, set spec.deletion.unpivot to false and delete it, or run this command again with --from\n",
     );
+  });
+
+  test("killed after each write, the same command continues", { timeout: 180_000 }, async () => {
+    const other = await startReparentWorld(["hq"]);
+    const args = ["--kubeconfig", other.kubeconfig("leaf"), "--to", other.kubeconfig("hq"), "--wait", "60s"];
+    const run = (given: Given = {}) => runCli(["reparent", "leaf", ...args], { clock: systemClock, random: seededRandom(1), ...given });
+    for (const step of ["creating the LatticeCluster", "waiting for the new parent's", "setting spec.cellRef"]) {
+      const killed = new AbortController();
+      const stderr = (text: string) => {
+        if (text.startsWith(step)) killed.abort();
+      };
+      const { code } = await run({ stderr, signal: killed.signal });
+      expect([step, code]).toEqual([step, 2]);
+    }
+    const { code, stdout } = await run();
+    expect([code, stdout]).toEqual([0, "leaf is a child of hq: its agent is connected\n"]);
+    await other.close();
   });
 
   test("a refusal is one sentence and changes nothing", async () => {

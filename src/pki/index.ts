@@ -44,6 +44,7 @@ export { createSigningKey, loadSigningKey, type PublicJwk, type SigningKey } fro
 export type { Usage } from "./x509.ts";
 export {
   decideWebhookRenewal,
+  isDeliveredDue,
   issueWebhookCertificate,
   WEBHOOK_CERTIFICATE_LIFE,
   type WebhookRenewal,

@@ -10,13 +10,15 @@ const NAMES = ["capi-webhook-service.capi-system.svc"];
 
 const authorities = expectOk(createCellAuthorities("w", NOW - 10 * DAY));
 const own = trustBundle(authorities);
-const other = expectOk(createCertificateAuthority({ commonName: "o", notBefore: new Date(NOW - DAY), notAfter: new Date(NOW + DAY) }));
+const other = expectOk(
+  createCertificateAuthority({ commonName: "o", notBefore: new Date(NOW - 300 * DAY), notAfter: new Date(NOW + 65 * DAY) }),
+);
 const otherLeaf = expectOk(
   issueCertificate(other, {
     commonName: "l",
     dnsNames: NAMES,
-    notBefore: new Date(NOW - DAY),
-    notAfter: new Date(NOW + DAY),
+    notBefore: new Date(NOW - 300 * DAY),
+    notAfter: new Date(NOW + 65 * DAY),
     usages: ["server"],
   }),
 ).certificate;
@@ -59,6 +61,12 @@ const rows: readonly Row[] = [
     from: delivered,
     given: {},
     want: { trust: both, trusted: false, due: true, issue: false },
+  },
+  {
+    name: "certificates of the manifests that are not due stay, with their trust",
+    from: delivered,
+    given: { now: NOW - 100 * DAY },
+    want: { trust: undefined, trusted: true, due: false, issue: false },
   },
   {
     name: "an authority that all clients trust for less than an hour does not sign",
@@ -111,7 +119,7 @@ const rows: readonly Row[] = [
   {
     name: "an expired certificate is replaced at once, and an expired authority is not trusted",
     from: delivered,
-    given: { now: NOW + 3 * DAY, clients: [both] },
+    given: { now: NOW + 66 * DAY, clients: [both] },
     want: { trust: own, trusted: true, due: true, issue: true },
   },
   {

@@ -2,7 +2,8 @@
  * When the certificate of a webhook is replaced, and which authorities its clients have to trust meanwhile. No request fails during a change, because of the order:
  * first all clients trust the new authority, then it signs the certificate, and the old one stays trusted until every process serves the new certificate.
  *
- * The first authority of a cluster comes with its manifests, and its key does not exist any more: it is trusted until its certificate is replaced.
+ * The first certificates of a cluster come with its manifests, and the key of their authority does not exist any more. They stay as they are until they are due, so that
+ * the manifests can be applied again meanwhile; their authority is trusted until they are replaced.
  */
 import { X509Certificate } from "node:crypto";
 import { mapErr, type Result } from "#base";
@@ -34,8 +35,8 @@ export type WebhookTrustState = {
 };
 
 export type WebhookRenewal = {
-  /** What every client has to trust now, as PEM. */
-  readonly trust: string;
+  /** What every client has to trust now, as PEM; undefined: what it trusts already. */
+  readonly trust: string | undefined;
   /** All clients trust the current authority already. */
   readonly trusted: boolean;
   /** The certificate has to be replaced. */
@@ -48,6 +49,8 @@ export function decideWebhookRenewal(state: WebhookTrustState): WebhookRenewal {
   const { authorities, clients, servedAuthority, trustedSince, now } = state;
   const own = trustBundle(authorities);
   const served = parsed(state.served);
+  if (served !== undefined && isDelivered(served, own) && now < renewalOf(served))
+    return { trust: undefined, trusted: true, due: false, issue: false };
   const trusted = clients.every((bundle) => bundleIncludes(bundle, authorities.current.certificate));
   const waited = trustedSince !== undefined && now - trustedSince >= TRUSTED_FOR;
   // nothing can fail any more that does not fail already
@@ -59,6 +62,12 @@ export function decideWebhookRenewal(state: WebhookTrustState): WebhookRenewal {
     due,
     issue: due && trusted && (waited || useless),
   };
+}
+
+/** Whether a certificate of another authority, or none, has to be replaced: before that, no authority is needed. */
+export function isDeliveredDue(pem: string | undefined, now: number): boolean {
+  const served = parsed(pem);
+  return served === undefined || now >= renewalOf(served);
 }
 
 /** For the certificate of a webhook: its dates, and its new key. */
@@ -81,13 +90,22 @@ function parsed(pem: string | undefined): X509Certificate | undefined {
 function isSettled(served: X509Certificate | undefined, own: string, now: number): boolean {
   if (served === undefined) return false;
   const signed = served.validFromDate.getTime() + CERTIFICATE_BACKDATE;
-  return now - signed >= SERVED_AFTER && bundleCertificates(own).some((authority) => isIssuedBy(served, authority));
+  return now - signed >= SERVED_AFTER && !isDelivered(served, own);
+}
+
+/** It is of another authority. */
+function isDelivered(served: X509Certificate, own: string): boolean {
+  return !bundleCertificates(own).some((authority) => isIssuedBy(served, authority));
+}
+
+function renewalOf({ validFromDate: notBefore, validToDate: notAfter }: X509Certificate): number {
+  return renewalTime({ notBefore, notAfter });
 }
 
 function isDue({ authorities, dnsNames, now }: WebhookTrustState, served: X509Certificate | undefined): boolean {
   if (served === undefined || !isIssuedBy(served, new X509Certificate(authorities.current.certificate))) return true;
   if (!dnsNames.every((name) => served.checkHost(name) !== undefined)) return true;
-  return now >= renewalTime({ notBefore: served.validFromDate, notAfter: served.validToDate });
+  return now >= renewalOf(served);
 }
 
 function isIssuedBy(certificate: X509Certificate, authority: X509Certificate): boolean {

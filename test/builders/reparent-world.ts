@@ -15,6 +15,8 @@ export type ReparentWorld = {
   readonly kubeconfig: (name: string) => string;
   /** Ends the operator of a cell. */
   readonly stopCell: (name: string) => Promise<void>;
+  /** Ends the operator and the API server of a cell; its data is gone. */
+  readonly destroyCell: (name: string) => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
@@ -50,6 +52,11 @@ export async function startReparentWorld(cellNames: readonly string[]): Promise<
     cells,
     kubeconfig,
     stopCell: stop,
+    destroyCell: async (name) => {
+      await stop(name);
+      await cells.get(name)?.close();
+      cells.delete(name);
+    },
     close: async () => {
       for (const name of [...operators.keys()]) await stop(name);
       for (const cluster of [leaf, ...cells.values()]) await cluster.close();

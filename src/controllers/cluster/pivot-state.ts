@@ -2,6 +2,7 @@
 import { millisecondsOf, parseDuration } from "#base";
 import type { LatticeCluster } from "#crds";
 import { isConditionTrue } from "#kube";
+import { adoptedCluster } from "./adoption.ts";
 import type { ChildState } from "./child-state.ts";
 import { deadlineAt, PHASE_DEADLINES } from "./deadlines.ts";
 import type { ObservedChild } from "./observed.ts";
@@ -60,7 +61,8 @@ function problemStep({ kind, message }: PivotProblem, reasons: ProblemReasons): 
 }
 
 /** The child owns itself. What its agent reports is all that the parent knows. */
-export function selfOwnedState({ status }: LatticeCluster, { agent, linkIsNew }: ObservedChild): ChildState {
+export function selfOwnedState(cluster: LatticeCluster, { agent, linkIsNew }: ObservedChild): ChildState {
+  const { status } = cluster;
   const wasConnected = isConditionTrue(status?.conditions, "AgentConnected");
   const written = status?.ownedBy === "self" && isConditionTrue(status.conditions, "Ready");
   if (agent?.connected !== true) {
@@ -72,7 +74,8 @@ export function selfOwnedState({ status }: LatticeCluster, { agent, linkIsNew }:
   const { health } = agent;
   // its first report comes shortly after its connection
   if (health === undefined && written) return SELF_MANAGED;
-  if ((health?.ownershipEpoch ?? 0) === 0) return status?.ownedBy === "self" ? { ...OWNED, ...UNREPORTED } : { ...OWNED, ...UNREPORTED, phase: "Pivoting" };
+  const wasOwner = status?.ownedBy === "self" || adoptedCluster(cluster) !== undefined;
+  if ((health?.ownershipEpoch ?? 0) === 0) return wasOwner ? { ...OWNED, ...UNREPORTED } : { ...OWNED, ...UNREPORTED, phase: "Pivoting" };
   if (health !== undefined && health.readyNodes < health.totalNodes) {
     return { ...OWNED, reason: "NodesNotReady", message: `${health.readyNodes} of ${health.totalNodes} nodes are ready` };
   }

@@ -7,7 +7,7 @@ import type { WebhookClient, WebhookInventoryEntry } from "#bundle";
 import { FIELD_MANAGER } from "#controller-runtime";
 import { describeObject, secrets, type KubeObject } from "#kube";
 import type { KubeClient } from "#kube-client";
-import { decideWebhookRenewal, issueWebhookCertificate, trustBundle, type CellAuthorities } from "#pki";
+import { decideWebhookRenewal, isDeliveredDue, issueWebhookCertificate, trustBundle, type CellAuthorities } from "#pki";
 import { bundlePatch, bundlesOf, certificatePatch, CLIENT_RESOURCES, isManagedElsewhere, secretText } from "./webhook-objects.ts";
 
 export type WebhookPassContext = {
@@ -48,7 +48,7 @@ export async function renewWebhook(context: WebhookPassContext, entry: WebhookIn
   });
   if (!decision.trusted) trustedSince.delete(key);
   else if (!trustedSince.has(key)) trustedSince.set(key, clock.now());
-  const changed = await trustEverywhere(context, clients.value, decision.trust);
+  const changed = decision.trust === undefined ? ok([]) : await trustEverywhere(context, clients.value, decision.trust);
   if (!changed.ok) return changed;
   if (!decision.issue) return ok({ changed: changed.value, pending: decision.due });
   const issued = issueWebhookCertificate(authorities, dnsNames, clock.now());
@@ -57,6 +57,19 @@ export async function renewWebhook(context: WebhookPassContext, entry: WebhookIn
   const written = await client.patch<KubeObject>(secrets, { namespace, name }, patch, { fieldManager: FIELD_MANAGER, signal });
   if (!written.ok) return err(`Secret ${namespace}/${name}: ${written.error.message}`);
   return ok({ changed: [...changed.value, describeObject(written.value)], pending: false });
+}
+
+/** Before the first certificate is due, this cluster needs no authority for them. */
+export async function isAnyDue(
+  { client, clock, signal }: Pick<WebhookPassContext, "client" | "clock" | "signal">,
+  entries: readonly WebhookInventoryEntry[],
+): Promise<boolean> {
+  for (const { namespace, secretName: name } of entries) {
+    const secret = await client.get<KubeObject>(secrets, { namespace, name }, { signal });
+    // an error is reported by the pass
+    if (!secret.ok || (!isManagedElsewhere(secret.value) && isDeliveredDue(secretText(secret.value, "tls.crt"), clock.now()))) return true;
+  }
+  return false;
 }
 
 /** Those that exist, and that cert-manager does not write. */

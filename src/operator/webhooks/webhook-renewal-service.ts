@@ -5,9 +5,9 @@
 import { ok, sleep, type Result } from "#base";
 import { parseWebhookInventory, WEBHOOK_INVENTORY, type WebhookInventoryEntry } from "#bundle";
 import { bindLeaderService, type LeaderService, type LeaderServiceContext, type RunningLeaderService } from "#controller-runtime";
-import { configMaps, secrets, type ConfigMap } from "#kube";
+import { configMaps, secrets, type ConfigMap, type KubeObject } from "#kube";
 import { currentAuthorities } from "../cell/authority-secret.ts";
-import { renewWebhook, type WebhookPass, type WebhookPassContext } from "./renew-webhooks.ts";
+import { isAnyDue, renewWebhook, type WebhookPass, type WebhookPassContext } from "./renew-webhooks.ts";
 
 export const WEBHOOK_AUTHORITY_SECRET = "lattice-webhook-ca";
 const AUTHORITY_NAME = "lattice-webhooks";
@@ -69,6 +69,10 @@ export async function pass(
 ): Promise<PassResult> {
   const inventory = parseWebhookInventory(map);
   if (!inventory.ok) return { ...IDLE, problems: [inventory.error] };
+  const { client, home, signal } = context;
+  const stored = await client.get<KubeObject>(secrets, { namespace: home, name: WEBHOOK_AUTHORITY_SECRET }, { signal });
+  const isFirst = !stored.ok && stored.error.kind === "not-found";
+  if (isFirst && !(await isAnyDue(context, inventory.value))) return IDLE;
   const authorities = await currentAuthorities({ ...context, cell: AUTHORITY_NAME, secretName: WEBHOOK_AUTHORITY_SECRET });
   if (!authorities.ok) return { ...IDLE, problems: [authorities.error] };
   return renewAll({ ...context, authorities: authorities.value, trustedSince }, inventory.value);

@@ -30,9 +30,9 @@ async function observe({ client }: EmbeddedCluster) {
   return { served: secretText(secret, "tls.crt") ?? "", bundles };
 }
 
-async function startWorld() {
+async function startWorld(ageDays = 0) {
   const clock = new FakeClock(Date.UTC(2030, 0, 1));
-  const cluster = await startEmbeddedCluster({ controllers: false, objects: deliveredWebhooks(clock) });
+  const cluster = await startEmbeddedCluster({ controllers: false, objects: deliveredWebhooks(clock.now() - ageDays * DAY) });
   onTestFinished(() => cluster.close());
   const map = expectOk(await cluster.client.get<ConfigMap>(configMaps, { namespace: HOME, name: WEBHOOK_INVENTORY }));
   let trustedSince = new Map<string, number>();
@@ -71,6 +71,17 @@ describe("certificates of webhooks", () => {
     expect(authorities.size).toBe(5);
   }, 120_000);
 
+  test("of the manifests stay as they are for eight months, so that the manifests can be applied again", async () => {
+    const { cluster, clock, once } = await startWorld();
+    const before = await observe(cluster);
+    await clock.advance(240 * DAY);
+    expect(await once()).toEqual({ changed: [], pending: false, problems: [] });
+    expect(await observe(cluster)).toEqual(before);
+    expect((await cluster.client.get(secrets, { namespace: HOME, name: WEBHOOK_AUTHORITY_SECRET })).ok).toBe(false);
+    await clock.advance(4 * DAY);
+    expect((await once()).changed).toHaveLength(3);
+  });
+
   test("are left to cert-manager where it has taken over", async () => {
     const { cluster, clock, once } = await startWorld();
     const annotations = { "cert-manager.io/certificate-name": "capi-serving-cert" };
@@ -82,7 +93,7 @@ describe("certificates of webhooks", () => {
   });
 
   test("of a Secret that is gone are reported, and of a definition that is gone are not needed", async () => {
-    const { cluster, once } = await startWorld();
+    const { cluster, once } = await startWorld(300);
     expectOk(await cluster.client.delete(CLIENT_RESOURCES.CustomResourceDefinition, { name: "clusters.cluster.x-k8s.io" }));
     expect((await once()).changed).toHaveLength(2);
     expectOk(await cluster.client.delete(secrets, SECRET));
@@ -100,7 +111,7 @@ describe("certificates of webhooks", () => {
 
 test("the operator takes the delivered certificates over, first trust and then certificate, and logs what it changed", async () => {
   const clock = new SettlingClock();
-  const objects = [...latticeKinds.map(({ crd }) => crd()), ...deliveredWebhooks(clock)];
+  const objects = [...latticeKinds.map(({ crd }) => crd()), ...deliveredWebhooks(clock.now() - 300 * DAY)];
   const cluster = await startEmbeddedCluster({ clock, objects });
   const lines: string[] = [];
   const logger = createLogger((_level, message, fields) => void lines.push(`${message} ${JSON.stringify(fields)}`));

@@ -1,5 +1,5 @@
 /** A cluster with the webhooks of one provider as its manifests deliver them: a Secret, webhook configurations and a definition with a conversion. */
-import { base64OfText, expectOk, FakeClock, reveal } from "#base";
+import { base64OfText, expectOk, reveal } from "#base";
 import { webhookInventoryObjects, type WebhookInventoryEntry } from "#bundle";
 import type { FixtureObject } from "#embedded-cluster";
 import { createCertificateAuthority, issueCertificate } from "#pki";
@@ -21,9 +21,9 @@ export const inventory: WebhookInventoryEntry = {
   clients: CLIENTS,
 };
 
-/** As at `clock`. */
-export function deliveredWebhooks(clock: FakeClock): readonly FixtureObject[] {
-  const [notBefore, notAfter] = [new Date(clock.now() - 7_200_000), new Date(clock.now() + 365 * 86_400_000)];
+/** As they were issued at this time. */
+export function deliveredWebhooks(issued: number): readonly FixtureObject[] {
+  const [notBefore, notAfter] = [new Date(issued - 7_200_000), new Date(issued + 365 * 86_400_000)];
   const authority = expectOk(createCertificateAuthority({ commonName: "delivered", notBefore, notAfter }));
   const leaf = expectOk(issueCertificate(authority, { commonName: "capi", dnsNames: DNS_NAMES, notBefore, notAfter, usages: ["server"] }));
   const caBundle = base64OfText(authority.certificate);
