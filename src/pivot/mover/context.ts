@@ -1,10 +1,12 @@
 /** What every step of a move works with. */
 import type { Clock } from "#base";
 import type { MoveStep, AbortStep } from "../ownership/decide.ts";
+import type { ExportAbortStep, ExportStep } from "../ownership/export-steps.ts";
+import type { ReceiveAbortStep, ReceiveStep } from "../ownership/receive-steps.ts";
 import type { ApiSide } from "./api-side.ts";
 
 export type MoveProgress = {
-  readonly step: MoveStep | AbortStep | "wait" | "verify";
+  readonly step: MoveStep | AbortStep | ExportStep | ExportAbortStep | ReceiveStep | ReceiveAbortStep | "wait" | "verify";
   /** Objects, where the step counts them. */
   readonly done?: number;
   readonly total?: number;
@@ -23,6 +25,9 @@ export type MoveContext = {
   readonly waitMs: number;
   readonly report: (progress: MoveProgress) => void;
 };
+
+/** What a step works with that needs no target: an export has none. */
+export type SourceContext = Omit<MoveContext, "target">;
 
 /** Requests at a time, to one server. */
 export const PARALLEL = 16;
