@@ -19,7 +19,7 @@ import { PendingCommands } from "./pending-commands.ts";
 import { PendingTunnels } from "./pending-tunnels.ts";
 
 type ControlStream = MessageStream<AgentMessage, CellCommand>;
-type Session = { state: SessionState; readonly commands: PendingCommands; isRenewing: boolean };
+type Session = { state: SessionState; readonly commands: PendingCommands; isRenewing: boolean; isBootstrapping: boolean };
 type SessionTimes = { readonly firstMessageMs: number; trustBundle(): string };
 
 /** Messages have fields beside the objects or manifests in them. */
@@ -38,6 +38,8 @@ export class AgentSessions {
   readonly #listeners = new Set<(cluster: string) => void>();
   readonly #idPrefix: string;
   readonly tunnels: PendingTunnels;
+  /** Never aborted. */
+  readonly #live = new AbortController().signal;
   #nextId = 0;
   #connected = 0;
   #cancelCheck: () => void;
@@ -174,6 +176,7 @@ export class AgentSessions {
       state: NEW_SESSION,
       commands: new PendingCommands(this.#services.clock),
       isRenewing: false,
+      isBootstrapping: false,
     };
     const { state, effects } = stepSession(session.state, event);
     // a stream that is refused before its first AgentReady leaves no session
@@ -200,6 +203,8 @@ export class AgentSessions {
         this.#welcome(effect.stream, effect.protocol);
         for (const payload of session.commands.payloads()) this.#write(effect.stream, payload);
         return;
+      case "bootstrap":
+        return void this.#bootstrap(cluster, session);
       case "acknowledged":
         if (!effect.ack.success) this.tunnels.refused(cluster, effect.ack.id, effect.ack.error);
         return session.commands.acknowledged(effect.ack);
@@ -215,6 +220,15 @@ export class AgentSessions {
     const { version } = this.#services;
     const trustBundle = this.#times.trustBundle();
     this.#write(stream, { kind: "welcome", protocol, cellVersion: version, heartbeatMs: LINK_TIMES.heartbeatMs, trustBundle });
+  }
+
+  /** Empty: a child got its manifests when it registered. One that is not acknowledged is sent again by the session itself. */
+  async #bootstrap(cluster: string, session: Session): Promise<void> {
+    if (session.isBootstrapping) return;
+    session.isBootstrapping = true;
+    const sent = await this.send(cluster, { kind: "bootstrap", manifests: new Uint8Array() }, this.#live);
+    session.isBootstrapping = false;
+    if (!sent.ok && sent.error.kind === "failed") this.#services.logger.warn("bootstrap was refused", { cluster, reason: sent.error.message });
   }
 
   async #renew(cluster: string, session: Session, { stream, csr }: Extract<SessionEffect, { kind: "renew" }>): Promise<void> {

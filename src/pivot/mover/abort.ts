@@ -68,7 +68,7 @@ async function observe(context: MoveContext, head: JournalHead): Moved<Observed>
   if (!record.ok) return record;
   const batches = await readBatches(context);
   if (!batches.ok) return batches;
-  const sent = batches.value.flatMap(({ entries }) => entries.filter(({ kept }) => kept === undefined));
+  const sent = batches.value.flatMap(({ entries }) => entries.filter(({ kept, left }) => kept === undefined && left === undefined));
   const copies = await copiesAt(context, sent);
   return copies.ok ? ok({ head, record: record.value, copies: copies.value }) : copies;
 }

@@ -10,6 +10,7 @@ import { listCopies } from "./copies.ts";
 import { discoverGraph, discoverTarget, unlabelledObjects, type SourceKinds } from "./discover.ts";
 import { refusal, type Moved } from "./failure.ts";
 import { createHead, readRecord } from "./journal.ts";
+import { isLeftToTarget, missingAtTarget } from "./left-to-target.ts";
 
 /** What a dry run shows. */
 export type MovePlan = {
@@ -35,11 +36,14 @@ async function planOf(context: MoveContext, kinds: SourceKinds, graph: ObjectGra
   const problems = planProblems({ graph, providers: kinds.providers, unlabelled: unlabelled.value, target: target.value });
   const existing = await listCopies(context.target, moved);
   if (!existing.ok) return existing;
-  const taken = moved.filter(({ object, kept }) => kept === undefined && existing.value.of(object) !== undefined);
+  const leftOut = moved.filter((node) => isLeftToTarget(context, node));
+  const taken = moved.filter(
+    (node) => node.kept === undefined && !leftOut.includes(node) && existing.value.of(node.object) !== undefined,
+  );
   const taking = taken.map(
     ({ object }) => `${describeObject(object)} exists at the target already; delete it there, or move into another API server`,
   );
-  return ok({ moved, left, problems: [...problems, ...taking] });
+  return ok({ moved, left, problems: [...problems, ...missingAtTarget(leftOut, existing.value), ...taking] });
 }
 
 export type MoveEnds = { readonly source: string; readonly target: string };

@@ -1,5 +1,6 @@
 /** What every step of a move works with. */
 import type { Clock } from "#base";
+import type { KubeObject } from "#kube";
 import type { MoveStep, AbortStep } from "../ownership/decide.ts";
 import type { ExportAbortStep, ExportStep } from "../ownership/export-steps.ts";
 import type { ReceiveAbortStep, ReceiveStep } from "../ownership/receive-steps.ts";
@@ -24,6 +25,8 @@ export type MoveContext = {
   /** How long objects that block the move, or are being deleted, are waited for. */
   readonly waitMs: number;
   readonly report: (progress: MoveProgress) => void;
+  /** Whether the target makes this object itself; absent: none. */
+  readonly leftToTarget?: ((object: KubeObject) => boolean) | undefined;
 };
 
 /** What a step works with that needs no target: an export has none. */

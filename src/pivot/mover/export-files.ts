@@ -47,7 +47,7 @@ async function recordAll(context: SourceContext, { moved }: ObjectGraph): Moved<
   if (!recorded.ok) return recorded;
   const batches = batchesOf(moved);
   for (const { number, nodes } of batches) {
-    const entries = nodes.map((node) => entryOf(node, undefined));
+    const entries = nodes.map((node) => entryOf(node, undefined, false));
     const written = await recordBatch(context, recorded.value, { number, entries });
     if (!written.ok) return written;
   }

@@ -47,13 +47,20 @@ export class MortalProcess {
   }
 }
 
-export function contextFor(source: EmbeddedCluster, target: EmbeddedCluster, process: MortalProcess, seed: number): MoveContext {
+export function contextFor(
+  source: EmbeddedCluster,
+  target: EmbeddedCluster,
+  process: MortalProcess,
+  seed: number,
+  leftToTarget?: MoveContext["leftToTarget"],
+): MoveContext {
   const shared = { clock: systemClock, random: seededRandom(seed), signal: new AbortController().signal };
   return {
     ...shared,
     namespace: "c1",
     waitMs: 1_000,
     report: () => {},
+    leftToTarget,
     source: openSide({ ...shared, client: process.client(source.client), side: "source" }),
     target: openSide({ ...shared, client: process.client(target.client), side: "target" }),
   };

@@ -19,6 +19,7 @@ import { discoverGraph, type SourceKinds } from "./discover.ts";
 import { refusal, type Moved } from "./failure.ts";
 import { inParallel } from "./in-parallel.ts";
 import { deleteBatch, ensureNamespace, readBatches, writeBatch } from "./journal.ts";
+import { isLeftToTarget } from "./left-to-target.ts";
 import { placeCopy } from "./place-copy.ts";
 import { removeObjects } from "./remove-object.ts";
 
@@ -111,12 +112,15 @@ async function copyAll(context: MoveContext, graph: ObjectGraph, round: number):
   const hashes: string[] = [];
   let changes = gone.value;
   let done = 0;
+  const isLeft = (node: MoveNode) => isLeftToTarget(context, node);
+  const total = graph.moved.filter((node) => !isLeft(node)).length;
   const step = round === 1 ? "transfer" : "verify";
   for (const batch of batches) {
-    const entries = batch.nodes.map((node) => entryOf(node, before.get(node.uid)?.copy));
+    const copied = batch.nodes.filter((node) => !isLeft(node));
+    const entries = batch.nodes.map((node) => entryOf(node, before.get(node.uid)?.copy, isLeft(node)));
     const sent = await recordBatch(context, recorded.value, { number: batch.number, entries });
     if (!sent.ok) return sent;
-    const placed = await inParallel(batch.nodes, PARALLEL, (node) => {
+    const placed = await inParallel(copied, PARALLEL, (node) => {
       const known = before.get(node.uid);
       return placeCopy(target, node, {
         existing: existing.value.of(node.object),
@@ -127,20 +131,20 @@ async function copyAll(context: MoveContext, graph: ObjectGraph, round: number):
     });
     if (!placed.ok) return placed;
     for (const [at, { uid, changed }] of placed.value.entries()) {
-      uids.set(batch.nodes[at]?.uid ?? "", uid);
+      uids.set(copied[at]?.uid ?? "", uid);
       changes += changed ? 1 : 0;
     }
-    const acknowledged = batch.nodes.map((node) => entryOf(node, uids.get(node.uid)));
+    const acknowledged = batch.nodes.map((node) => entryOf(node, uids.get(node.uid), isLeft(node)));
     const noted = await recordBatch(context, [{ number: batch.number, entries }], { number: batch.number, entries: acknowledged });
     if (!noted.ok) return noted;
-    hashes.push(...entries.map(({ hash }) => hash));
-    done += batch.nodes.length;
-    report({ step, done, total: graph.moved.length });
+    hashes.push(...entries.filter(({ left }) => left === undefined).map(({ hash }) => hash));
+    done += copied.length;
+    report({ step, done, total });
   }
-  return ok({ objects: graph.moved.length, digest: sha256Hex(hashes.join("\n")), changes });
+  return ok({ objects: total, digest: sha256Hex(hashes.join("\n")), changes });
 }
 
-export function entryOf({ uid, object, kind, kept }: MoveNode, copy: string | undefined): BatchEntry {
+export function entryOf({ uid, object, kind, kept }: MoveNode, copy: string | undefined, isLeft: boolean): BatchEntry {
   const { namespace, name } = object.metadata;
   return {
     kind: kindOf(kind),
@@ -149,6 +153,7 @@ export function entryOf({ uid, object, kind, kept }: MoveNode, copy: string | un
     uid,
     hash: hashOf(contentOf(object, kind.hasStatus)),
     ...(kept === undefined ? {} : { kept: true }),
+    ...(isLeft ? { left: true } : {}),
     ...(copy === undefined ? {} : { copy }),
   };
 }
