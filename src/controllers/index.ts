@@ -28,6 +28,7 @@ export {
   type ChildTokens,
   type RunningCell,
 } from "./cluster/ports.ts";
+export { PIVOT_ANNOTATION, pivotRequestOf } from "./cluster/pivot-request.ts";
 export { CLUSTER_REASONS } from "./cluster/reasons.ts";
 export { selfManagerController } from "./cluster/self-manager.ts";
 export { UplinkSlot, type ParentUplink } from "./cluster/uplink.ts";

@@ -9,7 +9,7 @@ export { ownershipOf, type NamespaceOwnership } from "./journal/owner.ts";
 export type { ImportReceipt } from "./files/receipt.ts";
 export { parseReceipt, receiptText } from "./files/receipt.ts";
 export { FILE_LIMITS } from "./files/limits.ts";
-export { MANIFEST_FILE } from "./files/file-names.ts";
+export { isExportFile, isOwnFile, MANIFEST_FILE, RECEIPT_FILE } from "./files/file-names.ts";
 export { manifestText, parseManifest, type FilesManifest, type ManifestServer } from "./files/manifest.ts";
 export { savedObjects, type SavedFile } from "./files/saved-objects.ts";
 export type { BesideKind } from "./files/saved-nodes.ts";

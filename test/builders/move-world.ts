@@ -57,7 +57,7 @@ export type MoveWorld = {
 };
 
 /** A cluster that Cluster API is installed in. */
-async function startManagementCluster(seed: number): Promise<EmbeddedCluster> {
+export async function startManagementCluster(seed: number): Promise<EmbeddedCluster> {
   const cluster = await startEmbeddedCluster({ seed, logActions: false });
   await cluster.add(...reducedCapiCrds("docker"), ...providerInventory("docker"));
   return cluster;
@@ -80,22 +80,22 @@ export async function startMoveWorld(machines = 2, seed = 1): Promise<MoveWorld>
 type Owner = { readonly resource: Resource; readonly object: KubeObject };
 type Parts = { readonly owner?: Owner; readonly spec?: JsonObject; readonly status?: JsonObject; readonly more?: JsonObject };
 
-/** The objects of a cluster `name` in a namespace of that name, with `machines` workers and one control-plane machine. */
-export async function makeProvisioned(client: KubeClient, name: string, machines: number): Promise<void> {
-  await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
+/** The objects of a cluster `name`, by default in a namespace of that name, with `machines` workers and one control-plane machine. */
+export async function makeProvisioned(client: KubeClient, name: string, machines: number, namespace = name): Promise<void> {
+  await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
   const make = async (resource: Resource, objectName: string, { owner, spec, status, more }: Parts = {}): Promise<Owner> => {
     const ownerReferences = owner === undefined ? {} : { ownerReferences: [referenceTo(owner)] };
     const isCustom = resource.group !== "";
     const metadata = {
       name: objectName,
-      namespace: name,
+      namespace,
       labels: { "cluster.x-k8s.io/cluster-name": name },
       ...(isCustom ? { annotations: { "example.com/team": "a" }, finalizers: [`${resource.plural}.cluster.x-k8s.io`] } : {}),
       ...ownerReferences,
     };
     const object = { apiVersion: apiVersionOf(resource), kind: resource.kind, metadata, ...(spec === undefined ? {} : { spec }), ...more };
     let created = expectOk(await client.apply<KubeObject>(resource, object as KubeObject, { fieldManager: "capi-user" }));
-    const key = { namespace: name, name: objectName };
+    const key = { namespace, name: objectName };
     const label = { metadata: { labels: { "example.com/added": "1" } } };
     created = expectOk(await client.patch<KubeObject>(resource, key, { type: "merge", patch: label }, { fieldManager: "manager" }));
     if (status !== undefined) {

@@ -6,7 +6,7 @@ import { ok } from "#base";
 import type { JournalHead } from "../journal/records.ts";
 import { batchesOf } from "../plan/batches.ts";
 import type { ObjectGraph } from "../graph/object-graph.ts";
-import { CLAIM_FILE, MANIFEST_FILE } from "../files/file-names.ts";
+import { isOwnFile } from "../files/file-names.ts";
 import { fileNameProblems, writtenObject, type ManifestEntry, type WrittenObject } from "../files/manifest.ts";
 import type { SourceContext } from "./context.ts";
 import type { SourceKinds } from "./discover.ts";
@@ -61,8 +61,8 @@ async function recordAll(context: SourceContext, { moved }: ObjectGraph): Moved<
 async function storeAll({ report, signal }: SourceContext, folder: ExportFolder, written: readonly WrittenObject[]): Moved<void> {
   const listed = await inFolder(folder.list(), "write");
   if (!listed.ok) return listed;
-  const wanted = new Set([MANIFEST_FILE, CLAIM_FILE, ...written.map(({ entry }) => entry.file)]);
-  for (const { name } of (listed.value ?? []).filter((file) => !wanted.has(file.name))) {
+  const wanted = new Set(written.map(({ entry }) => entry.file));
+  for (const { name } of (listed.value ?? []).filter((file) => !wanted.has(file.name) && !isOwnFile(file.name))) {
     const removed = await inFolder(folder.remove(name), "write");
     if (!removed.ok) return removed;
   }

@@ -1,6 +1,6 @@
 /** The directory of an export, as the mover uses it. The caller fills it: files are private, and no name leads out of it. */
 import { err, ok, textOfBytes, type Result } from "#base";
-import { CLAIM_FILE, MANIFEST_FILE } from "../files/file-names.ts";
+import { CLAIM_FILE, isOwnFile, MANIFEST_FILE } from "../files/file-names.ts";
 import { FILE_LIMITS } from "../files/limits.ts";
 import { parseManifest, type FilesManifest } from "../files/manifest.ts";
 import { parseClaim, type FolderClaim } from "../files/receipt.ts";
@@ -34,7 +34,7 @@ export function openFolder(folder: ExportFolder): Result<OpenedFolder, string> {
   return ok({
     manifest: manifest.value,
     claim: claim.value,
-    sizes: all.filter(({ name }) => name !== MANIFEST_FILE && name !== CLAIM_FILE),
+    sizes: all.filter(({ name }) => !isOwnFile(name)),
   });
 }
 

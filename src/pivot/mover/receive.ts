@@ -3,7 +3,8 @@
  * specification, perform; a run that was killed is continued by the next one, because the record at the target shows how far it came.
  */
 import { ok, timestamp } from "#base";
-import { describeObject, type KubeObject } from "#kube";
+import { describeObject, groupResourceOf, type KubeObject } from "#kube";
+import { versionText } from "../graph/move-kind.ts";
 import type { MoveNode } from "../graph/object-graph.ts";
 import type { TargetRecordData } from "../journal/records.ts";
 import type { ManifestProvider } from "../files/manifest.ts";
@@ -142,6 +143,8 @@ const STEPS: Readonly<Record<Exclude<ReceiveStep, "done" | "check-target">, Perf
 
 export const nodesOf = ({ graph, beside }: SavedGraph): readonly MoveNode[] => [...graph.moved, ...beside];
 
+const BUILT_IN: ReadonlySet<string> = new Set(["Secret", "ConfigMap"]);
+
 /** Everything that can be known before the first write, all reasons at once. */
 async function checkTarget({ context, world }: Run): Moved<void> {
   const { target, saved } = context;
@@ -150,6 +153,8 @@ async function checkTarget({ context, world }: Run): Moved<void> {
   const unfinished = saved.unfinished === undefined ? {} : { unfinished: saved.unfinished };
   const providers = (saved.providers ?? []).map(providerObject);
   const problems = planProblems({ graph: world.graph, providers, unlabelled: [], target: facts.value, ...unfinished });
+  const unserved = world.beside.filter(({ kind }) => !BUILT_IN.has(kind.resource.kind) && !facts.value.served.has(versionText(kind.resource)));
+  const missing = new Set(unserved.map(({ kind: { resource } }) => `the target does not serve ${groupResourceOf(resource)}; install the definitions of Lattice there: lattice crds`));
   const nodes = nodesOf(world);
   const existing = await listCopies(target, nodes);
   if (!existing.ok) return existing;
@@ -160,7 +165,7 @@ async function checkTarget({ context, world }: Run): Moved<void> {
     return node.kept === undefined && found !== undefined && !(beside.has(node) && hasContent(found, node.object, node.kind.hasStatus));
   });
   const taking = taken.map(({ object }) => `${describeObject(object)} exists at the target already; the target must not have it`);
-  const all = [...problems, ...taking];
+  const all = [...problems, ...missing, ...taking];
   return all.length === 0 ? ok(undefined) : refusal(...all);
 }
 
