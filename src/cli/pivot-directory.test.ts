@@ -1,5 +1,5 @@
 /** `lattice pivot export` and `import` between two embedded clusters over HTTP, with real files. Crashes are in src/pivot. */
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -159,12 +159,15 @@ describe("hostile directories", () => {
     { name: "a huge file", make: (out) => writeFileSync(join(out, "Secret_c1_c1-ca.yaml"), "x".repeat(5 << 20)), want: "is larger than 4 MiB" },
     { name: "no directory", make: (out) => rmSync(out, { recursive: true }), want: "the directory has no files of objects" },
   ];
-  test.for(rows)("$name is refused before anything is written", async ({ make, want }) => {
-    await exportTo("--directory", "out");
-    make(join(cwd, "out"));
-    const { code, stderr } = await importFrom();
-    expect([code, stderr]).toEqual([expect.any(Number), expect.stringContaining(want)]);
-    expect(code).not.toBe(0);
+  test("are refused with their reason, before anything is written", async () => {
+    await exportTo("--directory", "good");
+    for (const { name, make, want } of rows) {
+      cpSync(join(cwd, "good"), join(cwd, "out"), { recursive: true });
+      make(join(cwd, "out"));
+      const { code, stderr } = await importFrom();
+      expect({ name, code, stderr }).toEqual({ name, code: 1, stderr: expect.stringContaining(want) as string });
+      rmSync(join(cwd, "out"), { recursive: true, force: true });
+    }
     expect(await contentsOf(world.target.client, "c1")).toEqual(new Map());
   });
 
@@ -213,19 +216,10 @@ describe("hostile directories", () => {
   });
 });
 
-describe("flags", () => {
-  const rows: readonly { name: string; argv: readonly string[]; want: string }[] = [
-    { name: "no name", argv: ["plan"], want: "pivot plan: give the name of the LatticeCluster" },
-    { name: "a name for an export", argv: ["export", "x"], want: "pivot export takes no name" },
-    { name: "a flag of another action", argv: ["status", "x", "--directory", "d"], want: "pivot status has no flag --directory" },
-    { name: "no directory", argv: ["import"], want: "pivot import: name a directory with --directory" },
-    { name: "confirm and abort", argv: ["export", "--confirm", "f", "--abort"], want: "--confirm and --abort exclude each other" },
-    { name: "not imported alone", argv: ["export", "--directory", "d", "--not-imported"], want: "--not-imported is for --abort" },
-    { name: "a wait that is too short", argv: ["export", "--directory", "d", "--wait", "1ms"], want: "--wait: 1ms is too short" },
-    { name: "an invalid namespace", argv: ["export", "--directory", "d", "-n", "A/B"], want: "--namespace: " },
-  ];
-  test.for(rows)("$name ends with 2 and one sentence", async ({ argv, want }) => {
-    const { code, stdout, stderr } = await lattice("pivot", ...argv, "--kubeconfig", "a");
-    expect([code, stdout, stderr]).toEqual([2, "", expect.stringContaining(`lattice: ${want}`)]);
-  });
+test.for([
+  { name: "a wait that is too short", argv: ["--wait", "1ms"], want: "--wait: 1ms is too short" },
+  { name: "an invalid namespace", argv: ["-n", "A/B"], want: "--namespace: " },
+])("$name ends with 2 and one sentence", async ({ argv, want }) => {
+  const { code, stdout, stderr } = await exportTo("--directory", "out", ...argv);
+  expect([code, stdout, stderr]).toEqual([2, "", expect.stringContaining(`lattice: ${want}`)]);
 });
