@@ -21,11 +21,14 @@ export type ClusterPartsOptions = {
   readonly childOperator: { readonly rbac: readonly KubeObject[]; readonly deployment: Deployment };
   readonly bundle: Bundle | undefined;
   readonly apiServer: Result<TunnelTarget, string> | undefined;
+  /** Of the Lease of a move of Cluster API objects. */
+  readonly leaseMs: number;
 };
 
 /** What the controller and the roles share. */
-export function clusterState(home: string): ClusterShared {
-  return { home, cell: new CellSlot(), uplink: new UplinkSlot() };
+export function clusterState(home: string, apiServer?: ClusterPartsOptions["apiServer"]): ClusterShared {
+  const server = apiServer?.ok === true ? { apiServer: { url: apiServer.value.url, ca: apiServer.value.ca } } : {};
+  return { home, cell: new CellSlot(), uplink: new UplinkSlot(), ...server };
 }
 
 export const clusterDeclarations: readonly PartDeclaration[] = [

@@ -17,7 +17,7 @@ export type { ExportFolder } from "./mover/export-folder.ts";
 export type { ExportReport } from "./mover/export.ts";
 export { abortNamespaceExport, abortReceived, archiveClaim, exportNamespace, receiveSaved, type ReceiveOptions } from "./mover/export-namespace.ts";
 export { arePaused, folderClaim, readExport, releaseFolder, savedMove } from "./mover/import-folder.ts";
-export { readMoveState, type MoveState } from "./mover/move-state.ts";
+export { abortWithoutTarget, readMoveState, type MoveState } from "./mover/move-state.ts";
 export { readNamespaceBackup, type BackupFiles } from "./mover/backup-namespace.ts";
 export type { SavedMove } from "./mover/receive.ts";
 export { archiveBytes, ArchiveReader } from "./files/archive-entries.ts";

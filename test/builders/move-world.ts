@@ -80,7 +80,7 @@ export async function startMoveWorld(machines = 2, seed = 1): Promise<MoveWorld>
 type Owner = { readonly resource: Resource; readonly object: KubeObject };
 type Parts = { readonly owner?: Owner; readonly spec?: JsonObject; readonly status?: JsonObject; readonly more?: JsonObject };
 
-/** The objects of a cluster `name`, by default in a namespace of that name, with `machines` workers and one control-plane machine. */
+/** The objects of a cluster `name`, in a namespace of that name unless another one is given, with `machines` workers and one control-plane machine. */
 export async function makeProvisioned(client: KubeClient, name: string, machines: number, namespace = name): Promise<void> {
   await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
   const make = async (resource: Resource, objectName: string, { owner, spec, status, more }: Parts = {}): Promise<Owner> => {
@@ -228,13 +228,17 @@ export async function danglingOwners(client: KubeClient, namespace: string): Pro
 }
 
 /** Whether a Cluster exists and is not paused. */
-export function isUnpaused(cluster: EmbeddedCluster, name: string): boolean {
-  const found = cluster.peek(capiClusters, { namespace: name, name });
+export function isUnpaused(cluster: EmbeddedCluster, name: string, namespace = name): boolean {
+  const found = cluster.peek(capiClusters, { namespace, name });
   return isJsonObject(found) && fieldAt(found, "spec", "paused") !== true;
 }
 
 /** What was wrong after any write; empty when nothing was. */
-export function observeInvariants({ source, target }: MoveWorld, names: Iterable<string>): { readonly wrong: string[] } {
+export function observeInvariants(
+  { source, target }: Pick<MoveWorld, "source" | "target">,
+  names: Iterable<string>,
+  at: { readonly name: string; readonly namespace: string } = { name: "c1", namespace: "c1" },
+): { readonly wrong: string[] } {
   const wrong: string[] = [];
   const kinds = new Map(MOVED_KINDS.map((resource) => [resource.kind, resource]));
   const places = [...names].flatMap((name) => {
@@ -242,7 +246,7 @@ export function observeInvariants({ source, target }: MoveWorld, names: Iterable
     return resource === undefined ? [] : [{ name, resource, key: parseKey(name.split(" ")[1] ?? "") }];
   });
   const check = (verb: string) => {
-    if (isUnpaused(source, "c1") && isUnpaused(target, "c1")) wrong.push("both sides are unpaused");
+    if (isUnpaused(source, at.name, at.namespace) && isUnpaused(target, at.name, at.namespace)) wrong.push("both sides are unpaused");
     if (verb !== "delete") return;
     for (const { name, resource, key } of places) {
       const exists = source.peek<KubeObject>(resource, key) ?? target.peek<KubeObject>(resource, key);

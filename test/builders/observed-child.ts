@@ -80,6 +80,8 @@ export function observedChild(change: Partial<ObservedChild> = {}): ObservedChil
     hasKubeconfig: true,
     capi: COMPLETE_CAPI,
     agent: CONNECTED,
+    ownership: "parent",
+    pivot: undefined,
     linkIsNew: false,
     ...change,
   };

@@ -11,7 +11,7 @@ import {
   provisioningStatus,
 } from "../../../test/builders/observed-child.ts";
 import { CELL_VIEW } from "../../../test/builders/observed-child.ts";
-import type { ObservedChild, ObservedOwn } from "./observed.ts";
+import type { ObservedChild } from "./observed.ts";
 import { planCluster } from "./plan.ts";
 
 const object = (kind: string, name: string) => ({ apiVersion: "v1", kind, metadata: { name } });
@@ -141,33 +141,5 @@ describe("the plan of a child", () => {
         { kind: "delete-namespace", namespace: "capi-prod", cluster: "prod" },
       ],
     });
-  });
-});
-
-describe("the plan of the operator's own cluster", () => {
-  const own = (capi: ObservedOwn["capi"]): ObservedOwn => ({
-    kind: "own",
-    now: NOON,
-    cluster: childCluster(),
-    errors: [],
-    nodes: { ready: 1, total: 1, kubernetesVersion: undefined, byPool: new Map() },
-    capi,
-    hasParent: false,
-    parent: undefined,
-    uplink: undefined,
-    cellProblem: undefined,
-  });
-
-  test("applies nothing, and never deletes its own machines", () => {
-    expect(expectOk(planCluster(childCluster(), own(NO_CAPI)))).toEqual({ apply: [], commands: [] });
-    expect(expectOk(planCluster(deleted(childCluster()), own(NO_CAPI)))).toEqual({ apply: [], commands: [] });
-    expect(expectOk(planCluster(deleted(childCluster()), own(COMPLETE_CAPI)))).toMatchObject({ apply: [], outcome: { kind: "stalled" } });
-  });
-
-  test("reports missing nodes", () => {
-    const missing = { ...own(NO_CAPI), nodes: { ready: 0, total: 1, kubernetesVersion: undefined, byPool: new Map() } };
-    expect(expectOk(planCluster(childCluster(), missing)).outcome).toMatchObject({ kind: "waiting", reason: "NodesNotReady" });
-    const invalid = { ...own(NO_CAPI), cellProblem: { reason: "CellAddressPending" as const, message: "m", terminal: false } };
-    expect(expectOk(planCluster(childCluster(), invalid)).outcome).toMatchObject({ kind: "stalled", reason: "CellAddressPending" });
   });
 });

@@ -3,6 +3,7 @@ import { ok, type Clock } from "#base";
 import type { KubeClient } from "#kube-client";
 import type { JournalHead, TargetRecordData } from "../journal/records.ts";
 import { ownershipOf, type NamespaceOwnership } from "../journal/owner.ts";
+import { nextAbortStep } from "../ownership/decide.ts";
 import { openSide } from "./api-side.ts";
 import { FOLDER_TARGET } from "./export.ts";
 import type { Moved } from "./failure.ts";
@@ -25,6 +26,12 @@ export type MoveStateOptions = {
   readonly random: () => number;
   readonly signal: AbortSignal;
 };
+
+/** Why a move cannot be undone while its target does not answer: by the specification. */
+export function abortWithoutTarget(journal: JournalHead): string {
+  const decision = nextAbortStep({ journal, record: "unknown", targetHasCopies: true, sourceResumed: false });
+  return "refused" in decision ? decision.refused : "";
+}
 
 export async function readMoveState({ client, namespace, clock, random, signal }: MoveStateOptions): Moved<MoveState> {
   const source = openSide({ client, side: "source", clock, random, signal });
