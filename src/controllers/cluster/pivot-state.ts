@@ -15,12 +15,13 @@ export const DELETION_ANNOTATION = "lattice.dev/deleted-by-parent";
 type Step = { readonly reason: ClusterReason; readonly message: string };
 
 /** The child is complete, or its objects are on their way. */
-export function pivotingState(cluster: LatticeCluster, { pivot, now }: Pick<ObservedChild, "pivot" | "now">): ChildState {
+export function pivotingState(cluster: LatticeCluster, observed: Pick<ObservedChild, "pivot" | "now" | "agent" | "linkIsNew">): ChildState {
+  const { pivot, now } = observed;
   if (pivotRequestOf(cluster) === "abort") return { phase: "Pivoting", ...abortStep(pivot), complete: false };
   const { Pivoting } = PHASE_DEADLINES;
   const since = pivotStartOf(cluster, pivot) ?? now;
   const deadline = deadlineAt(Pivoting, { since, progressAt: pivot?.progressAt });
-  const step = pivot?.problem === undefined ? stepOfMove(pivot) : problemStep(pivot.problem, PIVOT_REASONS);
+  const step = awayStep(observed) ?? (pivot?.problem === undefined ? stepOfMove(pivot) : problemStep(pivot.problem, PIVOT_REASONS));
   if (now < deadline) return { phase: "Pivoting", ...step, deadline, complete: false };
   const message = `the pivot made no progress for too long: ${step.message}; it is tried again`;
   return { phase: "Failed", reason: Pivoting.reason, message, complete: false };
@@ -44,6 +45,13 @@ export function pivotStartOf({ status }: LatticeCluster, pivot: PivotView | unde
   const written = status?.pivot;
   if (written?.startedAt !== undefined && written.finishedAt === undefined) return millisecondsOf(written.startedAt);
   return pivot?.startedAt;
+}
+
+/** No move is begun, or continued, without the agent. */
+function awayStep({ agent, linkIsNew }: Pick<ObservedChild, "agent" | "linkIsNew">): Step | undefined {
+  if (agent?.connected === true || linkIsNew) return undefined;
+  const closed = agent?.lastCloseReason === undefined ? "" : `: ${agent.lastCloseReason}`;
+  return { reason: "ChildUnreachable", message: `the Cluster API objects are moved when the agent of the cluster is connected${closed}` };
 }
 
 function stepOfMove(pivot: PivotView | undefined): Step {
@@ -102,8 +110,9 @@ export function childDeletionOf(cluster: LatticeCluster, { ownership }: Pick<Obs
   return cluster.spec.deletion?.unpivot === false ? "release" : "unpivot";
 }
 
-export function unpivotingState(cluster: LatticeCluster, { pivot, cell, problem, now }: ObservedChild): ChildState & { readonly late: boolean } {
-  const step = unpivotStep(pivot, cell === undefined ? problem : undefined);
+export function unpivotingState(cluster: LatticeCluster, observed: ObservedChild): ChildState & { readonly late: boolean } {
+  const { cell, problem, now } = observed;
+  const step = cell === undefined && problem !== undefined ? problem : (awayStep(observed) ?? unpivotStep(observed.pivot));
   const { deletionTimestamp } = cluster.metadata;
   const since = deletionTimestamp === undefined ? now : millisecondsOf(deletionTimestamp);
   const isLate = now >= since + timeoutOf(cluster);
@@ -114,8 +123,7 @@ export function unpivotingState(cluster: LatticeCluster, { pivot, cell, problem,
   return { phase: "Unpivoting", reason, message, complete: false, late: true };
 }
 
-function unpivotStep(pivot: PivotView | undefined, problem: ObservedChild["problem"]): { readonly reason: ChildState["reason"]; readonly message: string } {
-  if (problem !== undefined) return problem;
+function unpivotStep(pivot: PivotView | undefined): Step {
   if (pivot?.problem !== undefined) return problemStep(pivot.problem, UNPIVOT_REASONS);
   const step = pivot?.step === undefined ? "" : ` (${pivot.step})`;
   return { reason: "Unpivoting", message: `the Cluster API objects are being taken back from the cluster${step}` };

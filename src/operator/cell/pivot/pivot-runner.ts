@@ -168,7 +168,8 @@ export class PivotRunner implements ChildPivots {
 
   #failed(name: string, job: Job, problem: PivotProblem): void {
     const { clock, logger } = this.#options;
-    job.failures += 1;
+    // an agent that returns is not waited for
+    job.failures = problem.kind === "unreachable" ? 1 : job.failures + 1;
     const retryAt = clock.now() + this.#wait(job.failures);
     job.view = { ...job.view, state: "waiting", problem, retryAt };
     logger.warn("move of Cluster API objects", { cluster: name, direction: job.direction, problem: problem.kind, reason: problem.message });
