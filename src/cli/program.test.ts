@@ -48,6 +48,7 @@ const LIVE = new Set([
   "uninstall",
   "certs",
   "move",
+  "reparent",
 ]);
 
 test.each([["--version"], ["-V"], ["version"]])("lattice %s prints one line with the version", async (argument) => {

@@ -156,7 +156,7 @@ export async function deleteManagementCluster({ host, name, signal }: StepContex
   const client = await clientOf(host.find, signal);
   if (!client.ok) return client;
   const key: ObjectKey = { namespace: capiNamespace(name), name };
-  const removed = await client.value.delete(capiClusters as Resource, key, { signal, propagation: "Foreground" });
+  const removed = await client.value.delete(capiClusters as Resource, key, { signal });
   return removed.ok || removed.error.kind === "not-found"
     ? ok(undefined)
     : failed(`Cluster ${name} cannot be deleted: ${removed.error.message}`);

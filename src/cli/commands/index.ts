@@ -1,5 +1,6 @@
 /** All commands, in the order in which `lattice --help` lists them within their groups. */
 import { registerApiServer } from "./api-server.ts";
+import { registerBackup } from "./backup.ts";
 import { registerBundle } from "./bundle.ts";
 import { registerCerts } from "./certs.ts";
 import type { RegisterCommand } from "./command.ts";
@@ -18,7 +19,10 @@ import { registerMachineTools } from "./machine-tools.ts";
 import { registerMove } from "./move.ts";
 import { registerOperator } from "./operator.ts";
 import { registerPatch } from "./patch.ts";
+import { registerPivot } from "./pivot.ts";
 import { registerRbac } from "./rbac.ts";
+import { registerReparent } from "./reparent.ts";
+import { registerRestore } from "./restore.ts";
 import { registerStatus } from "./status.ts";
 import { registerTree } from "./tree.ts";
 import { registerUninstall } from "./uninstall.ts";
@@ -49,6 +53,10 @@ export const COMMANDS: readonly RegisterCommand[] = [
   registerTree,
   registerCerts,
   registerMove,
+  registerReparent,
+  registerPivot,
+  registerBackup,
+  registerRestore,
   registerPatch,
   registerCompletion,
   registerVersion,

@@ -23,13 +23,14 @@ export type ClusterCommand =
   | { readonly kind: "write-secrets"; readonly place: ChildPlace; readonly expiresAt: number }
   | { readonly kind: "extend-access"; readonly cluster: string; readonly expiresAt: number }
   | { readonly kind: "remove-access"; readonly cluster: string }
-  | { readonly kind: "write-own-kubeconfig"; readonly cluster: string; readonly server: OwnApiServer }
   /** Only if it is missing, or of another address of the cell. */
   | { readonly kind: "write-kubeconfig"; readonly place: ChildPlace }
   | { readonly kind: "start-pivot"; readonly cluster: LatticeCluster }
+  | { readonly kind: "abort-pivot"; readonly cluster: LatticeCluster }
   | { readonly kind: "start-unpivot"; readonly cluster: LatticeCluster }
   | { readonly kind: "mirror-spec"; readonly cluster: string }
   | { readonly kind: "mark-deletion"; readonly cluster: string }
+  | { readonly kind: "write-own-kubeconfig"; readonly cluster: string; readonly server: OwnApiServer }
   | { readonly kind: "create-namespace"; readonly namespace: string; readonly cluster: string }
   | { readonly kind: "delete-namespace"; readonly namespace: string; readonly cluster: string };
 
@@ -50,13 +51,13 @@ export async function performClusterCommand(command: ClusterCommand, context: Cl
       return cell.running === undefined ? CELL_STOPPED : outcomeOf(await cell.running.access.extend(command.cluster, command.expiresAt));
     case "remove-access":
       return removeAccess(command.cluster, context);
-    case "write-own-kubeconfig":
-      return outcomeOf(await writeOwnKubeconfig({ ...command, home: context.home }, context));
     case "write-kubeconfig":
       return writeKubeconfig(command.place, context);
     // moves run beside the passes: none of these waits for one
     case "start-pivot":
       return begin(cell, ({ pivots }) => pivots.start(command.cluster));
+    case "abort-pivot":
+      return begin(cell, ({ pivots }) => pivots.abort(command.cluster));
     case "start-unpivot":
       return begin(cell, ({ pivots }) => pivots.unpivot(command.cluster));
     case "mirror-spec":
@@ -65,6 +66,8 @@ export async function performClusterCommand(command: ClusterCommand, context: Cl
       const patch = { metadata: { annotations: { [DELETION_ANNOTATION]: "true" } } };
       return outcomeOf(await client.patch(latticeClusters, { name: command.cluster }, { type: "merge", patch }, { signal }));
     }
+    case "write-own-kubeconfig":
+      return outcomeOf(await writeOwnKubeconfig({ ...command, home: context.home }, context));
     case "create-namespace":
       return outcomeOf(await createChildNamespace(command, context));
     case "delete-namespace":

@@ -41,7 +41,7 @@ export const clusterController = defineController<LatticeCluster, ObservedCluste
     // all clusters of a cell depend on its address
     watch(latticeClusters, ({ metadata: { name } }, { cache, home }) => (identityOf(cache, home).name === name ? allOf(cache) : [])),
     watch(configMaps, ({ metadata }, { cache, home }) =>
-      isHome(metadata, home, IDENTITY_CONFIG_MAP) ? allOf(cache) : metadata.name === MOVE_RECORD ? clusterOfNamespace(metadata) : [],
+      isHome(metadata, home, IDENTITY_CONFIG_MAP) ? allOf(cache) : clusterOfTrace(metadata),
     ),
     watch(secretsByMetadata, (secret, { cache, home }) => clustersOfSecret(secret, cache, home)),
     watch(services, ({ metadata }, { cache, home }) => (isHome(metadata, home, CELL_SERVICE) ? ownOf(cache, home) : [])),
@@ -56,9 +56,8 @@ export const clusterController = defineController<LatticeCluster, ObservedCluste
   optional: [...childKinds, azureClusterIdentities, capiMachines, capiMachineSets],
   permissions: [
     { resource: latticeClusters, verbs: ["patch"] },
-    // the record of a move, read before objects are applied
-    { resource: configMaps, verbs: ["get"] },
     { resource: secrets, verbs: ["get", "create", "patch"] },
+    { resource: configMaps, verbs: ["get"] },
     { resource: namespaces, verbs: ["get", "create", "delete"] },
     // for the kubeconfig of a cluster that owns itself
     { resource: serviceAccounts, subresource: "token", verbs: ["create"], names: [CLUSTER_API_ACCOUNT] },
@@ -88,6 +87,14 @@ function ownOf(cache: CacheReader, home: string): readonly ObjectKey[] {
   return name === undefined ? [] : [{ name }];
 }
 
+const CAPI_NAMESPACE = capiNamespace("");
+
+/** What a move leaves in the namespace of a cluster: whether this API server owns its objects depends on it. */
+function clusterOfTrace({ namespace = "", name }: KubeObject["metadata"]): readonly ObjectKey[] {
+  const isTrace = (name === MOVE_RECORD || name === MOVE_JOURNAL) && namespace.startsWith(CAPI_NAMESPACE);
+  return isTrace ? [{ name: namespace.slice(CAPI_NAMESPACE.length) }] : [];
+}
+
 function isHome({ namespace, name }: KubeObject["metadata"], home: string, wanted: string): boolean {
   return namespace === home && name === wanted;
 }
@@ -96,8 +103,7 @@ function isHome({ namespace, name }: KubeObject["metadata"], home: string, wante
 function clustersOfSecret(secret: KubeObject, cache: CacheReader, home: string): readonly ObjectKey[] {
   const { metadata } = secret;
   if (isHome(metadata, home, PARENT_CONFIG_SECRET)) return ownOf(cache, home);
-  if (metadata.name === MOVE_JOURNAL) return clusterOfNamespace(metadata);
-  const labelled = clusterOfLabel(secret);
+  const labelled = [...clusterOfLabel(secret), ...clusterOfTrace(metadata)];
   if (labelled.length > 0) return labelled;
   return clustersOfCredentials(metadata, cache);
 }
@@ -107,12 +113,6 @@ function clustersOfCredentials({ namespace, name }: KubeObject["metadata"], cach
     .list(latticeClusters)
     .filter(({ spec }) => spec?.provider?.credentialsRef?.name === name && spec.provider.credentialsRef.namespace === namespace)
     .map(({ metadata }) => ({ name: metadata.name }));
-}
-
-/** A move begins, or has ended. */
-function clusterOfNamespace({ namespace = "" }: KubeObject["metadata"]): readonly ObjectKey[] {
-  const prefix = capiNamespace("");
-  return namespace.startsWith(prefix) ? [{ name: namespace.slice(prefix.length) }] : [];
 }
 
 function clusterOfLabel({ metadata }: KubeObject): readonly ObjectKey[] {

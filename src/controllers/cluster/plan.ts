@@ -20,6 +20,7 @@ import type { ObservedChild, ObservedCluster, ObservedOwn } from "./observed.ts"
 import { childKinds } from "./owned-kinds.ts";
 import { ownStateOf } from "./own-state.ts";
 import { childDeletionOf, DELETION_ANNOTATION, unpivotingState } from "./pivot-state.ts";
+import { pivotRequestOf } from "./pivot-request.ts";
 import { specMirrorOf } from "./spec-mirror.ts";
 
 export type ClusterPlan = Plan<ClusterCommand>;
@@ -91,7 +92,7 @@ function unpivotPlan(cluster: LatticeCluster, observed: ObservedChild): ClusterP
   if (!observed.hasNamespace) return { apply: [], commands: [{ kind: "create-namespace", namespace, cluster: name }], again: true };
   const place = { name, namespace, cell };
   if (!observed.hasKubeconfig) return { apply: [], commands: [{ kind: "write-kubeconfig", place }], again: true };
-  return { apply: [], commands: [{ kind: "start-unpivot", cluster }], outcome };
+  return { apply: [], commands: isReachable(observed) ? [{ kind: "start-unpivot", cluster }] : [], outcome };
 }
 
 function pivotRecheck({ pivot }: ObservedChild, now: number): number {
@@ -138,7 +139,7 @@ function childPlan(cluster: LatticeCluster, observed: ObservedChild): ClusterPla
   return {
     apply: wavesOfKinds([...objects.first, ...objects.rest]),
     prune: { kinds: PRUNED_KINDS, keep: objects.usedTemplates },
-    commands: [...claim, ...extension(name, state, observed), ...(isComplete(state) ? [startPivot(cluster, cell.name)] : [])],
+    commands: [...claim, ...extension(name, state, observed), ...(isComplete(state) && isReachable(observed) ? [startPivot(cluster, cell.name)] : [])],
     outcome,
   };
 }
@@ -151,11 +152,17 @@ function isComplete({ phase, reason }: ChildState): boolean {
 function startPivot(cluster: LatticeCluster, cellRef: string): ClusterCommand {
   // the copy names its parent, also when this pass has just set it here
   const spec = { ...cluster.spec, cellRef: cellRef as LatticeCluster["spec"]["cellRef"] } as LatticeCluster["spec"];
-  return { kind: "start-pivot", cluster: { ...cluster, spec } };
+  return { kind: pivotRequestOf(cluster) === "abort" ? "abort-pivot" : "start-pivot", cluster: { ...cluster, spec } };
 }
 
-function ownedCommands(cluster: LatticeCluster, { ownership, agent, cell }: ObservedChild): readonly ClusterCommand[] {
-  if (ownership === "moving") return cell === undefined ? [] : [startPivot(cluster, cell.name)];
+/** Its agent causes the next pass when it connects. */
+function isReachable({ agent }: ObservedChild): boolean {
+  return agent?.connected === true;
+}
+
+function ownedCommands(cluster: LatticeCluster, observed: ObservedChild): readonly ClusterCommand[] {
+  const { ownership, agent, cell } = observed;
+  if (ownership === "moving") return cell === undefined || !isReachable(observed) ? [] : [startPivot(cluster, cell.name)];
   const reported = agent?.connected === true ? agent.health?.specDigest : undefined;
   if (reported === undefined || specMirrorOf(cluster, reported) !== "outdated") return [];
   return [{ kind: "mirror-spec", cluster: cluster.metadata.name }];

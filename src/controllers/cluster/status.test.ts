@@ -19,7 +19,7 @@ import { certificatesValid } from "./conditions.ts";
 import type { ObservedChild } from "./observed.ts";
 import { statusOfCluster } from "./status.ts";
 
-const outcome = waiting("PivotNotBuilt", 1, "the pivot is not part of this release");
+const outcome = waiting("Pivoting", 1, "objects are moved");
 const statusOf = (cluster: LatticeCluster, given: Partial<ObservedChild>) => statusOfCluster(cluster, observedChild(given), { outcome });
 const conditionOf = (status: { readonly conditions?: readonly NewCondition[] }, type: string) => {
   const found = status.conditions?.find((condition) => condition.type === type);
@@ -32,8 +32,9 @@ describe("the status of a child", () => {
   test("has every field once the child is complete", () => {
     const status = statusOf(childCluster(), {});
     expect({ ...status, conditions: undefined }).toEqual({
-      phase: "Provisioning",
-      message: "the pivot is not part of this release",
+      conditions: undefined,
+      phase: "Pivoting",
+      message: "objects are moved",
       agent: {
         state: "ready",
         version: "1.2.3",
@@ -56,6 +57,7 @@ describe("the status of a child", () => {
       WorkersAvailable: "True Available",
       AgentConnected: "True Connected",
       CertificatesValid: "True CertificateValid",
+      Pivoting: "True Pivoting",
       SpecIgnored: "False SpecApplied",
     });
   });
@@ -103,10 +105,6 @@ describe("the status of a child", () => {
     });
   });
 
-  test("names fields that this release does not act on", () => {
-    expect(conditionOf(statusOf(childCluster({ deletion: { unpivot: false } }), {}), "Implemented")).toBe("False NotYetBuilt");
-  });
-
   test("keeps the agent's condition while the cell's link is new", () => {
     const condition = {
       type: "AgentConnected",
@@ -124,7 +122,7 @@ describe("the status of a child", () => {
   });
 
   test("is not changed by a start of the cell", () => {
-    const ready = { type: "Ready", status: "False", reason: "PivotNotBuilt", message: "m", lastTransitionTime: timeOf(NOON) } as const;
+    const ready = { type: "Ready", status: "False", reason: "Pivoting", message: "m", lastTransitionTime: timeOf(NOON) } as const;
     const connected = { ...ready, type: "AgentConnected", status: "True", reason: "Connected" } as const;
     const provisioned = { ...ready, type: "Provisioning", reason: "Provisioned" } as const;
     const cluster = childCluster({}, { conditions: [ready, connected, provisioned] });
@@ -132,7 +130,7 @@ describe("the status of a child", () => {
     expect(statusOf(cluster, { problem: starting, cell: undefined, agent: undefined, linkIsNew: true })).toEqual({ conditions: [ready] });
     const back = statusOf(cluster, { agent: undefined, linkIsNew: true });
     expect(conditionsOf(back)).toMatchObject({ AgentConnected: "True Connected", Provisioning: "False Provisioned" });
-    expect(childStateOf(cluster, observedChild({ agent: undefined, linkIsNew: true }))).toMatchObject({ reason: "PivotNotBuilt" });
+    expect(childStateOf(cluster, observedChild({ agent: undefined, linkIsNew: true }))).toMatchObject({ reason: "Pivoting" });
     expect(childStateOf(cluster, observedChild({ agent: undefined, linkIsNew: false }))).toMatchObject({ complete: false });
   });
 
