@@ -47,13 +47,14 @@ export function stageUpgrade(view: UpgradeView): StagedUpgrade {
   const existing = declared.filter((pool) => pools.has(pool)).toSorted();
   const behind = existing.filter((pool) => pools.get(pool)?.version !== target);
   const busy = existing.filter((pool) => !behind.includes(pool) && pools.get(pool)?.complete !== true);
+  const rolling = existing.filter((pool) => !behind.includes(pool) && (pools.get(pool)?.oldest ?? target) !== target);
   const next = runsTarget && controlPlane.complete && busy.length === 0 ? behind[0] : undefined;
   const versions = declared.flatMap((pool): (readonly [string, string])[] => {
     const running = pools.get(pool);
     if (running === undefined) return runsTarget ? [[pool, target]] : [];
     return [[pool, pool === next ? target : running.version]];
   });
-  const progress = progressOf({ wanted, target, runsTarget, behind, busy, next, later: declared.filter((pool) => !pools.has(pool)) });
+  const progress = progressOf({ wanted, target, runsTarget, behind, busy, rolling: next === undefined ? rolling : [next], later: declared.filter((pool) => !pools.has(pool)) });
   return { controlPlane: target, pools: new Map(versions), progress };
 }
 
@@ -69,22 +70,23 @@ type Stage = {
   readonly runsTarget: boolean;
   readonly behind: readonly string[];
   readonly busy: readonly string[];
-  readonly next: string | undefined;
+  /** Their machines are being replaced, or are from now on. */
+  readonly rolling: readonly string[];
   readonly later: readonly string[];
 };
 
-function progressOf({ wanted, target, runsTarget, behind, busy, next, later }: Stage): string | undefined {
-  if (wanted === target && runsTarget && behind.length === 0) return undefined;
+function progressOf({ wanted, target, runsTarget, behind, busy, rolling, later }: Stage): string | undefined {
+  if (wanted === target && runsTarget && behind.length === 0 && rolling.length === 0) return undefined;
   const now = !runsTarget
     ? `the control plane is being upgraded to ${target}`
-    : next !== undefined
-      ? `pool ${next} is being upgraded to ${target}`
+    : rolling.length > 0
+      ? `${poolsText(rolling)} ${rolling.length === 1 ? "is" : "are"} being upgraded to ${target}`
       : busy.length > 0
         ? `waiting for ${poolsText(busy)} to be complete`
         : behind.length > 0
           ? "waiting for the control plane to be complete"
           : undefined;
-  const waiting = [...behind.filter((pool) => pool !== next), ...(runsTarget ? [] : later)];
+  const waiting = [...behind.filter((pool) => !rolling.includes(pool)), ...(runsTarget ? [] : later)];
   const after = `the control plane goes to ${wanted} when no worker is more than ${MOST_SKEW} minor versions older`;
   const then = [waiting.length === 0 ? undefined : `${poolsText(waiting)} next`, wanted === target ? undefined : after];
   return [now, ...then].filter((part) => part !== undefined).join("; ");

@@ -105,6 +105,7 @@ export class FakePivots implements ChildPivots {
 
   view = (cluster: string) => this.views.get(cluster);
   start = ({ metadata: { name } }: LatticeCluster) => void this.asked.push(`start ${name}`);
+  abort = ({ metadata: { name } }: LatticeCluster) => void this.asked.push(`abort ${name}`);
   unpivot = ({ metadata: { name } }: LatticeCluster) => void this.asked.push(`unpivot ${name}`);
   mirror = (cluster: string) => void this.asked.push(`mirror ${cluster}`);
   forget = (cluster: string) => void this.views.delete(cluster);
@@ -127,6 +128,8 @@ export class CellWorld extends ControllerWorld {
   readonly access = new FakeAccess();
   readonly pivots = new FakePivots();
   trustBundle = "CA";
+  /** Of this cluster, as its operator reaches it. */
+  apiServer = { url: "https://127.0.0.1:6443", ca: "OWN CA" };
 
   static async openCell(kinds: readonly Resource[] = CAPI_KINDS, objects: readonly FixtureObject[] = []): Promise<CellWorld> {
     const home = { apiVersion: "v1", kind: "Namespace", metadata: { name: HOME } };
@@ -135,7 +138,7 @@ export class CellWorld extends ControllerWorld {
   }
 
   get shared(): ClusterShared {
-    return { home: HOME, cell: this.slot, uplink: this.uplink };
+    return { home: HOME, cell: this.slot, uplink: this.uplink, apiServer: this.apiServer };
   }
 
   controllers(): readonly BoundController[] {
@@ -144,7 +147,13 @@ export class CellWorld extends ControllerWorld {
 
   /** Starts the link, as the cell's service does. */
   startCell(): void {
-    this.slot.set({ link: this.link, access: this.access, pivots: this.pivots, trustBundle: () => this.trustBundle, since: this.clock.now() });
+    this.slot.set({
+      link: this.link,
+      access: this.access,
+      pivots: this.pivots,
+      trustBundle: () => this.trustBundle,
+      since: this.clock.now(),
+    });
   }
 
   async becomeCell(name = "mgmt", endpoints: object | null = { host: "127.0.0.1" }): Promise<void> {

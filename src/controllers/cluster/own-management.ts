@@ -8,7 +8,7 @@ import { ok, type Result } from "#base";
 import { capiNamespace } from "#cluster-compiler";
 import type { CacheReader, FailureCause, ReadRuntime } from "#controller-runtime";
 import type { LatticeCluster } from "#crds";
-import { configMaps, secrets, secretsByMetadata, type KubeObject } from "#kube";
+import { configMaps, secretsByMetadata, type KubeObject } from "#kube";
 import type { KubeReader } from "#kube-client";
 import { MOVE_JOURNAL, MOVE_RECORD, ownershipOf } from "#pivot";
 import { compileOwn } from "./compile-child.ts";
@@ -18,7 +18,9 @@ import type { ClusterProblem, OwnClusterObjects, OwnManagement } from "./observe
 import { isKubeconfigDue, type OwnApiServer } from "./own-kubeconfig.ts";
 import { missingCredentials } from "./refusals.ts";
 
-export type ManagementContext = Pick<ReadRuntime, "cache" | "client" | "clock" | "signal"> & { readonly apiServer?: OwnApiServer | undefined };
+export type ManagementContext = Pick<ReadRuntime, "cache" | "client" | "clock" | "signal"> & {
+  readonly apiServer?: OwnApiServer | undefined;
+};
 
 /** `cluster`: undefined if its spec is invalid. */
 export async function observeManagement(
@@ -55,7 +57,7 @@ type Reading = { readonly client: KubeReader; readonly signal: AbortSignal };
 async function readTraces(namespace: string, { client, signal }: Reading): Promise<Result<Traces, FailureCause>> {
   const record = await client.get<KubeObject>(configMaps, { namespace, name: MOVE_RECORD }, { signal });
   if (!record.ok && record.error.kind !== "not-found") return record;
-  const journal = await client.get<KubeObject>(secrets, { namespace, name: MOVE_JOURNAL }, { signal });
+  const journal = await client.get<KubeObject>(secretsByMetadata, { namespace, name: MOVE_JOURNAL }, { signal });
   if (!journal.ok && journal.error.kind !== "not-found") return journal;
   return ok({ record: record.ok ? record.value : undefined, hasJournal: journal.ok });
 }

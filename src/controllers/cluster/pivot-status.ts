@@ -4,7 +4,8 @@ import { isBeingDeleted, type NewCondition } from "#kube";
 import { timeText } from "./agent-status.ts";
 import type { ChildState } from "./child-state.ts";
 import type { ObservedChild } from "./observed.ts";
-import { pivotStartOf } from "./pivot-state.ts";
+import { pivotRequestOf } from "./pivot-request.ts";
+import { ABORTED, pivotStartOf } from "./pivot-state.ts";
 import type { ClusterReason } from "./reasons.ts";
 import { MIRROR_ANNOTATION, specMirrorOf } from "./spec-mirror.ts";
 
@@ -15,7 +16,8 @@ export function pivotStatusOf(cluster: LatticeCluster, { pivot, ownership, agent
   const written = cluster.status?.pivot;
   if (pivot === undefined) {
     // the operator ended before it wrote that the move had
-    const isUnnoted = ownership === "child" && written?.startedAt !== undefined && written.finishedAt === undefined && !isBeingDeleted(cluster);
+    const isUnnoted =
+      ownership === "child" && written?.startedAt !== undefined && written.finishedAt === undefined && !isBeingDeleted(cluster);
     if (!isUnnoted) return undefined;
     const epoch = agent?.health?.ownershipEpoch ?? written.epoch;
     return { ...written, step: "done", finishedAt: timeText(now), ...(epoch === undefined ? {} : { epoch }) };
@@ -34,7 +36,11 @@ export function pivotStatusOf(cluster: LatticeCluster, { pivot, ownership, agent
 }
 
 /** None before the first attempt. */
-export function pivotingCondition(cluster: LatticeCluster, { ownership, pivot }: ObservedChild, state: ChildState): readonly NewCondition[] {
+export function pivotingCondition(
+  cluster: LatticeCluster,
+  { ownership, pivot }: ObservedChild,
+  state: ChildState,
+): readonly NewCondition[] {
   const type = "Pivoting";
   const { reason, message } = state;
   if (isBeingDeleted(cluster)) {
@@ -42,6 +48,8 @@ export function pivotingCondition(cluster: LatticeCluster, { ownership, pivot }:
     return [{ type, status: reason === "Unpivoting" ? "True" : "False", reason, message }];
   }
   if (ownership === "child") return [condition(type, "False", "Pivoted", "the cluster owns its Cluster API objects")];
+  if (ownership === "parent" && pivotRequestOf(cluster) === "abort" && state.phase !== "Pivoting")
+    return [{ type, status: "False", ...ABORTED }];
   if (state.phase === "Pivoting") return [{ type, status: reason === "Pivoting" ? "True" : "False", reason, message }];
   return pivot === undefined && ownership === "parent" ? [] : [{ type, status: "False", reason, message }];
 }

@@ -24,6 +24,9 @@ export const CLUSTER_REASONS = {
     "Ready, Pivoting: the Cluster API objects cannot be moved; the message has all reasons. The parent keeps owning them, and tries again with growing waits",
   PivotFailed: "Ready, Pivoting: an API server did not do what the move asked for, or another process moves the objects; it is tried again",
   PivotTimedOut: "Ready, Pivoting: the pivot made no progress for too long; the message has the cause. It is tried again all the same",
+  PivotAborted:
+    "Ready, Pivoting: a person has asked for no pivot (annotation lattice.dev/pivot: abort); the parent owns the objects until lattice pivot resume",
+  AbortRefused: "Ready, Pivoting: the pivot cannot be undone; the message has the reason, which is the one of the move's specification",
   Pivoted: "Pivoting: the child owns its Cluster API objects",
   WaitingForOwner: "Ready: the Cluster API objects are in the child, and its agent has not reported yet that it owns them",
   ChildUnreachable: "Ready, Pivoting: the objects cannot be moved, or taken back, while the agent of the child is not connected",
@@ -48,9 +51,11 @@ export const CLUSTER_REASONS = {
   SpecMirrored: "SpecIgnored: the cluster owns itself, and this spec is a copy of its own",
   SpecEdited: "SpecIgnored: the cluster owns itself, and this spec differs from its own; the message has where to make the change",
   SelfManaged: "Ready: the cluster owns itself, and its nodes are ready",
-  ObjectsMoving: "Ready: the Cluster API objects of this cluster are being moved to it or away from it, and it applies none until that has ended",
+  ObjectsMoving:
+    "Ready: the Cluster API objects of this cluster are being moved to it or away from it, and it applies none until that has ended",
   ClusterApiMissing: "Ready: this cluster owns itself, and the KubeadmControlPlane of its machines does not exist; nothing is applied",
-  Upgrading: "Ready: machines go to another version of Kubernetes, the control plane first, then one pool after the other; the message has the step",
+  Upgrading:
+    "Ready: machines go to another version of Kubernetes, the control plane first, then one pool after the other; the message has the step",
   NodesNotReady: "Ready: the cluster owns itself, and some of its nodes are not ready",
   CellAddressPending: "Ready: Service lattice-cell has no address yet",
   CellAddressMismatch:

@@ -1,9 +1,9 @@
 /** What an agent reports about its cluster: its nodes by pool, its state, whether it owns itself, and a digest of its own spec. Pure. */
-import { sha256Hex } from "#base";
 import { DEFAULT_POOL, POOL_LABEL } from "#cluster-compiler";
 import { conditionsOf } from "#controller-runtime";
+import { specDigest } from "#controllers";
 import type { LatticeCluster } from "#crds";
-import { canonicalJson, fieldAt, findCondition, type KubeObject, type Node } from "#kube";
+import { fieldAt, findCondition, type KubeObject, type Node } from "#kube";
 import type { AgentReport, AgentStateName } from "#link";
 import type { NamespaceOwnership } from "#pivot";
 
@@ -35,7 +35,7 @@ export function nodeReport(nodes: readonly Node[], kubernetesVersion: string, ow
     conditions: [],
     kubernetesVersion,
     pools,
-    ...(own.cluster === undefined ? {} : { specDigest: sha256Hex(canonicalJson(own.cluster.spec)) }),
+    ...(own.cluster === undefined ? {} : { specDigest: specDigest(own.cluster) }),
     ...(own.ownership.state === "owner" ? { ownershipEpoch: own.ownership.epoch } : {}),
   };
   return { state: stateOf(ready.length, nodes.length, own), health };

@@ -5,7 +5,7 @@
  * `nodeDeletionTimeoutSeconds`, not for ever.
  */
 import { ok, type Result } from "#base";
-import { capiMachines, isBeingDeleted, keyOf, nodes, type KubeObject } from "#kube";
+import { capiMachines, isBeingDeleted, keyOf, localMachines, nodes, type KubeObject } from "#kube";
 import type { KubeError } from "#kube-client";
 import { again, done, passOf, type Pass } from "../../work.ts";
 import { resourceOf } from "../caches.ts";
@@ -95,8 +95,9 @@ async function deleteNode(work: CapiWork, machine: CapiObject, cluster: CapiObje
   return child.client.delete(nodes, { name });
 }
 
-/** Evicts the Pods of its Node. A child that cannot be reached is not drained: its machines could never be replaced. */
+/** Evicts the Pods of its Node; only local machines run any. A child that cannot be reached is not drained: its machines could never be replaced. */
 async function isDraining(work: CapiWork, machine: CapiObject, cluster: CapiObject): Promise<boolean> {
+  if (refAt(machine, "spec", "infrastructureRef")?.kind !== localMachines.kind) return false;
   const name = nodeNameOf(machine);
   const child = work.children.view(keyOf(cluster));
   if (name === undefined || child?.connected !== true || child.nodeByName(name) === undefined) return false;

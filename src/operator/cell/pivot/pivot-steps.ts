@@ -7,9 +7,18 @@ import { capiNamespace } from "#cluster-compiler";
 import { latticeClusters } from "#crds";
 import { secretsByMetadata } from "#kube";
 import type { LinkError } from "#link";
-import { abortNamespaceMove, MOVE_JOURNAL, moveNamespace, type MoveReport } from "#pivot";
+import { abortNamespaceMove, abortWithoutTarget, MOVE_JOURNAL, moveNamespace, readMoveState, type MoveReport } from "#pivot";
 import { copyToChild } from "./copy-cluster.ts";
-import { isConnected, moveOptions, problem, problemOfMove, problemOfRequest, unreachable, type PivotContext, type PivotResult } from "./pivot-context.ts";
+import {
+  isConnected,
+  moveOptions,
+  problem,
+  problemOfMove,
+  problemOfRequest,
+  unreachable,
+  type PivotContext,
+  type PivotResult,
+} from "./pivot-context.ts";
 
 /** An agent completes its bootstrap right after it has connected. */
 const BOOTSTRAP_MS = 30_000;
@@ -60,7 +69,10 @@ export async function takeBack(context: PivotContext): PivotResult<MoveReport | 
   if (children.value.length > 0) {
     const names = children.value.slice(0, 10).join(", ");
     const more = children.value.length > 10 ? ` and ${children.value.length - 10} more` : "";
-    return problem("has-children", `${name} has clusters of its own: ${names}${more}; delete them there first, or move them to another parent`);
+    return problem(
+      "has-children",
+      `${name} has clusters of its own: ${names}${more}; delete them there first, or move them to another parent`,
+    );
   }
   const moved = await moveNamespace(moveOptions(context, "to-parent"));
   if (!moved.ok) return problemOfMove(context, moved.error);
@@ -74,12 +86,34 @@ async function endPivot(context: PivotContext): PivotResult<"none" | "aborted" |
   const { cluster, client, signal } = context;
   const namespace = capiNamespace(cluster.metadata.name);
   const journal = await client.get(secretsByMetadata, { namespace, name: MOVE_JOURNAL }, { signal });
-  if (!journal.ok) return journal.error.kind === "not-found" ? ok("none") : problemOfRequest(context, "the journal could not be read", journal.error);
+  if (!journal.ok)
+    return journal.error.kind === "not-found" ? ok("none") : problemOfRequest(context, "the journal could not be read", journal.error);
   const aborted = await abortNamespaceMove(moveOptions(context, "to-child"));
   if (aborted.ok) return ok("aborted");
   if (aborted.error.kind !== "refused") return problemOfMove(context, aborted.error);
   const finished = await moveNamespace(moveOptions(context, "to-child"));
   return finished.ok ? ok("finished") : problemOfMove(context, finished.error);
+}
+
+/**
+ * Undoes a pivot on request. While the outcome is in doubt it is refused, with the reason of the specification; a pivot whose child owns the objects
+ * already is finished instead. Undefined: nothing was left to undo.
+ */
+export async function abortPivot(context: PivotContext): PivotResult<MoveReport | undefined> {
+  const namespace = capiNamespace(context.cluster.metadata.name);
+  const own = await readMoveState({ ...context, namespace });
+  if (!own.ok) return problemOfMove(context, own.error);
+  const { journal } = own.value;
+  if (journal === undefined) return ok(undefined);
+  if (!isConnected(context)) return problem("refused", abortWithoutTarget(journal));
+  const aborted = await abortNamespaceMove(moveOptions(context, "to-child"));
+  if (aborted.ok) return ok(undefined);
+  if (aborted.error.kind !== "refused") return problemOfMove(context, aborted.error);
+  const child = await readMoveState({ ...context, client: context.child, namespace });
+  const isCommitted = child.ok && child.value.record?.id === journal.id && child.value.record.state === "committed";
+  if (!isCommitted) return problem("refused", aborted.error.message);
+  const finished = await moveNamespace(moveOptions(context, "to-child"));
+  return finished.ok ? finished : problemOfMove(context, finished.error);
 }
 
 /** The names of clusters that the child is a parent of. */
