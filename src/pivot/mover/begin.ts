@@ -37,9 +37,7 @@ async function planOf(context: MoveContext, kinds: SourceKinds, graph: ObjectGra
   const existing = await listCopies(context.target, moved);
   if (!existing.ok) return existing;
   const leftOut = moved.filter((node) => isLeftToTarget(context, node));
-  const taken = moved.filter(
-    (node) => node.kept === undefined && !leftOut.includes(node) && existing.value.of(node.object) !== undefined,
-  );
+  const taken = moved.filter((node) => node.kept === undefined && !leftOut.includes(node) && existing.value.of(node.object) !== undefined);
   const taking = taken.map(
     ({ object }) => `${describeObject(object)} exists at the target already; delete it there, or move into another API server`,
   );
