@@ -11,6 +11,14 @@ export type { ServiceShared } from "./service/commands.ts";
 export { CompileRecords } from "./service/compile-records.ts";
 export { HASH_KEY_SECRET } from "./world/config-hash-key.ts";
 export { FollowedWorld, type AffectedKeys, type FollowedWorldOptions } from "./world/followed-world.ts";
+export {
+  ADOPTED_ANNOTATION,
+  adoptedCluster,
+  adoptionSecretOf,
+  adoptionStep,
+  OFFER_EXPIRES_ANNOTATION,
+  type AdoptionState,
+} from "./cluster/adoption.ts";
 export type { CapiView } from "./cluster/capi-view.ts";
 export { bootstrapSecret, kubeconfigSecret } from "./cluster/child-secrets.ts";
 export { createChildNamespace } from "./cluster/commands.ts";
@@ -32,6 +40,7 @@ export {
   type PivotView,
   type RunningCell,
 } from "./cluster/ports.ts";
+export { PIVOT_ANNOTATION, pivotRequestOf } from "./cluster/pivot-request.ts";
 export { isKubeconfigDue, writeOwnKubeconfig, type OwnApiServer } from "./cluster/own-kubeconfig.ts";
 export { tracesIn } from "./cluster/own-management.ts";
 export { CLUSTER_REASONS } from "./cluster/reasons.ts";

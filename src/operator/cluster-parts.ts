@@ -1,5 +1,5 @@
 /**
- * The parts of an operator that are about clusters: the cluster controller and deferred objects, which always run, and the roles cell, agent and
+ * The parts of an operator that are about clusters: the cluster controller, deferred objects and certificates of webhooks, which always run, and the roles cell, agent and
  * self-manager.
  */
 import type { Metrics, Result } from "#base";
@@ -12,6 +12,7 @@ import { agentService, bindAgentService } from "./agent/agent-service.ts";
 import { bindCellService, cellService } from "./cell/cell-service.ts";
 import { bindDeferredObjects, deferredObjectsService } from "./deferred-objects.ts";
 import type { OperatorPart } from "./parts.ts";
+import { bindWebhookRenewal, webhookRenewalService } from "./webhooks/webhook-renewal-service.ts";
 
 export type ClusterPartsOptions = {
   readonly shared: ClusterShared;
@@ -37,6 +38,7 @@ export const clusterDeclarations: readonly PartDeclaration[] = [
   cellService,
   agentService,
   deferredObjectsService,
+  webhookRenewalService,
 ];
 
 /** Those with a role are stopped until the cluster has what they need. */
@@ -44,6 +46,7 @@ export function clusterRoles({ shared, ...options }: ClusterPartsOptions): reado
   const { home, cell: slot, uplink } = shared;
   return [
     { name: "deferred-objects", services: [bindDeferredObjects({ home })] },
+    { name: "webhook-renewal", services: [bindWebhookRenewal({ home })] },
     { name: "cell", role: "stopped", services: [bindCellService({ ...options, home, slot })] },
     { name: "agent", role: "stopped", services: [bindAgentService({ ...options, home, uplink })] },
     { name: "self-manager", role: "stopped", controllers: [bindController(selfManagerController, { home })] },

@@ -105,6 +105,7 @@ export class FakePivots implements ChildPivots {
 
   view = (cluster: string) => this.views.get(cluster);
   start = ({ metadata: { name } }: LatticeCluster) => void this.asked.push(`start ${name}`);
+  abort = ({ metadata: { name } }: LatticeCluster) => void this.asked.push(`abort ${name}`);
   unpivot = ({ metadata: { name } }: LatticeCluster) => void this.asked.push(`unpivot ${name}`);
   mirror = (cluster: string) => void this.asked.push(`mirror ${cluster}`);
   forget = (cluster: string) => void this.views.delete(cluster);

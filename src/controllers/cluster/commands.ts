@@ -26,6 +26,7 @@ export type ClusterCommand =
   /** Only if it is missing, or of another address of the cell. */
   | { readonly kind: "write-kubeconfig"; readonly place: ChildPlace }
   | { readonly kind: "start-pivot"; readonly cluster: LatticeCluster }
+  | { readonly kind: "abort-pivot"; readonly cluster: LatticeCluster }
   | { readonly kind: "start-unpivot"; readonly cluster: LatticeCluster }
   | { readonly kind: "mirror-spec"; readonly cluster: string }
   | { readonly kind: "mark-deletion"; readonly cluster: string }
@@ -55,6 +56,8 @@ export async function performClusterCommand(command: ClusterCommand, context: Cl
     // moves run beside the passes: none of these waits for one
     case "start-pivot":
       return begin(cell, ({ pivots }) => pivots.start(command.cluster));
+    case "abort-pivot":
+      return begin(cell, ({ pivots }) => pivots.abort(command.cluster));
     case "start-unpivot":
       return begin(cell, ({ pivots }) => pivots.unpivot(command.cluster));
     case "mirror-spec":

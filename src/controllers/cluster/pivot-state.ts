@@ -2,10 +2,12 @@
 import { millisecondsOf, parseDuration } from "#base";
 import type { LatticeCluster } from "#crds";
 import { isConditionTrue } from "#kube";
+import { adoptedCluster } from "./adoption.ts";
 import type { ChildState } from "./child-state.ts";
 import { deadlineAt, PHASE_DEADLINES } from "./deadlines.ts";
 import type { ObservedChild } from "./observed.ts";
 import type { PivotProblem, PivotView } from "./ports.ts";
+import { pivotRequestOf } from "./pivot-request.ts";
 import type { ClusterReason } from "./reasons.ts";
 
 /** Set before the parent deletes the Cluster: from then on a Cluster that is absent was deleted here, and is not in the child. */
@@ -16,6 +18,7 @@ type Step = { readonly reason: ClusterReason; readonly message: string };
 /** The child is complete, or its objects are on their way. */
 export function pivotingState(cluster: LatticeCluster, observed: Pick<ObservedChild, "pivot" | "now" | "agent" | "linkIsNew">): ChildState {
   const { pivot, now } = observed;
+  if (pivotRequestOf(cluster) === "abort") return { phase: "Pivoting", ...abortStep(pivot), complete: false };
   const { Pivoting } = PHASE_DEADLINES;
   const since = pivotStartOf(cluster, pivot) ?? now;
   const deadline = deadlineAt(Pivoting, { since, progressAt: pivot?.progressAt });
@@ -24,6 +27,19 @@ export function pivotingState(cluster: LatticeCluster, observed: Pick<ObservedCh
   const message = `the pivot made no progress for too long: ${step.message}; it is tried again`;
   return { phase: "Failed", reason: Pivoting.reason, message, complete: false };
 }
+
+/** A person has asked for no pivot. There is no deadline: nothing is waited for but the person. */
+function abortStep(pivot: PivotView | undefined): Step {
+  if (pivot?.direction !== "abort" || pivot.state === "queued" || pivot.state === "running")
+    return { reason: "Pivoting", message: "the move of the Cluster API objects is being undone" };
+  if (pivot.problem !== undefined) return problemStep(pivot.problem, { ...PIVOT_REASONS, refused: "AbortRefused" });
+  return ABORTED;
+}
+
+export const ABORTED: Step = {
+  reason: "PivotAborted",
+  message: "the pivot was aborted: the parent owns the Cluster API objects; lattice pivot resume starts another one",
+};
 
 /** When the move began that is not finished: of the written status, which survives restarts of the operator. */
 export function pivotStartOf({ status }: LatticeCluster, pivot: PivotView | undefined): number | undefined {
@@ -60,7 +76,8 @@ function problemStep({ kind, message }: PivotProblem, reasons: ProblemReasons): 
 }
 
 /** The child owns itself. What its agent reports is all that the parent knows. */
-export function selfOwnedState({ status }: LatticeCluster, { agent, linkIsNew }: ObservedChild): ChildState {
+export function selfOwnedState(cluster: LatticeCluster, { agent, linkIsNew }: ObservedChild): ChildState {
+  const { status } = cluster;
   const wasConnected = isConditionTrue(status?.conditions, "AgentConnected");
   const written = status?.ownedBy === "self" && isConditionTrue(status.conditions, "Ready");
   if (agent?.connected !== true) {
@@ -72,8 +89,8 @@ export function selfOwnedState({ status }: LatticeCluster, { agent, linkIsNew }:
   const { health } = agent;
   // its first report comes shortly after its connection
   if (health === undefined && written) return SELF_MANAGED;
-  if ((health?.ownershipEpoch ?? 0) === 0)
-    return status?.ownedBy === "self" ? { ...OWNED, ...UNREPORTED } : { ...OWNED, ...UNREPORTED, phase: "Pivoting" };
+  const wasOwner = status?.ownedBy === "self" || adoptedCluster(cluster) !== undefined;
+  if ((health?.ownershipEpoch ?? 0) === 0) return wasOwner ? { ...OWNED, ...UNREPORTED } : { ...OWNED, ...UNREPORTED, phase: "Pivoting" };
   if (health !== undefined && health.readyNodes < health.totalNodes) {
     return { ...OWNED, reason: "NodesNotReady", message: `${health.readyNodes} of ${health.totalNodes} nodes are ready` };
   }

@@ -4,7 +4,8 @@ import { isBeingDeleted, type NewCondition } from "#kube";
 import { timeText } from "./agent-status.ts";
 import type { ChildState } from "./child-state.ts";
 import type { ObservedChild } from "./observed.ts";
-import { pivotStartOf } from "./pivot-state.ts";
+import { pivotRequestOf } from "./pivot-request.ts";
+import { ABORTED, pivotStartOf } from "./pivot-state.ts";
 import type { ClusterReason } from "./reasons.ts";
 import { MIRROR_ANNOTATION, specMirrorOf } from "./spec-mirror.ts";
 
@@ -47,6 +48,8 @@ export function pivotingCondition(
     return [{ type, status: reason === "Unpivoting" ? "True" : "False", reason, message }];
   }
   if (ownership === "child") return [condition(type, "False", "Pivoted", "the cluster owns its Cluster API objects")];
+  if (ownership === "parent" && pivotRequestOf(cluster) === "abort" && state.phase !== "Pivoting")
+    return [{ type, status: "False", ...ABORTED }];
   if (state.phase === "Pivoting") return [{ type, status: reason === "Pivoting" ? "True" : "False", reason, message }];
   return pivot === undefined && ownership === "parent" ? [] : [{ type, status: "False", reason, message }];
 }

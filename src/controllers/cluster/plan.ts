@@ -20,6 +20,7 @@ import type { ObservedChild, ObservedCluster, ObservedOwn } from "./observed.ts"
 import { childKinds } from "./owned-kinds.ts";
 import { ownStateOf } from "./own-state.ts";
 import { childDeletionOf, DELETION_ANNOTATION, unpivotingState } from "./pivot-state.ts";
+import { pivotRequestOf } from "./pivot-request.ts";
 import { specMirrorOf } from "./spec-mirror.ts";
 
 export type ClusterPlan = Plan<ClusterCommand>;
@@ -155,7 +156,7 @@ function isComplete({ phase, reason }: ChildState): boolean {
 function startPivot(cluster: LatticeCluster, cellRef: string): ClusterCommand {
   // the copy names its parent, also when this pass has just set it here
   const spec = { ...cluster.spec, cellRef: cellRef as LatticeCluster["spec"]["cellRef"] } as LatticeCluster["spec"];
-  return { kind: "start-pivot", cluster: { ...cluster, spec } };
+  return { kind: pivotRequestOf(cluster) === "abort" ? "abort-pivot" : "start-pivot", cluster: { ...cluster, spec } };
 }
 
 /** Its agent causes the next pass when it connects. */

@@ -74,7 +74,8 @@ export type ChildAccessRecords = {
 
 /** The move of a child's Cluster API objects, to the child or back. */
 export type PivotView = {
-  readonly direction: "to-child" | "to-parent";
+  /** "abort": an unfinished move to the child is undone. */
+  readonly direction: "to-child" | "to-parent" | "abort";
   /** "waiting": the last attempt has ended with a problem, and another one follows. */
   readonly state: "queued" | "running" | "waiting" | "done";
   readonly step?: string | undefined;
@@ -108,6 +109,8 @@ export type ChildPivots = {
   readonly view: (cluster: string) => PivotView | undefined;
   /** Moves the objects to the child. Undone steps of an earlier process are continued. */
   readonly start: (cluster: LatticeCluster) => void;
+  /** Undoes an unfinished move to the child; without one there is nothing to do. */
+  readonly abort: (cluster: LatticeCluster) => void;
   /** Takes the objects back. With `spec.deletion.unpivot: false` only an unfinished move is brought to an end. */
   readonly unpivot: (cluster: LatticeCluster) => void;
   /** Copies the child's spec into its LatticeCluster on the parent. */

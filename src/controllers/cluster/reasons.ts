@@ -24,6 +24,9 @@ export const CLUSTER_REASONS = {
     "Ready, Pivoting: the Cluster API objects cannot be moved; the message has all reasons. The parent keeps owning them, and tries again with growing waits",
   PivotFailed: "Ready, Pivoting: an API server did not do what the move asked for, or another process moves the objects; it is tried again",
   PivotTimedOut: "Ready, Pivoting: the pivot made no progress for too long; the message has the cause. It is tried again all the same",
+  PivotAborted:
+    "Ready, Pivoting: a person has asked for no pivot (annotation lattice.dev/pivot: abort); the parent owns the objects until lattice pivot resume",
+  AbortRefused: "Ready, Pivoting: the pivot cannot be undone; the message has the reason, which is the one of the move's specification",
   Pivoted: "Pivoting: the child owns its Cluster API objects",
   WaitingForOwner: "Ready: the Cluster API objects are in the child, and its agent has not reported yet that it owns them",
   ChildUnreachable: "Ready, Pivoting: the objects cannot be moved, or taken back, while the agent of the child is not connected",

@@ -85,6 +85,7 @@ export class AgentSessions {
     stream.listen({
       message: (message) => {
         cancel();
+        if (this.#isClosed) return;
         const payload = message.ok ? parseAgentMessage(message.value, cluster) : message;
         const now = clock.monotonic();
         if (payload.ok) this.#step(cluster, { kind: "message", stream: id, payload: payload.value, now, wall: clock.now() });
@@ -149,19 +150,24 @@ export class AgentSessions {
     return `${this.#idPrefix}-${this.#nextId.toString(36)}`;
   }
 
-  /** No agent is admitted any more; those that are connected get the reason, a part of them in each turn of the event loop. */
+  /** At once: no agent is admitted, no message is handled, commands and tunnels end. Then every agent gets the reason, a part of them in each turn. */
   async drain(): Promise<void> {
-    this.#isClosed = true;
+    this.#stop();
     const { clock } = this.#services;
     await eachInTurns(this.#streams.values(), { clock, ms: CLOSING_MS }, (stream) => stream.close(STOPPED));
   }
 
   close(): void {
+    this.#stop();
+    for (const stream of this.#streams.values()) stream.close(STOPPED);
+  }
+
+  #stop(): void {
+    if (this.#isClosed) return;
     this.#isClosed = true;
     this.#cancelCheck();
     this.tunnels.cancel(STOPPED.reason);
     for (const { commands } of this.#sessions.values()) commands.close(STOPPED.reason);
-    for (const stream of this.#streams.values()) stream.close(STOPPED);
     this.#listeners.clear();
   }
 

@@ -13,6 +13,7 @@ import { createKubeClient } from "#kube-client";
 import { tunnelTransport } from "#link";
 import { configMaps, deployments, jsonEqual, secrets, secretsByMetadata, type Deployment, type KubeObject } from "#kube";
 import { MOVE_PERMISSIONS } from "../move-permissions.ts";
+import { followAdoptions } from "./adoptions.ts";
 import { CellCertificates } from "./cell-certificates.ts";
 import { startCellListeners, type CellListeners } from "./cell-listeners.ts";
 import { cellSigner } from "./cell-signer.ts";
@@ -97,11 +98,13 @@ function run(context: CellContext, own: OwnCell, { certificates, registrations, 
   const pivots = pivotsOf(context, listeners);
   slot.set({ link: listeners.link, access, pivots, trustBundle: () => certificates.trustBundle, since: clock.now() });
   const fresh = keepFresh(context, { certificates, listeners }, stop.signal);
+  const adopting = { ...context, cell: own.name, endpoints: own.endpoints, registrations, trustBundle: () => certificates.trustBundle };
+  const adoptions = followAdoptions(adopting, stop.signal);
   const ended = untilChanged(context, own, stop.signal);
   const close = async () => {
     stop.abort();
     slot.set(undefined);
-    await Promise.all([ended, fresh, pivots.close()]);
+    await Promise.all([ended, fresh, adoptions, pivots.close()]);
     await listeners.close();
     await registrations.close();
   };

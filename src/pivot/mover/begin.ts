@@ -5,7 +5,7 @@ import type { MoveNode, ObjectGraph } from "../graph/object-graph.ts";
 import type { JournalHead } from "../journal/records.ts";
 import { isPaused, pausedBy } from "../plan/content.ts";
 import { beingDeleted, planProblems } from "../plan/problems.ts";
-import type { MoveContext } from "./context.ts";
+import type { MoveContext, SourceContext } from "./context.ts";
 import { listCopies } from "./copies.ts";
 import { discoverGraph, discoverTarget, unlabelledObjects, type SourceKinds } from "./discover.ts";
 import { refusal, type Moved } from "./failure.ts";
@@ -69,13 +69,16 @@ export async function begin(context: MoveContext, ends: MoveEnds, kinds: SourceK
   return written.ok ? ok(head) : written;
 }
 
-function pausableOf({ object, kind: { resource } }: MoveNode): JournalHead["pausables"][number] {
+export function pausableOf({ object, kind: { resource } }: MoveNode): JournalHead["pausables"][number] {
   const { group, version, kind, plural, namespaced } = resource;
   return { kind: { group, version, kind, plural, namespaced }, name: object.metadata.name, wasPaused: isPaused(object) };
 }
 
 /** What is to be moved once nothing of it is being deleted. The controllers of the source still run: they finish deletions. */
-async function settledGraph({ source, namespace, clock, signal, waitMs, report }: MoveContext, kinds: SourceKinds): Moved<ObjectGraph> {
+export async function settledGraph(
+  { source, namespace, clock, signal, waitMs, report }: SourceContext,
+  kinds: SourceKinds,
+): Moved<ObjectGraph> {
   const until = clock.monotonic() + waitMs;
   for (;;) {
     const graph = await discoverGraph(source, namespace, kinds);

@@ -7,7 +7,7 @@ import { PARALLEL } from "./context.ts";
 import type { Moved } from "./failure.ts";
 import { inParallel } from "./in-parallel.ts";
 
-type Pausing = { readonly side: ApiSide; readonly namespace: string; readonly head: JournalHead };
+type Pausing = { readonly side: ApiSide; readonly namespace: string; readonly head: Pick<JournalHead, "pausables"> };
 
 /** Whether all that exist are paused. */
 export async function areAllPaused({ side, namespace, head }: Pausing): Moved<boolean> {
@@ -35,7 +35,7 @@ export function resumeAll({ side, namespace, head }: Pausing): Moved<void> {
   return setAll({ side, namespace, entries: toResume(head), paused: false });
 }
 
-const toResume = ({ pausables }: JournalHead) => pausables.filter(({ wasPaused }) => !wasPaused);
+const toResume = ({ pausables }: Pick<JournalHead, "pausables">) => pausables.filter(({ wasPaused }) => !wasPaused);
 
 type Setting = { readonly side: ApiSide; readonly namespace: string; readonly entries: readonly PausableEntry[]; readonly paused: boolean };
 

@@ -13,7 +13,7 @@ import type { BatchEntry, JournalBatch, JournalHead } from "../journal/records.t
 import { batchesOf, type Batch } from "../plan/batches.ts";
 import { contentOf, hashOf, isPaused, pausedBy } from "../plan/content.ts";
 import { beingDeleted } from "../plan/problems.ts";
-import { PARALLEL, type MoveContext } from "./context.ts";
+import { PARALLEL, type MoveContext, type SourceContext } from "./context.ts";
 import { listCopies } from "./copies.ts";
 import { discoverGraph, type SourceKinds } from "./discover.ts";
 import { refusal, type Moved } from "./failure.ts";
@@ -43,7 +43,7 @@ export async function transfer(context: MoveContext, head: JournalHead, kinds: S
 }
 
 /** The objects to copy, once none of them blocks the move. */
-async function readyGraph(context: MoveContext, head: JournalHead, kinds: SourceKinds): Moved<ObjectGraph> {
+export async function readyGraph(context: SourceContext, head: JournalHead, kinds: SourceKinds): Moved<ObjectGraph> {
   const { source, namespace, clock, signal, waitMs, report } = context;
   const until = clock.monotonic() + waitMs;
   const observedUntil = clock.monotonic() + Math.min(waitMs, OBSERVED_MS);
@@ -144,7 +144,7 @@ async function copyAll(context: MoveContext, graph: ObjectGraph, round: number):
   return ok({ objects: total, digest: sha256Hex(hashes.join("\n")), changes });
 }
 
-function entryOf({ uid, object, kind, kept }: MoveNode, copy: string | undefined, isLeft: boolean): BatchEntry {
+export function entryOf({ uid, object, kind, kept }: MoveNode, copy: string | undefined, isLeft: boolean): BatchEntry {
   const { namespace, name } = object.metadata;
   return {
     kind: kindOf(kind),
@@ -161,7 +161,7 @@ function entryOf({ uid, object, kind, kept }: MoveNode, copy: string | undefined
 const kindOf = ({ resource: { group, version, kind, plural, namespaced } }: MoveKind) => ({ group, version, kind, plural, namespaced });
 
 /** Written only when it says something new. */
-async function recordBatch(context: MoveContext, recorded: readonly JournalBatch[], batch: JournalBatch): Moved<void> {
+export async function recordBatch(context: SourceContext, recorded: readonly JournalBatch[], batch: JournalBatch): Moved<void> {
   const before = recorded.find(({ number }) => number === batch.number);
   if (before !== undefined && JSON.stringify(before.entries) === JSON.stringify(batch.entries)) return ok(undefined);
   return writeBatch(context, batch);
@@ -185,7 +185,7 @@ async function dropStale(context: MoveContext, recorded: readonly JournalBatch[]
   return ok(stale.length);
 }
 
-async function prepareNamespaces({ target }: MoveContext, moved: readonly MoveNode[]): Moved<void> {
+export async function prepareNamespaces({ target }: Pick<MoveContext, "target">, moved: readonly MoveNode[]): Moved<void> {
   for (const name of new Set(moved.flatMap(({ object }) => object.metadata.namespace ?? []))) {
     const ensured = await ensureNamespace(target, name);
     if (!ensured.ok) return ensured;

@@ -151,6 +151,47 @@ test("a deletion during a pivot undoes it, or finishes it once the child may own
   }
 });
 
+test("an abort undoes a pivot, or finishes it once the child owns the objects, and a later pivot begins anew", async () => {
+  for (const [step, want] of [
+    ["transfer", "parent"],
+    ["delete-source", "child"],
+  ] as const) {
+    const world = await open();
+    const runner = world.runner();
+    runner.start(await world.cluster());
+    await untilView(runner, (view) => view.step === step || isDone(view));
+    runner.abort(await world.cluster());
+    await untilView(runner, (view) => view.direction === "abort" && isDone(view));
+    const [parent, child] = [await world.objects(world.parent), await world.objects(world.child)];
+    expect([step, parent.length > 0 ? "parent" : "", child.length > 0 ? "child" : ""].filter((one) => one !== "")).toEqual([step, want]);
+    if (want === "child") continue;
+    runner.start(await world.cluster());
+    await untilView(runner, (view) => view.direction === "to-child" && isDone(view));
+    expect(await world.objects(world.parent)).toEqual([]);
+  }
+});
+
+test("an abort whose outcome is in doubt is refused with the reason of the specification, and is decided when the child answers", async () => {
+  const world = await open();
+  const first = world.runner();
+  first.start(await world.cluster());
+  await untilView(first, ({ step }) => step === "announce-commit" || step === "commit");
+  world.setConnected(false);
+  await first.close();
+  const runner = world.runner(HASTY);
+  runner.abort(await world.cluster());
+  const { problem } = await untilView(runner, (view) => view.direction === "abort" && (isWaiting(view) || isDone(view)));
+  if (problem !== undefined)
+    expect(problem.message).toMatch(
+      /the target does not answer, so (whether it owns the clusters is in doubt|its copies cannot be deleted)/,
+    );
+  world.setConnected(true);
+  runner.abort(await world.cluster());
+  await untilView(runner, (view) => view.direction === "abort" && isDone(view));
+  const sides = [await world.ownership(world.parent), await world.ownership(world.child)].map(({ state }) => state);
+  expect(sides.filter((state) => state === "moving")).toEqual([]);
+});
+
 test("a release of a cluster that owns itself leaves its objects there", async () => {
   const world = await open();
   const runner = world.runner();

@@ -8,8 +8,8 @@ import type { LatticeCluster } from "#crds";
 import type { KubeClient } from "#kube-client";
 import type { MoveReport } from "#pivot";
 import { copyFromChild } from "./copy-cluster.ts";
-import type { PivotContext, PivotLink } from "./pivot-context.ts";
-import { pivotToChild, takeBack } from "./pivot-steps.ts";
+import type { PivotContext, PivotLink, PivotResult } from "./pivot-context.ts";
+import { abortPivot, pivotToChild, takeBack } from "./pivot-steps.ts";
 import { WorkSlots } from "./work-slots.ts";
 
 export type PivotRunnerOptions = {
@@ -47,6 +47,12 @@ const NOTIFY_MS = 1_000;
 /** Steps before anything was written: a problem of the attempt before stays visible during them. */
 const BEFORE_PLAN: ReadonlySet<string> = new Set(["prepare", "copy-cluster", "wait", "write-intent"]);
 
+const MOVES: Readonly<Record<Direction, (context: PivotContext) => PivotResult<MoveReport | undefined>>> = {
+  "to-child": pivotToChild,
+  "to-parent": takeBack,
+  abort: abortPivot,
+};
+
 export class PivotRunner implements ChildPivots {
   readonly #options: PivotRunnerOptions;
   readonly #slots = new WorkSlots(MOST_AT_ONCE);
@@ -62,6 +68,8 @@ export class PivotRunner implements ChildPivots {
   view = (cluster: string): PivotView | undefined => this.#jobs.get(cluster)?.view;
 
   start = (cluster: LatticeCluster): void => this.#request(cluster, "to-child");
+
+  abort = (cluster: LatticeCluster): void => this.#request(cluster, "abort");
 
   unpivot = (cluster: LatticeCluster): void => this.#request(cluster, "to-parent");
 
@@ -120,7 +128,7 @@ export class PivotRunner implements ChildPivots {
     const child = this.#options.childClient(name);
     const context = { ...this.#options, cluster: job.cluster, child, signal, report: this.#reporter(name, job) };
     logger.info("move of Cluster API objects", { cluster: name, direction: job.direction });
-    const ended = await fromPromise(job.direction === "to-child" ? pivotToChild(context) : takeBack(context), describeThrown);
+    const ended = await fromPromise(MOVES[job.direction](context), describeThrown);
     await child.close();
     // stopped: nothing is known about the move, and the next runner asks
     if (signal.aborted) return;

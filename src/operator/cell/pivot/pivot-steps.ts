@@ -7,7 +7,7 @@ import { capiNamespace } from "#cluster-compiler";
 import { latticeClusters } from "#crds";
 import { secretsByMetadata } from "#kube";
 import type { LinkError } from "#link";
-import { abortNamespaceMove, MOVE_JOURNAL, moveNamespace, type MoveReport } from "#pivot";
+import { abortNamespaceMove, abortWithoutTarget, MOVE_JOURNAL, moveNamespace, readMoveState, type MoveReport } from "#pivot";
 import { copyToChild } from "./copy-cluster.ts";
 import {
   isConnected,
@@ -93,6 +93,27 @@ async function endPivot(context: PivotContext): PivotResult<"none" | "aborted" |
   if (aborted.error.kind !== "refused") return problemOfMove(context, aborted.error);
   const finished = await moveNamespace(moveOptions(context, "to-child"));
   return finished.ok ? ok("finished") : problemOfMove(context, finished.error);
+}
+
+/**
+ * Undoes a pivot on request. While the outcome is in doubt it is refused, with the reason of the specification; a pivot whose child owns the objects
+ * already is finished instead. Undefined: nothing was left to undo.
+ */
+export async function abortPivot(context: PivotContext): PivotResult<MoveReport | undefined> {
+  const namespace = capiNamespace(context.cluster.metadata.name);
+  const own = await readMoveState({ ...context, namespace });
+  if (!own.ok) return problemOfMove(context, own.error);
+  const { journal } = own.value;
+  if (journal === undefined) return ok(undefined);
+  if (!isConnected(context)) return problem("refused", abortWithoutTarget(journal));
+  const aborted = await abortNamespaceMove(moveOptions(context, "to-child"));
+  if (aborted.ok) return ok(undefined);
+  if (aborted.error.kind !== "refused") return problemOfMove(context, aborted.error);
+  const child = await readMoveState({ ...context, client: context.child, namespace });
+  const isCommitted = child.ok && child.value.record?.id === journal.id && child.value.record.state === "committed";
+  if (!isCommitted) return problem("refused", aborted.error.message);
+  const finished = await moveNamespace(moveOptions(context, "to-child"));
+  return finished.ok ? finished : problemOfMove(context, finished.error);
 }
 
 /** The names of clusters that the child is a parent of. */
