@@ -1,6 +1,7 @@
 /** The first step of a move: the plan and its conditions, checked before anything is written, and the intent in the journal. */
 import { ok, sha256Hex, sleep, timestamp } from "#base";
-import { describeObject } from "#kube";
+import { describeObject, type KubeObject } from "#kube";
+import { COPY_ANNOTATION } from "../graph/names.ts";
 import type { MoveNode, ObjectGraph } from "../graph/object-graph.ts";
 import type { JournalHead } from "../journal/records.ts";
 import { isPaused, pausedBy } from "../plan/content.ts";
@@ -9,7 +10,7 @@ import type { MoveContext } from "./context.ts";
 import { listCopies } from "./copies.ts";
 import { discoverGraph, discoverTarget, unlabelledObjects, type SourceKinds } from "./discover.ts";
 import { refusal, type Moved } from "./failure.ts";
-import { createHead, readRecord } from "./journal.ts";
+import { createHead, readHead, readRecord } from "./journal.ts";
 
 /** What a dry run shows. */
 export type MovePlan = {
@@ -35,11 +36,34 @@ async function planOf(context: MoveContext, kinds: SourceKinds, graph: ObjectGra
   const problems = planProblems({ graph, providers: kinds.providers, unlabelled: unlabelled.value, target: target.value });
   const existing = await listCopies(context.target, moved);
   if (!existing.ok) return existing;
-  const taken = moved.filter(({ object, kept }) => kept === undefined && existing.value.of(object) !== undefined);
+  const traces = await traceProblems(context);
+  if (!traces.ok) return traces;
+  const taken = moved.filter(({ object, kept }) => kept === undefined && isComplete(existing.value.of(object)));
   const taking = taken.map(
     ({ object }) => `${describeObject(object)} exists at the target already; delete it there, or move into another API server`,
   );
-  return ok({ moved, left, problems: [...problems, ...taking] });
+  return ok({ moved, left, problems: moved.length === 0 ? problems : [...problems, ...traces.value, ...taking] });
+}
+
+/** An unfinished copy belongs to no one: a move that was aborted has left it, by a request that arrived late. */
+function isComplete(existing: KubeObject | undefined): boolean {
+  return existing !== undefined && existing.metadata.annotations?.[COPY_ANNOTATION] === undefined;
+}
+
+/** What other moves have left: no side may be in two of them. */
+async function traceProblems({ source, target, namespace }: MoveContext): Moved<readonly string[]> {
+  const own = await readRecord(source, namespace);
+  if (!own.ok) return own;
+  const away = await readHead({ source: target, namespace });
+  if (!away.ok) return away;
+  return ok([
+    ...(own.value === undefined || own.value.data.state === "committed"
+      ? []
+      : [`the source is itself receiving namespace ${namespace} (move ${own.value.data.id}); finish or abort that move first`]),
+    ...(away.value === undefined
+      ? []
+      : [`the target has an unfinished move of namespace ${namespace} (move ${away.value.id}); finish or abort that one first`]),
+  ]);
 }
 
 export type MoveEnds = { readonly source: string; readonly target: string };

@@ -29,6 +29,7 @@ export class ModelWorld {
   readonly #deleted = new Set<string>();
   /** The last edit that the owner has shown to a move before its commit: at least this one must arrive. */
   #listed = new Map<string, number>();
+  #listedDeleting = new Set<string>();
   readonly #mustHave = new Map<string, number>();
   /** What the person wants; undefined: paused or unpaused during a move, which cannot be distinguished from the move itself. */
   wantsPaused: boolean | undefined = false;
@@ -100,15 +101,14 @@ export class ModelWorld {
   }
 
   #executed({ side, text, isWrite }: Executed): void {
-    if (side === this.owner && text.includes("list machines")) this.#listed = this.#editsOf(side);
+    if (side === this.owner && text.includes(`${side}>${other(side)}: list machines`)) {
+      this.#listed = new Map(NAMES.map((name) => [name, editOf(find(this.servers[side], name))]));
+      this.#listedDeleting = new Set(NAMES.filter((name) => find(this.servers[side], name)?.metadata.deletionTimestamp !== undefined));
+    }
     if (!isWrite) return;
     this.#last.push(text);
     if (this.#last.length > 30) this.#last.shift();
     this.check(text);
-  }
-
-  #editsOf(side: Side): Map<string, number> {
-    return new Map(NAMES.map((name) => [name, editOf(find(this.servers[side], name))]));
   }
 
   check(after: string): void {
@@ -150,9 +150,7 @@ export class ModelWorld {
     const source = this.servers[from].peek(capiClusters, key("c1"));
     if (source !== undefined && !isPaused(source)) return "a commit while the source is not paused";
     for (const name of NAMES) {
-      const copy = find(this.servers[to], name);
-      if (find(this.servers[from], name)?.metadata.deletionTimestamp !== undefined && copy !== undefined)
-        return `${name} was being deleted and is copied`;
+      if (this.#listedDeleting.has(name) && find(this.servers[to], name) !== undefined) return `${name} was being deleted and is copied`;
     }
     this.owner = to;
     this.commits += 1;

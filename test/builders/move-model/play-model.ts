@@ -50,7 +50,8 @@ class Player {
 
   async #until(isDue: () => boolean): Promise<void> {
     while (!isDue() && this.#alive.length > 0 && this.world.violation === undefined) {
-      if ((this.#events += 1) > MOST_EVENTS || !(await this.world.time.advance())) {
+      const hasAdvanced = await this.world.time.advance();
+      if (((this.#events += 1) > MOST_EVENTS || !hasAdvanced) && this.#alive.length > 0) {
         this.world.violation ??= `a process does not end: ${this.world.recentWrites.slice(-3).join("; ")}`;
       }
     }
@@ -75,7 +76,7 @@ class Player {
   #start(what: "move" | "abort", from: Side): ModelProcess {
     const { world } = this;
     this.#started += 1;
-    const process = new ModelProcess(`${what} ${this.#started}`, world.time);
+    const process = new ModelProcess(`${what} ${this.#started} ${from}>${other(from)}`, world.time);
     world.processes.push(process);
     const options = {
       source: world.network.client(from, process),
@@ -93,7 +94,7 @@ class Player {
     const running = what === "move" ? this.#mover.moveNamespace(options) : this.#mover.abortNamespaceMove(options);
     void running.then((result) => {
       process.result = result.ok ? "ok" : `${result.error.kind}: ${result.error.message}`;
-      this.log.push(`${process.label} ${from}: ${process.result}`);
+      this.log.push(`${process.label}: ${process.result}`);
     });
     return process;
   }
