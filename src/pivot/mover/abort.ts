@@ -1,11 +1,9 @@
 /** The way back of a move that the target has not committed: its copies are deleted, and the source is unpaused. */
 import { ok, type Err } from "#base";
-import { COPY_ANNOTATION } from "../graph/names.ts";
-import type { BatchEntry } from "../journal/records.ts";
 import { nextAbortStep, type AbortStep } from "../ownership/decide.ts";
-import { PARALLEL, type MoveContext } from "./context.ts";
+import type { MoveContext } from "./context.ts";
+import { copiesAt } from "./copies.ts";
 import { refusal, type Moved, type MoveFailure } from "./failure.ts";
-import { inParallel } from "./in-parallel.ts";
 import {
   clusterIdentity,
   deleteAllBatches,
@@ -69,22 +67,8 @@ async function observe(context: MoveContext, head: StoredHead): Moved<Observed> 
   const batches = await readBatches(context, head.id);
   if (!batches.ok) return batches;
   const sent = batches.value.flatMap(({ entries }) => entries.filter(({ kept }) => kept === undefined));
-  const copies = await copiesAt(context, sent);
+  const copies = await copiesAt(context.target, sent);
   return copies.ok ? ok({ head, record: record.value, copies: copies.value }) : copies;
-}
-
-/** The copies that are known to be of this move: by the uid in the journal, or by their mark. */
-async function copiesAt({ target }: MoveContext, sent: readonly BatchEntry[]): Moved<readonly RemovedObject[]> {
-  const found = await inParallel(sent, PARALLEL, async (entry) => {
-    const key = { namespace: entry.namespace, name: entry.name };
-    const copy = await target.get(entry.kind, key);
-    if (!copy.ok) return copy;
-    if (copy.value === undefined) return ok([]);
-    const removed = { kind: entry.kind, key, uid: copy.value.metadata.uid ?? "" };
-    const isKnown = removed.uid === entry.copy || copy.value.metadata.annotations?.[COPY_ANNOTATION] === entry.uid;
-    return ok(isKnown ? [removed] : []);
-  });
-  return found.ok ? ok(found.value.flat()) : found;
 }
 
 type Perform = (context: MoveContext, observed: Observed) => Moved<void>;

@@ -23,11 +23,15 @@ export type MovePlan = {
 const POLL_MS = 1_000;
 
 export async function planMove(context: MoveContext, kinds: SourceKinds): Moved<MovePlan> {
+  const traces = await traceProblems(context);
+  if (!traces.ok) return traces;
   const graph = await discoverGraph(context.source, context.namespace, kinds);
-  return graph.ok ? planOf(context, kinds, graph.value) : graph;
+  return graph.ok ? planOf(context, { kinds, traces: traces.value }, graph.value) : graph;
 }
 
-async function planOf(context: MoveContext, kinds: SourceKinds, graph: ObjectGraph): Moved<MovePlan> {
+type PlanInput = { readonly kinds: SourceKinds; readonly traces: readonly string[] };
+
+async function planOf(context: MoveContext, { kinds, traces }: PlanInput, graph: ObjectGraph): Moved<MovePlan> {
   const { moved, left } = graph;
   const target = await discoverTarget(context.target);
   if (!target.ok) return target;
@@ -36,13 +40,11 @@ async function planOf(context: MoveContext, kinds: SourceKinds, graph: ObjectGra
   const problems = planProblems({ graph, providers: kinds.providers, unlabelled: unlabelled.value, target: target.value });
   const existing = await listCopies(context.target, moved);
   if (!existing.ok) return existing;
-  const traces = await traceProblems(context);
-  if (!traces.ok) return traces;
   const taken = moved.filter(({ object, kept }) => kept === undefined && isComplete(existing.value.of(object)));
   const taking = taken.map(
     ({ object }) => `${describeObject(object)} exists at the target already; delete it there, or move into another API server`,
   );
-  return ok({ moved, left, problems: moved.length === 0 ? problems : [...problems, ...traces.value, ...taking] });
+  return ok({ moved, left, problems: moved.length === 0 ? problems : [...problems, ...traces, ...taking] });
 }
 
 /** An unfinished copy belongs to no one: a move that was aborted has left it, by a request that arrived late. */
@@ -50,7 +52,10 @@ function isComplete(existing: KubeObject | undefined): boolean {
   return existing !== undefined && existing.metadata.annotations?.[COPY_ANNOTATION] === undefined;
 }
 
-/** What other moves have left: no side may be in two of them. */
+/**
+ * What other moves have left: no side may be in two of them. Read before the objects: one that ends in between would otherwise have left its
+ * pause in them.
+ */
 async function traceProblems({ source, target, namespace }: MoveContext): Moved<readonly string[]> {
   const own = await readRecord(source, namespace);
   if (!own.ok) return own;
@@ -70,9 +75,11 @@ export type MoveEnds = { readonly source: string; readonly target: string };
 
 /** Waits for objects that are being deleted, then checks everything and writes the intent. Undefined: there is nothing to move. */
 export async function begin(context: MoveContext, ends: MoveEnds, kinds: SourceKinds): Moved<JournalHead | undefined> {
+  const traces = await traceProblems(context);
+  if (!traces.ok) return traces;
   const settled = await settledGraph(context, kinds);
   if (!settled.ok) return settled;
-  const plan = await planOf(context, kinds, settled.value);
+  const plan = await planOf(context, { kinds, traces: traces.value }, settled.value);
   if (!plan.ok) return plan;
   const { moved, problems } = plan.value;
   if (moved.length === 0) return ok(undefined);

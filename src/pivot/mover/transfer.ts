@@ -14,7 +14,7 @@ import { batchesOf, type Batch } from "../plan/batches.ts";
 import { contentOf, hashOf, isPaused, pausedBy } from "../plan/content.ts";
 import { beingDeleted } from "../plan/problems.ts";
 import { PARALLEL, type MoveContext } from "./context.ts";
-import { listCopies } from "./copies.ts";
+import { copiesAt, listCopies } from "./copies.ts";
 import { discoverGraph, type SourceKinds } from "./discover.ts";
 import { refusal, type Moved } from "./failure.ts";
 import { inParallel } from "./in-parallel.ts";
@@ -166,17 +166,16 @@ type Planned = { readonly batches: readonly Batch[]; readonly moved: readonly Mo
 /** Copies of objects that the source has no more, and batches that are no more needed. The number of copies that were deleted. */
 async function dropStale(context: MoveContext, recorded: readonly StoredBatch[], { batches, moved }: Planned): Moved<number> {
   const uids = new Set(moved.map(({ uid }) => uid));
-  const stale = recorded.flatMap(({ entries }) =>
-    entries.filter(({ uid, copy, kept }) => !uids.has(uid) && copy !== undefined && kept === undefined),
-  );
-  const copies = stale.map(({ kind, namespace, name, copy = "" }) => ({ kind, key: { namespace, name }, uid: copy }));
-  const removed = await removeObjects(context.target, copies);
+  const stale = recorded.flatMap(({ entries }) => entries.filter(({ uid, kept }) => !uids.has(uid) && kept === undefined));
+  const copies = await copiesAt(context.target, stale);
+  if (!copies.ok) return copies;
+  const removed = await removeObjects(context.target, copies.value);
   if (!removed.ok) return removed;
   for (const batch of recorded.filter(({ number }) => number >= batches.length)) {
     const deleted = await deleteBatch(context, batch);
     if (!deleted.ok) return deleted;
   }
-  return ok(stale.length);
+  return ok(copies.value.length);
 }
 
 async function prepareNamespaces({ target }: MoveContext, moved: readonly MoveNode[]): Moved<void> {

@@ -93,7 +93,7 @@ export class ModelNetwork {
     const absent = () => Promise.resolve(err({ kind: "bad-request" as const, message: "not in the model" }));
     const client = {
       get: (resource, name, options) => send(`get ${resource.plural}/${name.name}`, false, options, () => server.get(resource, name)),
-      list: (resource, query, options) => send(`list ${resource.plural}`, false, options, () => server.list(resource, query)),
+      list: (resource, query, options) => send(`list ${resource.plural} in ${query?.namespace} ${query?.labelSelector ?? ""}`.trim(), false, options, () => server.list(resource, query)),
       create: (resource, object, options) =>
         send(`create ${resource.plural}/${object.metadata.name}`, true, options, () => server.create(resource, object, managed(options))),
       update: (resource, object, options) =>

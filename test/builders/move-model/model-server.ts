@@ -33,7 +33,7 @@ export class ModelServer {
 
   get(resource: Resource, key: ObjectKey): Answer<KubeObject> {
     const found = this.#of(resource).get(keyOf(key));
-    return found === undefined ? failed("not-found", `${resource.plural} "${key.name}" not found`) : ok(structuredClone(found));
+    return found === undefined ? failed("not-found", `${resource.plural} "${key.name}" not found`) : ok(found);
   }
 
   list(resource: Resource, { namespace, labelSelector }: ListQuery = {}) {
@@ -42,11 +42,11 @@ export class ModelServer {
       ({ metadata }) =>
         (namespace === undefined || metadata.namespace === namespace) && (label === "" || metadata.labels?.[label] === value),
     );
-    return ok({ items: structuredClone(items), metadata: { resourceVersion: String(this.#version) } });
+    return ok({ items: items, metadata: { resourceVersion: String(this.#version) } });
   }
 
   create(resource: Resource, object: KubeObject, manager = "test"): Answer<KubeObject> {
-    const { metadata, ...body } = structuredClone(object) as Stored;
+    const { metadata, ...body } = object as Stored;
     if (this.#of(resource).has(keyOf(metadata))) return failed("already-exists", `${resource.plural} "${metadata.name}" already exists`);
     if (metadata.namespace !== undefined && resource.namespaced && !this.#kinds.get("namespaces")?.has(`/${metadata.namespace}`))
       return failed("not-found", `namespaces "${metadata.namespace}" not found`);
@@ -68,7 +68,7 @@ export class ModelServer {
     const found = this.#of(resource).get(keyOf(object.metadata));
     if (found === undefined) return failed("not-found", `${resource.plural} "${object.metadata.name}" not found`);
     if (isStale(found, object.metadata)) return failed("conflict", "the object has been modified");
-    return this.#change(resource, found, { body: structuredClone(object) as Stored, manager });
+    return this.#change(resource, found, { body: object as Stored, manager });
   }
 
   patch(resource: Resource, key: ObjectKey, patch: Json, { manager = "test", subresource = "" } = {}): Answer<KubeObject> {
@@ -76,7 +76,7 @@ export class ModelServer {
     if (found === undefined) return failed("not-found", `${resource.plural} "${key.name}" not found`);
     const [uid, resourceVersion] = [fieldAt(patch, "metadata", "uid"), fieldAt(patch, "metadata", "resourceVersion")];
     if (isStale(found, { uid, resourceVersion })) return failed("conflict", "the object has been modified");
-    const merged = applyMergePatch(found as unknown as Json, structuredClone(patch));
+    const merged = applyMergePatch(found as unknown as Json, patch);
     if (!merged.ok) return failed("bad-request", "malformed patch");
     const body = merged.value as unknown as Stored;
     const isStatus = subresource === "status";
@@ -113,7 +113,7 @@ export class ModelServer {
     } as unknown as Stored;
     if (deletionTimestamp !== undefined && (next.metadata.finalizers ?? []).length === 0) {
       this.#of(resource).delete(keyOf(found.metadata));
-      return ok(structuredClone(next));
+      return ok(next);
     }
     return this.#store(resource, next);
   }
@@ -121,10 +121,10 @@ export class ModelServer {
   /** A write that changes nothing keeps the version. */
   #store(resource: Resource, object: Stored): Answer<KubeObject> {
     const before = this.#of(resource).get(keyOf(object.metadata));
-    if (before !== undefined && JSON.stringify(before) === JSON.stringify(object)) return ok(structuredClone(before));
+    if (before !== undefined && JSON.stringify(before) === JSON.stringify(object)) return ok(before);
     const stored = { ...object, metadata: { ...object.metadata, resourceVersion: String((this.#version += 1)) } } as unknown as Stored;
     this.#of(resource).set(keyOf(object.metadata), stored);
-    return ok(structuredClone(stored));
+    return ok(stored);
   }
 
   #of(resource: Resource): Map<string, Stored> {

@@ -39,6 +39,7 @@ export function makeSteps(seed: number): readonly ModelStep[] {
     () => `person edit ${pick(NAMES)}`,
     () => `person edit ${pick(NAMES)}`,
     () => `person ${pick(["pause", "unpause", "unpause"])} Cluster c1`,
+    () => `person plant ${pick(["Secret c1-ca", "Machine m1", "Machine m2"])}`,
     () => `person delete ${pick(["Machine m2", "Machine m3"])}`,
     () => `controllers ${pick(["a", "b"])}`,
     () => `collect ${pick(["a", "b"])}`,

@@ -1,6 +1,6 @@
 /** Two API servers, one cluster, and what must hold after every write: the owner has everything, and the other side is paused. */
 import { ownershipOf } from "#pivot";
-import { capiClusters, capiMachines, configMaps, fieldAt, secrets, type KubeObject } from "#kube";
+import { apiVersionOf, capiClusters, capiMachines, configMaps, fieldAt, secrets, type KubeObject } from "#kube";
 import { DELETABLE, find, install, key, NAMES, NAMESPACE, placeOf, provision } from "./model-objects.ts";
 import { ModelNetwork, type Executed, type ModelProcess, type Side } from "./model-network.ts";
 import { ModelServer } from "./model-server.ts";
@@ -28,12 +28,13 @@ export class ModelWorld {
   /** What the person has deleted: it may be anywhere or nowhere. */
   readonly #deleted = new Set<string>();
   /** The last edit that the owner has shown to a move before its commit: at least this one must arrive. */
-  #listed = new Map<string, number>();
-  #listedDeleting = new Set<string>();
+  readonly #listed = new Map<string, number>();
+  readonly #listedDeleting = new Set<string>();
   readonly #mustHave = new Map<string, number>();
   /** What the person wants; undefined: paused or unpaused during a move, which cannot be distinguished from the move itself. */
   wantsPaused: boolean | undefined = false;
   #edits = 0;
+  readonly #planted = new Map<string, { readonly name: string; readonly side: Side }>();
   readonly #seenCommits = new Set<unknown>();
 
   constructor() {
@@ -72,7 +73,26 @@ export class ModelWorld {
       this.wantsPaused = isMoving ? undefined : what === "pause";
       server.patch(capiClusters, key("c1"), { spec: { paused: what === "pause" ? true : null } });
     }
+    if (what === "plant") this.#plant(name);
     this.check(`the person: ${what} ${name}`);
+  }
+
+  /** An object of the person at the side that does not own the cluster, under the name of a moved one. No move may touch it. */
+  #plant(name: string): void {
+    const server = this.servers[other(this.owner)];
+    const { resource, name: object } = placeOf(name);
+    const metadata = { ...key(object), labels: { planted: "yes" } };
+    const made = server.create(resource, { apiVersion: apiVersionOf(resource), kind: resource.kind, metadata } as KubeObject);
+    if (made.ok) this.#planted.set(made.value.metadata.uid ?? "", { name, side: other(this.owner) });
+  }
+
+  /** At the end the person takes back what would be in the way. */
+  removePlanted(): void {
+    for (const [uid, { name, side }] of this.#planted) {
+      const { resource, name: object } = placeOf(name);
+      this.servers[side].delete(resource, key(object), { preconditions: { uid } });
+    }
+    this.#planted.clear();
   }
 
   /** The controllers of a side: they work on clusters that are not paused. `force`: for the end of a test. */
@@ -101,14 +121,22 @@ export class ModelWorld {
   }
 
   #executed({ side, text, isWrite }: Executed): void {
-    if (side === this.owner && text.includes(`${side}>${other(side)}: list machines`)) {
-      this.#listed = new Map(NAMES.map((name) => [name, editOf(find(this.servers[side], name))]));
-      this.#listedDeleting = new Set(NAMES.filter((name) => find(this.servers[side], name)?.metadata.deletionTimestamp !== undefined));
-    }
+    if (side === this.owner && text.includes(`${side}>${other(side)}: list `)) this.#noteListed(text);
     if (!isWrite) return;
     this.#last.push(text);
     if (this.#last.length > 30) this.#last.shift();
     this.check(text);
+  }
+
+  /** The objects of one kind, as the move has just read them. */
+  #noteListed(text: string): void {
+    for (const name of NAMES) {
+      if (!text.includes(`: list ${placeOf(name).resource.plural} in ${NAMESPACE} at`)) continue;
+      const object = find(this.servers[this.owner], name);
+      this.#listed.set(name, editOf(object));
+      if (object?.metadata.deletionTimestamp === undefined) this.#listedDeleting.delete(name);
+      else this.#listedDeleting.add(name);
+    }
   }
 
   check(after: string): void {
@@ -127,6 +155,10 @@ export class ModelWorld {
       if (object.metadata.deletionTimestamp !== undefined) return `${name} of the owner is being deleted, after ${after}`;
       if (object.kind === "Machine" && fieldAt(object, "status", "nodeRef") === undefined) return `${name} has lost its status, after ${after}`;
       if (editOf(object) < (this.#mustHave.get(name) ?? 0)) return `an edit of ${name} is lost, after ${after}`;
+    }
+    for (const [uid, { name, side }] of this.#planted) {
+      const { uid: live, labels = {} } = find(this.servers[side], name)?.metadata ?? {};
+      if (live !== uid || labels["planted"] === undefined) return `${name} of the person at ${side} was taken over, after ${after}`;
     }
     const copy = rest.peek(capiClusters, key("c1"));
     if (copy !== undefined && !isPaused(copy)) return `${other(this.owner)} does not own the cluster and is not paused, after ${after}`;
@@ -152,6 +184,8 @@ export class ModelWorld {
     for (const name of NAMES) {
       if (this.#listedDeleting.has(name) && find(this.servers[to], name) !== undefined) return `${name} was being deleted and is copied`;
     }
+    const unfinished = NAMES.find((name) => find(this.servers[to], name)?.metadata.annotations?.[COPY_MARK] !== undefined);
+    if (unfinished !== undefined) return `a commit while ${unfinished} is an unfinished copy`;
     this.owner = to;
     this.commits += 1;
     for (const [name, edit] of this.#listed) this.#mustHave.set(name, edit);

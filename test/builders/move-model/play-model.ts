@@ -112,6 +112,7 @@ class Player {
     world.network.unreachable.clear();
     await this.#until(() => false);
     world.network.deliverLate();
+    world.removePlanted();
     for (let round = 0; round < 6 && world.violation === undefined; round += 1) {
       this.#background();
       const side = (["a", "b"] as const).find((one) => world.phaseAt(one) !== undefined);

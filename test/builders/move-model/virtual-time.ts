@@ -16,7 +16,7 @@ export class VirtualTime {
 
   /** Fires the next event, and lets promises settle. False: there is none. */
   async advance(): Promise<boolean> {
-    await settle();
+    if (this.#events.size === 0) await settle();
     let first: TimedEvent | undefined;
     for (const event of this.#events) {
       if (first === undefined || event.due < first.due || (event.due === first.due && event.order < first.order)) first = event;
