@@ -10,7 +10,7 @@ import type { MoveContext } from "./context.ts";
 import { listCopies } from "./copies.ts";
 import { discoverGraph, discoverTarget, unlabelledObjects, type SourceKinds } from "./discover.ts";
 import { refusal, type Moved } from "./failure.ts";
-import { createHead, readHead, readRecord } from "./journal.ts";
+import { createHead, deleteAllBatches, readHead, readRecord } from "./journal.ts";
 
 /** What a dry run shows. */
 export type MovePlan = {
@@ -94,6 +94,9 @@ export async function begin(context: MoveContext, ends: MoveEnds, kinds: SourceK
     startedAt: timestamp(context.clock),
     pausables: moved.filter(({ object, kept }) => kept === undefined && pausedBy(object) !== undefined).map(pausableOf),
   };
+  // without a journal, batches are what requests of an earlier move have written too late
+  const cleared = await deleteAllBatches(context);
+  if (!cleared.ok) return cleared;
   const written = await createHead(context, head);
   return written.ok ? ok(head) : written;
 }

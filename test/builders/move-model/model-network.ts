@@ -41,6 +41,9 @@ export class ModelProcess {
   }
 }
 
+/** Kills a process when it sends a request with this text for the `left`th time. */
+export type Trap = { readonly process: ModelProcess; readonly text: string; readonly fate: Fate; readonly by: number; left: number };
+
 const DEFAULT_LIMIT_MS = 30_000;
 const broken = err({ kind: "network" as const, message: "connection reset" });
 
@@ -48,6 +51,7 @@ export class ModelNetwork {
   /** Requests that have arrived. */
   arrived = 0;
   readonly faults: Fault[] = [];
+  trap: Trap | undefined;
   readonly unreachable = new Map<Side, number>();
   readonly #time: VirtualTime;
   readonly #servers: Readonly<Record<Side, ModelServer>>;
@@ -140,6 +144,7 @@ export class ModelNetwork {
     if (request.gone) return;
     const fault = this.faults.shift();
     if (fault?.kind === "slow") return void this.#time.after(fault.by, () => this.#arrive(request));
+    if (this.#isTrapped(request)) return;
     this.#pending.delete(request);
     request.gone = true;
     this.#count();
@@ -149,6 +154,14 @@ export class ModelNetwork {
     const answer = this.#execute(request);
     if (fault?.kind === "repeat") this.#late.push({ left: fault.by, request });
     request.settle(fault?.kind === "lose" ? broken : answer);
+  }
+
+  #isTrapped({ process, text, side }: Request): boolean {
+    const { trap } = this;
+    if (trap === undefined || trap.process !== process || !`${text} at ${side}`.includes(trap.text) || (trap.left -= 1) > 0) return false;
+    this.trap = undefined;
+    this.kill(process, trap.fate, trap.by);
+    return true;
   }
 
   #count(): void {

@@ -200,7 +200,7 @@ export class ModelWorld {
     const traces = SIDES.flatMap((side) =>
       this.servers[side]
         .all(secrets)
-        .filter(({ metadata }) => metadata.name.startsWith("lattice-move"))
+        .filter(({ metadata }) => metadata.name.startsWith("lattice-move-journal"))
         .map(({ metadata }) => `${side} still has Secret ${metadata.name}`),
     );
     return [

@@ -4,9 +4,17 @@
  */
 import { cp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { PatternName } from "./model-steps.ts";
 import type { Mover } from "./play-model.ts";
 
-export type Mutant = { readonly name: string; readonly file: string; readonly find: string; readonly replace: string };
+export type Mutant = {
+  readonly name: string;
+  readonly file: string;
+  readonly find: string;
+  readonly replace: string;
+  /** The lists that show it soonest. */
+  readonly pattern?: PatternName;
+};
 
 export const MUTANTS: readonly Mutant[] = [
   {
@@ -47,6 +55,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a revoked record is ignored",
+    pattern: "late deletion of a copy",
     file: "ownership/decide.ts",
     find: 'if (ours === "revoked") return refused(',
     replace: "if (false) return refused(",
@@ -59,36 +68,42 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "the pause is not checked again before the commit",
+    pattern: "unpaused by a person",
     file: "ownership/decide.ts",
     find: 'if (!view.sourcePaused && ours !== undefined) return step("pause");',
     replace: 'if (!view.sourcePaused && ours !== undefined && !view.verified) return step("pause");',
   },
   {
     name: "a late request may pause and unpause",
+    pattern: "late unpause",
     file: "mover/pausing.ts",
     find: "metadata: { ...metadata, ...versionOf(found.value) } });\n    if (!written.ok ||",
     replace: "metadata });\n    if (!written.ok ||",
   },
   {
     name: "a late request may delete the journal of a later move",
+    pattern: "late end of a journal",
     file: "mover/journal.ts",
     find: 'return source.remove(secrets, { namespace, name: HEAD_NAME }, uid === undefined ? {} : { uid });',
     replace: "void uid;\n  return source.remove(secrets, { namespace, name: HEAD_NAME }, {});",
   },
   {
     name: "a late request may delete the record of a later move",
+    pattern: "late end of a record",
     file: "mover/journal.ts",
     find: "return side.remove(configMaps, { namespace, name: RECORD_NAME }, versionOf(object));",
     replace: "void object;\n  return side.remove(configMaps, { namespace, name: RECORD_NAME }, {});",
   },
   {
     name: "the record is written without the version that was read",
+    pattern: "late commit",
     file: "mover/journal.ts",
     find: 'resourceVersion: before.object.metadata.resourceVersion ?? "" };',
     replace: "};",
   },
   {
     name: "a commit of an earlier run may still arrive",
+    pattern: "late commit",
     file: "ownership/decide.ts",
     find: 'if (journal.phase === "committing" && !view.fenced) return step("register");',
     replace: "",
@@ -113,6 +128,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "an abort is possible after the commit",
+    pattern: "abort at the end",
     file: "ownership/decide.ts",
     find: 'if (journal.phase === "committed" || ours === "committed") return { refused: OWNED };',
     replace: "",
@@ -130,12 +146,6 @@ export const MUTANTS: readonly Mutant[] = [
     replace: "if (!carried.ok) return carried;\n  const completed = await completeCopy(target, node, uid);\n  return completed.ok ? ok({ uid, changed: true, incomplete: false }) : completed;",
   },
   {
-    name: "batches of another move are taken for its own",
-    file: "mover/journal.ts",
-    find: "all.value.filter((batch) => batch.move === move)",
-    replace: "all.value.filter(() => move !== \"\")",
-  },
-  {
     name: "an abort leaves the copies",
     file: "ownership/decide.ts",
     find: 'if (ours === "revoked" && targetHasCopies) return { step: "delete-copies" };',
@@ -149,21 +159,16 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a pause of a killed run may arrive after an abort",
+    pattern: "late pause",
     file: "mover/abort.ts",
-    find: "if (!fenced.ok || !fenced.value) return fenced.ok ? ok(undefined) : fenced;",
-    replace: "",
+    find: "const fenced = await fencePauses({ side: context.source, namespace: context.namespace, head });",
+    replace: "const fenced: Awaited<ReturnType<typeof fencePauses>> = ok(true);",
   },
   {
     name: "a move begins at a side that is receiving one",
     file: "mover/begin.ts",
-    find: "[...problems, ...traces.value, ...taking]",
+    find: "[...problems, ...traces, ...taking]",
     replace: "[...problems, ...taking]",
-  },
-  {
-    name: "two processes move at once",
-    file: "mover/claim.ts",
-    find: "result = await work({ source: fencedClient(source, fence), target: fencedClient(target, fence), signal: stopped });",
-    replace: "result = await work({ source, target, signal });\n    void stopped;",
   },
 ];
 

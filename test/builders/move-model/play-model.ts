@@ -2,15 +2,15 @@
 import { seededRandom } from "#base";
 import type { abortNamespaceMove, moveNamespace } from "#pivot";
 import { ModelProcess, type Fate, type Side } from "./model-network.ts";
-import type { ModelStep } from "./model-steps.ts";
-import { makeSteps, printSteps } from "./model-steps.ts";
+import { makeSteps, printSteps, type ModelStep, type PatternName } from "./model-steps.ts";
 import { ModelWorld, NAMESPACE, other } from "./model-world.ts";
 
 /** The mover under test: the real one, or a changed copy of it. */
 export type Mover = { readonly moveNamespace: typeof moveNamespace; readonly abortNamespaceMove: typeof abortNamespaceMove };
 export type Verdict = { readonly wrong: string | undefined; readonly requests: number; readonly commits: number; readonly log: readonly string[] };
 
-const LEASE_MS = 3_000;
+
+const LEASE_MS = 1_000;
 const WAIT_MS = 2_000;
 /** Events of one list. A list that needs more does not end. */
 const MOST_EVENTS = 30_000;
@@ -57,11 +57,13 @@ class Player {
     }
   }
 
-  #perform([verb = "", first = "", second = "", third = ""]: readonly string[]): void {
+  #perform([verb = "", first = "", second = "", third = "", ...rest]: readonly string[]): void {
     const { network } = this.world;
     const newest = this.#alive.at(-1);
     if (verb === "move" || verb === "abort") return void (this.#alive.length < MOST_PROCESSES && this.#start(verb, first as Side));
     if (verb === "kill") return newest && network.kill(newest, first as Fate, Number(second));
+    if (verb === "trap")
+      return void (network.trap = newest && { process: newest, fate: first as Fate, by: Number(second), left: Number(third), text: rest.join(" ") });
     if (verb === "stop") return newest?.stop.abort();
     if (verb === "drop" || verb === "lose") return void network.faults.push({ kind: verb });
     if (verb === "repeat" || verb === "slow") return void network.faults.push({ kind: verb, by: Number(first) });
@@ -141,11 +143,13 @@ class Player {
 export type Failure = { readonly seed: number; readonly steps: readonly ModelStep[]; readonly wrong: string; readonly text: string };
 export type Exploration = { readonly requests: number; readonly commits: number; readonly lists: number; readonly failure: Failure | undefined };
 
+export type ExploreOptions = { readonly seed: number; readonly requests: number; readonly pattern?: PatternName | undefined };
+
 /** Plays lists from consecutive seeds until enough requests were executed, or something is wrong: then the shortest list that shows it. */
-export async function explore(mover: Mover, { seed, requests }: { readonly seed: number; readonly requests: number }): Promise<Exploration> {
+export async function explore(mover: Mover, { seed, requests, pattern }: ExploreOptions): Promise<Exploration> {
   let [done, commits, lists] = [0, 0, 0];
   for (let at = seed; done < requests; at += 1) {
-    const steps = makeSteps(at);
+    const steps = makeSteps(at, pattern);
     const verdict = await playSteps(steps, mover);
     [done, commits, lists] = [done + verdict.requests, commits + verdict.commits, lists + 1];
     if (verdict.wrong !== undefined) return { requests: done, commits, lists, failure: await shortened(at, steps, mover) };
