@@ -44,7 +44,17 @@ async function planOf(context: MoveContext, { kinds, traces }: PlanInput, graph:
   const taking = taken.map(
     ({ object }) => `${describeObject(object)} exists at the target already; delete it there, or move into another API server`,
   );
-  return ok({ moved, left, problems: moved.length === 0 ? problems : [...problems, ...traces, ...taking] });
+  const others = otherClusters(moved, context);
+  return ok({ moved, left, problems: moved.length === 0 ? problems : [...problems, ...others, ...traces, ...taking] });
+}
+
+function otherClusters(moved: readonly MoveNode[], { onlyCluster, namespace }: MoveContext): readonly string[] {
+  if (onlyCluster === undefined) return [];
+  const clusters = moved.filter(({ object }) => pausedBy(object) === "spec" && object.metadata.name !== onlyCluster);
+  return clusters.map(
+    ({ object }) =>
+      `${describeObject(object)} is in the namespace of Cluster ${onlyCluster}; a pivot moves one Cluster: delete it from namespace ${namespace}, or move it elsewhere`,
+  );
 }
 
 /** An unfinished copy belongs to no one: a move that was aborted has left it, by a request that arrived late. */
