@@ -197,7 +197,9 @@ function referenceTo({ resource, object: { metadata } }: Owner) {
 export async function contentsOf(client: KubeClient, namespace: string): Promise<ReadonlyMap<string, Json>> {
   const found = new Map<string, Json>();
   for (const resource of MOVED_KINDS) {
-    const list = expectOk(await client.list<KubeObject>(resource, { namespace }));
+    const listed = await client.list<KubeObject>(resource, { namespace });
+    if (!listed.ok && listed.error.kind === "not-found") continue; // not served
+    const list = expectOk(listed);
     const uids = new Map<string, string>();
     for (const item of list.items) uids.set(item.metadata.uid ?? "", item.metadata.name);
     for (const item of list.items) {
