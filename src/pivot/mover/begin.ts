@@ -46,8 +46,8 @@ async function planOf(context: MoveContext, { kinds, traces }: PlanInput, graph:
   const taking = taken.map(
     ({ object }) => `${describeObject(object)} exists at the target already; delete it there, or move into another API server`,
   );
-  const others = [...otherClusters(moved, context), ...traces, ...missingAtTarget(leftOut, existing.value), ...taking];
-  return ok({ moved, left, problems: moved.length === 0 ? problems : [...problems, ...others] });
+  const others = [...otherClusters(moved, context), ...missingAtTarget(leftOut, existing.value)];
+  return ok({ moved, left, problems: moved.length === 0 ? problems : [...problems, ...others, ...traces, ...taking] });
 }
 
 function otherClusters(moved: readonly MoveNode[], { onlyCluster, namespace }: MoveContext): readonly string[] {

@@ -57,9 +57,9 @@ async function bringUpToDate(target: ApiSide, node: MoveNode, copy: KubeObject, 
   // what stays at the source as well may be there already, for other clusters
   if (mark === undefined && kept !== undefined) return ok({ uid: copy.metadata.uid ?? "", changed: false, incomplete: false });
   const isEqual = hasContent(copy, object, kind.hasStatus) && hasOwners(copy, object, situation.uids);
-  const isKnown = copy.metadata.uid === situation.acknowledged || (situation.adoptsEqual === true && isEqual);
-  const isOurs = mark !== undefined || isKnown;
-  if (!isOurs) return refusal(`${what} exists at the target already; delete it there, or move into an API server without it`);
+  const isOurs = mark !== undefined || copy.metadata.uid === situation.acknowledged;
+  if (!isOurs && !(situation.adoptsEqual === true && isEqual))
+    return refusal(`${what} exists at the target already; delete it there, or move into an API server without it`);
   const isMarked = mark === node.uid;
   if (isEqual && (isMarked || mark === undefined)) return isMarked ? fill(target, node, copy) : refreshStatus(target, node, copy);
   const wanted = copyOf(node, situation.uids);
