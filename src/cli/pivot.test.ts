@@ -39,7 +39,14 @@ async function setKubeconfig(text: string): Promise<void> {
 }
 
 async function setStatus(status: object): Promise<void> {
-  expectOk(await parent.client.patch(latticeClusters, { name: "prod" }, { type: "merge", patch: { status: status as never } }, { subresource: "status" }));
+  expectOk(
+    await parent.client.patch(
+      latticeClusters,
+      { name: "prod" },
+      { type: "merge", patch: { status: status as never } },
+      { subresource: "status" },
+    ),
+  );
 }
 
 const condition = (reason: string, message: string) => ({
@@ -54,9 +61,16 @@ describe("plan", () => {
   test("prints the batches, and every reason to refuse", async () => {
     const refused = await pivot("plan", "prod");
     expect(refused.code).toBe(1);
-    expect(refused.stdout).toContain("objects of namespace capi-prod in 6 batches, owners first:\nbatch 1: 1 Cluster, 1 ClusterResourceSet, 1 Secret\n");
+    expect(refused.stdout).toContain(
+      "objects of namespace capi-prod in 6 batches, owners first:\nbatch 1: 1 Cluster, 1 ClusterResourceSet, 1 Secret\n",
+    );
     expect(refused.stdout).toContain("the move would be refused:\n  the target has no Secret capi-prod/prod-kubeconfig");
-    const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "prod-kubeconfig", namespace: "capi-prod" }, data: { value: "eA==" } };
+    const secret = {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { name: "prod-kubeconfig", namespace: "capi-prod" },
+      data: { value: "eA==" },
+    };
     await child.client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: "capi-prod" } });
     await child.add(secret as FixtureObject);
     const planned = await pivot("plan", "prod", "-o", "json");
@@ -64,13 +78,22 @@ describe("plan", () => {
   });
 
   test("of a cluster that the parent has no kubeconfig of has one sentence", async () => {
-    expect((await pivot("plan", "early")).stderr).toContain("cluster early has no Secret capi-early/early-kubeconfig on this cluster: it is not provisioned far enough");
-    expect((await pivot("plan", "nope")).stderr).toBe("lattice: there is no LatticeCluster nope; lattice status lists those of this cluster\n");
+    expect((await pivot("plan", "early")).stderr).toContain(
+      "cluster early has no Secret capi-early/early-kubeconfig on this cluster: it is not provisioned far enough",
+    );
+    expect((await pivot("plan", "nope")).stderr).toBe(
+      "lattice: there is no LatticeCluster nope; lattice status lists those of this cluster\n",
+    );
   });
 
   test("uses no file and no program that the kubeconfig names", async () => {
     const whole = await child.kubeconfig({ http: true });
-    await setKubeconfig(whole.replace(/ {2}user:\n[\s\S]*?(?=\n\S|$)/, "  user:\n    exec: {apiVersion: client.authentication.k8s.io/v1, command: touch, args: [/tmp/owned], interactiveMode: Never}\n"));
+    await setKubeconfig(
+      whole.replace(
+        / {2}user:\n[\s\S]*?(?=\n\S|$)/,
+        "  user:\n    exec: {apiVersion: client.authentication.k8s.io/v1, command: touch, args: [/tmp/owned], interactiveMode: Never}\n",
+      ),
+    );
     const run = await pivot("plan", "prod");
     expect(run.code).not.toBe(0);
     await setKubeconfig("no kubeconfig");
@@ -94,11 +117,24 @@ describe("status", () => {
       "",
     ]);
     const json = JSON.parse((await pivot("status", "prod", "-o", "json")).stdout) as object;
-    expect(json).toMatchObject({ name: "prod", owner: "parent", parent: { journal: null, record: null }, child: { ownership: { state: "never-moved" } } });
+    expect(json).toMatchObject({
+      name: "prod",
+      owner: "parent",
+      parent: { journal: null, record: null },
+      child: { ownership: { state: "never-moved" } },
+    });
   });
 
   test("ends with 1 while the owner is in doubt", async () => {
-    const head = { id: "0123456789abcdef", phase: "committing", epoch: 1, target: "c", source: "p", startedAt: "2026-01-01T00:00:00Z", pausables: [] };
+    const head = {
+      id: "0123456789abcdef",
+      phase: "committing",
+      epoch: 1,
+      target: "c",
+      source: "p",
+      startedAt: "2026-01-01T00:00:00Z",
+      pausables: [],
+    };
     const data = { journal: Buffer.from(JSON.stringify(head)).toString("base64") };
     const metadata = { name: MOVE_JOURNAL, namespace: "capi-prod", labels: { "lattice.dev/move-journal": "head" } };
     await parent.add({ apiVersion: "v1", kind: "Secret", metadata, data } as FixtureObject);
@@ -126,7 +162,10 @@ describe("requests", () => {
     expect(parent.peek(latticeClusters, { name: "prod" })?.metadata.annotations?.[PIVOT_ANNOTATION]).toBe("abort");
     await setStatus(condition("AbortRefused", "the outcome is in doubt"));
     const refused = await pivot("abort", "prod", "-o", "json");
-    expect([refused.code, JSON.parse(refused.stdout)]).toEqual([1, { request: "abort", kind: "refused", message: "the outcome is in doubt" }]);
+    expect([refused.code, JSON.parse(refused.stdout)]).toEqual([
+      1,
+      { request: "abort", kind: "refused", message: "the outcome is in doubt" },
+    ]);
     expect(refused.stderr).toBe("lattice: the outcome is in doubt\n");
     const waited = await pivot("resume", "prod", "--wait", "1s");
     expect([waited.code, waited.stderr]).toEqual([2, expect.stringContaining("the operator has not answered in condition Pivoting yet")]);
@@ -143,7 +182,13 @@ describe("requests", () => {
   });
 
   test("a wait that is no duration ends with 2", async () => {
-    expect(await pivot("abort", "prod", "--wait", "soon")).toMatchObject({ code: 2, stderr: expect.stringContaining("--wait: ") as string });
-    expect(await pivot("abort", "nope")).toMatchObject({ code: 2, stderr: expect.stringContaining("there is no LatticeCluster nope") as string });
+    expect(await pivot("abort", "prod", "--wait", "soon")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--wait: ") as string,
+    });
+    expect(await pivot("abort", "nope")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("there is no LatticeCluster nope") as string,
+    });
   });
 });

@@ -34,7 +34,21 @@ const names = parsingProgram()
   .commands.map((command) => command.name())
   .filter((name) => !name.startsWith("__") && !TOOLS.includes(name));
 /** Commands that run until they are stopped, or connect to a cluster. */
-const LIVE = new Set(["up", "down", "stop", "start", "operator", "api-server", "diff", "status", "certs", "move"]);
+const LIVE = new Set([
+  "up",
+  "down",
+  "stop",
+  "start",
+  "operator",
+  "api-server",
+  "diff",
+  "status",
+  "certs",
+  "move",
+  "pivot",
+  "backup",
+  "restore",
+]);
 
 test.each([["--version"], ["-V"], ["version"]])("lattice %s prints one line with the version", async (argument) => {
   expect(await runCli([argument])).toEqual({

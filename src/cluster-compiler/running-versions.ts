@@ -16,7 +16,10 @@ export function runningControlPlane(controlPlane: KubeObject): RunningVersion | 
 }
 
 /** By name of the MachineDeployment. */
-export function runningPools({ pools = [], machines = [] }: NonNullable<ClusterSettingsInput["existing"]>): ReadonlyMap<string, RunningVersion> {
+export function runningPools({
+  pools = [],
+  machines = [],
+}: NonNullable<ClusterSettingsInput["existing"]>): ReadonlyMap<string, RunningVersion> {
   return new Map(
     pools.flatMap((pool) => {
       const version = textAt(pool, "spec", "template", "spec", "version");
@@ -46,7 +49,10 @@ function isSettled(object: KubeObject): boolean {
 /** Names of the templates that a MachineDeployment or a KubeadmControlPlane uses. */
 export function templatesInUse(object: KubeObject): { readonly machine: string | undefined; readonly config: string | undefined } {
   const spec = fieldAt(object, "spec", "template", "spec") ?? fieldAt(object, "spec", "machineTemplate", "spec");
-  return { machine: textAt(field(spec, "infrastructureRef"), "name"), config: textAt(field(field(spec, "bootstrap"), "configRef"), "name") };
+  return {
+    machine: textAt(field(spec, "infrastructureRef"), "name"),
+    config: textAt(field(field(spec, "bootstrap"), "configRef"), "name"),
+  };
 }
 
 function textAt(object: unknown, ...path: readonly string[]): string | undefined {

@@ -35,7 +35,11 @@ describe("stageUpgrade", () => {
     {
       name: "pools wait until the control plane is available",
       given: { controlPlane: at(NEW, { complete: false }), pools: { default: at(OLD), batch: at(OLD) } },
-      want: { controlPlane: NEW, pools: { default: OLD, batch: OLD }, progress: "waiting for the control plane to be complete; pools batch, default next" },
+      want: {
+        controlPlane: NEW,
+        pools: { default: OLD, batch: OLD },
+        progress: "waiting for the control plane to be complete; pools batch, default next",
+      },
     },
     {
       name: "the first pool by name is next",
@@ -49,7 +53,11 @@ describe("stageUpgrade", () => {
     {
       name: "the second pool waits for the first",
       given: { controlPlane: at(NEW), pools: { default: at(OLD), batch: at(NEW, { oldest: OLD, complete: false }) } },
-      want: { controlPlane: NEW, pools: { default: OLD, batch: NEW }, progress: "waiting for pool batch to be complete; pool default next" },
+      want: {
+        controlPlane: NEW,
+        pools: { default: OLD, batch: NEW },
+        progress: "waiting for pool batch to be complete; pool default next",
+      },
     },
     {
       name: "the second pool comes when the first is complete",
@@ -185,21 +193,25 @@ describe("an upgrade in stages", () => {
 
   it("respects the version skew policy in every order of events, and ends", () => {
     fc.assert(
-      fc.property(fc.uniqueArray(fc.constantFrom("a", "b", "c", "default"), { maxLength: 4 }), fc.array(step, { maxLength: 200 }), (names, steps) => {
-        const model = new Model(names);
-        for (const one of steps) {
-          if (one.kind === "raise") model.raise();
-          else if (one.kind === "apply") model.apply();
-          else model.replace(one.group);
-          expect(model.problems()).toEqual([]);
-        }
-        for (let round = 0; round < 100 && !model.isDone; round += 1) {
-          model.apply();
-          for (let group = 0; group <= names.length; group += 1) model.replace(group);
-          expect(model.problems()).toEqual([]);
-        }
-        expect(model.isDone).toBe(true);
-      }),
+      fc.property(
+        fc.uniqueArray(fc.constantFrom("a", "b", "c", "default"), { maxLength: 4 }),
+        fc.array(step, { maxLength: 200 }),
+        (names, steps) => {
+          const model = new Model(names);
+          for (const one of steps) {
+            if (one.kind === "raise") model.raise();
+            else if (one.kind === "apply") model.apply();
+            else model.replace(one.group);
+            expect(model.problems()).toEqual([]);
+          }
+          for (let round = 0; round < 100 && !model.isDone; round += 1) {
+            model.apply();
+            for (let group = 0; group <= names.length; group += 1) model.replace(group);
+            expect(model.problems()).toEqual([]);
+          }
+          expect(model.isDone).toBe(true);
+        },
+      ),
       { numRuns: 500 },
     );
   });

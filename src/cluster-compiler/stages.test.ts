@@ -45,12 +45,23 @@ function versions({ objects }: CompiledCluster): Readonly<Record<string, unknown
   return Object.fromEntries(
     objects
       .filter(({ kind }) => kind === "KubeadmControlPlane" || kind === "MachineDeployment")
-      .map((object) => [object.metadata.name, fieldAt(object, "spec", "version") ?? fieldAt(object, "spec", "template", "spec", "version")]),
+      .map((object) => [
+        object.metadata.name,
+        fieldAt(object, "spec", "version") ?? fieldAt(object, "spec", "template", "spec", "version"),
+      ]),
   );
 }
 
 const configOf = ({ objects }: CompiledCluster, name: string) =>
-  fieldAt(objects.find(({ kind, metadata }) => kind === "MachineDeployment" && metadata.name === name), "spec", "template", "spec", "bootstrap", "configRef", "name");
+  fieldAt(
+    objects.find(({ kind, metadata }) => kind === "MachineDeployment" && metadata.name === name),
+    "spec",
+    "template",
+    "spec",
+    "bootstrap",
+    "configRef",
+    "name",
+  );
 
 describe("an upgrade of compiled objects", () => {
   test("goes from the control plane to one pool after the other, and then there is nothing to do", () => {
@@ -70,7 +81,12 @@ describe("an upgrade of compiled objects", () => {
         "row-batch": OLD,
         upgrade: "the control plane is being upgraded to v1.36.3; pools batch, default next",
       },
-      { "row-control-plane": NEW, "row-default": OLD, "row-batch": NEW, upgrade: "pool batch is being upgraded to v1.36.3; pool default next" },
+      {
+        "row-control-plane": NEW,
+        "row-default": OLD,
+        "row-batch": NEW,
+        upgrade: "pool batch is being upgraded to v1.36.3; pool default next",
+      },
       { "row-control-plane": NEW, "row-default": NEW, "row-batch": NEW, upgrade: "pool default is being upgraded to v1.36.3" },
       { "row-control-plane": NEW, "row-default": NEW, "row-batch": NEW, upgrade: undefined },
     ]);
@@ -105,14 +121,23 @@ describe("an upgrade of compiled objects", () => {
     const during = compiled({ version: NEW }, settled(compiled({ version: OLD })));
     const second = settled(compiled({ version: NEW }, settled(during)));
     const incomplete: readonly [string, (object: KubeObject) => KubeObject][] = [
-      ["a machine of the old version", (object) => (object.kind === "Machine" ? ({ ...object, spec: { version: OLD } } as KubeObject) : object)],
+      [
+        "a machine of the old version",
+        (object) => (object.kind === "Machine" ? ({ ...object, spec: { version: OLD } } as KubeObject) : object),
+      ],
       ["a change that was not seen", (object) => ({ ...object, metadata: { ...object.metadata, generation: 2 } })],
-      ["a machine that is not available", (object) => ({ ...object, status: { ...Object(fieldAt(object, "status")), availableReplicas: 1 } }) as KubeObject],
+      [
+        "a machine that is not available",
+        (object) => ({ ...object, status: { ...Object(fieldAt(object, "status")), availableReplicas: 1 } }) as KubeObject,
+      ],
     ];
     for (const [name, change] of incomplete) {
       const isBatch = ({ metadata }: KubeObject) =>
         metadata.name === "row-batch" || metadata.labels?.["cluster.x-k8s.io/deployment-name"] === "row-batch";
-      const held = compiled({ version: NEW }, second.map((object) => (isBatch(object) ? change(object) : object)));
+      const held = compiled(
+        { version: NEW },
+        second.map((object) => (isBatch(object) ? change(object) : object)),
+      );
       expect(versions(held), name).toMatchObject({ "row-batch": NEW, "row-default": OLD });
     }
   });
@@ -121,11 +146,20 @@ describe("an upgrade of compiled objects", () => {
     const image = (version: string) => `kindest/node:${version}`;
     const before = compiled({ version: OLD, image: image(OLD) });
     const old = settled(compiled({ version: "v1.32.0", image: image("v1.32.0") }));
-    const live = [...settled(before).filter(({ kind }) => kind === "KubeadmControlPlane"), ...old.filter(({ kind }) => kind !== "KubeadmControlPlane")];
+    const live = [
+      ...settled(before).filter(({ kind }) => kind === "KubeadmControlPlane"),
+      ...old.filter(({ kind }) => kind !== "KubeadmControlPlane"),
+    ];
     const during = compiled({ version: NEW, image: image(NEW) }, live);
     expect(versions(during)).toEqual({ "row-control-plane": OLD, "row-batch": OLD, "row-default": "v1.32.0" });
     const [controlPlane, , batch] = during.objects.filter(({ kind }) => kind === "KubeadmControlPlane" || kind === "MachineDeployment");
-    const used = fieldAt(before.objects.find(({ kind }) => kind === "KubeadmControlPlane"), "spec", "machineTemplate", "spec", "infrastructureRef");
+    const used = fieldAt(
+      before.objects.find(({ kind }) => kind === "KubeadmControlPlane"),
+      "spec",
+      "machineTemplate",
+      "spec",
+      "infrastructureRef",
+    );
     expect(fieldAt(controlPlane, "spec", "machineTemplate", "spec", "infrastructureRef")).toEqual(used);
     expect(fieldAt(batch, "spec", "template", "spec", "infrastructureRef")).toEqual(used);
   });

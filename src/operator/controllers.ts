@@ -1,5 +1,13 @@
 /** The controllers of this release as a static list: the manager runs them, and RBAC is computed from their declarations. */
-import { bindController, rbacFor, rbacForAccount, type BoundController, type ManagerScope, type PartDeclaration, type RbacRule } from "#controller-runtime";
+import {
+  bindController,
+  rbacFor,
+  rbacForAccount,
+  type BoundController,
+  type ManagerScope,
+  type PartDeclaration,
+  type RbacRule,
+} from "#controller-runtime";
 import {
   acceptanceController,
   CLUSTER_API_ACCOUNT,
@@ -96,7 +104,11 @@ export function operatorRbac(
   const reach = { home: namespace, namespaces };
   const clusterName = namespace === OPERATOR_NAMESPACE ? OPERATOR_NAME : `${OPERATOR_NAME}-${namespace}`;
   const options = { name: OPERATOR_NAME, namespace, clusterName, scope: operatorScope(reach), homeRules: HASH_KEY_RULES };
-  return [home, ...rbacFor([...operatorDeclarations(reach), ...more], options), ...(namespaces === undefined ? clusterApiAccount(namespace) : [])];
+  return [
+    home,
+    ...rbacFor([...operatorDeclarations(reach), ...more], options),
+    ...(namespaces === undefined ? clusterApiAccount(namespace) : []),
+  ];
 }
 
 /** The account with which Cluster API reaches a cluster that owns itself. Its permissions are those that the parent's Cluster API has there before. */

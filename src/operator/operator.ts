@@ -119,7 +119,11 @@ function managerFor(config: OperatorConfig, dependencies: OperatorDependencies):
 }
 
 /** Roles of this cluster among others: they follow its LatticeCluster and its parent. */
-function rolesOfCluster({ bundle, leaseTimes = DEFAULT_LEASE_TIMES }: OperatorConfig, dependencies: OperatorDependencies, shared: ClusterShared): readonly OperatorPart[] {
+function rolesOfCluster(
+  { bundle, leaseTimes = DEFAULT_LEASE_TIMES }: OperatorConfig,
+  dependencies: OperatorDependencies,
+  shared: ClusterShared,
+): readonly OperatorPart[] {
   const { random, metrics, apiServer, randomBytes = secureRandomBytes } = dependencies;
   const childOperator = { rbac: operatorRbac(), deployment: operatorDeployment({ version: PROGRAM_VERSION }) };
   return clusterRoles({ shared, random, randomBytes, metrics, childOperator, bundle, apiServer, leaseMs: leaseTimes.leaseDurationMs });

@@ -30,13 +30,16 @@ async function opened(secret: SealSecret, bytes: Uint8Array) {
 const headerLength = (bytes: Buffer) => 21 + bytes.readUInt32BE(17);
 
 describe("a sealed file", () => {
-  test.each([0, 1, CHUNK_BYTES - 1, CHUNK_BYTES, CHUNK_BYTES + 1, 3 * CHUNK_BYTES, 200_000])("of %i bytes is read as it was written", async (size) => {
-    const plain = Buffer.alloc(size, "x");
-    const file = await sealed(KEY, [plain.subarray(0, 10), plain.subarray(10)]);
-    expect(expectOk(await opened(KEY, file)).equals(plain)).toBe(true);
-    const chunks = Math.max(1, Math.ceil(size / CHUNK_BYTES));
-    expect(file.length).toBe(headerLength(file) + size + 16 * chunks);
-  });
+  test.each([0, 1, CHUNK_BYTES - 1, CHUNK_BYTES, CHUNK_BYTES + 1, 3 * CHUNK_BYTES, 200_000])(
+    "of %i bytes is read as it was written",
+    async (size) => {
+      const plain = Buffer.alloc(size, "x");
+      const file = await sealed(KEY, [plain.subarray(0, 10), plain.subarray(10)]);
+      expect(expectOk(await opened(KEY, file)).equals(plain)).toBe(true);
+      const chunks = Math.max(1, Math.ceil(size / CHUNK_BYTES));
+      expect(file.length).toBe(headerLength(file) + size + 16 * chunks);
+    },
+  );
 
   test("is read in whatever pieces it was written", async () => {
     await fc.assert(
@@ -62,7 +65,17 @@ describe("a sealed file", () => {
 
   test("cut off anywhere, or continued, is refused", async () => {
     const file = await sealed(KEY, [Buffer.alloc(2 * CHUNK_BYTES + 100, "x")]);
-    const ends = [0, 5, 17, 20, 21, headerLength(file), headerLength(file) + CHUNK_BYTES + 16, headerLength(file) + 2 * (CHUNK_BYTES + 16), file.length - 1];
+    const ends = [
+      0,
+      5,
+      17,
+      20,
+      21,
+      headerLength(file),
+      headerLength(file) + CHUNK_BYTES + 16,
+      headerLength(file) + 2 * (CHUNK_BYTES + 16),
+      file.length - 1,
+    ];
     for (const end of ends) expect({ end, ok: (await opened(KEY, file.subarray(0, end))).ok }).toEqual({ end, ok: false });
     expect((await opened(KEY, Buffer.concat([file, Buffer.from("x")]))).ok).toBe(false);
     await fc.assert(
@@ -77,10 +90,18 @@ describe("a sealed file", () => {
     const size = CHUNK_BYTES + 16;
     const file = await sealed(KEY, [Buffer.alloc(3 * CHUNK_BYTES, "x")]);
     const start = headerLength(file);
-    const [head, first, second, third] = [file.subarray(0, start), ...[0, 1, 2].map((at) => file.subarray(start + at * size, start + (at + 1) * size))] as [Buffer, Buffer, Buffer, Buffer];
+    const [head, first, second, third] = [
+      file.subarray(0, start),
+      ...[0, 1, 2].map((at) => file.subarray(start + at * size, start + (at + 1) * size)),
+    ] as [Buffer, Buffer, Buffer, Buffer];
     const other = await sealed(KEY, [Buffer.alloc(3 * CHUNK_BYTES, "x")]);
     const foreign = other.subarray(headerLength(other), headerLength(other) + size);
-    for (const chunks of [[second, first, third], [first, first, second, third], [first, third], [foreign, second, third]])
+    for (const chunks of [
+      [second, first, third],
+      [first, first, second, third],
+      [first, third],
+      [foreign, second, third],
+    ])
       expect((await opened(KEY, Buffer.concat([head, ...chunks]))).ok).toBe(false);
   });
 
@@ -94,14 +115,18 @@ describe("a sealed file", () => {
   test("with a passphrase is opened by it, in any Unicode form, and by no other", async () => {
     const file = await sealed({ kind: "passphrase", passphrase: sensitive("caf\u00e9 au lait !") }, [Buffer.from("x")]);
     expect(expectOk(await opened({ kind: "passphrase", passphrase: sensitive("cafe\u0301 au lait !") }, file)).toString()).toBe("x");
-    expect(await opened(PASSPHRASE, file)).toEqual(err("cannot be opened with this passphrase: it is another one, or the header was edited"));
+    expect(await opened(PASSPHRASE, file)).toEqual(
+      err("cannot be opened with this passphrase: it is another one, or the header was edited"),
+    );
     expect(await opened(KEY, file)).toEqual(err("was sealed with a passphrase; give --passphrase-file, or type it"));
   });
 
   test("ends with the error of its writer or its reader", async () => {
     expect(await sealStream(KEY, [Buffer.alloc(CHUNK_BYTES * 2)], () => err("disk full"))).toEqual(err("disk full"));
     let writes = 0;
-    expect(await sealStream(KEY, [Buffer.alloc(CHUNK_BYTES * 2)], () => ((writes += 1) > 1 ? err("disk full") : ok(undefined)))).toEqual(err("disk full"));
+    expect(await sealStream(KEY, [Buffer.alloc(CHUNK_BYTES * 2)], () => ((writes += 1) > 1 ? err("disk full") : ok(undefined)))).toEqual(
+      err("disk full"),
+    );
     const file = await sealed(KEY, [Buffer.alloc(CHUNK_BYTES * 2)]);
     for (const failing of [0, 1, 2, 3]) {
       let [reads, at] = [0, 0];
@@ -126,9 +151,21 @@ describe("the header", () => {
     return Buffer.from(JSON.stringify(header));
   };
   const rows: { name: string; given: Uint8Array; want: string }[] = [
-    { name: "too few iterations", given: json((header) => void (header["kdf"] = { ...(header["kdf"] as object), iterations: 1_000 })), want: "1000 iterations" },
-    { name: "iterations that take hours", given: json((header) => void (header["kdf"] = { ...(header["kdf"] as object), iterations: 1e12 })), want: "iterations" },
-    { name: "an unknown derivation", given: json((header) => void (header["kdf"] = { ...(header["kdf"] as object), name: "scrypt" })), want: "key derivation" },
+    {
+      name: "too few iterations",
+      given: json((header) => void (header["kdf"] = { ...(header["kdf"] as object), iterations: 1_000 })),
+      want: "1000 iterations",
+    },
+    {
+      name: "iterations that take hours",
+      given: json((header) => void (header["kdf"] = { ...(header["kdf"] as object), iterations: 1e12 })),
+      want: "iterations",
+    },
+    {
+      name: "an unknown derivation",
+      given: json((header) => void (header["kdf"] = { ...(header["kdf"] as object), name: "scrypt" })),
+      want: "key derivation",
+    },
     { name: "a short salt", given: json((header) => void (header["kdf"] = { name: "HKDF-SHA-256", salt: "AA==" })), want: "incomplete" },
     { name: "another cipher", given: json((header) => void (header["cipher"] = "AES-128-CBC")), want: "cipher is not supported" },
     { name: "no JSON", given: Buffer.from("{"), want: "cannot be read" },

@@ -145,7 +145,13 @@ export class CellWorld extends ControllerWorld {
 
   /** Starts the link, as the cell's service does. */
   startCell(): void {
-    this.slot.set({ link: this.link, access: this.access, pivots: this.pivots, trustBundle: () => this.trustBundle, since: this.clock.now() });
+    this.slot.set({
+      link: this.link,
+      access: this.access,
+      pivots: this.pivots,
+      trustBundle: () => this.trustBundle,
+      since: this.clock.now(),
+    });
   }
 
   async becomeCell(name = "mgmt", endpoints: object | null = { host: "127.0.0.1" }): Promise<void> {

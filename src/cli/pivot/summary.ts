@@ -51,7 +51,8 @@ function movingSummary(name: string, journal: NonNullable<MoveState["journal"]>,
 
 function parentSummary({ metadata: { name }, status }: LatticeCluster): PivotSummary {
   const condition = findCondition(status?.conditions, "Pivoting");
-  if (condition?.reason === "PivotAborted") return { owner: "parent", next: `the pivot was aborted: lattice pivot resume ${name} starts another one` };
+  if (condition?.reason === "PivotAborted")
+    return { owner: "parent", next: `the pivot was aborted: lattice pivot resume ${name} starts another one` };
   if (condition?.reason === "PivotRefused") return { owner: "parent", next: `remove the reasons: ${condition.message}` };
   return { owner: "parent", next: "nothing: the operator pivots the cluster as soon as it is complete and connected" };
 }

@@ -29,7 +29,8 @@ export function childConditions(cluster: LatticeCluster, observed: ObservedChild
 
 function provisioning(cluster: LatticeCluster, { ownership }: ObservedChild, { phase, reason, message }: ChildState): NewCondition {
   const done = "all machines ran and the agent was connected";
-  if (ownership !== "parent" || phase === "Pivoting" || wasProvisioned(cluster)) return condition("Provisioning", "False", "Provisioned", done);
+  if (ownership !== "parent" || phase === "Pivoting" || wasProvisioned(cluster))
+    return condition("Provisioning", "False", "Provisioned", done);
   if (phase === "Provisioning") return condition("Provisioning", "True", reason === "Created" ? "Created" : "InProgress", message);
   return condition("Provisioning", "False", reason, message);
 }
@@ -38,7 +39,9 @@ function provisioning(cluster: LatticeCluster, { ownership }: ObservedChild, { p
 function childCapiConditions(cluster: LatticeCluster, { capi, ownership }: ObservedChild): readonly NewCondition[] {
   if (ownership === "child") {
     const message = "the cluster owns itself; its own LatticeCluster has this condition";
-    return ["InfrastructureReady", "ControlPlaneAvailable", "WorkersAvailable"].map((type) => condition(type, "Unknown", "Pivoted", message));
+    return ["InfrastructureReady", "ControlPlaneAvailable", "WorkersAvailable"].map((type) =>
+      condition(type, "Unknown", "Pivoted", message),
+    );
   }
   return capi.exists ? capiConditions(cluster, capi) : [];
 }

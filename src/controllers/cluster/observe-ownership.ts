@@ -14,7 +14,10 @@ import type { CellSlot } from "./ports.ts";
 
 type OwnershipContext = Pick<ReadRuntime, "cache" | "client" | "signal"> & { readonly cell: CellSlot };
 
-export type ObservedOwnership = { readonly ownership: ChildOwnership; /** Whether the Cluster exists in the parent. */ readonly exists: boolean };
+export type ObservedOwnership = {
+  readonly ownership: ChildOwnership;
+  /** Whether the Cluster exists in the parent. */ readonly exists: boolean;
+};
 
 export async function observeOwnership(raw: KubeObject, context: OwnershipContext): Promise<Result<ObservedOwnership, FailureCause>> {
   const { cache, cell } = context;

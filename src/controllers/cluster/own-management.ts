@@ -18,7 +18,9 @@ import type { ClusterProblem, OwnClusterObjects, OwnManagement } from "./observe
 import { isKubeconfigDue, type OwnApiServer } from "./own-kubeconfig.ts";
 import { missingCredentials } from "./refusals.ts";
 
-export type ManagementContext = Pick<ReadRuntime, "cache" | "client" | "clock" | "signal"> & { readonly apiServer?: OwnApiServer | undefined };
+export type ManagementContext = Pick<ReadRuntime, "cache" | "client" | "clock" | "signal"> & {
+  readonly apiServer?: OwnApiServer | undefined;
+};
 
 /** `cluster`: undefined if its spec is invalid. */
 export async function observeManagement(

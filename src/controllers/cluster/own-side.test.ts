@@ -21,7 +21,12 @@ const conditionsOf = (status: { readonly conditions?: readonly NewCondition[] })
 const object = (kind: string, name: string) => ({ apiVersion: "v1", kind, metadata: { name } });
 const objects: OwnClusterObjects = {
   namespace: "capi-prod",
-  all: [object("Cluster", "prod"), object("KubeadmControlPlane", "prod"), object("MachineDeployment", "a"), object("MachineDeployment", "b")],
+  all: [
+    object("Cluster", "prod"),
+    object("KubeadmControlPlane", "prod"),
+    object("MachineDeployment", "a"),
+    object("MachineDeployment", "b"),
+  ],
   usedTemplates: new Set(["LocalMachineTemplate capi-prod/old"]),
 };
 const server = { url: "https://127.0.0.1:1", ca: "CA" };
@@ -78,7 +83,11 @@ describe("the plan of the operator's own cluster", () => {
     { name: "arrive", management: arriving },
     { name: "leave", management: leaving },
   ])("applies nothing while its objects $name", ({ management }) => {
-    expect(planOf({ management, capi: COMPLETE_CAPI })).toMatchObject({ apply: [], commands: [], outcome: { kind: "waiting", reason: "ObjectsMoving" } });
+    expect(planOf({ management, capi: COMPLETE_CAPI })).toMatchObject({
+      apply: [],
+      commands: [],
+      outcome: { kind: "waiting", reason: "ObjectsMoving" },
+    });
   });
 });
 
@@ -90,7 +99,12 @@ describe("the deletion of the operator's own cluster", () => {
       name: "is refused with a connected parent, where it is deleted",
       given: { management: owner(), hasParent: true, parent: "mgmt", uplink: { connected: true } },
       minutesAgo: 60,
-      want: { outcome: { reason: "Deleting", message: "a cluster with a parent is deleted there: on mgmt, run: kubectl delete latticecluster prod" } },
+      want: {
+        outcome: {
+          reason: "Deleting",
+          message: "a cluster with a parent is deleted there: on mgmt, run: kubectl delete latticecluster prod",
+        },
+      },
     },
     {
       name: "waits for a parent that may return",
@@ -184,8 +198,16 @@ describe("the status of the operator's own cluster", () => {
   });
 
   test("reports what Cluster API reports once it owns itself", () => {
-    const status = ready(childCluster(), own({ management: owner(), capi: COMPLETE_CAPI, hasParent: true, parent: "mgmt", uplink: { connected: true } }));
-    expect(status).toMatchObject({ phase: "Ready", ownedBy: "self", endpoint: "127.0.0.9:6443", pools: { default: { desired: 2, ready: 2 } } });
+    const status = ready(
+      childCluster(),
+      own({ management: owner(), capi: COMPLETE_CAPI, hasParent: true, parent: "mgmt", uplink: { connected: true } }),
+    );
+    expect(status).toMatchObject({
+      phase: "Ready",
+      ownedBy: "self",
+      endpoint: "127.0.0.9:6443",
+      pools: { default: { desired: 2, ready: 2 } },
+    });
     expect(conditionsOf(status)).toEqual({
       Accepted: "True Valid",
       InfrastructureReady: "True Available",

@@ -34,7 +34,8 @@ export function ownStateOf(cluster: LatticeCluster, observed: ObservedOwn): OwnS
 function nodesState({ nodes: { ready, total }, management }: ObservedOwn): OwnState {
   const upgrade = management.state === "owner" && "all" in management.objects ? management.objects.upgrade : undefined;
   const isComplete = total > 0 && ready === total;
-  const nodes = total === 0 ? "the cluster has no nodes" : isComplete ? `all ${total} nodes are ready` : `${ready} of ${total} nodes are ready`;
+  const nodes =
+    total === 0 ? "the cluster has no nodes" : isComplete ? `all ${total} nodes are ready` : `${ready} of ${total} nodes are ready`;
   if (upgrade !== undefined) return { phase: "Ready", reason: "Upgrading", message: `${upgrade}; ${nodes}`, ready: isComplete };
   return { phase: "Ready", reason: isComplete ? "SelfManaged" : "NodesNotReady", message: nodes, ready: isComplete };
 }

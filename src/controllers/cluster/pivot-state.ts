@@ -87,7 +87,8 @@ export function selfOwnedState({ status }: LatticeCluster, { agent, linkIsNew }:
   const { health } = agent;
   // its first report comes shortly after its connection
   if (health === undefined && written) return SELF_MANAGED;
-  if ((health?.ownershipEpoch ?? 0) === 0) return status?.ownedBy === "self" ? { ...OWNED, ...UNREPORTED } : { ...OWNED, ...UNREPORTED, phase: "Pivoting" };
+  if ((health?.ownershipEpoch ?? 0) === 0)
+    return status?.ownedBy === "self" ? { ...OWNED, ...UNREPORTED } : { ...OWNED, ...UNREPORTED, phase: "Pivoting" };
   if (health !== undefined && health.readyNodes < health.totalNodes) {
     return { ...OWNED, reason: "NodesNotReady", message: `${health.readyNodes} of ${health.totalNodes} nodes are ready` };
   }

@@ -16,7 +16,8 @@ export function pivotStatusOf(cluster: LatticeCluster, { pivot, ownership, agent
   const written = cluster.status?.pivot;
   if (pivot === undefined) {
     // the operator ended before it wrote that the move had
-    const isUnnoted = ownership === "child" && written?.startedAt !== undefined && written.finishedAt === undefined && !isBeingDeleted(cluster);
+    const isUnnoted =
+      ownership === "child" && written?.startedAt !== undefined && written.finishedAt === undefined && !isBeingDeleted(cluster);
     if (!isUnnoted) return undefined;
     const epoch = agent?.health?.ownershipEpoch ?? written.epoch;
     return { ...written, step: "done", finishedAt: timeText(now), ...(epoch === undefined ? {} : { epoch }) };
@@ -35,7 +36,11 @@ export function pivotStatusOf(cluster: LatticeCluster, { pivot, ownership, agent
 }
 
 /** None before the first attempt. */
-export function pivotingCondition(cluster: LatticeCluster, { ownership, pivot }: ObservedChild, state: ChildState): readonly NewCondition[] {
+export function pivotingCondition(
+  cluster: LatticeCluster,
+  { ownership, pivot }: ObservedChild,
+  state: ChildState,
+): readonly NewCondition[] {
   const type = "Pivoting";
   const { reason, message } = state;
   if (isBeingDeleted(cluster)) {

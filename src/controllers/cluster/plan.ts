@@ -139,7 +139,11 @@ function childPlan(cluster: LatticeCluster, observed: ObservedChild): ClusterPla
   return {
     apply: wavesOfKinds([...objects.first, ...objects.rest]),
     prune: { kinds: PRUNED_KINDS, keep: objects.usedTemplates },
-    commands: [...claim, ...extension(name, state, observed), ...(isComplete(state) && isReachable(observed) ? [startPivot(cluster, cell.name)] : [])],
+    commands: [
+      ...claim,
+      ...extension(name, state, observed),
+      ...(isComplete(state) && isReachable(observed) ? [startPivot(cluster, cell.name)] : []),
+    ],
     outcome,
   };
 }
@@ -179,7 +183,8 @@ function outcomeOf(
   observed: ObservedChild,
 ): ReconcileOutcome {
   const { now, problem, capi, ownership } = observed;
-  if (phase === "Failed") return reason === "PivotTimedOut" ? stalled(reason, message, pivotRecheck(observed, now)) : stalled(reason, message);
+  if (phase === "Failed")
+    return reason === "PivotTimedOut" ? stalled(reason, message, pivotRecheck(observed, now)) : stalled(reason, message);
   if (phase === "Pivoting" && problem === undefined) {
     return reason === "PivotRefused"
       ? stalled(reason, message, pivotRecheck(observed, now))

@@ -51,9 +51,11 @@ export const CLUSTER_REASONS = {
   SpecMirrored: "SpecIgnored: the cluster owns itself, and this spec is a copy of its own",
   SpecEdited: "SpecIgnored: the cluster owns itself, and this spec differs from its own; the message has where to make the change",
   SelfManaged: "Ready: the cluster owns itself, and its nodes are ready",
-  ObjectsMoving: "Ready: the Cluster API objects of this cluster are being moved to it or away from it, and it applies none until that has ended",
+  ObjectsMoving:
+    "Ready: the Cluster API objects of this cluster are being moved to it or away from it, and it applies none until that has ended",
   ClusterApiMissing: "Ready: this cluster owns itself, and the KubeadmControlPlane of its machines does not exist; nothing is applied",
-  Upgrading: "Ready: machines go to another version of Kubernetes, the control plane first, then one pool after the other; the message has the step",
+  Upgrading:
+    "Ready: machines go to another version of Kubernetes, the control plane first, then one pool after the other; the message has the step",
   NodesNotReady: "Ready: the cluster owns itself, and some of its nodes are not ready",
   CellAddressPending: "Ready: Service lattice-cell has no address yet",
   CellAddressMismatch:

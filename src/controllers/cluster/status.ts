@@ -61,7 +61,10 @@ function ownedBy({ ownership, capi, cell }: ObservedChild): { readonly ownedBy?:
   return capi.exists && cell !== undefined ? { ownedBy: cell.name } : {};
 }
 
-function poolStatus(cluster: LatticeCluster, { capi, ownership, agent }: ObservedChild): { readonly pools?: Readonly<Record<string, PoolView>> } {
+function poolStatus(
+  cluster: LatticeCluster,
+  { capi, ownership, agent }: ObservedChild,
+): { readonly pools?: Readonly<Record<string, PoolView>> } {
   if (capi.exists) return { pools: poolsOf(cluster, capi) };
   const reported = agent?.health?.pools;
   return ownership === "child" && reported !== undefined ? { pools: poolsOf(cluster, { ...capi, pools: reported }) } : {};

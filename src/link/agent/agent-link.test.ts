@@ -240,7 +240,8 @@ describe("commands", () => {
                 },
               }),
             write(message: Parameters<typeof control.write>[0]) {
-              if (message.payload.case === "commandAck" && message.payload.value.effects.length > 0) written.push(message.payload.value.effects.join());
+              if (message.payload.case === "commandAck" && message.payload.value.effects.length > 0)
+                written.push(message.payload.value.effects.join());
               control.write(message);
             },
           };

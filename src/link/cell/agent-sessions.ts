@@ -228,7 +228,8 @@ export class AgentSessions {
     session.isBootstrapping = true;
     const sent = await this.send(cluster, { kind: "bootstrap", manifests: new Uint8Array() }, this.#live);
     session.isBootstrapping = false;
-    if (!sent.ok && sent.error.kind === "failed") this.#services.logger.warn("bootstrap was refused", { cluster, reason: sent.error.message });
+    if (!sent.ok && sent.error.kind === "failed")
+      this.#services.logger.warn("bootstrap was refused", { cluster, reason: sent.error.message });
   }
 
   async #renew(cluster: string, session: Session, { stream, csr }: Extract<SessionEffect, { kind: "renew" }>): Promise<void> {

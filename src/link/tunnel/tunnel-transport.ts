@@ -40,7 +40,10 @@ function refusedTunnel({ kind, message }: TunnelOpenError): Result<never, KubeEr
   return failure(kind === "timeout" ? "timeout" : "unavailable", message);
 }
 
-function contentOf({ headers, body }: TransportRequest): { readonly headers: readonly TunnelHeader[]; readonly body?: AsyncIterable<Uint8Array> } {
+function contentOf({ headers, body }: TransportRequest): {
+  readonly headers: readonly TunnelHeader[];
+  readonly body?: AsyncIterable<Uint8Array>;
+} {
   const sent = Object.entries(headers);
   if (body === undefined) return { headers: sent };
   const bytes = new TextEncoder().encode(body);

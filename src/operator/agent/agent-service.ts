@@ -4,7 +4,13 @@
  */
 import { andThen, err, ok, PROGRAM_VERSION, sleep, type Result } from "#base";
 import { capiNamespace } from "#cluster-compiler";
-import { bindLeaderService, type CacheReader, type LeaderService, type LeaderServiceContext, type RunningLeaderService } from "#controller-runtime";
+import {
+  bindLeaderService,
+  type CacheReader,
+  type LeaderService,
+  type LeaderServiceContext,
+  type RunningLeaderService,
+} from "#controller-runtime";
 import { identityOf, PARENT_CONFIG_SECRET, tracesIn, type UplinkSlot } from "#controllers";
 import { latticeClusters } from "#crds";
 import { capiClusters, configMaps, field, nodes, parseJson, secrets, secretsByMetadata, type KubeObject } from "#kube";

@@ -13,7 +13,12 @@ const node = (name: string, ready: boolean, labels: Readonly<Record<string, stri
 const control = node("cp", true, { "node-role.kubernetes.io/control-plane": "" });
 const capi = (type: string, status: string): KubeObject => {
   const condition = { type, status, reason: "R", message: "", lastTransitionTime: "2026-01-01T00:00:00Z" };
-  return { apiVersion: "cluster.x-k8s.io/v1beta2", kind: "Cluster", metadata: { name: "a" }, status: { conditions: [condition] } } as KubeObject;
+  return {
+    apiVersion: "cluster.x-k8s.io/v1beta2",
+    kind: "Cluster",
+    metadata: { name: "a" },
+    status: { conditions: [condition] },
+  } as KubeObject;
 };
 const ON_PARENT: OwnReport = { ownership: { state: "never-moved" } };
 const OWNER: OwnReport = { ownership: { state: "owner", epoch: 3 } };

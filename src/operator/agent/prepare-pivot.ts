@@ -52,7 +52,8 @@ export async function preparePivot({ cluster, namespace }: PivotOrder, options: 
   const live = await client.get<KubeObject>(secrets, key, { signal });
   if (!live.ok && live.error.kind !== "not-found") return err(`Secret ${namespace}/${key.name} cannot be read: ${live.error.message}`);
   const { url, ca } = apiServer.value;
-  if (live.ok && !isKubeconfigDue(live.value, { url, ca }, clock.now())) return ok([prepared, `Secret ${namespace}/${key.name} is current`]);
+  if (live.ok && !isKubeconfigDue(live.value, { url, ca }, clock.now()))
+    return ok([prepared, `Secret ${namespace}/${key.name} is current`]);
   const written = await writeOwnKubeconfig({ cluster, server: { url, ca }, home }, options);
   if (!written.ok) return err(`Secret ${namespace}/${key.name} cannot be written: ${written.error.message}`);
   return ok([prepared, `Secret ${namespace}/${key.name} leads to this cluster`]);

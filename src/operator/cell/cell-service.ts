@@ -109,7 +109,8 @@ function run(context: CellContext, own: OwnCell, { certificates, registrations, 
 }
 
 function pivotsOf({ client, clock, random, randomBytes, logger, leaseMs }: CellContext, { link }: CellListeners): PivotRunner {
-  const childClient = (cluster: string) => createKubeClient({ transport: tunnelTransport(cluster, link.openTunnel), clock, random, logger });
+  const childClient = (cluster: string) =>
+    createKubeClient({ transport: tunnelTransport(cluster, link.openTunnel), clock, random, logger });
   const identity = `cell-${[...randomBytes(8)].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
   return new PivotRunner({ client, childClient, link, clock, random, logger, identity, leaseMs });
 }

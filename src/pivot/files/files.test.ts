@@ -11,8 +11,16 @@ import { fileNameProblems, manifestText, parseManifest, writtenObject, type File
 import { claimText, parseClaim, parseReceipt, receiptText } from "./receipt.ts";
 import { savedObjects } from "./saved-objects.ts";
 
-const kind = { resource: { group: "", version: "v1", kind: "Secret", plural: "secrets", namespaced: true }, rule: "owned", hasStatus: false } as const;
-const secret = (name: string, uid = `uid-${name}`): KubeObject => ({ apiVersion: "v1", kind: "Secret", metadata: { name, namespace: "prod", uid } });
+const kind = {
+  resource: { group: "", version: "v1", kind: "Secret", plural: "secrets", namespaced: true },
+  rule: "owned",
+  hasStatus: false,
+} as const;
+const secret = (name: string, uid = `uid-${name}`): KubeObject => ({
+  apiVersion: "v1",
+  kind: "Secret",
+  metadata: { name, namespace: "prod", uid },
+});
 const node = (object: KubeObject) => ({ uid: object.metadata.uid ?? "", kind, object, owners: [], level: 0 });
 const manifest = (objects: readonly KubeObject[]): FilesManifest => ({
   version: 1,
@@ -49,7 +57,9 @@ describe("names of files", () => {
   ])("%j is a name: %s", (name, want) => expect(isFileName(name)).toBe(want));
 
   it("of an export are objects' or its own", () => {
-    expect([MANIFEST_FILE, "lattice-import.yaml", "lattice-receipt.yaml", "Secret_a_b.yaml", ".lattice-partial"].map(isExportFile)).toEqual([true, true, true, true, false]);
+    expect([MANIFEST_FILE, "lattice-import.yaml", "lattice-receipt.yaml", "Secret_a_b.yaml", ".lattice-partial"].map(isExportFile)).toEqual(
+      [true, true, true, true, false],
+    );
   });
 
   it("are unique: kinds of one name in two groups are a problem", () => {
@@ -93,7 +103,11 @@ describe("the manifest", () => {
     { name: "no id", change: (value) => void delete value["id"], want: "lacks fields" },
     { name: "an unknown state", change: (value) => void (value["state"] = "ready"), want: "lacks fields" },
     { name: "an epoch below zero", change: (value) => void (value["epoch"] = -1), want: "lacks fields" },
-    { name: "an entry without a kind", change: (value) => void (value["objects"] = [{ file: "f", sha256: "s", uid: "u", hash: "h" }]), want: "lacks fields" },
+    {
+      name: "an entry without a kind",
+      change: (value) => void (value["objects"] = [{ file: "f", sha256: "s", uid: "u", hash: "h" }]),
+      want: "lacks fields",
+    },
     { name: "pausables without a name", change: (value) => void (value["pausables"] = [{}]), want: "lacks fields" },
   ];
   it.each(rows)("$name is refused", ({ change, want }) => {
@@ -132,16 +146,40 @@ describe("saved objects", () => {
     { name: "a foreign file", files: [file(a), file(b)], with: manifest([a]), want: "Secret_prod_b.yaml is not in the manifest" },
     { name: "a changed file", files: [text("Secret_prod_a.yaml", "{}")], with: manifest([a]), want: "was changed" },
     { name: "a file twice in the manifest", files: [file(a)], with: manifest([a, a]), want: "names a file twice" },
-    { name: "another object under the name", files: [text("Secret_prod_a.yaml", JSON.stringify(b))], want: "has another object, whose file is Secret_prod_b.yaml" },
+    {
+      name: "another object under the name",
+      files: [text("Secret_prod_a.yaml", JSON.stringify(b))],
+      want: "has another object, whose file is Secret_prod_b.yaml",
+    },
     { name: "no JSON", files: [text("Secret_prod_a.yaml", "kind: Secret")], want: "is no object in JSON" },
     { name: "no text", files: [{ name: "Secret_prod_a.yaml", bytes: Uint8Array.of(0xff, 0xfe) }], want: "is no object in JSON" },
     { name: "a list", files: [text("Secret_prod_a.yaml", "[]")], want: "is no object in JSON" },
-    { name: "deep nesting", files: [text("Secret_prod_a.yaml", `{"a":${"[".repeat(20_000)}${"]".repeat(20_000)}}`)], want: "is no object in JSON" },
+    {
+      name: "deep nesting",
+      files: [text("Secret_prod_a.yaml", `{"a":${"[".repeat(20_000)}${"]".repeat(20_000)}}`)],
+      want: "is no object in JSON",
+    },
     { name: "no metadata", files: [text("Secret_prod_a.yaml", '{"apiVersion":"v1","kind":"Secret"}')], want: "is no Kubernetes object" },
-    { name: "no uid", files: [text("Secret_prod_a.yaml", JSON.stringify({ ...a, metadata: { name: "a", namespace: "prod" } }))], want: "is no Kubernetes object" },
-    { name: "labels that are none", files: [text("Secret_prod_a.yaml", JSON.stringify({ ...a, metadata: { ...a.metadata, labels: { x: 1 } } }))], want: "is no Kubernetes object" },
-    { name: "owners that are none", files: [text("Secret_prod_a.yaml", JSON.stringify({ ...a, metadata: { ...a.metadata, ownerReferences: [{}] } }))], want: "is no Kubernetes object" },
-    { name: "one uid twice", files: [file(a), file(secret("b", "uid-a"))], want: "Secret_prod_b.yaml and Secret_prod_a.yaml are the same object" },
+    {
+      name: "no uid",
+      files: [text("Secret_prod_a.yaml", JSON.stringify({ ...a, metadata: { name: "a", namespace: "prod" } }))],
+      want: "is no Kubernetes object",
+    },
+    {
+      name: "labels that are none",
+      files: [text("Secret_prod_a.yaml", JSON.stringify({ ...a, metadata: { ...a.metadata, labels: { x: 1 } } }))],
+      want: "is no Kubernetes object",
+    },
+    {
+      name: "owners that are none",
+      files: [text("Secret_prod_a.yaml", JSON.stringify({ ...a, metadata: { ...a.metadata, ownerReferences: [{}] } }))],
+      want: "is no Kubernetes object",
+    },
+    {
+      name: "one uid twice",
+      files: [file(a), file(secret("b", "uid-a"))],
+      want: "Secret_prod_b.yaml and Secret_prod_a.yaml are the same object",
+    },
     { name: "another file", files: [text("notes.txt", "x")], want: "is no name of an object's file" },
   ];
   it.each(rows)("$name is refused", ({ files, with: given, want }) => {
@@ -172,11 +210,15 @@ describe("the archive", () => {
 
   it("is read as it was written, in pieces of any size", () => {
     fc.assert(
-      fc.property(fc.array(fc.record({ name: fc.string({ maxLength: 20 }), text: fc.string({ unit: "grapheme" }) }), { maxLength: 5 }), fc.integer({ min: 1, max: 40 }), (files, pieces) => {
-        const want = files.map(({ name, text }) => ({ name: Buffer.from(name).toString(), text: Buffer.from(text).toString() }));
-        const got = expectOk(read(joined(files), pieces)).map(({ name, bytes }) => ({ name, text: Buffer.from(bytes).toString() }));
-        expect(got).toEqual(want);
-      }),
+      fc.property(
+        fc.array(fc.record({ name: fc.string({ maxLength: 20 }), text: fc.string({ unit: "grapheme" }) }), { maxLength: 5 }),
+        fc.integer({ min: 1, max: 40 }),
+        (files, pieces) => {
+          const want = files.map(({ name, text }) => ({ name: Buffer.from(name).toString(), text: Buffer.from(text).toString() }));
+          const got = expectOk(read(joined(files), pieces)).map(({ name, bytes }) => ({ name, text: Buffer.from(bytes).toString() }));
+          expect(got).toEqual(want);
+        },
+      ),
     );
   });
 
@@ -194,7 +236,9 @@ describe("the archive", () => {
     expect(read(length(1_000), 4)).toEqual(err("has a file or a name that is larger than 512 bytes"));
     expect(read(Buffer.concat([length(1), Buffer.from("a"), length(FILE_LIMITS.fileBytes + 1)]), 4).ok).toBe(false);
     expect(read(Buffer.concat([length(1), Uint8Array.of(0xff)]), 64)).toEqual(err("has a file whose name is no text"));
-    const many = Buffer.concat(Array.from({ length: FILE_LIMITS.files + 1 }, () => Buffer.concat([length(1), Buffer.from("a"), length(0)])));
+    const many = Buffer.concat(
+      Array.from({ length: FILE_LIMITS.files + 1 }, () => Buffer.concat([length(1), Buffer.from("a"), length(0)])),
+    );
     expect(read(many, 65_536)).toEqual(err(`has more than ${FILE_LIMITS.files} files`));
   });
 });

@@ -37,9 +37,7 @@ async function planOf(context: MoveContext, kinds: SourceKinds, graph: ObjectGra
   const existing = await listCopies(context.target, moved);
   if (!existing.ok) return existing;
   const leftOut = moved.filter((node) => isLeftToTarget(context, node));
-  const taken = moved.filter(
-    (node) => node.kept === undefined && !leftOut.includes(node) && existing.value.of(node.object) !== undefined,
-  );
+  const taken = moved.filter((node) => node.kept === undefined && !leftOut.includes(node) && existing.value.of(node.object) !== undefined);
   const taking = taken.map(
     ({ object }) => `${describeObject(object)} exists at the target already; delete it there, or move into another API server`,
   );
@@ -77,7 +75,10 @@ export function pausableOf({ object, kind: { resource } }: MoveNode): JournalHea
 }
 
 /** What is to be moved once nothing of it is being deleted. The controllers of the source still run: they finish deletions. */
-export async function settledGraph({ source, namespace, clock, signal, waitMs, report }: SourceContext, kinds: SourceKinds): Moved<ObjectGraph> {
+export async function settledGraph(
+  { source, namespace, clock, signal, waitMs, report }: SourceContext,
+  kinds: SourceKinds,
+): Moved<ObjectGraph> {
   const until = clock.monotonic() + waitMs;
   for (;;) {
     const graph = await discoverGraph(source, namespace, kinds);

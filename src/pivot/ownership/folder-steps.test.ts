@@ -4,8 +4,16 @@ import { describe, expect, it } from "vitest";
 import { nextExportAbortStep, nextExportStep, type ExportAbortView, type ExportView, type FolderState } from "./export-steps.ts";
 import { nextReceiveAbortStep, nextReceiveStep, type ReceiveView } from "./receive-steps.ts";
 
-const EXPORT: ExportView = { journal: { id: "a", phase: "intent" }, folder: { id: "a", state: "writing" }, sourcePaused: true, written: false, receipt: false, sourceHasObjects: true };
-const shown = (decision: { readonly step: string } | { readonly refused: string }) => ("step" in decision ? decision.step : decision.refused);
+const EXPORT: ExportView = {
+  journal: { id: "a", phase: "intent" },
+  folder: { id: "a", state: "writing" },
+  sourcePaused: true,
+  written: false,
+  receipt: false,
+  sourceHasObjects: true,
+};
+const shown = (decision: { readonly step: string } | { readonly refused: string }) =>
+  "step" in decision ? decision.step : decision.refused;
 
 describe("nextExportStep", () => {
   const committing = { id: "a", phase: "committing" } as const;
@@ -13,7 +21,11 @@ describe("nextExportStep", () => {
   const rows: { name: string; given: Partial<ExportView>; want: string }[] = [
     { name: "nothing yet", given: { journal: undefined, folder: "none" }, want: "write-intent" },
     { name: "a directory with other files", given: { journal: undefined, folder: "foreign" }, want: "the directory is not empty" },
-    { name: "a directory of another export", given: { journal: undefined, folder: { id: "b", state: "complete" } }, want: "the directory is not empty" },
+    {
+      name: "a directory of another export",
+      given: { journal: undefined, folder: { id: "b", state: "complete" } },
+      want: "the directory is not empty",
+    },
     { name: "a receipt without an export", given: { journal: undefined, receipt: true }, want: "there is no export of this namespace" },
     { name: "begun", given: { folder: "none" }, want: "open-folder" },
     { name: "begun, and another directory", given: { folder: { id: "b", state: "writing" } }, want: "the directory is not empty" },
@@ -23,7 +35,11 @@ describe("nextExportStep", () => {
     { name: "announced, killed before the manifest", given: { journal: committing }, want: "write-files" },
     { name: "announced and written", given: { journal: committing, written: true }, want: "complete-folder" },
     { name: "complete", given: { journal: committing, folder: { id: "a", state: "complete" } }, want: "done" },
-    { name: "complete, and unpaused by a person", given: { journal: committing, folder: { id: "a", state: "complete" }, sourcePaused: false }, want: "pause" },
+    {
+      name: "complete, and unpaused by a person",
+      given: { journal: committing, folder: { id: "a", state: "complete" }, sourcePaused: false },
+      want: "pause",
+    },
     { name: "complete elsewhere", given: { journal: committing, folder: "none" }, want: "was written to another directory" },
     { name: "revoked", given: { folder: { id: "a", state: "revoked" } }, want: "is being aborted" },
     { name: "a receipt too early", given: { receipt: true }, want: "the export is not complete" },
@@ -37,12 +53,21 @@ describe("nextExportStep", () => {
 });
 
 describe("nextExportAbortStep", () => {
-  const base: ExportAbortView = { journal: { id: "a", phase: "intent" }, folder: { id: "a", state: "writing" }, notImported: false, sourceResumed: false };
+  const base: ExportAbortView = {
+    journal: { id: "a", phase: "intent" },
+    folder: { id: "a", state: "writing" },
+    notImported: false,
+    sourceResumed: false,
+  };
   const rows: { name: string; given: Partial<ExportAbortView>; want: string }[] = [
     { name: "nothing to undo", given: { journal: undefined }, want: "done" },
     { name: "not complete", given: {}, want: "revoke-folder" },
     { name: "complete: in doubt", given: { journal: { id: "a", phase: "committing" } }, want: "is in doubt; the source stays paused" },
-    { name: "complete, and a person knows", given: { journal: { id: "a", phase: "committing" }, notImported: true }, want: "revoke-folder" },
+    {
+      name: "complete, and a person knows",
+      given: { journal: { id: "a", phase: "committing" }, notImported: true },
+      want: "revoke-folder",
+    },
     { name: "revoked", given: { folder: { id: "a", state: "revoked" } }, want: "resume-source" },
     { name: "the directory is lost", given: { folder: "none" }, want: "resume-source" },
     { name: "resumed", given: { folder: "none", sourceResumed: true }, want: "forget" },
@@ -62,11 +87,19 @@ describe("nextReceiveStep", () => {
     { name: "compared", given: { claim: "ours", ...ours("receiving"), verified: true }, want: "commit" },
     { name: "committed", given: { claim: "ours", ...ours("committed") }, want: "resume-target" },
     { name: "resumed", given: { claim: "ours", ...ours("committed"), targetResumed: true }, want: "finish" },
-    { name: "finished, and the claim not ended", given: { claim: "ours", ...ours("committed", true), targetResumed: true }, want: "finish" },
+    {
+      name: "finished, and the claim not ended",
+      given: { claim: "ours", ...ours("committed", true), targetResumed: true },
+      want: "finish",
+    },
     { name: "ended", given: { claim: "ended", ...ours("committed", true), targetResumed: true }, want: "done" },
     { name: "moved on since", given: { claim: "ended" }, want: "does not own the clusters any more" },
     { name: "an earlier owner of other clusters", given: { record: { id: "b", state: "committed", finished: true } }, want: "claim" },
-    { name: "another move arrives", given: { record: { id: "b", state: "receiving", finished: false } }, want: "is receiving another move (b)" },
+    {
+      name: "another move arrives",
+      given: { record: { id: "b", state: "receiving", finished: false } },
+      want: "is receiving another move (b)",
+    },
     { name: "revoked", given: { claim: "ours", ...ours("revoked") }, want: "is being aborted" },
   ];
   it.each(rows)("$name", ({ given, want }) => expect(shown(nextReceiveStep({ ...base, ...given }))).toContain(want));
@@ -78,7 +111,9 @@ describe("nextReceiveStep", () => {
     { name: "revoked", ...ours("revoked"), copies: true, want: "delete-copies" },
     { name: "deleted", ...ours("revoked"), copies: false, want: "forget" },
     { name: "committed", ...ours("committed"), copies: true, want: "owns the clusters already" },
-  ])("abort: $name", ({ record, copies, want }) => expect(shown(nextReceiveAbortStep({ id: "a", record, targetHasCopies: copies }))).toContain(want));
+  ])("abort: $name", ({ record, copies, want }) =>
+    expect(shown(nextReceiveAbortStep({ id: "a", record, targetHasCopies: copies }))).toContain(want),
+  );
 });
 
 /** One source, one directory, two targets. Every action performs one step of a run; a run can end after any of them. */
@@ -89,7 +124,10 @@ class Model {
   ended = false;
   paused = false;
   objects = true;
-  readonly targets = { 1: { state: "none" as "none" | "receiving" | "committed", resumed: false }, 2: { state: "none" as "none" | "receiving" | "committed", resumed: false } };
+  readonly targets = {
+    1: { state: "none" as "none" | "receiving" | "committed", resumed: false },
+    2: { state: "none" as "none" | "receiving" | "committed", resumed: false },
+  };
 
   owners(): number {
     return [this.objects && !this.paused, this.targets[1].resumed, this.targets[2].resumed].filter(Boolean).length;

@@ -25,7 +25,17 @@ function isEvicted(pod: Pod): boolean {
 
 /** A refusal is repeated with the next pass. */
 async function evict(client: KubeClient, { metadata: { name, namespace } }: Pod): Promise<void> {
-  const evictions = defineResource<KubeObject>({ group: "", version: "v1", kind: "Eviction", plural: `pods/${name}/eviction`, namespaced: true });
-  const eviction: KubeObject = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name, ...(namespace === undefined ? {} : { namespace }) } };
+  const evictions = defineResource<KubeObject>({
+    group: "",
+    version: "v1",
+    kind: "Eviction",
+    plural: `pods/${name}/eviction`,
+    namespaced: true,
+  });
+  const eviction: KubeObject = {
+    apiVersion: "policy/v1",
+    kind: "Eviction",
+    metadata: { name, ...(namespace === undefined ? {} : { namespace }) },
+  };
   await client.create(evictions, eviction);
 }

@@ -69,7 +69,9 @@ test("a plan that is refused has all reasons, changes nothing, and is tried agai
   expect(view.problem?.kind).toBe("refused");
   expect(view.problem?.message.match(/the target has no provider/g)).toHaveLength(providers.length);
   expect(await world.ownership(world.parent)).toEqual({ state: "never-moved" });
-  await world.child.add(...providers.map(({ metadata: { name, namespace }, ...rest }) => ({ ...rest, metadata: { name, namespace } }) as never));
+  await world.child.add(
+    ...providers.map(({ metadata: { name, namespace }, ...rest }) => ({ ...rest, metadata: { name, namespace } }) as never),
+  );
   runner.start(await world.cluster());
   expect((await untilView(runner, isDone)).problem).toBeUndefined();
 });
@@ -119,7 +121,10 @@ test("a cluster that has children keeps its objects, and they are named", async 
   await world.writeKubeconfig(world.parent, "of the parent");
   runner.unpivot(await world.cluster());
   const { problem } = await untilView(runner, (view) => view.direction === "to-parent" && isWaiting(view));
-  expect(problem).toMatchObject({ kind: "has-children", message: expect.stringContaining("prod has clusters of its own: blog, shop;") as string });
+  expect(problem).toMatchObject({
+    kind: "has-children",
+    message: expect.stringContaining("prod has clusters of its own: blog, shop;") as string,
+  });
   expect(await world.ownership(world.child)).toEqual({ state: "owner", epoch: 1 });
   for (const name of ["shop", "blog"]) expectOk(await world.child.client.delete(latticeClusters, { name }));
   runner.unpivot(await world.cluster());
@@ -133,7 +138,10 @@ test("a deletion during a pivot undoes it, or finishes it once the child may own
   ] as const) {
     const world = await open();
     const runner = world.runner();
-    const released = (cluster: LatticeCluster) => ({ ...cluster, spec: { ...cluster.spec, deletion: { ...cluster.spec.deletion, unpivot: false } } });
+    const released = (cluster: LatticeCluster) => ({
+      ...cluster,
+      spec: { ...cluster.spec, deletion: { ...cluster.spec.deletion, unpivot: false } },
+    });
     runner.start(await world.cluster());
     await untilView(runner, (view) => view.step === step || isDone(view));
     runner.unpivot(await world.cluster(released));
@@ -173,7 +181,10 @@ test("an abort whose outcome is in doubt is refused with the reason of the speci
   const runner = world.runner(HASTY);
   runner.abort(await world.cluster());
   const { problem } = await untilView(runner, (view) => view.direction === "abort" && (isWaiting(view) || isDone(view)));
-  if (problem !== undefined) expect(problem.message).toMatch(/the target does not answer, so (whether it owns the clusters is in doubt|its copies cannot be deleted)/);
+  if (problem !== undefined)
+    expect(problem.message).toMatch(
+      /the target does not answer, so (whether it owns the clusters is in doubt|its copies cannot be deleted)/,
+    );
   world.setConnected(true);
   runner.abort(await world.cluster());
   await untilView(runner, (view) => view.direction === "abort" && isDone(view));
@@ -187,7 +198,9 @@ test("a release of a cluster that owns itself leaves its objects there", async (
   runner.start(await world.cluster());
   await untilView(runner, isDone);
   const before = await world.objects(world.child);
-  runner.unpivot(await world.cluster((cluster) => ({ ...cluster, spec: { ...cluster.spec, deletion: { ...cluster.spec.deletion, unpivot: false } } })));
+  runner.unpivot(
+    await world.cluster((cluster) => ({ ...cluster, spec: { ...cluster.spec, deletion: { ...cluster.spec.deletion, unpivot: false } } })),
+  );
   await untilView(runner, (view) => view.direction === "to-parent" && isDone(view));
   expect(await world.objects(world.child)).toEqual(before);
 });

@@ -146,7 +146,8 @@ export class PivotRunner implements ChildPivots {
       const step = note === undefined ? code : `${code}: ${note}`;
       const { problem, ...view } = job.view;
       const isNew = view.step !== step;
-      const moved = code === "delete-source" ? {} : { ...(done === undefined ? {} : { moved: done }), ...(total === undefined ? {} : { total }) };
+      const moved =
+        code === "delete-source" ? {} : { ...(done === undefined ? {} : { moved: done }), ...(total === undefined ? {} : { total }) };
       const advanced = code !== "wait" && (isNew || done !== view.moved);
       const kept = problem !== undefined && BEFORE_PLAN.has(code) ? { problem } : {};
       job.view = { ...view, ...kept, ...moved, step, ...(advanced ? { progressAt: clock.now() } : {}) };
@@ -160,7 +161,8 @@ export class PivotRunner implements ChildPivots {
     const { clock, logger } = this.#options;
     const { problem: _problem, retryAt: _retryAt, ...view } = job.view;
     const now = clock.now();
-    const counts = report?.id === undefined ? {} : { moved: report.objects, total: report.objects, epoch: report.epoch, report: reportText(report) };
+    const counts =
+      report?.id === undefined ? {} : { moved: report.objects, total: report.objects, epoch: report.epoch, report: reportText(report) };
     job.view = { ...view, state: "done", step: "done", finishedAt: now, progressAt: now, ...counts };
     logger.info("move of Cluster API objects has ended", { cluster: name, direction: job.direction, objects: report?.objects ?? 0 });
     this.#notify(name, job);

@@ -9,7 +9,16 @@ import { secretsByMetadata } from "#kube";
 import type { LinkError } from "#link";
 import { abortNamespaceMove, abortWithoutTarget, MOVE_JOURNAL, moveNamespace, readMoveState, type MoveReport } from "#pivot";
 import { copyToChild } from "./copy-cluster.ts";
-import { isConnected, moveOptions, problem, problemOfMove, problemOfRequest, unreachable, type PivotContext, type PivotResult } from "./pivot-context.ts";
+import {
+  isConnected,
+  moveOptions,
+  problem,
+  problemOfMove,
+  problemOfRequest,
+  unreachable,
+  type PivotContext,
+  type PivotResult,
+} from "./pivot-context.ts";
 
 /** An agent completes its bootstrap right after it has connected. */
 const BOOTSTRAP_MS = 30_000;
@@ -60,7 +69,10 @@ export async function takeBack(context: PivotContext): PivotResult<MoveReport | 
   if (children.value.length > 0) {
     const names = children.value.slice(0, 10).join(", ");
     const more = children.value.length > 10 ? ` and ${children.value.length - 10} more` : "";
-    return problem("has-children", `${name} has clusters of its own: ${names}${more}; delete them there first, or move them to another parent`);
+    return problem(
+      "has-children",
+      `${name} has clusters of its own: ${names}${more}; delete them there first, or move them to another parent`,
+    );
   }
   const moved = await moveNamespace(moveOptions(context, "to-parent"));
   if (!moved.ok) return problemOfMove(context, moved.error);
@@ -74,7 +86,8 @@ async function endPivot(context: PivotContext): PivotResult<"none" | "aborted" |
   const { cluster, client, signal } = context;
   const namespace = capiNamespace(cluster.metadata.name);
   const journal = await client.get(secretsByMetadata, { namespace, name: MOVE_JOURNAL }, { signal });
-  if (!journal.ok) return journal.error.kind === "not-found" ? ok("none") : problemOfRequest(context, "the journal could not be read", journal.error);
+  if (!journal.ok)
+    return journal.error.kind === "not-found" ? ok("none") : problemOfRequest(context, "the journal could not be read", journal.error);
   const aborted = await abortNamespaceMove(moveOptions(context, "to-child"));
   if (aborted.ok) return ok("aborted");
   if (aborted.error.kind !== "refused") return problemOfMove(context, aborted.error);
