@@ -174,12 +174,16 @@ async function checkTarget({ context, world }: Run): Moved<void> {
   const beside = new Set(world.beside);
   const taken = nodes.filter((node) => {
     const found = existing.value.of(node.object);
-    // an identity that was written before the restore is no other cluster's
-    return node.kept === undefined && found !== undefined && isComplete(found) && !(beside.has(node) && hasContent(found, node.object, node.kind.hasStatus));
+    return node.kept === undefined && found !== undefined && isComplete(found) && !(beside.has(node) && isSame(found, node));
   });
   const taking = taken.map(({ object }) => `${describeObject(object)} exists at the target already; the target must not have it`);
   const all = [...problems, ...missing, ...taking];
   return all.length === 0 ? ok(undefined) : refusal(...all);
+}
+
+/** An identity that was written before the restore is the same cluster's. */
+function isSame(found: KubeObject, { object, kind: { hasStatus } }: MoveNode): boolean {
+  return hasContent(found, object, hasStatus) && hasContent(object, found, hasStatus);
 }
 
 function providerObject({ name, ...fields }: ManifestProvider): KubeObject {
