@@ -111,7 +111,12 @@ type BareCopy = { readonly resource: Resource; readonly object: KubeObject; read
 function bareMachine(item: KubeObject): BareCopy & { readonly status?: never } {
   const { metadata, status, ...rest } = item as KubeObject & { readonly status?: never };
   const { name, namespace = "", labels = {} } = metadata;
-  const object = { ...rest, apiVersion: "cluster.x-k8s.io/v1beta2", kind: "Machine", metadata: { name: `bare-${name}`, namespace, labels } };
+  const object = {
+    ...rest,
+    apiVersion: "cluster.x-k8s.io/v1beta2",
+    kind: "Machine",
+    metadata: { name: `bare-${name}`, namespace, labels },
+  };
   return { resource: capiMachines, object, ...(status === undefined ? {} : { status }) };
 }
 

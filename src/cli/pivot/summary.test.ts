@@ -23,7 +23,7 @@ const journal = (phase: "intent" | "committing" | "committed"): MoveState => ({
 const exported = (phase: "intent" | "committing"): MoveState => ({ ...journal(phase), exported: true });
 const record = (state: "receiving" | "committed"): MoveState => ({
   ...NEVER,
-  record: { id: "m", state, epoch: 1, source: "p", startedAt: "", objects: 3, digest: "", finishedAt: "" },
+  record: { id: "m", state, epoch: 1, source: "p", startedAt: "", objects: 3, digest: "", finishedAt: "", attempt: 1 },
   ownership: state === "committed" ? { state: "owner", epoch: 1 } : { state: "moving" },
 });
 const withStatus = (status: Partial<LatticeClusterStatus>) => childCluster({}, status as LatticeClusterStatus);

@@ -27,7 +27,10 @@ export async function placeAll(context: Pick<MoveContext, "target" | "report">, 
   return refusal("the copies at the target keep changing although they are paused; find what writes them, then run the command again");
 }
 
-type Round = { readonly round: number; /** By this run: uids of copies, by those of their originals. */ readonly acknowledged: Map<string, string> };
+type Round = {
+  readonly round: number;
+  /** By this run: uids of copies, by those of their originals. */ readonly acknowledged: Map<string, string>;
+};
 
 async function placeOnce(
   { target, report }: Pick<MoveContext, "target" | "report">,

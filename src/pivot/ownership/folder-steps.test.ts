@@ -77,7 +77,7 @@ describe("nextExportAbortStep", () => {
 });
 
 describe("nextReceiveStep", () => {
-  const base: ReceiveView = { id: "a", record: "none", claim: "none", verified: false, targetResumed: false };
+  const base: ReceiveView = { id: "a", record: "none", claim: "none", verified: false, fenced: true, targetResumed: false };
   const ours = (state: "receiving" | "committed" | "revoked", finished = false) => ({ record: { id: "a", state, finished } });
   const rows: { name: string; given: Partial<ReceiveView>; want: string }[] = [
     { name: "nothing yet", given: {}, want: "claim" },
@@ -159,7 +159,7 @@ class Model {
     if (this.folder !== "complete") return;
     const claim = this.claim === undefined ? "none" : this.claim !== at ? "other" : this.ended ? "ended" : "ours";
     const record = target.state === "none" ? ("none" as const) : { id: "a", state: target.state, finished: this.ended };
-    const decision = nextReceiveStep({ id: "a", record, claim, verified, targetResumed: target.resumed });
+    const decision = nextReceiveStep({ id: "a", record, claim, verified, fenced: true, targetResumed: target.resumed });
     if ("refused" in decision) return;
     if (decision.step === "claim") this.claim = at;
     if (decision.step === "register") target.state = "receiving";

@@ -15,7 +15,11 @@ const rows: readonly (readonly [string, Partial<ReceiveView>, string])[] = [
   ["the target is unpaused", { claim: "ours", record: record("committed"), targetResumed: true }, "finish"],
   ["the claim has ended", { claim: "ended", record: record("committed", true), targetResumed: true }, "done"],
   ["another cluster has the files", { claim: "other" }, "another cluster has taken these files; only one may own the clusters"],
-  ["it is being aborted", { claim: "ours", record: record("revoked") }, "this import is being aborted; run it with --abort until that has ended"],
+  [
+    "it is being aborted",
+    { claim: "ours", record: record("revoked") },
+    "this import is being aborted; run it with --abort until that has ended",
+  ],
   ["another move arrives", { record: { ...record("receiving"), id: "b" } }, "the target is receiving another move (b)"],
 ];
 
