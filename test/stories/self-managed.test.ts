@@ -49,6 +49,10 @@ afterAll(async () => {
   folder.remove();
 }, 60_000);
 
+const textAt = (object: KubeObject | undefined, ...path: readonly string[]): string => {
+  const value = fieldAt(object, ...path);
+  return typeof value === "string" ? value : "";
+};
 const own = async (): Promise<LatticeCluster> => expectOk(await child.get(latticeClusters, { name: "dev" }));
 const listNodes = async (): Promise<readonly Node[]> => expectOk(await child.list(nodes)).items;
 const machines = async (): Promise<readonly KubeObject[]> => expectOk(await child.list<KubeObject>(capiMachines, NAMESPACE)).items;
@@ -75,7 +79,7 @@ describe("a child that owns itself, while its parent is stopped", { timeout: 240
     await untilSettled(5, OLD);
     expect((await own()).status).toMatchObject({ phase: "Ready", ownedBy: "self", pools: { batch: { ready: 1 }, default: { ready: 1 } } });
     const secret = expectOk(await child.get<KubeObject>(secrets, { ...NAMESPACE, name: "dev-kubeconfig" }));
-    const value = Buffer.from(String(fieldAt(secret, "data", "value")), "base64").toString();
+    const value = Buffer.from(textAt(secret, "data", "value"), "base64").toString();
     expect(value).toContain("lattice-cluster-api");
     expect(value).not.toContain("/clusters/dev");
     expect(Object.keys(Object(fieldAt(secret, "data")))).toEqual(["value"]);
@@ -95,8 +99,8 @@ describe("a child that owns itself, while its parent is stopped", { timeout: 240
     await fleet.until("all have the new version", async () => {
       const controlPlane = expectOk(await child.list<KubeObject>(kubeadmControlPlanes, NAMESPACE)).items[0];
       const pools = expectOk(await child.list<KubeObject>(capiMachineDeployments, NAMESPACE)).items;
-      const versions = pools.map((pool) => String(fieldAt(pool, "spec", "template", "spec", "version")));
-      seen.add([fieldAt(controlPlane, "spec", "version"), ...versions].join(" "));
+      const versions = pools.map((pool) => textAt(pool, "spec", "template", "spec", "version"));
+      seen.add([textAt(controlPlane, "spec", "version"), ...versions].join(" "));
       return versions.every((version) => version === NEW);
     });
     await untilSettled(5, NEW);
