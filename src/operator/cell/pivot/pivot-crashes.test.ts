@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { seededRandom } from "#base";
 import type { PivotView } from "#controllers";
 import type { EmbeddedCluster } from "#embedded-cluster";
-import { MortalProcess } from "../../../pivot/mover/move-crashes.test-support.ts";
+import { MortalProcess } from "../../../../test/builders/mortal-process.ts";
 import { isUnpaused, observeInvariants } from "../../../../test/builders/move-world.ts";
 import { roundsOf } from "../../../../test/builders/rounds.ts";
 import type { PivotRunner } from "./pivot-runner.ts";
