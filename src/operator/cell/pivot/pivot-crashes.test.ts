@@ -68,7 +68,7 @@ test("a process that ends after any step is continued by the next, forth and bac
   const { world } = observed;
   for (const step of [...STEPS, ...LATER_STEPS]) {
     for (const direction of DIRECTIONS) {
-      const runner = world.runner({ leaseMs: 700 });
+      const runner = world.runner({ leaseMs: 3_000 });
       const stopped = untilView(runner, (view) => view.step === step || view.state === "waiting" || isDone(view));
       await ask(world, runner, direction);
       const { state } = await stopped;
@@ -104,7 +104,7 @@ test("a child whose connection breaks at any time is continued when it returns",
   const { world } = observed;
   for (const step of ["transfer", "commit", "delete-source"]) {
     for (const direction of DIRECTIONS) {
-      const runner = world.runner(QUICK);
+      const runner = world.runner({ ...QUICK, leaseMs: 30_000 });
       const broken = untilView(runner, (view) => view.step === step || isDone(view));
       await ask(world, runner, direction);
       await broken;
