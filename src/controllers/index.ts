@@ -12,7 +12,7 @@ export { CompileRecords } from "./service/compile-records.ts";
 export { HASH_KEY_SECRET } from "./world/config-hash-key.ts";
 export { FollowedWorld, type AffectedKeys, type FollowedWorldOptions } from "./world/followed-world.ts";
 export type { CapiView } from "./cluster/capi-view.ts";
-export { bootstrapSecret, kubeconfigSecret } from "./cluster/child-secrets.ts";
+export { bootstrapSecret, KUBECONFIG_ANNOTATION, kubeconfigSecret } from "./cluster/child-secrets.ts";
 export { createChildNamespace } from "./cluster/commands.ts";
 export { compileChild } from "./cluster/compile-child.ts";
 export { clusterController } from "./cluster/controller.ts";
