@@ -115,7 +115,17 @@ describe("lattice rbac", () => {
   it("prints the operator's permissions, in the given namespace", async () => {
     const { stdout } = await runCli(["rbac", "-n", "elsewhere"]);
     const kinds = expectOk(parseYaml(stdout)).map((document) => (document as { kind: string }).kind);
-    expect(kinds).toEqual(["Namespace", "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"]);
+    expect(kinds).toEqual([
+      "Namespace",
+      "ServiceAccount",
+      "ClusterRole",
+      "ClusterRoleBinding",
+      "Role",
+      "RoleBinding",
+      "ServiceAccount",
+      "ClusterRole",
+      "ClusterRoleBinding",
+    ]);
     expect(stdout).toContain("namespace: elsewhere");
   });
 

@@ -5,7 +5,7 @@ import type { ClusterContext, ClusterSettingsInput, WorkerPool } from "./input.t
 import { runningControlPlane, runningPools, templatesInUse } from "./running-versions.ts";
 import { stageUpgrade } from "./staged-upgrade.ts";
 
-export type Stage = {
+export type CompiledStage = {
   readonly version: string;
   /** Templates that stay in use; absent: those of the spec. */
   readonly machine?: string | undefined;
@@ -13,8 +13,8 @@ export type Stage = {
 };
 
 export type Stages = {
-  readonly controlPlane: Stage;
-  readonly pools: readonly { readonly pool: WorkerPool; readonly stage: Stage }[];
+  readonly controlPlane: CompiledStage;
+  readonly pools: readonly { readonly pool: WorkerPool; readonly stage: CompiledStage }[];
   /** Pools that are created later. */
   readonly later: readonly WorkerPool[];
   readonly progress: string | undefined;
@@ -27,7 +27,7 @@ export function stagesOf(cluster: LatticeCluster, { version, pools }: ClusterCon
   const poolOf = (name: string) => pools.find((pool) => pool.name === name)?.pool ?? `MachineDeployment ${name}`;
   const live = new Map([...runningPools(existing)].map(([name, pool]) => [poolOf(name), pool]));
   const staged = stageUpgrade({ wanted: version, controlPlane: running, declared: pools.map(({ pool }) => pool), pools: live });
-  const ofPool = ({ name }: WorkerPool, own: string): Stage => {
+  const ofPool = ({ name }: WorkerPool, own: string): CompiledStage => {
     const object = existing.pools?.find(({ metadata }) => metadata.name === name);
     return stageOf(cluster, { wanted: version, staged: own }, { live: object, controlPlane: existing.controlPlane });
   };
@@ -49,13 +49,13 @@ type Live = { readonly live: KubeObject | undefined; readonly controlPlane: Kube
  * A pool that waits keeps its templates. One that goes to the version of the control plane, which is not yet that of the spec, gets the new ones; a node
  * image carries one version, so that it is the one of the control plane then.
  */
-function stageOf({ spec }: LatticeCluster, { wanted, staged }: Versions, { live, controlPlane }: Live): Stage {
+function stageOf({ spec }: LatticeCluster, { wanted, staged }: Versions, { live, controlPlane }: Live): CompiledStage {
   if (staged === wanted) return { version: staged };
   const keeps = live !== undefined && runningPools({ pools: [live] }).get(live.metadata.name)?.version === staged;
   if (keeps) return { ...usedBy(live), version: staged };
   return { version: staged, ...(spec.provider.docker?.image === undefined ? {} : { machine: usedBy(controlPlane).machine }) };
 }
 
-function usedBy(object: KubeObject | undefined): Omit<Stage, "version"> {
+function usedBy(object: KubeObject | undefined): Omit<CompiledStage, "version"> {
   return object === undefined ? {} : templatesInUse(object);
 }

@@ -27,7 +27,7 @@ export { clusterController } from "./cluster/controller.ts";
 export { identityOf, type OwnIdentity } from "./cluster/identity.ts";
 export { CLUSTER_API_ACCOUNT, IDENTITY_CONFIG_MAP, kubeconfigSecretOf, PARENT_CONFIG_SECRET } from "./cluster/names.ts";
 export type { ClusterShared } from "./cluster/observe.ts";
-export type { CellView, ObservedChild } from "./cluster/observed.ts";
+export type { CellView, ObservedChild, ObservedOwn } from "./cluster/observed.ts";
 export {
   CellSlot,
   type ChildAccess,

@@ -116,6 +116,8 @@ export {
   secrets,
   secretsByMetadata,
   serviceAccounts,
+  evictionsOf,
+  tokenRequestsOf,
   serviceEntries,
   services,
   statefulSets,

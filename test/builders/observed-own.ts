@@ -1,5 +1,5 @@
 /** What a pass over the operator's own cluster observes: three ready nodes, no parent, never moved. */
-import type { ObservedOwn } from "../../src/controllers/cluster/observed.ts";
+import type { ObservedOwn } from "#controllers";
 import { childCluster, NO_CAPI, NOON } from "./observed-child.ts";
 
 export const OWN_NODES: ObservedOwn["nodes"] = {

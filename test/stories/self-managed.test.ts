@@ -49,6 +49,10 @@ afterAll(async () => {
   folder.remove();
 }, 60_000);
 
+const textAt = (object: KubeObject | undefined, ...path: readonly string[]): string => {
+  const value = fieldAt(object, ...path);
+  return typeof value === "string" ? value : "";
+};
 const own = async (): Promise<LatticeCluster> => expectOk(await child.get(latticeClusters, { name: "dev" }));
 const listNodes = async (): Promise<readonly Node[]> => expectOk(await child.list(nodes)).items;
 const machines = async (): Promise<readonly KubeObject[]> => expectOk(await child.list<KubeObject>(capiMachines, NAMESPACE)).items;
@@ -63,7 +67,8 @@ async function untilSettled(count: number, version: string): Promise<void> {
   await fleet.until(`${count} machines run ${version}`, async () => {
     const all = await machines();
     const { status } = await own();
-    const isRunning = (machine: KubeObject) => fieldAt(machine, "status", "phase") === "Running" && fieldAt(machine, "spec", "version") === version;
+    const isRunning = (machine: KubeObject) =>
+      fieldAt(machine, "status", "phase") === "Running" && fieldAt(machine, "spec", "version") === version;
     const isReady = findCondition(status?.conditions, "Ready");
     return all.length === count && all.every(isRunning) && status?.readyNodes === count && isReady?.reason === "SelfManaged";
   });
@@ -74,7 +79,7 @@ describe("a child that owns itself, while its parent is stopped", { timeout: 240
     await untilSettled(5, OLD);
     expect((await own()).status).toMatchObject({ phase: "Ready", ownedBy: "self", pools: { batch: { ready: 1 }, default: { ready: 1 } } });
     const secret = expectOk(await child.get<KubeObject>(secrets, { ...NAMESPACE, name: "dev-kubeconfig" }));
-    const value = Buffer.from(String(fieldAt(secret, "data", "value")), "base64").toString();
+    const value = Buffer.from(textAt(secret, "data", "value"), "base64").toString();
     expect(value).toContain("lattice-cluster-api");
     expect(value).not.toContain("/clusters/dev");
     expect(Object.keys(Object(fieldAt(secret, "data")))).toEqual(["value"]);
@@ -94,8 +99,8 @@ describe("a child that owns itself, while its parent is stopped", { timeout: 240
     await fleet.until("all have the new version", async () => {
       const controlPlane = expectOk(await child.list<KubeObject>(kubeadmControlPlanes, NAMESPACE)).items[0];
       const pools = expectOk(await child.list<KubeObject>(capiMachineDeployments, NAMESPACE)).items;
-      const versions = pools.map((pool) => String(fieldAt(pool, "spec", "template", "spec", "version")));
-      seen.add([fieldAt(controlPlane, "spec", "version"), ...versions].join(" "));
+      const versions = pools.map((pool) => textAt(pool, "spec", "template", "spec", "version"));
+      seen.add([textAt(controlPlane, "spec", "version"), ...versions].join(" "));
       return versions.every((version) => version === NEW);
     });
     await untilSettled(5, NEW);
@@ -108,7 +113,9 @@ describe("a child that owns itself, while its parent is stopped", { timeout: 240
 
   test("replaces a worker and a control-plane machine that are deleted", async () => {
     const before = await machines();
-    const gone = [before.find(isControlPlane), before.find((machine) => !isControlPlane(machine))].flatMap((machine) => machine?.metadata.name ?? []);
+    const gone = [before.find(isControlPlane), before.find((machine) => !isControlPlane(machine))].flatMap(
+      (machine) => machine?.metadata.name ?? [],
+    );
     expect(gone).toHaveLength(2);
     for (const name of gone) expectOk(await child.delete(capiMachines, { ...NAMESPACE, name }));
     await fleet.until("both machines are gone", async () => !(await machines()).some(({ metadata }) => gone.includes(metadata.name)));
@@ -117,7 +124,9 @@ describe("a child that owns itself, while its parent is stopped", { timeout: 240
   });
 
   test("replaces a worker that its health check has to repair", async () => {
-    const name = (await machines()).find(({ metadata }) => metadata.labels?.["cluster.x-k8s.io/deployment-name"] === "dev-default")?.metadata.name ?? "";
+    const name =
+      (await machines()).find(({ metadata }) => metadata.labels?.["cluster.x-k8s.io/deployment-name"] === "dev-default")?.metadata.name ??
+      "";
     expect(expectOk(await child.list<KubeObject>(capiMachineHealthChecks, NAMESPACE)).items).toHaveLength(3);
     const marked = { metadata: { annotations: { "cluster.x-k8s.io/remediate-machine": "" } } };
     expectOk(await child.patch(capiMachines, { ...NAMESPACE, name }, { type: "merge", patch: marked }));

@@ -7,7 +7,7 @@
 import { base64OfText, err, millisecondsOf, ok, reveal, sensitive, sha256Hex, type Clock, type Result, type Sensitive } from "#base";
 import { capiNamespace, CLUSTER_NAME_LABEL } from "#cluster-compiler";
 import { FIELD_MANAGER, type FailureCause } from "#controller-runtime";
-import { defineResource, fieldAt, formatYaml, secrets, type KubeObject } from "#kube";
+import { fieldAt, formatYaml, secrets, tokenRequestsOf, type KubeObject } from "#kube";
 import type { KubeWriter } from "#kube-client";
 import { timeText } from "./agent-status.ts";
 import { KUBECONFIG_ANNOTATION, type ChildSecret } from "./child-secrets.ts";
@@ -28,14 +28,6 @@ const RENEW_ANNOTATION = "lattice.dev/token-renew-after";
 const TOKEN_SECONDS = 90 * 86_400;
 
 type TokenRequest = KubeObject & { readonly spec: { readonly expirationSeconds: number } };
-const tokenRequests = defineResource<TokenRequest>({
-  group: "",
-  version: "v1",
-  kind: "TokenRequest",
-  plural: `serviceaccounts/${CLUSTER_API_ACCOUNT}/token`,
-  namespaced: true,
-});
-
 type IssuedToken = { readonly token: Sensitive<string>; readonly issuedAt: number; readonly expiresAt: number };
 
 /** Whether the Secret leads to another server, or its token should be renewed. Its metadata is enough. */
@@ -80,7 +72,7 @@ export async function writeOwnKubeconfig(
     metadata: { name: CLUSTER_API_ACCOUNT, namespace: home },
     spec: { expirationSeconds: TOKEN_SECONDS },
   };
-  const answer = await client.create(tokenRequests, request, { signal });
+  const answer = await client.create<KubeObject>(tokenRequestsOf(CLUSTER_API_ACCOUNT), request, { signal });
   if (!answer.ok) return answer;
   const issued = issuedToken(answer.value, issuedAt);
   if (!issued.ok) return issued;

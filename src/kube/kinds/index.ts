@@ -166,3 +166,4 @@ export {
   type PersistentVolumeClaim,
   type StorageClass,
 } from "./storage.ts";
+export { evictionsOf, tokenRequestsOf } from "./created-parts.ts";

@@ -2,7 +2,7 @@
  * Evicts the Pods of a Node before its machine goes, so that their controllers replace them elsewhere at once: the operator of a cluster that replaces its
  * own machines runs on one of them. Pods of DaemonSets stay, and a PodDisruptionBudget delays the drain.
  */
-import { defineResource, isBeingDeleted, nodes, pods, type KubeObject, type Pod } from "#kube";
+import { evictionsOf, isBeingDeleted, nodes, pods, type KubeObject, type Pod } from "#kube";
 import type { KubeClient } from "#kube-client";
 import { controllerOf } from "../../workloads/pods/owners.ts";
 
@@ -25,17 +25,10 @@ function isEvicted(pod: Pod): boolean {
 
 /** A refusal is repeated with the next pass. */
 async function evict(client: KubeClient, { metadata: { name, namespace } }: Pod): Promise<void> {
-  const evictions = defineResource<KubeObject>({
-    group: "",
-    version: "v1",
-    kind: "Eviction",
-    plural: `pods/${name}/eviction`,
-    namespaced: true,
-  });
   const eviction: KubeObject = {
     apiVersion: "policy/v1",
     kind: "Eviction",
     metadata: { name, ...(namespace === undefined ? {} : { namespace }) },
   };
-  await client.create(evictions, eviction);
+  await client.create<KubeObject>(evictionsOf(name), eviction);
 }
