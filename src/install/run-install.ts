@@ -71,7 +71,12 @@ export function runUninstall(options: RunOptions & UninstallOptions): Promise<Re
     "release-bootstrap": () => releaseBootstrap(context),
     "remove-bootstrap": () => inHost(options.host.remove(options.signal)),
   };
-  return run(options, { decide: (view) => nextUninstallStep(view, options), steps });
+  // a cluster that is gone cannot be distinguished from one that does not answer
+  return run(options, {
+    decide: (view) => nextUninstallStep(view, options),
+    steps,
+    last: new Set(["release-bootstrap", "remove-bootstrap"]),
+  });
 }
 
 function contextOf({ onMove = () => {}, ...options }: RunOptions): StepContext {
@@ -81,11 +86,13 @@ function contextOf({ onMove = () => {}, ...options }: RunOptions): StepContext {
 type Work<Step extends string> = {
   readonly decide: (view: InstallView) => Decision<Step>;
   readonly steps: Readonly<Record<Exclude<Step, "done">, () => Performed>>;
+  /** Steps after which nothing is observed again. */
+  readonly last?: ReadonlySet<Step>;
 };
 
 async function run<Step extends InstallStep | UninstallStep>(
   options: RunOptions,
-  { decide, steps }: Work<Step>,
+  { decide, steps, last }: Work<Step>,
 ): Promise<Result<void, InstallFailure>> {
   const { clock, random, signal, report, patienceMs } = options;
   let failures = 0;
@@ -105,6 +112,7 @@ async function run<Step extends InstallStep | UninstallStep>(
     const performed = await steps[step as Exclude<Step, "done">]();
     if (performed.ok) {
       failures = 0;
+      if (last?.has(step) === true) return ok(undefined);
       continue;
     }
     const { kind, message } = performed.error;

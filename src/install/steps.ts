@@ -126,6 +126,7 @@ export async function moveBack(context: StepContext): Performed {
     signal,
     onWait: () => {},
     report: onMove,
+    leftToTarget: ({ kind, metadata }) => kind === "Secret" && metadata.name === kubeconfigSecretName(name),
   });
   if (moved.ok) return ok(undefined);
   return err({
@@ -134,13 +135,18 @@ export async function moveBack(context: StepContext): Performed {
   });
 }
 
+/** The name is Cluster API's. */
+function kubeconfigSecretName(cluster: string): string {
+  return `${cluster}-kubeconfig`;
+}
+
 /** Cluster API reaches a cluster only by this Secret; each side has one of its own. */
 async function writeAccess({ management, name, signal }: StepContext, client: KubeClient, namespace: string): Performed {
   const text = await management.kubeconfig();
   if (!text.ok) return failed(text.error);
   const place = await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }, { signal });
   if (!place.ok && place.error.kind !== "already-exists") return failed(`namespace ${namespace} cannot be created: ${place.error.message}`);
-  const metadata = { name: `${name}-kubeconfig`, namespace, labels: { [CLUSTER_NAME_LABEL]: name } };
+  const metadata = { name: kubeconfigSecretName(name), namespace, labels: { [CLUSTER_NAME_LABEL]: name } };
   const object = { apiVersion: "v1", kind: "Secret", metadata, type: "Opaque", data: { value: base64OfText(text.value) } };
   const written = await client.apply(secrets, object, { fieldManager: FIELD_MANAGER, force: true, signal });
   return written.ok ? ok(undefined) : failed(`Secret ${metadata.name} cannot be written: ${written.error.message}`);
@@ -150,7 +156,7 @@ export async function deleteManagementCluster({ host, name, signal }: StepContex
   const client = await clientOf(host.find, signal);
   if (!client.ok) return client;
   const key: ObjectKey = { namespace: capiNamespace(name), name };
-  const removed = await client.value.delete(capiClusters as Resource, key, { signal, propagation: "Foreground" });
+  const removed = await client.value.delete(capiClusters as Resource, key, { signal });
   return removed.ok || removed.error.kind === "not-found"
     ? ok(undefined)
     : failed(`Cluster ${name} cannot be deleted: ${removed.error.message}`);

@@ -14,6 +14,7 @@ import { registerFleetApiServer } from "./fleet-api-server.ts";
 import { registerFleetMachine } from "./fleet-machine.ts";
 import { registerGraph } from "./graph.ts";
 import { registerInit } from "./init.ts";
+import { registerInstall } from "./install.ts";
 import { registerMachineTools } from "./machine-tools.ts";
 import { registerMove } from "./move.ts";
 import { registerOperator } from "./operator.ts";
@@ -24,6 +25,7 @@ import { registerReparent } from "./reparent.ts";
 import { registerRestore } from "./restore.ts";
 import { registerStatus } from "./status.ts";
 import { registerTree } from "./tree.ts";
+import { registerUninstall } from "./uninstall.ts";
 import { registerUp } from "./up.ts";
 import { registerValidate } from "./validate.ts";
 import { registerVersion } from "./version.ts";
@@ -46,6 +48,8 @@ export const COMMANDS: readonly RegisterCommand[] = [
   registerRbac,
   registerOperator,
   registerBundle,
+  registerInstall,
+  registerUninstall,
   registerTree,
   registerCerts,
   registerMove,

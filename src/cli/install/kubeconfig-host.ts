@@ -1,20 +1,19 @@
 /** A bootstrap cluster and a management cluster that kubeconfigs lead to. The bootstrap cluster stays: it has an operator and the providers already. */
 import { existsSync } from "node:fs";
 import { err, ok, PROGRAM_VERSION, type Result } from "#base";
+import { IDENTITY_CONFIG_MAP } from "#controllers";
 import { latticeClusters } from "#crds";
 import type { BootstrapHost, CellEndpoints, ManagementAccess } from "#install";
-import { capiClusters, groupResourceOf, type Resource } from "#kube";
+import { capiClusters, configMaps, groupResourceOf, type Resource } from "#kube";
 import { createKubeClient, httpTransport, loadKubeconfig, type KubeClient } from "#kube-client";
+import { OPERATOR_NAMESPACE } from "#operator";
 import type { CliIo } from "../io.ts";
 import { MAX_SMALL_FILE, readRegularText } from "../regular-file.ts";
 
 /** What a bootstrap cluster is called as a cell, unless it is one already. */
 export const BOOTSTRAP_CELL = "lattice-bootstrap";
 
-export type KubeconfigClusters = { readonly host: BootstrapHost; readonly close: () => Promise<void> };
-
 export type KubeconfigHostOptions = {
-  readonly kubeconfig: string;
   /** Its name, if it is a cell already. */
   readonly cell?: string | undefined;
   /** `spec.endpoints.host` of the cell that it becomes. */
@@ -30,10 +29,7 @@ export async function connectTo(io: CliIo, path: string): Promise<Result<KubeCli
   );
 }
 
-export function kubeconfigHost(
-  client: KubeClient,
-  { cell = BOOTSTRAP_CELL, address }: Omit<KubeconfigHostOptions, "kubeconfig">,
-): BootstrapHost {
+export function kubeconfigHost(client: KubeClient, { cell = BOOTSTRAP_CELL, address }: KubeconfigHostOptions): BootstrapHost {
   return {
     name: cell,
     isPermanent: true,
@@ -63,6 +59,13 @@ export async function bootstrapProblem(client: KubeClient, signal: AbortSignal):
       : `the bootstrap cluster cannot be used: ${listed.error.message}`;
   }
   return undefined;
+}
+
+/** The name of a cluster that is a cell; undefined: it has no name yet. */
+export async function ownCell(client: KubeClient, signal: AbortSignal): Promise<Result<string | undefined, string>> {
+  const identity = await client.get(configMaps, { namespace: OPERATOR_NAMESPACE, name: IDENTITY_CONFIG_MAP }, { signal });
+  if (identity.ok) return ok(identity.value.data?.["cluster"]);
+  return identity.error.kind === "not-found" ? ok(undefined) : err(identity.error.message);
 }
 
 /** The file may be written while the installation runs. */

@@ -9,7 +9,7 @@ import { BoardTable } from "./board-table.ts";
 import { followFleet } from "./fleet-board.ts";
 import { applyOwnServices, type OwnServices } from "./own-services.ts";
 import { MANAGEMENT } from "./laptop-plan.ts";
-import { openRunningFleet } from "./open-running-fleet.ts";
+import { openRunningFleet } from "../install/open-running-fleet.ts";
 import { applyShop, explainFlows } from "./shop.ts";
 import { showLaptop } from "./show-laptop.ts";
 import {
