@@ -105,7 +105,8 @@ async function observe(run: Run): Moved<ExportView> {
   const opened = receipt ? ok(undefined) : await inFolder(openFolder(context.folder));
   if (!opened.ok) return opened;
   run.opened = opened.value;
-  const paused = head.value === undefined ? ok(false) : await areAllPaused({ side: context.source, namespace: context.namespace, head: head.value });
+  const paused =
+    head.value === undefined ? ok(false) : await areAllPaused({ side: context.source, namespace: context.namespace, head: head.value });
   if (!paused.ok) return paused;
   const batches = head.value?.phase === "committed" ? await readBatches(context) : ok([1]);
   if (!batches.ok) return batches;
