@@ -1,16 +1,15 @@
 /** The API server of the cell in the bench `agents`, in a process of its own, with all children that the cell has. */
 import { expectOk, reveal, systemClock } from "#base";
 import { reducedCapiCrds } from "#bundle";
-import { FIELD_MANAGER } from "#controller-runtime";
 import { latticeClusters, latticeKinds, type LatticeCluster } from "#crds";
-import { startEmbeddedCluster, type EmbeddedCluster, type FixtureObject } from "#embedded-cluster";
-import { isConditionTrue, namespaces, type KubeObject } from "#kube";
+import { startEmbeddedCluster, type EmbeddedCluster } from "#embedded-cluster";
+import { isConditionTrue } from "#kube";
 import { CELL_AUTHORITY_SECRET, cellSigner } from "#operator";
 import { authoritiesToSecret, createCellAuthorities, createCsr, createPrivateKeyPem, trustBundle, type CellAuthorities } from "#pki";
 import { HOME, identity, localCluster } from "../../test/builders/cell-world.ts";
 import { freePorts } from "../../test/builders/two-clusters.ts";
 import type { ApiServerReply, ApiServerRequest } from "./agents-messages.ts";
-import { asApplied, seededChild } from "./agents-seeds.ts";
+import { seededChild } from "./agents-seeds.ts";
 
 const CELL = "mgmt";
 const SIGNATURES = 300;
@@ -44,9 +43,6 @@ async function start({ agents, kubeconfig }: Extract<ApiServerRequest, { kind: "
     data: reveal(authoritiesToSecret(authorities)),
   };
   const definitions = [...latticeKinds.map(({ crd }) => crd()), ...reducedCapiCrds()];
-  const [first] = children;
-  const live = first === undefined ? [] : await appliedObjects(definitions, first.applied);
-  const copies = children.flatMap((one) => asApplied(one.applied, { name: first?.cluster ?? "", objects: live }, one.cluster));
   const cluster = await startEmbeddedCluster({
     logActions: false,
     objects: [
@@ -56,7 +52,6 @@ async function start({ agents, kubeconfig }: Extract<ApiServerRequest, { kind: "
       identity(CELL),
       localCluster(CELL, { endpoints }),
       ...children.flatMap(({ objects }) => objects),
-      ...copies,
     ],
   });
   running.cluster = cluster;
@@ -82,21 +77,6 @@ function signingRate(authorities: CellAuthorities): number {
   const start = performance.now();
   for (let signed = 0; signed < SIGNATURES; signed += 1) expectOk(signer.sign("bench", csr));
   return SIGNATURES / ((performance.now() - start) / 1_000);
-}
-
-/** As a server has them after the operator has applied them. */
-async function appliedObjects(definitions: readonly FixtureObject[], wanted: readonly KubeObject[]): Promise<readonly KubeObject[]> {
-  await using cluster = await startEmbeddedCluster({ objects: definitions });
-  const live: KubeObject[] = [];
-  for (const { status, ...object } of wanted as readonly (KubeObject & { readonly status?: unknown })[]) {
-    const resource = cluster.resource(object.kind, object.apiVersion);
-    const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: object.metadata.namespace ?? "" } };
-    await cluster.client.create(namespaces, namespace);
-    const applied = expectOk(await cluster.client.apply<KubeObject>(resource, object, { fieldManager: FIELD_MANAGER, force: true }));
-    if (status === undefined) live.push(applied);
-    else live.push(expectOk(await cluster.client.update(resource, { ...applied, status } as KubeObject, { subresource: "status" })));
-  }
-  return live;
 }
 
 /** Children whose status, as users see it, has a connection since then. */

@@ -17,7 +17,7 @@ const REQUESTS = 8;
 /** New connections at a time: the storm is measured later. */
 const [BATCH, PAUSE_MS] = [10, 250];
 const { signal } = new AbortController();
-const health = { readyNodes: 1, totalNodes: 1, conditions: [], kubernetesVersion: KUBERNETES_VERSION, pools: new Map() };
+const health = { readyNodes: 1, totalNodes: 1, conditions: [], kubernetesVersion: KUBERNETES_VERSION, pools: new Map(), ownershipEpoch: 1 };
 const state: { address?: CellAddress; agents: readonly Certified[] } = { agents: [] };
 
 process.on("message", (request: AgentsRequest) => void handle(request));

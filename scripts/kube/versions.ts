@@ -14,7 +14,15 @@ const HELM_VERSION = "4.3.1";
 /** The Go version of Kubernetes' go.mod. */
 export const GO_MINIMUM = { major: 1, minor: 26 } as const;
 
-export type BinaryName = "etcd" | "kube-apiserver" | "kube-controller-manager" | "kubectl" | "e2e.test" | "helm" | CapiBinaryName;
+export type BinaryName =
+  | "etcd"
+  | "kube-apiserver"
+  | "kube-controller-manager"
+  | "kubectl"
+  | "e2e.test"
+  | "helm"
+  | "clusterctl"
+  | CapiBinaryName;
 export type CapiBinaryName = "capi-core" | "capi-bootstrap-kubeadm" | "capi-controlplane-kubeadm" | "capd";
 
 export type Binary = {
@@ -98,6 +106,18 @@ export const CAPI_BINARIES: readonly Binary[] = [
   capiManager("capi-controlplane-kubeadm", "controlplane/kubeadm", 1),
   capiManager("capd", "test/infrastructure/docker", 1),
 ];
+
+/** For the stories and the bench that compare a move with its own. */
+export const CLUSTERCTL: Binary = {
+  name: "clusterctl",
+  version: CAPI_VERSION,
+  module: "capi",
+  package: "sigs.k8s.io/cluster-api/cmd/clusterctl",
+  build: "program",
+  ldflags: capiFlags,
+  versionArgs: ["version", "-o", "short"],
+  minutes: 1,
+};
 
 /** For the stories that render a chart. */
 export const HELM: Binary = {

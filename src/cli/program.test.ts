@@ -49,6 +49,9 @@ const LIVE = new Set([
   "certs",
   "move",
   "reparent",
+  "pivot",
+  "backup",
+  "restore",
 ]);
 
 test.each([["--version"], ["-V"], ["version"]])("lattice %s prints one line with the version", async (argument) => {

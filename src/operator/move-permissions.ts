@@ -2,8 +2,8 @@
  * What a move of Cluster API objects requests, on both of its sides: a cell moves the objects of a child into it, and back, through the agent of the child
  * and with the credential of the child's operator. So these are rights of every operator, and of every parent in its children.
  *
- * They are wider than what Cluster API itself needs there: with them a parent writes any Secret and ConfigMap of a child, and its machines. A parent has made the
- * child and its operator, so it could do no less before (docs/security.md). It still cannot make itself an administrator: it writes no roles and no bindings.
+ * They are wider than what Cluster API itself needs there: with them a parent writes any Secret and ConfigMap of a child, and its machines, but no roles and no bindings. A
+ * parent has made the child and its operator, so it must be trusted as long as it is the parent (docs/security.md).
  */
 import type { Need } from "#controller-runtime";
 import { latticeClusters } from "#crds";

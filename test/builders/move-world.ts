@@ -123,7 +123,8 @@ export async function makeProvisioned(client: KubeClient, name: string, machines
     make(devMachineTemplates, at, { owner: cluster, spec: { template: { spec: { backend: { inMemory: {} } } } } });
   await template(`${name}-cp`);
   await template(`${name}-md`);
-  await make(kubeadmConfigTemplates, `${name}-md`, { owner: cluster, spec: { template: { spec: {} } } });
+  const kubeadm = { joinConfiguration: { nodeRegistration: { criSocket: "unix:///var/run/containerd/containerd.sock" } } };
+  await make(kubeadmConfigTemplates, `${name}-md`, { owner: cluster, spec: { template: { spec: kubeadm } } });
   const files = [{ path: "/etc/token", contentFrom: { secret: { name: "bootstrap-token", key: "token" } } }];
   const plane = await make(kubeadmControlPlanes, `${name}-cp`, {
     owner: cluster,
@@ -140,9 +141,10 @@ export async function makeProvisioned(client: KubeClient, name: string, machines
   for (const purpose of ["ca", "etcd", "sa", "proxy"]) await make(secrets, `${name}-${purpose}`, { owner: plane, more: data(purpose) });
   await make(secrets, `${name}-kubeconfig`, { more: data("kubeconfig") });
   await make(secrets, "unrelated", { more: data("x") });
+  const bootstrap = { configRef: reference(kubeadmConfigTemplates, `${name}-md`) };
   const workload = (clusterName: string) => ({
     clusterName,
-    template: { spec: { clusterName, version: "v1.36.3", bootstrap: {}, infrastructureRef: reference(devMachineTemplates, `${name}-md`) } },
+    template: { spec: { clusterName, version: "v1.36.3", bootstrap, infrastructureRef: reference(devMachineTemplates, `${name}-md`) } },
   });
   const selector = { matchLabels: { a: "b" } };
   const deployment = await make(capiMachineDeployments, `${name}-md`, {
@@ -168,7 +170,7 @@ export async function makeProvisioned(client: KubeClient, name: string, machines
       status: { phase: "Running", nodeRef: { name: at }, conditions: [condition("Ready")] },
     });
     await make(devMachines, at, { owner: made, spec: { backend: { inMemory: {} } }, ...ready });
-    const config = await make(kubeadmConfigs, at, { owner: made, spec: {}, ...ready });
+    const config = await make(kubeadmConfigs, at, { owner: made, spec: kubeadm, ...ready });
     await make(secrets, at, { owner: config, more: data(`bootstrap ${at}`) });
   };
   await machine(`${name}-cp-1`, plane);
@@ -197,7 +199,9 @@ function referenceTo({ resource, object: { metadata } }: Owner) {
 export async function contentsOf(client: KubeClient, namespace: string): Promise<ReadonlyMap<string, Json>> {
   const found = new Map<string, Json>();
   for (const resource of MOVED_KINDS) {
-    const list = expectOk(await client.list<KubeObject>(resource, { namespace }));
+    const listed = await client.list<KubeObject>(resource, { namespace });
+    if (!listed.ok && listed.error.kind === "not-found") continue; // not served
+    const list = expectOk(listed);
     const uids = new Map<string, string>();
     for (const item of list.items) uids.set(item.metadata.uid ?? "", item.metadata.name);
     for (const item of list.items) {

@@ -58,7 +58,7 @@ export async function startReparentWorld(cellNames: readonly string[]): Promise<
       cells.delete(name);
     },
     close: async () => {
-      for (const name of [...operators.keys()]) await stop(name);
+      for (const name of operators.keys()) await stop(name);
       for (const cluster of [leaf, ...cells.values()]) await cluster.close();
       rmSync(folder, { recursive: true, force: true });
     },

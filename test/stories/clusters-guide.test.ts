@@ -33,8 +33,8 @@ function kubectl(...[args, { kubeconfig, cwd }]: Parameters<RunKubectl>): Promis
       return expectOk(await client.apply<KubeObject>(latticeClusters, object as unknown as KubeObject, { fieldManager: "kubectl" }))
         .metadata.name;
     },
-    "wait --for=condition=AgentConnected --timeout=5m lc/dev": async (client) => {
-      await untilFound(client, "dev", (found) => findCondition(found?.status?.conditions, "AgentConnected")?.status === "True");
+    "wait --for=condition=Ready --timeout=5m lc/dev": async (client) => {
+      await untilFound(client, "dev", (found) => findCondition(found?.status?.conditions, "Ready")?.status === "True");
       return "met";
     },
     "get lc": async (client) =>

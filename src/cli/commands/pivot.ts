@@ -7,7 +7,7 @@ import { withCluster } from "./shared-flags.ts";
 export const registerPivot: RegisterCommand = (program, { io, done }) => {
   const command = addCommand(program, "pivot", {
     group: "operator",
-    summary: "show and steer the pivot of a child; move clusters through files",
+    summary: "show and steer a pivot; move clusters through files",
     description:
       "plan, status, resume and abort NAME work on the parent of a cluster, whose operator pivots it. export and import move the Cluster API objects of a namespace through a directory, where two clusters cannot reach each other. Exit code 0: done, 1: refused, 2: not finished",
     examples: [

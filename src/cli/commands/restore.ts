@@ -6,7 +6,7 @@ import { addCommand, type RegisterCommand } from "./command.ts";
 export const registerRestore: RegisterCommand = (program, { io, done }) => {
   addCommand(program, "restore", {
     group: "operator",
-    summary: "bring a backup into a new API server, which then owns the cluster",
+    summary: "bring a backup into a new API server, as the owner",
     description:
       "bring a backup into an API server that has Cluster API and none of its objects. It owns the cluster from then on; refused while the old owner answers. Exit code 0: restored, 1: refused, 2: not finished; the same command continues",
     examples: [

@@ -4,6 +4,7 @@ import type { CommandIo } from "../io.ts";
 
 const TEXTS: Readonly<Record<MoveProgress["step"], string>> = {
   "write-intent": "checking the plan",
+  discard: "deleting a journal that was written too late",
   register: "registering at the target",
   pause: "pausing the source",
   wait: "waiting",

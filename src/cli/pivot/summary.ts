@@ -18,13 +18,7 @@ export type PivotSummary = {
 export function pivotSummary({ cluster, parent, child }: PivotFacts): PivotSummary {
   const { name } = cluster.metadata;
   const { journal } = parent;
-  if (parent.exported)
-    return journal?.phase === "intent"
-      ? { owner: "moving", next: "an export to a directory is not complete: run lattice pivot export again, or undo it with --abort" }
-      : {
-          owner: "in doubt",
-          next: `the objects were exported to a directory: give the receipt of the import to lattice pivot export --confirm -n ${journal === undefined ? name : `capi-${name}`}`,
-        };
+  if (parent.exported) return exportSummary(name, journal?.phase === "intent");
   if (journal !== undefined) return movingSummary(name, journal, child);
   if (typeof child === "object" && child.journal !== undefined)
     return { owner: "moving", next: "the objects are on their way back to the parent, whose operator continues" };
@@ -34,6 +28,13 @@ export function pivotSummary({ cluster, parent, child }: PivotFacts): PivotSumma
 }
 
 const SELF: PivotSummary = { owner: "self", next: "nothing: the cluster owns itself; work on it with its own kubeconfig" };
+
+function exportSummary(name: string, isWriting: boolean): PivotSummary {
+  if (isWriting)
+    return { owner: "moving", next: "an export to a directory is not complete: run lattice pivot export again, or undo it with --abort" };
+  const confirm = `lattice pivot export --confirm FILE -n capi-${name}`;
+  return { owner: "in doubt", next: `the objects were exported to a directory: give the receipt of the import to ${confirm}` };
+}
 
 function movingSummary(name: string, journal: NonNullable<MoveState["journal"]>, child: PivotFacts["child"]): PivotSummary {
   const record = typeof child === "object" && child.record?.id === journal.id ? child.record.state : undefined;

@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import {
   nextReparentStep,
   remainderOf,
-  type ChildView,
-  type FormerParentView,
-  type NewParentView,
+  type ReparentChild,
+  type ReparentSource,
+  type ReparentTarget,
   type ReparentDecision,
   type ReparentView,
 } from "./decide.ts";
@@ -12,7 +12,7 @@ import {
 const OLD = { cell: "mgmt", endpoint: "10.0.0.1:50051", tokenDigest: "old" };
 const OFFER = { cell: "hq", endpoint: "10.0.0.2:50051", tokenDigest: "new" };
 
-const child: ChildView = {
+const child: ReparentChild = {
   name: "leaf",
   uid: "uid-leaf",
   ownership: "owner",
@@ -20,7 +20,7 @@ const child: ChildView = {
   children: ["edge-1"],
   parent: OLD,
 };
-const to: NewParentView = {
+const to: ReparentTarget = {
   name: "hq",
   uid: "uid-hq",
   own: { cellRef: undefined, endpoint: "10.0.0.2:50051" },
@@ -30,8 +30,8 @@ const to: NewParentView = {
 const view: ReparentView = { name: "leaf", child, to, from: "unknown" };
 const entry = { adopted: "uid-leaf", connected: false };
 
-const ofChild = (given: Partial<ChildView>): ReparentView => ({ ...view, child: { ...child, ...given } });
-const ofParent = (given: Partial<NewParentView>): ReparentView => ({ ...view, to: { ...to, ...given } });
+const ofChild = (given: Partial<ReparentChild>): ReparentView => ({ ...view, child: { ...child, ...given } });
+const ofParent = (given: Partial<ReparentTarget>): ReparentView => ({ ...view, to: { ...to, ...given } });
 
 type Row = { readonly name: string; readonly given: ReparentView; readonly want: ReparentDecision };
 
@@ -138,7 +138,7 @@ describe("a change of the parent", () => {
     expect(nextReparentStep(given)).toEqual({ refused: expect.stringContaining(want) as string });
   });
 
-  const remainders: readonly { name: string; former: string | undefined; from: FormerParentView; want: string | undefined }[] = [
+  const remainders: readonly { name: string; former: string | undefined; from: ReparentSource; want: string | undefined }[] = [
     { name: "nothing stays at a parent that released it", former: "mgmt", from: { name: "mgmt", has: false }, want: undefined },
     { name: "an orphan had no parent", former: undefined, from: "unknown", want: undefined },
     {

@@ -4,7 +4,7 @@
  */
 import type { NamespaceOwnership } from "#pivot";
 
-export type ChildView = {
+export type ReparentChild = {
   /** By ConfigMap lattice-identity; undefined: it has none. */
   readonly name: string | undefined;
   /** Uid of its namespace kube-system. */
@@ -20,7 +20,7 @@ export type ChildView = {
 
 export type ParentView = { readonly cell: string; readonly endpoint: string; readonly tokenDigest: string };
 
-export type NewParentView = {
+export type ReparentTarget = {
   readonly name: string | undefined;
   readonly uid: string;
   /** Its own LatticeCluster; undefined: it has none. */
@@ -32,13 +32,13 @@ export type NewParentView = {
 };
 
 /** What the former parent still has; "unknown": it was not asked, "unreachable": it does not answer. */
-export type FormerParentView = "unknown" | "unreachable" | { readonly name: string | undefined; readonly has: boolean };
+export type ReparentSource = "unknown" | "unreachable" | { readonly name: string | undefined; readonly has: boolean };
 
 export type ReparentView = {
   readonly name: string;
-  readonly child: ChildView;
-  readonly to: NewParentView;
-  readonly from: FormerParentView;
+  readonly child: ReparentChild;
+  readonly to: ReparentTarget;
+  readonly from: ReparentSource;
 };
 
 export type ReparentStep =
@@ -69,7 +69,7 @@ export function nextReparentStep(view: ReparentView): ReparentDecision {
 }
 
 /** Without an offer the agent has used it already. */
-function isConfigured({ parent }: ChildView, { name, own, offer }: NewParentView): boolean {
+function isConfigured({ parent }: ReparentChild, { name, own, offer }: ReparentTarget): boolean {
   if (offer !== undefined) return parent?.tokenDigest === offer.tokenDigest;
   return parent !== undefined && parent.cell === name && parent.endpoint === own?.endpoint;
 }
@@ -78,7 +78,7 @@ function refusalOf({ name, child, to, from }: ReparentView): string | undefined 
   return childRefusal(name, child) ?? parentRefusal(name, child, to) ?? formerRefusal(child, to, from);
 }
 
-function childRefusal(name: string, { name: found, own, ownership }: ChildView): string | undefined {
+function childRefusal(name: string, { name: found, own, ownership }: ReparentChild): string | undefined {
   if (found === undefined) return "the cluster of --kubeconfig is no Lattice cluster: it has no ConfigMap lattice-system/lattice-identity";
   if (found !== name) return `the cluster of --kubeconfig is ${found}, not ${name}; pass the kubeconfig of ${name}`;
   if (own === undefined) return `${name} has no LatticeCluster of its own; a cluster gets it with the pivot`;
@@ -88,7 +88,7 @@ function childRefusal(name: string, { name: found, own, ownership }: ChildView):
   return undefined;
 }
 
-function parentRefusal(name: string, child: ChildView, { name: cell, uid, own, entry }: NewParentView): string | undefined {
+function parentRefusal(name: string, child: ReparentChild, { name: cell, uid, own, entry }: ReparentTarget): string | undefined {
   if (uid === child.uid) return `--to leads to ${name} itself; pass the kubeconfig of the new parent`;
   if (cell === undefined) return "the cluster of --to is no Lattice cluster: it has no ConfigMap lattice-system/lattice-identity";
   if (cell === name) return `the cluster of --to has the name ${name} too; a parent needs another name`;
@@ -102,7 +102,7 @@ function parentRefusal(name: string, child: ChildView, { name: cell, uid, own, e
   return undefined;
 }
 
-function formerRefusal({ parent }: ChildView, { name: cell }: NewParentView, from: FormerParentView): string | undefined {
+function formerRefusal({ parent }: ReparentChild, { name: cell }: ReparentTarget, from: ReparentSource): string | undefined {
   if (typeof from !== "object") return undefined;
   if (from.name === cell) return "--from and --to lead to the same cluster";
   if (parent !== undefined && parent.cell !== cell && from.name !== parent.cell)
@@ -111,7 +111,7 @@ function formerRefusal({ parent }: ChildView, { name: cell }: NewParentView, fro
 }
 
 /** What stays at the former parent, for people; undefined: nothing. */
-export function remainderOf(name: string, former: string | undefined, from: FormerParentView): string | undefined {
+export function remainderOf(name: string, former: string | undefined, from: ReparentSource): string | undefined {
   if (typeof from === "object" || former === undefined) return undefined;
   const why = from === "unreachable" ? ` (${former} does not answer)` : "";
   return `LatticeCluster ${name} stays at ${former}${why}, without any effect on ${name}: there, set spec.deletion.unpivot to false and delete it, or run this command again with --from`;

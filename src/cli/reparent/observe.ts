@@ -7,7 +7,7 @@ import { configMaps, fieldAt, findCondition, namespaces, secrets, type KubeObjec
 import type { KubeClient } from "#kube-client";
 import { OPERATOR_NAMESPACE } from "#operator";
 import { MOVE_JOURNAL, MOVE_RECORD, ownershipOf } from "#pivot";
-import type { ChildView, FormerParentView, NewParentView, ParentView, ReparentView } from "./decide.ts";
+import type { ReparentChild, ReparentSource, ReparentTarget, ParentView, ReparentView } from "./decide.ts";
 
 export type ReparentClients = {
   readonly child: KubeClient;
@@ -60,7 +60,7 @@ async function readIdentity(client: KubeClient, signal: AbortSignal): Promise<Re
 }
 
 type ReadChild = {
-  readonly view: ChildView;
+  readonly view: ReparentChild;
   readonly spec: LatticeCluster["spec"] | undefined;
   readonly parentSecret: KubeObject | undefined;
 };
@@ -78,7 +78,7 @@ async function readChild(name: string, client: KubeClient, signal: AbortSignal):
   if (!journal.ok) return journal;
   const parentSecret = await read<KubeObject>(client, secrets, home(PARENT_CONFIG_SECRET), signal);
   if (!parentSecret.ok) return parentSecret;
-  const view: ChildView = {
+  const view: ReparentChild = {
     ...identity.value,
     ownership: ownershipOf({ record: record.value, hasJournal: journal.value !== undefined }).state,
     own: own === undefined ? undefined : { cellRef: own.spec.cellRef },
@@ -88,7 +88,7 @@ async function readChild(name: string, client: KubeClient, signal: AbortSignal):
   return ok({ view, spec: own?.spec, parentSecret: parentSecret.value });
 }
 
-type ReadNewParent = { readonly view: NewParentView; readonly offered: KubeObject | undefined };
+type ReadNewParent = { readonly view: ReparentTarget; readonly offered: KubeObject | undefined };
 
 async function readNewParent(name: string, client: KubeClient, signal: AbortSignal): Promise<Result<ReadNewParent, string>> {
   const identity = await readIdentity(client, signal);
@@ -100,7 +100,7 @@ async function readNewParent(name: string, client: KubeClient, signal: AbortSign
   if (!entry.ok) return entry;
   const offer = await read<KubeObject>(client, secrets, home(adoptionSecretOf(name)), signal);
   if (!offer.ok) return offer;
-  const view: NewParentView = {
+  const view: ReparentTarget = {
     ...identity.value,
     own: own.value === undefined ? undefined : { cellRef: own.value.spec.cellRef, endpoint: endpointOf(own.value) },
     entry: entry.value === undefined ? undefined : { adopted: adoptedCluster(entry.value), connected: isConnected(entry.value) },
@@ -109,7 +109,7 @@ async function readNewParent(name: string, client: KubeClient, signal: AbortSign
   return ok({ view, offered: offer.value });
 }
 
-async function readFormerParent(name: string, client: KubeClient, signal: AbortSignal): Promise<FormerParentView> {
+async function readFormerParent(name: string, client: KubeClient, signal: AbortSignal): Promise<ReparentSource> {
   const identity = await readIdentity(client, signal);
   if (!identity.ok) return "unreachable";
   const entry = await read(client, latticeClusters, { name }, signal);

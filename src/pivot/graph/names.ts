@@ -13,6 +13,8 @@ export const ADDONS_GROUP = "addons.cluster.x-k8s.io";
 
 /** On a copy that is not complete: the uid of the original. The last write of a copy removes it. */
 export const COPY_ANNOTATION = "lattice.dev/copy-of";
+/** On a Cluster for the time between two writes of an abort, which change its version. */
+export const FENCE_ANNOTATION = "lattice.dev/move-aborted";
 /** On the objects of the journal, so that no plan takes them for credentials of a cluster. */
 export const JOURNAL_LABEL = "lattice.dev/move-journal";
 /** The field manager of a move. Copies do not keep its entries in managedFields. */

@@ -50,7 +50,8 @@ export type BatchEntry = {
   readonly copy?: string;
 };
 
-export type JournalBatch = { readonly number: number; readonly entries: readonly BatchEntry[] };
+/** `move`: the id of its move. A batch of another one was written by a request that arrived too late. */
+export type JournalBatch = { readonly move: string; readonly number: number; readonly entries: readonly BatchEntry[] };
 
 export type TargetRecordData = {
   readonly id: string;
@@ -63,6 +64,8 @@ export type TargetRecordData = {
   /** Over the hashes of all objects. */
   readonly digest: string;
   readonly finishedAt: string;
+  /** Counts the runs that continued after a commit was announced: the version changes, and a commit of an earlier run fails. */
+  readonly attempt: number;
 };
 
 export function batchName(number: number): string {
@@ -93,7 +96,8 @@ export function parseHead(object: KubeObject): Result<JournalHead, string> {
 export function parseBatch(object: KubeObject): Result<JournalBatch, string> {
   const content = contentOf(object);
   if (!content.ok) return content;
-  const isBatch = typeof fieldAt(content.value, "number") === "number" && Array.isArray(fieldAt(content.value, "entries"));
+  const [move, number] = [fieldAt(content.value, "move"), fieldAt(content.value, "number")];
+  const isBatch = typeof move === "string" && typeof number === "number" && Array.isArray(fieldAt(content.value, "entries"));
   return isBatch ? ok(content.value as unknown as JournalBatch) : err(damaged(object));
 }
 
@@ -108,8 +112,8 @@ function damaged({ metadata: { namespace, name } }: KubeObject): string {
 }
 
 export function recordObject(namespace: string, record: TargetRecordData): KubeObject {
-  const { epoch, objects, ...texts } = record;
-  const data = { ...texts, epoch: String(epoch), objects: String(objects) };
+  const { epoch, objects, attempt, ...texts } = record;
+  const data = { ...texts, epoch: String(epoch), objects: String(objects), attempt: String(attempt) };
   return {
     apiVersion: "v1",
     kind: "ConfigMap",
@@ -128,5 +132,6 @@ export function parseRecord(object: KubeObject): TargetRecordData | undefined {
   const { id, source, startedAt, digest, finishedAt } = Object.fromEntries(
     ["id", "source", "startedAt", "digest", "finishedAt"].map((name) => [name, text(name)]),
   ) as Record<"id" | "source" | "startedAt" | "digest" | "finishedAt", string>;
-  return { id, state, source, startedAt, digest, finishedAt, epoch: Number(text("epoch")) || 0, objects: Number(text("objects")) || 0 };
+  const [epoch = 0, objects = 0, attempt = 0] = ["epoch", "objects", "attempt"].map((name) => Number(text(name)) || 0);
+  return { id, state, source, startedAt, digest, finishedAt, epoch, objects, attempt };
 }

@@ -1,15 +1,12 @@
 /** The way back of a move that the target has not committed: its copies are deleted, and the source is unpaused. */
 import { ok, type Err } from "#base";
-import { COPY_ANNOTATION } from "../graph/names.ts";
-import type { BatchEntry, JournalHead } from "../journal/records.ts";
 import { nextAbortStep, type AbortStep } from "../ownership/decide.ts";
-import { hasContent } from "../plan/content.ts";
-import { PARALLEL, type MoveContext } from "./context.ts";
+import type { MoveContext } from "./context.ts";
+import { copiesAt } from "./copies.ts";
 import { refusal, type Moved, type MoveFailure } from "./failure.ts";
-import { inParallel } from "./in-parallel.ts";
 import {
   clusterIdentity,
-  deleteBatch,
+  deleteAllBatches,
   deleteHead,
   deleteRecord,
   readBatches,
@@ -17,11 +14,12 @@ import {
   readRecord,
   writeRecord,
   type ReadRecord,
+  type StoredHead,
 } from "./journal.ts";
-import { areAllResumed, resumeAll } from "./pausing.ts";
+import { areAllResumed, fencePauses, resumeAll } from "./pausing.ts";
 import { removeObjects, type RemovedObject } from "./remove-object.ts";
 
-type Observed = { readonly head: JournalHead; readonly record: ReadRecord | undefined; readonly copies: readonly RemovedObject[] };
+type Observed = { readonly head: StoredHead; readonly record: ReadRecord | undefined; readonly copies: readonly RemovedObject[] };
 
 const MOST_STEPS = 100;
 
@@ -63,31 +61,14 @@ async function unanswered(context: MoveContext, failed: Err<MoveFailure>): Moved
   return "refused" in decision ? refusal(`${decision.refused} (${failed.error.message})`) : failed;
 }
 
-async function observe(context: MoveContext, head: JournalHead): Moved<Observed> {
+async function observe(context: MoveContext, head: StoredHead): Moved<Observed> {
   const record = await readRecord(context.target, context.namespace);
   if (!record.ok) return record;
-  const batches = await readBatches(context);
+  const batches = await readBatches(context, head.id);
   if (!batches.ok) return batches;
   const sent = batches.value.flatMap(({ entries }) => entries.filter(({ kept, left }) => kept === undefined && left === undefined));
-  const copies = await copiesAt(context, sent);
+  const copies = await copiesAt(context.target, sent);
   return copies.ok ? ok({ head, record: record.value, copies: copies.value }) : copies;
-}
-
-/** The copies that are known to be of this move: by the uid in the journal, by their mark, or by the journal and equal content. */
-async function copiesAt({ source, target }: MoveContext, sent: readonly BatchEntry[]): Moved<readonly RemovedObject[]> {
-  const found = await inParallel(sent, PARALLEL, async (entry) => {
-    const key = { namespace: entry.namespace, name: entry.name };
-    const copy = await target.get(entry.kind, key);
-    if (!copy.ok) return copy;
-    if (copy.value === undefined) return ok([]);
-    const removed = { kind: entry.kind, key, uid: copy.value.metadata.uid ?? "" };
-    const isKnown = removed.uid === entry.copy || copy.value.metadata.annotations?.[COPY_ANNOTATION] === entry.uid;
-    if (isKnown || entry.copy !== undefined) return ok(isKnown ? [removed] : []);
-    const original = await source.get(entry.kind, key);
-    if (!original.ok) return original;
-    return ok(original.value !== undefined && hasContent(copy.value, original.value, true) ? [removed] : []);
-  });
-  return found.ok ? ok(found.value.flat()) : found;
 }
 
 type Perform = (context: MoveContext, observed: Observed) => Moved<void>;
@@ -101,15 +82,14 @@ const STEPS: Readonly<Record<Exclude<AbortStep, "done">, Perform>> = {
   "delete-copies": ({ target }, { copies }) => removeObjects(target, copies.toReversed()),
   "resume-source": ({ source, namespace }, { head }) => resumeAll({ side: source, namespace, head }),
   forget: async (context, { head, record }) => {
-    const batches = await readBatches(context);
-    if (!batches.ok) return batches;
-    for (const { number } of batches.value) {
-      const deleted = await deleteBatch(context, number);
-      if (!deleted.ok) return deleted;
-    }
-    const forgotten = await deleteHead(context);
+    const fenced = await fencePauses({ side: context.source, namespace: context.namespace, head });
+    // a pause that arrived late is undone first
+    if (!fenced.ok || !fenced.value) return fenced.ok ? ok(undefined) : fenced;
+    const deleted = await deleteAllBatches(context);
+    if (!deleted.ok) return deleted;
+    const forgotten = await deleteHead(context, head);
     // last: while the journal exists, the record proves that no commit can follow
     if (!forgotten.ok || record?.data.id !== head.id) return forgotten;
-    return deleteRecord(context.target, context.namespace);
+    return deleteRecord(context.target, context.namespace, record);
   },
 };

@@ -27,11 +27,18 @@ export type ApiSide = {
   readonly create: (resource: Resource, object: KubeObject) => Moved<KubeObject | undefined>;
   /** Undefined: the object has changed since it was read, or is gone. */
   readonly update: (resource: Resource, object: KubeObject) => Moved<KubeObject | undefined>;
-  /** Undefined: the object is gone, or is not the one with the uid that the patch names. */
+  /** Undefined: the object is gone, or is not the one with the uid and the version that the patch names. */
   readonly patch: (resource: Resource, key: ObjectKey, patch: Json, subresource?: Subresource) => Moved<KubeObject | undefined>;
-  /** Only the object with this uid. */
-  readonly remove: (resource: Resource, key: ObjectKey, uid: string | undefined) => Moved<void>;
+  /** Only the object with this uid and this version. One that does not exist counts as removed. */
+  readonly remove: (resource: Resource, key: ObjectKey, which: ObjectVersion) => Moved<void>;
 };
+
+/** A write that names them is not executed on any other state of the object, however late it arrives. */
+export type ObjectVersion = { readonly uid?: string; readonly resourceVersion?: string };
+
+export function versionOf({ metadata: { uid, resourceVersion } }: KubeObject): ObjectVersion {
+  return { ...(uid === undefined ? {} : { uid }), ...(resourceVersion === undefined ? {} : { resourceVersion }) };
+}
 
 export type ApiSideOptions = {
   readonly client: KubeClient;
@@ -93,20 +100,24 @@ export function openSide({ client, side, clock, random, signal }: ApiSideOptions
         if (answer.ok) return answer;
         if (answer.error.kind === "not-found") return ok(undefined);
         if (answer.error.kind !== "conflict" || conflicts === ATTEMPTS) return apiFailure(side, what, answer.error);
-        // either another object has the name now, or controllers write the same object
+        // either it is not the object that the patch names, or controllers write the same object
         const live = await optional(what, ["not-found"], () => client.get(resource, key, { signal }));
-        const wanted = fieldAt(patch, "metadata", "uid");
         if (!live.ok) return live;
-        if (live.value === undefined || (wanted !== undefined && live.value.metadata.uid !== wanted)) return ok(undefined);
+        if (live.value === undefined || isAnother(live.value, patch)) return ok(undefined);
         if (!(await sleep(clock, backoffDelay(BACKOFF, conflicts, random), signal))) return apiFailure(side, what, answer.error);
       }
     },
-    async remove(resource, key, uid) {
-      const preconditions = uid === undefined ? {} : { preconditions: { uid } };
+    async remove(resource, key, which) {
+      const preconditions = Object.keys(which).length === 0 ? {} : { preconditions: which };
       const removed = await optional(named("delete", resource, key), ["not-found", "conflict"], () =>
         client.delete(resource, key, { signal, propagation: "Background", ...preconditions }),
       );
       return removed.ok ? ok(undefined) : removed;
     },
   };
+}
+
+function isAnother({ metadata }: KubeObject, patch: Json): boolean {
+  const [uid, version] = [fieldAt(patch, "metadata", "uid"), fieldAt(patch, "metadata", "resourceVersion")];
+  return (uid !== undefined && uid !== metadata.uid) || (version !== undefined && version !== metadata.resourceVersion);
 }

@@ -1,6 +1,7 @@
 /** The first step of a move: the plan and its conditions, checked before anything is written, and the intent in the journal. */
 import { ok, sha256Hex, sleep, timestamp } from "#base";
-import { describeObject } from "#kube";
+import { describeObject, type KubeObject } from "#kube";
+import { COPY_ANNOTATION } from "../graph/names.ts";
 import type { MoveNode, ObjectGraph } from "../graph/object-graph.ts";
 import type { JournalHead } from "../journal/records.ts";
 import { isPaused, pausedBy } from "../plan/content.ts";
@@ -9,7 +10,7 @@ import type { MoveContext, SourceContext } from "./context.ts";
 import { listCopies } from "./copies.ts";
 import { discoverGraph, discoverTarget, unlabelledObjects, type SourceKinds } from "./discover.ts";
 import { refusal, type Moved } from "./failure.ts";
-import { createHead, readRecord } from "./journal.ts";
+import { createHead, deleteAllBatches, readHead, readRecord, type ReadRecord } from "./journal.ts";
 import { isLeftToTarget, missingAtTarget } from "./left-to-target.ts";
 
 /** What a dry run shows. */
@@ -23,11 +24,15 @@ export type MovePlan = {
 const POLL_MS = 1_000;
 
 export async function planMove(context: MoveContext, kinds: SourceKinds): Moved<MovePlan> {
+  const traces = await traceProblems(context);
+  if (!traces.ok) return traces;
   const graph = await discoverGraph(context.source, context.namespace, kinds);
-  return graph.ok ? planOf(context, kinds, graph.value) : graph;
+  return graph.ok ? planOf(context, { kinds, traces: traces.value }, graph.value) : graph;
 }
 
-async function planOf(context: MoveContext, kinds: SourceKinds, graph: ObjectGraph): Moved<MovePlan> {
+type PlanInput = { readonly kinds: SourceKinds; readonly traces: readonly string[] };
+
+async function planOf(context: MoveContext, { kinds, traces }: PlanInput, graph: ObjectGraph): Moved<MovePlan> {
   const { moved, left } = graph;
   const target = await discoverTarget(context.target);
   if (!target.ok) return target;
@@ -37,20 +42,59 @@ async function planOf(context: MoveContext, kinds: SourceKinds, graph: ObjectGra
   const existing = await listCopies(context.target, moved);
   if (!existing.ok) return existing;
   const leftOut = moved.filter((node) => isLeftToTarget(context, node));
-  const taken = moved.filter((node) => node.kept === undefined && !leftOut.includes(node) && existing.value.of(node.object) !== undefined);
+  const taken = moved.filter((node) => node.kept === undefined && !leftOut.includes(node) && isComplete(existing.value.of(node.object)));
   const taking = taken.map(
     ({ object }) => `${describeObject(object)} exists at the target already; delete it there, or move into another API server`,
   );
-  return ok({ moved, left, problems: [...problems, ...missingAtTarget(leftOut, existing.value), ...taking] });
+  const others = [...otherClusters(moved, context), ...missingAtTarget(leftOut, existing.value)];
+  return ok({ moved, left, problems: moved.length === 0 ? problems : [...problems, ...others, ...traces, ...taking] });
+}
+
+function otherClusters(moved: readonly MoveNode[], { onlyCluster, namespace }: MoveContext): readonly string[] {
+  if (onlyCluster === undefined) return [];
+  const clusters = moved.filter(({ object }) => pausedBy(object) === "spec" && object.metadata.name !== onlyCluster);
+  return clusters.map(
+    ({ object }) =>
+      `${describeObject(object)} is in the namespace of Cluster ${onlyCluster}; a pivot moves one Cluster: delete it from namespace ${namespace}, or move it elsewhere`,
+  );
+}
+
+/** An unfinished copy belongs to no one: a move that was aborted has left it, by a request that arrived late. */
+export function isComplete(existing: KubeObject | undefined): boolean {
+  return existing !== undefined && existing.metadata.annotations?.[COPY_ANNOTATION] === undefined;
+}
+
+/**
+ * What other moves have left: no side may be in two of them. Read before the objects: one that ends in between would otherwise have left its
+ * pause in them.
+ */
+async function traceProblems({ source, target, namespace }: MoveContext): Moved<readonly string[]> {
+  const own = await readRecord(source, namespace);
+  if (!own.ok) return own;
+  const away = await readHead({ source: target, namespace });
+  if (!away.ok) return away;
+  return ok([
+    ...receivingProblems(own.value, namespace),
+    ...(away.value === undefined
+      ? []
+      : [`the target has an unfinished move of namespace ${namespace} (move ${away.value.id}); finish or abort that one first`]),
+  ]);
+}
+
+export function receivingProblems(own: ReadRecord | undefined, namespace: string): readonly string[] {
+  if (own === undefined || own.data.state === "committed") return [];
+  return [`the source is itself receiving namespace ${namespace} (move ${own.data.id}); finish or abort that move first`];
 }
 
 export type MoveEnds = { readonly source: string; readonly target: string };
 
 /** Waits for objects that are being deleted, then checks everything and writes the intent. Undefined: there is nothing to move. */
 export async function begin(context: MoveContext, ends: MoveEnds, kinds: SourceKinds): Moved<JournalHead | undefined> {
+  const traces = await traceProblems(context);
+  if (!traces.ok) return traces;
   const settled = await settledGraph(context, kinds);
   if (!settled.ok) return settled;
-  const plan = await planOf(context, kinds, settled.value);
+  const plan = await planOf(context, { kinds, traces: traces.value }, settled.value);
   if (!plan.ok) return plan;
   const { moved, problems } = plan.value;
   if (moved.length === 0) return ok(undefined);
@@ -65,6 +109,9 @@ export async function begin(context: MoveContext, ends: MoveEnds, kinds: SourceK
     startedAt: timestamp(context.clock),
     pausables: moved.filter(({ object, kept }) => kept === undefined && pausedBy(object) !== undefined).map(pausableOf),
   };
+  // without a journal, batches are what requests of an earlier move have written too late
+  const cleared = await deleteAllBatches(context);
+  if (!cleared.ok) return cleared;
   const written = await createHead(context, head);
   return written.ok ? ok(head) : written;
 }

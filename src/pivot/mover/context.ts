@@ -24,6 +24,8 @@ export type MoveContext = {
   readonly signal: AbortSignal;
   /** How long objects that block the move, or are being deleted, are waited for. */
   readonly waitMs: number;
+  /** The one Cluster that the namespace may have, as for a pivot. Absent: all Clusters of the namespace are moved. */
+  readonly onlyCluster?: string | undefined;
   readonly report: (progress: MoveProgress) => void;
   /** Whether the target makes this object itself; absent: none. */
   readonly leftToTarget?: ((object: KubeObject) => boolean) | undefined;

@@ -1,11 +1,14 @@
-/** What the target has under the names of objects: one list for each kind and namespace. */
+/** What the target has under the names of objects: by one list for each kind and namespace, or by the entries of a journal. */
 import { ok } from "#base";
 import { groupResourceOf, keyOf, keyText, type KubeObject, type Resource } from "#kube";
+import { COPY_ANNOTATION } from "../graph/names.ts";
 import type { MoveNode } from "../graph/object-graph.ts";
+import type { BatchEntry } from "../journal/records.ts";
 import type { ApiSide } from "./api-side.ts";
 import { PARALLEL } from "./context.ts";
 import type { Moved } from "./failure.ts";
 import { inParallel } from "./in-parallel.ts";
+import type { RemovedObject } from "./remove-object.ts";
 
 export type ExistingCopies = { readonly of: (original: KubeObject) => KubeObject | undefined };
 
@@ -23,3 +26,17 @@ export async function listCopies(target: ApiSide, nodes: readonly MoveNode[]): M
 }
 
 const placeOf = (object: KubeObject) => `${object.kind}.${object.apiVersion}/${keyText(keyOf(object))}`;
+
+/** The copies that are known to be of this move: by the uid in the journal, or by their mark. */
+export async function copiesAt(target: ApiSide, sent: readonly BatchEntry[]): Moved<readonly RemovedObject[]> {
+  const found = await inParallel(sent, PARALLEL, async (entry) => {
+    const key = { namespace: entry.namespace, name: entry.name };
+    const copy = await target.get(entry.kind, key);
+    if (!copy.ok) return copy;
+    if (copy.value === undefined) return ok([]);
+    const removed = { kind: entry.kind, key, uid: copy.value.metadata.uid ?? "" };
+    const isKnown = removed.uid === entry.copy || copy.value.metadata.annotations?.[COPY_ANNOTATION] === entry.uid;
+    return ok(isKnown ? [removed] : []);
+  });
+  return found.ok ? ok(found.value.flat()) : found;
+}

@@ -1,14 +1,13 @@
 /** The way back of an export: the directory is revoked, and the source is unpaused. */
 import { ok } from "#base";
-import type { JournalHead } from "../journal/records.ts";
 import { MANIFEST_FILE } from "../files/file-names.ts";
 import { manifestText } from "../files/manifest.ts";
 import { nextExportAbortStep, type ExportAbortStep } from "../ownership/export-steps.ts";
 import { folderView, inFolder, openFolder } from "./export-folder.ts";
 import { FOLDER_TARGET, manifestOf, type ExportContext } from "./export.ts";
 import { refusal, type Moved } from "./failure.ts";
-import { deleteBatch, deleteHead, readBatches, readHead } from "./journal.ts";
-import { areAllResumed, resumeAll } from "./pausing.ts";
+import { deleteAllBatches, deleteHead, readHead, type StoredHead } from "./journal.ts";
+import { areAllResumed, fencePauses, resumeAll } from "./pausing.ts";
 
 export type ExportAbortContext = ExportContext & { /** A person states it. */ readonly notImported: boolean };
 
@@ -44,7 +43,7 @@ export async function abortExport(context: ExportAbortContext): Moved<boolean> {
   return refusal("the abort does not advance; run the command again");
 }
 
-type Perform = (context: ExportAbortContext, head: JournalHead) => Moved<void>;
+type Perform = (context: ExportAbortContext, head: StoredHead) => Moved<void>;
 
 const STEPS: Readonly<Record<Exclude<ExportAbortStep, "done">, Perform>> = {
   "revoke-folder": async ({ folder, namespace }, head) => {
@@ -52,13 +51,11 @@ const STEPS: Readonly<Record<Exclude<ExportAbortStep, "done">, Perform>> = {
     return inFolder(folder.write(MANIFEST_FILE, manifestText(manifest)), "write");
   },
   "resume-source": ({ source, namespace }, head) => resumeAll({ side: source, namespace, head }),
-  forget: async (context) => {
-    const batches = await readBatches(context);
-    if (!batches.ok) return batches;
-    for (const { number } of batches.value) {
-      const deleted = await deleteBatch(context, number);
-      if (!deleted.ok) return deleted;
-    }
-    return deleteHead(context);
+  forget: async (context, head) => {
+    const fenced = await fencePauses({ side: context.source, namespace: context.namespace, head });
+    // a pause that arrived late is undone first
+    if (!fenced.ok || !fenced.value) return fenced.ok ? ok(undefined) : fenced;
+    const deleted = await deleteAllBatches(context);
+    return deleted.ok ? deleteHead(context, head) : deleted;
   },
 };

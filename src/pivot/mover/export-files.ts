@@ -29,7 +29,7 @@ export async function writeFiles(context: SourceContext, folder: ExportFolder, h
     const written = graph.value.moved.map((node) => writtenObject(node));
     const isSame = known.size === written.length && written.every(({ entry }) => known.get(entry.file) === contentKey(entry));
     if (isSame) return ok(written.map(({ entry }) => entry));
-    const recorded = await recordAll(context, graph.value);
+    const recorded = await recordAll(context, graph.value, head.id);
     if (!recorded.ok) return recorded;
     const stored = await storeAll(context, folder, written);
     if (!stored.ok) return stored;
@@ -42,17 +42,18 @@ export async function writeFiles(context: SourceContext, folder: ExportFolder, h
 /** The status may change while the source is paused; it is an observation. The file has one of the observed values. */
 const contentKey = ({ uid, hash }: ManifestEntry) => `${uid} ${hash}`;
 
-async function recordAll(context: SourceContext, { moved }: ObjectGraph): Moved<void> {
-  const recorded = await readBatches(context);
+async function recordAll(context: SourceContext, { moved }: ObjectGraph, move: string): Moved<void> {
+  const recorded = await readBatches(context, move);
   if (!recorded.ok) return recorded;
   const batches = batchesOf(moved);
   for (const { number, nodes } of batches) {
     const entries = nodes.map((node) => entryOf(node, undefined, false));
-    const written = await recordBatch(context, recorded.value, { number, entries });
+    const before = recorded.value.find((batch) => batch.number === number);
+    const written = await recordBatch(context, before, { move, number, entries });
     if (!written.ok) return written;
   }
-  for (const { number } of recorded.value.filter((batch) => batch.number >= batches.length)) {
-    const deleted = await deleteBatch(context, number);
+  for (const batch of recorded.value.filter(({ number }) => number >= batches.length)) {
+    const deleted = await deleteBatch(context, batch);
     if (!deleted.ok) return deleted;
   }
   return ok(undefined);

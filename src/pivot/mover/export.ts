@@ -10,14 +10,25 @@ import type { ImportReceipt } from "../files/receipt.ts";
 import { nextExportStep, type ExportStep, type ExportView } from "../ownership/export-steps.ts";
 import { pausedBy } from "../plan/content.ts";
 import { planProblems } from "../plan/problems.ts";
-import { pausableOf, settledGraph } from "./begin.ts";
+import { pausableOf, receivingProblems, settledGraph } from "./begin.ts";
 import type { SourceContext } from "./context.ts";
 import { deleteSource } from "./delete-source.ts";
 import { discoverKinds, discoverTarget, unlabelledObjects, type SourceKinds } from "./discover.ts";
 import { folderView, inFolder, openFolder, type ExportFolder, type OpenedFolder } from "./export-folder.ts";
 import { writeFiles, type WrittenFiles } from "./export-files.ts";
 import { refusal, type Moved } from "./failure.ts";
-import { clusterIdentity, createHead, deleteHead, deleteRecord, readBatches, readHead, readRecord, writeHead } from "./journal.ts";
+import {
+  clusterIdentity,
+  createHead,
+  deleteAllBatches,
+  deleteHead,
+  deleteRecord,
+  readBatches,
+  readHead,
+  readRecord,
+  writeHead,
+  type StoredHead,
+} from "./journal.ts";
 import { areAllPaused, pauseAll } from "./pausing.ts";
 
 /** In the place of the target's identity in the journal: no cluster has it, so a move to a cluster does not continue an export. */
@@ -38,7 +49,7 @@ export type ExportReport = {
 type Run = {
   readonly context: ExportContext;
   readonly source: string;
-  head: JournalHead | undefined;
+  head: StoredHead | undefined;
   opened: OpenedFolder | undefined;
   written: WrittenFiles | undefined;
   kinds: SourceKinds | undefined;
@@ -108,7 +119,7 @@ async function observe(run: Run): Moved<ExportView> {
   const paused =
     head.value === undefined ? ok(false) : await areAllPaused({ side: context.source, namespace: context.namespace, head: head.value });
   if (!paused.ok) return paused;
-  const batches = head.value?.phase === "committed" ? await readBatches(context) : ok([1]);
+  const batches = head.value?.phase === "committed" ? await readBatches(context, head.value.id) : ok([1]);
   if (!batches.ok) return batches;
   return ok({
     journal: head.value,
@@ -141,11 +152,14 @@ const STEPS: Readonly<Record<Exclude<ExportStep, "done">, Perform>> = {
   "announce-commit": (run) => withHead(run, (head) => writeHead(run.context, { ...head, phase: "committing" })),
   "complete-folder": (run) => writeManifest(run, "complete", run.written ?? []),
   "accept-receipt": acceptReceipt,
-  "delete-source": (run) => deleteSource(run.context),
+  "delete-source": (run) => withHead(run, ({ id }) => deleteSource(run.context, id)),
   finish: async (run) => {
-    const forgotten = await deleteRecord(run.context.source, run.context.namespace);
+    const { source, namespace } = run.context;
+    const own = await readRecord(source, namespace);
+    if (!own.ok) return own;
+    const forgotten = own.value === undefined ? ok(undefined) : await deleteRecord(source, namespace, own.value);
     run.ended = true;
-    return forgotten.ok ? deleteHead(run.context) : forgotten;
+    return forgotten.ok ? withHead(run, (head) => deleteHead(run.context, head)) : forgotten;
   },
 };
 
@@ -155,7 +169,7 @@ async function kindsOf(run: Run): Moved<SourceKinds> {
   return kinds;
 }
 
-async function withHead(run: Run, work: (head: JournalHead) => Moved<void>): Moved<void> {
+async function withHead(run: Run, work: (head: StoredHead) => Moved<void>): Moved<void> {
   return run.head === undefined ? refusal("the journal of the export was deleted while it ran") : work(run.head);
 }
 
@@ -163,6 +177,8 @@ async function writeIntent(run: Run): Moved<void> {
   const { context } = run;
   const kinds = await kindsOf(run);
   if (!kinds.ok) return kinds;
+  const record = await readRecord(context.source, context.namespace);
+  if (!record.ok) return record;
   const graph = await settledGraph(context, kinds.value);
   if (!graph.ok) return graph;
   const { moved } = graph.value;
@@ -176,9 +192,11 @@ async function writeIntent(run: Run): Moved<void> {
   if (!unlabelled.ok) return unlabelled;
   const facts = { graph: graph.value, providers: kinds.value.providers, unlabelled: unlabelled.value, target: own.value };
   const problems = [...planProblems(facts), ...fileNameProblems(moved.map(({ object }) => object))];
-  if (problems.length > 0) return refusal(...problems);
-  const record = await readRecord(context.source, context.namespace);
-  if (!record.ok) return record;
+  const all = [...receivingProblems(record.value, context.namespace), ...problems];
+  if (all.length > 0) return refusal(...all);
+  // without a journal, batches are what requests of an earlier move have written too late
+  const cleared = await deleteAllBatches(context);
+  if (!cleared.ok) return cleared;
   return createHead(context, {
     id: moveId({ clock: context.clock, random: context.random, seed: `${run.source} ${context.namespace}` }),
     phase: "intent",
@@ -212,11 +230,13 @@ export function manifestOf(
 }
 
 /** The digest in the receipt is that of the journal: the import had all objects, with these contents. */
-async function acceptReceipt(run: Run): Moved<void> {
-  const batches = await readBatches(run.context);
-  if (!batches.ok) return batches;
-  const digest = digestOf(batches.value.flatMap(({ entries }) => entries.map(({ hash }) => hash)));
-  if (run.context.receipt?.digest !== digest)
-    return refusal("the receipt is of other objects than those of this export; the source stays paused");
-  return withHead(run, (head) => writeHead(run.context, { ...head, phase: "committed" }));
+function acceptReceipt(run: Run): Moved<void> {
+  return withHead(run, async (head) => {
+    const batches = await readBatches(run.context, head.id);
+    if (!batches.ok) return batches;
+    const digest = digestOf(batches.value.flatMap(({ entries }) => entries.map(({ hash }) => hash)));
+    if (run.context.receipt?.digest !== digest)
+      return refusal("the receipt is of other objects than those of this export; the source stays paused");
+    return writeHead(run.context, { ...head, phase: "committed" });
+  });
 }

@@ -16,16 +16,19 @@ import {
   type JournalHead,
   type TargetRecordData,
 } from "../journal/records.ts";
-import type { ApiSide } from "./api-side.ts";
+import { versionOf, type ApiSide, type ObjectVersion } from "./api-side.ts";
 import { refusal, type Moved } from "./failure.ts";
 
 export type ReadRecord = { readonly data: TargetRecordData; readonly object: KubeObject };
+/** What was read, and which version of it. Later writes name that version: one that arrives late changes nothing. */
+export type StoredHead = JournalHead & { readonly stored: ObjectVersion };
+export type StoredBatch = JournalBatch & { readonly stored: ObjectVersion };
 
-export async function readHead({ source, namespace }: Place): Moved<JournalHead | undefined> {
+export async function readHead({ source, namespace }: Place): Moved<StoredHead | undefined> {
   const found = await source.get(secrets, { namespace, name: HEAD_NAME });
   if (!found.ok || found.value === undefined) return found.ok ? ok(undefined) : found;
   const head = parseHead(found.value);
-  return head.ok ? head : refusal(head.error);
+  return head.ok ? ok({ ...head.value, stored: versionOf(found.value) }) : refusal(head.error);
 }
 
 type Place = { readonly source: ApiSide; readonly namespace: string };
@@ -42,43 +45,74 @@ export async function createHead({ source, namespace }: Place, head: JournalHead
     : refusal(`another move of namespace ${namespace} has just begun; run the command again`);
 }
 
-export async function writeHead({ source, namespace }: Place, head: JournalHead): Moved<void> {
+export async function writeHead({ source, namespace }: Place, { stored, ...head }: StoredHead): Moved<void> {
   const { data } = headObject(namespace, head) as KubeObject & { readonly data: Record<string, string> };
-  const written = await source.patch(secrets, { namespace, name: HEAD_NAME }, { data });
-  if (!written.ok) return written;
-  return written.value === undefined ? refusal(`the journal of the move, Secret ${namespace}/${HEAD_NAME}, was deleted`) : ok(undefined);
+  const written = await source.patch(secrets, { namespace, name: HEAD_NAME }, { metadata: stored, data });
+  if (!written.ok || written.value !== undefined) return written.ok ? ok(undefined) : written;
+  // the answer to an earlier attempt may have been lost
+  const found = await readHead({ source, namespace });
+  if (!found.ok) return found;
+  return found.value?.id === head.id && found.value.phase === head.phase
+    ? ok(undefined)
+    : refusal(`the journal of the move, Secret ${namespace}/${HEAD_NAME}, was deleted or changed by something else; run the command again`);
 }
 
-export async function deleteHead({ source, namespace }: Place): Moved<void> {
-  return source.remove(secrets, { namespace, name: HEAD_NAME }, undefined);
+export async function deleteHead({ source, namespace }: Place, { stored: { uid } }: StoredHead): Moved<void> {
+  return source.remove(secrets, { namespace, name: HEAD_NAME }, uid === undefined ? {} : { uid });
 }
 
-/** In their order. */
-export async function readBatches({ source, namespace }: Place): Moved<readonly JournalBatch[]> {
+/** Those of one move, in their order. */
+export async function readBatches(place: Place, move: string): Moved<readonly StoredBatch[]> {
+  const all = await readAllBatches(place);
+  return all.ok ? ok(all.value.filter((batch) => batch.move === move)) : all;
+}
+
+async function readAllBatches({ source, namespace }: Place): Moved<readonly StoredBatch[]> {
   const found = await source.list(secrets, { namespace, labelSelector: `${JOURNAL_LABEL}=batch` });
   if (!found.ok) return found;
-  const batches: JournalBatch[] = [];
+  const batches: StoredBatch[] = [];
   for (const object of found.value) {
     const batch = parseBatch(object);
     if (!batch.ok) return refusal(batch.error);
-    batches.push(batch.value);
+    batches.push({ ...batch.value, stored: versionOf(object) });
   }
   return ok(batches.toSorted((a, b) => a.number - b.number));
 }
 
-export async function writeBatch({ source, namespace }: Place, batch: JournalBatch): Moved<void> {
-  const object = batchObject(namespace, batch);
-  const created = await source.create(secrets, object);
-  if (!created.ok) return created;
-  if (created.value !== undefined) return ok(undefined);
-  const { data } = object as KubeObject & { readonly data: Record<string, string> };
-  const changed = await source.patch(secrets, { namespace, name: object.metadata.name }, { data });
-  if (!changed.ok) return changed;
-  return changed.value === undefined ? refusal(`the journal of batch ${batch.number} was deleted`) : ok(undefined);
+/** Deletes the batches of a move, and those that requests of an earlier one have written too late. */
+export async function deleteAllBatches(place: Place): Moved<void> {
+  const batches = await readAllBatches(place);
+  if (!batches.ok) return batches;
+  for (const batch of batches.value) {
+    const deleted = await deleteBatch(place, batch);
+    if (!deleted.ok) return deleted;
+  }
+  return ok(undefined);
 }
 
-export async function deleteBatch({ source, namespace }: Place, number: number): Moved<void> {
-  return source.remove(secrets, { namespace, name: batchName(number) }, undefined);
+/** `before`: what was read. The result is what is stored now. */
+export async function writeBatch({ source, namespace }: Place, before: StoredBatch | undefined, batch: JournalBatch): Moved<StoredBatch> {
+  const object = batchObject(namespace, batch);
+  const key = { namespace, name: object.metadata.name };
+  const { data } = object as KubeObject & { readonly data: Record<string, string> };
+  const written =
+    before === undefined ? await source.create(secrets, object) : await source.patch(secrets, key, { metadata: before.stored, data });
+  if (!written.ok) return written;
+  if (written.value !== undefined) return ok({ ...batch, stored: versionOf(written.value) });
+  // the answer to an earlier attempt was lost, or a batch of an earlier move has the name
+  const found = await source.get(secrets, key);
+  if (!found.ok) return found;
+  if (found.value === undefined) return refusal(`the journal of batch ${batch.number} was deleted`);
+  if (jsonEqual(field(found.value, "data"), data)) return ok({ ...batch, stored: versionOf(found.value) });
+  const replaced = await source.patch(secrets, key, { metadata: versionOf(found.value), data });
+  if (!replaced.ok) return replaced;
+  return replaced.value === undefined
+    ? refusal(`the journal of batch ${batch.number} was changed by something else; run the command again`)
+    : ok({ ...batch, stored: versionOf(replaced.value) });
+}
+
+export async function deleteBatch({ source, namespace }: Place, { number, stored: { uid } }: StoredBatch): Moved<void> {
+  return source.remove(secrets, { namespace, name: batchName(number) }, uid === undefined ? {} : { uid });
 }
 
 type TargetPlace = { readonly target: ApiSide; readonly namespace: string };
@@ -121,8 +155,9 @@ export async function writeRecord(
       );
 }
 
-export async function deleteRecord(side: ApiSide, namespace: string): Moved<void> {
-  return side.remove(configMaps, { namespace, name: RECORD_NAME }, undefined);
+/** Only the record that was read. */
+export async function deleteRecord(side: ApiSide, namespace: string, { object }: ReadRecord): Moved<void> {
+  return side.remove(configMaps, { namespace, name: RECORD_NAME }, versionOf(object));
 }
 
 /** Identifies a cluster: uid and age of Namespace kube-system. Embedded clusters in memory all have the same uid. */

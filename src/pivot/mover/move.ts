@@ -3,7 +3,6 @@
  * journal, and the next run continues where that one ended, because it observes the same.
  */
 import { ok, timestamp, type Err } from "#base";
-import type { JournalHead } from "../journal/records.ts";
 import { nextStep, type MoveStep, type MoveView, type TargetRecord } from "../ownership/decide.ts";
 import { begin } from "./begin.ts";
 import type { MoveContext } from "./context.ts";
@@ -12,6 +11,7 @@ import { discoverKinds, type SourceKinds } from "./discover.ts";
 import { refusal, type Moved, type MoveFailure } from "./failure.ts";
 import {
   clusterIdentity,
+  deleteAllBatches,
   deleteHead,
   deleteRecord,
   ensureNamespace,
@@ -21,6 +21,7 @@ import {
   writeHead,
   writeRecord,
   type ReadRecord,
+  type StoredHead,
 } from "./journal.ts";
 import { areAllPaused, areAllResumed, pauseAll, resumeAll } from "./pausing.ts";
 import { transfer, type TransferResult } from "./transfer.ts";
@@ -44,13 +45,14 @@ type Run = {
   readonly context: MoveContext;
   readonly source: string;
   readonly target: string;
-  head: JournalHead | undefined;
+  head: StoredHead | undefined;
   record: ReadRecord | undefined;
   transferred: TransferResult | undefined;
   begun: boolean;
+  fenced: boolean;
   kinds: SourceKinds | undefined;
   /** The last head that was seen, for the report: the journal is gone at the end. */
-  last: JournalHead | undefined;
+  last: StoredHead | undefined;
 };
 
 /** Guards against a specification that repeats a step for ever. */
@@ -93,13 +95,14 @@ async function openRun(context: MoveContext): Moved<Run> {
     record: undefined,
     transferred: undefined,
     begun: false,
+    fenced: false,
     kinds: undefined,
     last: undefined,
   });
 }
 
 /** A move has begun, and its target does not answer: what that means is part of the specification. */
-function unanswered(journal: JournalHead, failed: Err<MoveFailure>): Err<MoveFailure> {
+function unanswered(journal: StoredHead, failed: Err<MoveFailure>): Err<MoveFailure> {
   const decision = nextStep({ ...NOTHING, journal, record: "unknown" });
   return failed.error.kind === "failed" && "refused" in decision ? refusal(`${decision.refused} (${failed.error.message})`) : failed;
 }
@@ -120,9 +123,9 @@ async function observe(run: Run): Moved<MoveView> {
   const sourcePaused = await areAllPaused({ ...pausing, side: context.source });
   if (!sourcePaused.ok) return sourcePaused;
   const isCommitted = head.value.phase === "committed";
-  const resumed = isCommitted ? await areAllResumed({ ...pausing, side: context.target }) : ok(false);
+  const resumed = isCommitted ? await isTargetResumed(context, head.value) : ok(false);
   if (!resumed.ok) return resumed;
-  const batches = isCommitted ? await readBatches(context) : ok([1]);
+  const batches = isCommitted ? await readBatches(context, head.value.id) : ok([1]);
   if (!batches.ok) return batches;
   return ok({
     journal: head.value,
@@ -130,9 +133,18 @@ async function observe(run: Run): Moved<MoveView> {
     sourcePaused: sourcePaused.value,
     // only what was checked by this run, while the source was paused
     verified: run.transferred !== undefined,
+    fenced: run.fenced,
     targetResumed: resumed.value,
     sourceHasObjects: batches.value.length > 0,
   });
+}
+
+/** A target that moves the clusters on has paused them itself: they are not unpaused there any more. */
+async function isTargetResumed({ target, namespace }: MoveContext, head: StoredHead): Moved<boolean> {
+  const resumed = await areAllResumed({ side: target, namespace, head });
+  if (!resumed.ok || resumed.value) return resumed;
+  const next = await readHead({ source: target, namespace });
+  return next.ok ? ok(next.value !== undefined) : next;
 }
 
 const NOTHING: MoveView = {
@@ -140,12 +152,13 @@ const NOTHING: MoveView = {
   record: "none",
   sourcePaused: false,
   verified: false,
+  fenced: false,
   targetResumed: false,
   sourceHasObjects: false,
 };
 
 function recordOf({ record, source }: Run): TargetRecord | "none" {
-  return record === undefined ? "none" : { id: record.data.id, state: record.data.state, sameSource: record.data.source === source };
+  return record === undefined ? "none" : { ...record.data, sameSource: record.data.source === source };
 }
 
 type Perform = (run: Run) => Moved<void>;
@@ -159,6 +172,10 @@ const STEPS: Readonly<Record<Exclude<MoveStep, "done">, Perform>> = {
     run.begun = true;
     return begun.ok ? ok(undefined) : begun;
   },
+  discard: async (run) => {
+    const deleted = await deleteAllBatches(run.context);
+    return deleted.ok ? withHead(run, (head) => deleteHead(run.context, head)) : deleted;
+  },
   register: async (run) => {
     const ensured = await ensureNamespace(run.context.target, run.context.namespace);
     return ensured.ok ? setRecord(run, "receiving") : ensured;
@@ -169,7 +186,7 @@ const STEPS: Readonly<Record<Exclude<MoveStep, "done">, Perform>> = {
     return withHead(run, (head) => pauseAll({ side: run.context.source, namespace: run.context.namespace, head }));
   },
   transfer: (run) =>
-    withHead(run, async (head) => {
+    withHead(run, async ({ stored: _stored, ...head }) => {
       const kinds = await kindsOf(run);
       if (!kinds.ok) return kinds;
       const transferred = await transfer(run.context, head, kinds.value);
@@ -181,15 +198,17 @@ const STEPS: Readonly<Record<Exclude<MoveStep, "done">, Perform>> = {
   commit: (run) => setRecord(run, "committed"),
   "note-commit": (run) => withHead(run, (head) => writeHead(run.context, { ...head, phase: "committed" })),
   "resume-target": (run) => withHead(run, (head) => resumeAll({ side: run.context.target, namespace: run.context.namespace, head })),
-  "delete-source": (run) => deleteSource(run.context),
+  "delete-source": (run) => withHead(run, ({ id }) => deleteSource(run.context, id)),
   finish: async (run) => {
     const { context } = run;
     const finished = await setRecord(run, "committed", timestamp(context.clock));
     if (!finished.ok) return finished;
     // the source owns no more: its own record of an earlier move to it goes, too
-    const forgotten = await deleteRecord(context.source, context.namespace);
+    const own = await readRecord(context.source, context.namespace);
+    if (!own.ok) return own;
+    const forgotten = own.value === undefined ? ok(undefined) : await deleteRecord(context.source, context.namespace, own.value);
     run.begun = true;
-    return forgotten.ok ? deleteHead(context) : forgotten;
+    return forgotten.ok ? withHead(run, (head) => deleteHead(context, head)) : forgotten;
   },
 };
 
@@ -199,7 +218,7 @@ async function kindsOf(run: Run): Moved<SourceKinds> {
   return kinds;
 }
 
-async function withHead(run: Run, work: (head: JournalHead) => Moved<void>): Moved<void> {
+async function withHead(run: Run, work: (head: StoredHead) => Moved<void>): Moved<void> {
   return run.head === undefined ? refusal("the journal of the move was deleted while it ran") : work(run.head);
 }
 
@@ -207,9 +226,12 @@ function setRecord(run: Run, state: "receiving" | "committed", finishedAt = ""):
   return withHead(run, async ({ id, epoch, startedAt }) => {
     const objects = run.transferred?.objects ?? run.record?.data.objects ?? 0;
     const digest = run.transferred?.digest ?? run.record?.data.digest ?? "";
-    const data = { id, state, epoch, source: run.source, startedAt, objects, digest, finishedAt };
+    const attempt = (run.record?.data.id === id ? run.record.data.attempt : 0) + (state === "receiving" ? 1 : 0);
+    const data = { id, state, epoch, source: run.source, startedAt, objects, digest, finishedAt, attempt };
     const written = await writeRecord(run.context, run.record, data);
-    return written.ok ? ok(undefined) : written;
+    if (!written.ok) return written;
+    run.fenced = true;
+    return ok(undefined);
   });
 }
 

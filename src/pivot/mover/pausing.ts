@@ -1,11 +1,15 @@
 /** Pauses and unpauses the Clusters and ClusterClasses of a move. What was paused before it stays paused on both sides. */
 import { ok } from "#base";
-import type { JournalHead, PausableEntry } from "../journal/records.ts";
+import type { ObjectKey } from "#kube";
+import { FENCE_ANNOTATION } from "../graph/names.ts";
+import type { EntryKind, JournalHead, PausableEntry } from "../journal/records.ts";
 import { isPaused, pausedBy, pausePatch } from "../plan/content.ts";
-import type { ApiSide } from "./api-side.ts";
+import { versionOf, type ApiSide } from "./api-side.ts";
 import { PARALLEL } from "./context.ts";
-import type { Moved } from "./failure.ts";
+import { refusal, type Moved } from "./failure.ts";
 import { inParallel } from "./in-parallel.ts";
+
+const ATTEMPTS = 10;
 
 type Pausing = { readonly side: ApiSide; readonly namespace: string; readonly head: Pick<JournalHead, "pausables"> };
 
@@ -47,11 +51,45 @@ async function setAll({ side, namespace, entries, paused }: Setting): Moved<void
       entries.filter(({ kind }) => kind.kind === name),
       PARALLEL,
       ({ kind, name: object }) => {
-        const by = pausedBy({ apiVersion: `${kind.group}/${kind.version}`, kind: kind.kind, metadata: { name: object } });
-        return by === undefined ? Promise.resolve(ok(undefined)) : side.patch(kind, { namespace, name: object }, pausePatch(by, paused));
+        return setOne(side, { kind, key: { namespace, name: object }, paused });
       },
     );
     if (!set.ok) return set;
   }
   return ok(undefined);
+}
+
+type OneSetting = { readonly kind: EntryKind; readonly key: ObjectKey; readonly paused: boolean };
+
+/** The write names the version that was read: one that arrives late must not unpause what a later move has paused. */
+async function setOne(side: ApiSide, { kind, key, paused }: OneSetting): Moved<void> {
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+    const found = await side.get(kind, key);
+    if (!found.ok) return found;
+    const by = found.value === undefined ? undefined : pausedBy(found.value);
+    if (found.value === undefined || by === undefined || isPaused(found.value) === paused) return ok(undefined);
+    const { metadata = {}, ...patch } = pausePatch(by, paused) as { readonly metadata?: object };
+    const written = await side.patch(kind, key, { ...patch, metadata: { ...metadata, ...versionOf(found.value) } });
+    if (!written.ok || written.value !== undefined) return written.ok ? ok(undefined) : written;
+  }
+  return refusal(`${kind.kind} ${key.name} of the ${side.side} changes all the time, so it cannot be ${paused ? "paused" : "unpaused"}`);
+}
+
+/**
+ * Changes the version of what is not paused, so that a request of a killed run that would pause it fails when it arrives. False: something is
+ * paused.
+ */
+export async function fencePauses({ side, namespace, head }: Pausing & { readonly head: Pick<JournalHead, "id"> }): Moved<boolean> {
+  const fenced = await inParallel(toResume(head), PARALLEL, async ({ kind, name }) => {
+    const key = { namespace, name };
+    const found = await side.get(kind, key);
+    if (!found.ok || found.value === undefined) return found.ok ? ok(true) : found;
+    if (isPaused(found.value)) return ok(false);
+    const mark = (value: string | null) => ({ annotations: { [FENCE_ANNOTATION]: value } });
+    const marked = await side.patch(kind, key, { metadata: { ...mark(head.id), ...versionOf(found.value) } });
+    if (!marked.ok || marked.value === undefined) return marked.ok ? ok(false) : marked;
+    const cleared = await side.patch(kind, key, { metadata: mark(null) });
+    return cleared.ok ? ok(true) : cleared;
+  });
+  return fenced.ok ? ok(fenced.value.every(Boolean)) : fenced;
 }

@@ -6,7 +6,7 @@ import { PARALLEL, type MoveContext } from "./context.ts";
 import { listCopies } from "./copies.ts";
 import { refusal, type Moved } from "./failure.ts";
 import { inParallel } from "./in-parallel.ts";
-import { placeCopy } from "./place-copy.ts";
+import { completeCopy, placeCopy } from "./place-copy.ts";
 import { prepareNamespaces } from "./transfer.ts";
 
 const ROUNDS = 6;
@@ -18,18 +18,24 @@ const ROUNDS = 6;
 export async function placeAll(context: Pick<MoveContext, "target" | "report">, nodes: readonly MoveNode[]): Moved<void> {
   const prepared = await prepareNamespaces(context, nodes);
   if (!prepared.ok) return prepared;
+  const acknowledged = new Map<string, string>();
   for (let round = 1; round <= ROUNDS; round += 1) {
-    const changes = await placeOnce(context, nodes, round);
+    const changes = await placeOnce(context, nodes, { round, acknowledged });
     if (!changes.ok) return changes;
     if (changes.value === 0) return ok(undefined);
   }
   return refusal("the copies at the target keep changing although they are paused; find what writes them, then run the command again");
 }
 
+type Round = {
+  readonly round: number;
+  /** By this run: uids of copies, by those of their originals. */ readonly acknowledged: Map<string, string>;
+};
+
 async function placeOnce(
   { target, report }: Pick<MoveContext, "target" | "report">,
   nodes: readonly MoveNode[],
-  round: number,
+  { round, acknowledged }: Round,
 ): Moved<number> {
   const existing = await listCopies(target, nodes);
   if (!existing.ok) return existing;
@@ -38,13 +44,23 @@ async function placeOnce(
   let done = 0;
   for (const batch of batchesOf(nodes)) {
     const placed = await inParallel(batch.nodes, PARALLEL, (node) =>
-      placeCopy(target, node, { existing: existing.value.of(node.object), uids, sent: true, acknowledged: undefined }),
+      placeCopy(target, node, {
+        existing: existing.value.of(node.object),
+        uids,
+        acknowledged: acknowledged.get(node.uid),
+        adoptsEqual: true,
+      }),
     );
     if (!placed.ok) return placed;
     for (const [at, { uid, changed }] of placed.value.entries()) {
-      uids.set(batch.nodes[at]?.uid ?? "", uid);
+      const original = batch.nodes[at]?.uid ?? "";
+      uids.set(original, uid);
+      acknowledged.set(original, uid);
       changes += changed ? 1 : 0;
     }
+    const incomplete = batch.nodes.filter((_node, at) => placed.value[at]?.incomplete === true);
+    const completed = await inParallel(incomplete, PARALLEL, (node) => completeCopy(target, node, uids.get(node.uid) ?? ""));
+    if (!completed.ok) return completed;
     done += batch.nodes.length;
     report({ step: round === 1 ? "transfer" : "verify", done, total: nodes.length });
   }

@@ -40,7 +40,7 @@ export async function abortReceive(context: ReceiveContext, release: () => Moved
         ? await writeRecord(context, record.value, { ...record.value.data, state: "revoked" })
         : decision.step === "delete-copies"
           ? await removeObjects(target, copies.value.toReversed())
-          : await deleteRecord(target, namespace);
+          : await deleteRecord(target, namespace, record.value);
     if (!performed.ok) return performed;
   }
   return refusal("the abort does not advance; run the command again");

@@ -13,6 +13,7 @@ import { savedGraph, type SavedGraph, type SavedWorld } from "../files/saved-nod
 import { nextReceiveStep, type ReceiveStep, type ReceiveView } from "../ownership/receive-steps.ts";
 import { hasContent } from "../plan/content.ts";
 import { planProblems } from "../plan/problems.ts";
+import { isComplete } from "./begin.ts";
 import type { MoveContext } from "./context.ts";
 import { listCopies } from "./copies.ts";
 import { discoverKinds, discoverTarget } from "./discover.ts";
@@ -49,6 +50,7 @@ type Run = {
   readonly world: SavedGraph;
   record: ReadRecord | undefined;
   verified: boolean;
+  fenced: boolean;
 };
 
 const MOST_STEPS = 60;
@@ -81,7 +83,7 @@ async function openReceive(context: ReceiveContext): Moved<Run> {
     return refusal("an unfinished move of this namespace leads away from this cluster; finish or abort it first");
   const world = await worldOf(context);
   if (!world.ok) return world;
-  return ok({ context, target: target.value, world: world.value, record: undefined, verified: false });
+  return ok({ context, target: target.value, world: world.value, record: undefined, verified: false, fenced: false });
 }
 
 export async function worldOf({ target, saved, report }: Pick<ReceiveContext, "target" | "saved" | "report">): Moved<SavedGraph> {
@@ -110,6 +112,7 @@ async function observe(run: Run): Moved<ReceiveView> {
     record: data === undefined ? "none" : { id: data.id, state: data.state, finished: data.finishedAt !== "" },
     claim: claim.value,
     verified: run.verified,
+    fenced: run.fenced,
     targetResumed: resumed.value,
   });
 }
@@ -122,8 +125,9 @@ const STEPS: Readonly<Record<Exclude<ReceiveStep, "done" | "check-target">, Perf
     return checked.ok ? run.context.claim.write(run.target, false) : checked;
   },
   register: async (run) => {
-    // once more: between the claim and this write a run may have been killed, and the target may have changed
-    const checked = await checkTarget(run);
+    // once more: between the claim and this write a run may have been killed, and the target may have changed; a second time, it has copies
+    const isOurs = run.record?.data.id === run.context.saved.id;
+    const checked = isOurs ? ok(undefined) : await checkTarget(run);
     if (!checked.ok) return checked;
     const ensured = await ensureNamespace(run.context.target, run.context.namespace);
     return ensured.ok ? setRecord(run, { state: "receiving", finishedAt: "" }) : ensured;
@@ -170,12 +174,16 @@ async function checkTarget({ context, world }: Run): Moved<void> {
   const beside = new Set(world.beside);
   const taken = nodes.filter((node) => {
     const found = existing.value.of(node.object);
-    // an identity that was written before the restore is no other cluster's
-    return node.kept === undefined && found !== undefined && !(beside.has(node) && hasContent(found, node.object, node.kind.hasStatus));
+    return node.kept === undefined && found !== undefined && isComplete(found) && !(beside.has(node) && isSame(found, node));
   });
   const taking = taken.map(({ object }) => `${describeObject(object)} exists at the target already; the target must not have it`);
   const all = [...problems, ...missing, ...taking];
   return all.length === 0 ? ok(undefined) : refusal(...all);
+}
+
+/** An identity that was written before the restore is the same cluster's. */
+function isSame(found: KubeObject, { object, kind: { hasStatus } }: MoveNode): boolean {
+  return hasContent(found, object, hasStatus) && hasContent(object, found, hasStatus);
 }
 
 function providerObject({ name, ...fields }: ManifestProvider): KubeObject {
@@ -188,9 +196,12 @@ async function setRecord(run: Run, change: Pick<TargetRecordData, "state" | "fin
   const isOurs = record?.data.id === saved.id;
   const epoch = isOurs ? record.data.epoch : Math.max(saved.epoch, (record?.data.epoch ?? 0) + 1);
   const objects = world.graph.moved.length;
-  const data = { id: saved.id, epoch, source: saved.source, startedAt: saved.createdAt, objects, digest: saved.digest, ...change };
+  const attempt = (isOurs ? record.data.attempt : 0) + (change.state === "receiving" ? 1 : 0);
+  const data = { id: saved.id, epoch, source: saved.source, startedAt: saved.createdAt, objects, digest: saved.digest, attempt, ...change };
   const written = await writeRecord(context, record, data);
-  return written.ok ? ok(undefined) : written;
+  if (!written.ok) return written;
+  run.fenced = true;
+  return ok(undefined);
 }
 
 function receiptOf({ context, target, record }: Run): ImportReceipt {

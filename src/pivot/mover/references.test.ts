@@ -109,11 +109,6 @@ test("a source without Cluster API: refused", async () => {
 
 const met: readonly { name: string; metadata: object; want: string }[] = [
   { name: "an object of something else", metadata: {}, want: "Machine c1/c1-cp-1 exists at the target already; delete it there" },
-  {
-    name: "an unfinished copy of another object",
-    metadata: { annotations: { "lattice.dev/copy-of": "other" } },
-    want: "is an unfinished copy of another object",
-  },
 ];
 
 test.for(met)("$name appears at the target during the transfer: refused", async ({ metadata, want }) => {
@@ -135,6 +130,21 @@ test.for(met)("$name appears at the target during the transfer: refused", async 
   });
   expect(failureOf(await runMove(context())).message).toContain(want);
   expect(isUnpaused(world.target, "c1")).toBe(false);
+});
+
+test("an unfinished copy that an ended move has left in the namespace is taken over; one elsewhere is not touched", async () => {
+  const unfinished = { annotations: { "lattice.dev/copy-of": "other" } };
+  await world.target.add(object(secrets, "c1-ca", { data: { value: "eA==" } }, unfinished));
+  await world.source.add(
+    object(identities, "id", { spec: {} }),
+    object(awsClusters, "aws", { spec: { identityRef: { kind: "AWSIdentity", name: "id" } } }, ownedByCluster()),
+  );
+  await world.target.add(object(identities, "id", { spec: {} }, unfinished));
+  expect(failureOf(await runMove(context())).message).toContain("AWSIdentity id of the target is an unfinished copy of another object");
+  await world.target.client.delete(identities, { name: "id" });
+  expectOk(await runMove(context()));
+  const moved = world.target.peek<KubeObject>(secrets, { namespace: "c1", name: "c1-ca" });
+  expect([moved?.metadata.annotations ?? {}, moved]).toEqual([{}, expect.objectContaining({ data: { value: "Y2E=" } })]);
 });
 
 test("answers that are lost and errors that pass are repeated, and the move ends as any other", { timeout: 60_000 }, async () => {

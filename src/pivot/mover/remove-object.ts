@@ -32,7 +32,7 @@ async function removeObject(side: ApiSide, { kind, key, uid }: RemovedObject): M
   const annotations = { [DELETE_FOR_MOVE_ANNOTATION]: "" };
   const freed = await side.patch(kind, key, { metadata: { uid, finalizers: [], annotations } });
   if (!freed.ok || freed.value === undefined) return freed.ok ? ok(undefined) : freed;
-  return side.remove(kind, key, uid);
+  return side.remove(kind, key, { uid });
 }
 
 /** Of these objects, those that exist: by lists, one for each kind and namespace. */

@@ -14,13 +14,13 @@ import { batchesOf, type Batch } from "../plan/batches.ts";
 import { contentOf, hashOf, isPaused, pausedBy } from "../plan/content.ts";
 import { beingDeleted } from "../plan/problems.ts";
 import { PARALLEL, type MoveContext, type SourceContext } from "./context.ts";
-import { listCopies } from "./copies.ts";
+import { copiesAt, listCopies } from "./copies.ts";
 import { discoverGraph, type SourceKinds } from "./discover.ts";
 import { refusal, type Moved } from "./failure.ts";
 import { inParallel } from "./in-parallel.ts";
-import { deleteBatch, ensureNamespace, readBatches, writeBatch } from "./journal.ts";
+import { deleteBatch, ensureNamespace, readBatches, writeBatch, type StoredBatch } from "./journal.ts";
 import { isLeftToTarget } from "./left-to-target.ts";
-import { placeCopy } from "./place-copy.ts";
+import { completeCopy, placeCopy } from "./place-copy.ts";
 import { removeObjects } from "./remove-object.ts";
 
 export type TransferResult = { readonly objects: number; readonly digest: string };
@@ -35,7 +35,7 @@ export async function transfer(context: MoveContext, head: JournalHead, kinds: S
   for (let round = 1; round <= ROUNDS; round += 1) {
     const graph = await readyGraph(context, head, kinds);
     if (!graph.ok) return graph;
-    const copied = await copyAll(context, graph.value, round);
+    const copied = await copyAll(context, graph.value, { round, move: head.id });
     if (!copied.ok) return copied;
     if (copied.value.changes === 0) return ok(copied.value);
   }
@@ -96,9 +96,11 @@ function changedPlan(graph: ObjectGraph, { pausables }: JournalHead): readonly s
 
 type CopyResult = TransferResult & { readonly changes: number };
 
-async function copyAll(context: MoveContext, graph: ObjectGraph, round: number): Moved<CopyResult> {
+type Round = { readonly round: number; readonly move: string };
+
+async function copyAll(context: MoveContext, graph: ObjectGraph, { round, move }: Round): Moved<CopyResult> {
   const { target, report } = context;
-  const recorded = await readBatches(context);
+  const recorded = await readBatches(context, move);
   if (!recorded.ok) return recorded;
   const before = new Map(recorded.value.flatMap(({ entries }) => entries.map((entry) => [entry.uid, entry])));
   const batches = batchesOf(graph.moved);
@@ -118,25 +120,23 @@ async function copyAll(context: MoveContext, graph: ObjectGraph, round: number):
   for (const batch of batches) {
     const copied = batch.nodes.filter((node) => !isLeft(node));
     const entries = batch.nodes.map((node) => entryOf(node, before.get(node.uid)?.copy, isLeft(node)));
-    const sent = await recordBatch(context, recorded.value, { number: batch.number, entries });
+    const stored = recorded.value.find(({ number }) => number === batch.number);
+    const sent = await recordBatch(context, stored, { move, number: batch.number, entries });
     if (!sent.ok) return sent;
-    const placed = await inParallel(copied, PARALLEL, (node) => {
-      const known = before.get(node.uid);
-      return placeCopy(target, node, {
-        existing: existing.value.of(node.object),
-        uids,
-        sent: known !== undefined,
-        acknowledged: known?.copy,
-      });
-    });
+    const placed = await inParallel(copied, PARALLEL, (node) =>
+      placeCopy(target, node, { existing: existing.value.of(node.object), uids, acknowledged: before.get(node.uid)?.copy }),
+    );
     if (!placed.ok) return placed;
     for (const [at, { uid, changed }] of placed.value.entries()) {
       uids.set(copied[at]?.uid ?? "", uid);
       changes += changed ? 1 : 0;
     }
     const acknowledged = batch.nodes.map((node) => entryOf(node, uids.get(node.uid), isLeft(node)));
-    const noted = await recordBatch(context, [{ number: batch.number, entries }], { number: batch.number, entries: acknowledged });
+    const noted = await recordBatch(context, sent.value, { move, number: batch.number, entries: acknowledged });
     if (!noted.ok) return noted;
+    const incomplete = copied.filter((_node, at) => placed.value[at]?.incomplete === true);
+    const completed = await inParallel(incomplete, PARALLEL, (node) => completeCopy(target, node, uids.get(node.uid) ?? ""));
+    if (!completed.ok) return completed;
     hashes.push(...entries.filter(({ left }) => left === undefined).map(({ hash }) => hash));
     done += copied.length;
     report({ step, done, total });
@@ -161,28 +161,28 @@ export function entryOf({ uid, object, kind, kept }: MoveNode, copy: string | un
 const kindOf = ({ resource: { group, version, kind, plural, namespaced } }: MoveKind) => ({ group, version, kind, plural, namespaced });
 
 /** Written only when it says something new. */
-export async function recordBatch(context: SourceContext, recorded: readonly JournalBatch[], batch: JournalBatch): Moved<void> {
-  const before = recorded.find(({ number }) => number === batch.number);
-  if (before !== undefined && JSON.stringify(before.entries) === JSON.stringify(batch.entries)) return ok(undefined);
-  return writeBatch(context, batch);
+export async function recordBatch(context: SourceContext, before: StoredBatch | undefined, batch: JournalBatch): Moved<StoredBatch> {
+  if (before !== undefined && JSON.stringify(before.entries) === JSON.stringify(batch.entries)) return ok(before);
+  return writeBatch(context, before, batch);
 }
 
 type Planned = { readonly batches: readonly Batch[]; readonly moved: readonly MoveNode[] };
 
 /** Copies of objects that the source has no more, and batches that are no more needed. The number of copies that were deleted. */
-async function dropStale(context: MoveContext, recorded: readonly JournalBatch[], { batches, moved }: Planned): Moved<number> {
+async function dropStale(context: MoveContext, recorded: readonly StoredBatch[], { batches, moved }: Planned): Moved<number> {
   const uids = new Set(moved.map(({ uid }) => uid));
   const stale = recorded.flatMap(({ entries }) =>
-    entries.filter(({ uid, copy, kept }) => !uids.has(uid) && copy !== undefined && kept === undefined),
+    entries.filter(({ uid, kept, left }) => !uids.has(uid) && kept === undefined && left === undefined),
   );
-  const copies = stale.map(({ kind, namespace, name, copy = "" }) => ({ kind, key: { namespace, name }, uid: copy }));
-  const removed = await removeObjects(context.target, copies);
+  const copies = await copiesAt(context.target, stale);
+  if (!copies.ok) return copies;
+  const removed = await removeObjects(context.target, copies.value);
   if (!removed.ok) return removed;
-  for (const { number } of recorded.filter((batch) => batch.number >= batches.length)) {
-    const deleted = await deleteBatch(context, number);
+  for (const batch of recorded.filter(({ number }) => number >= batches.length)) {
+    const deleted = await deleteBatch(context, batch);
     if (!deleted.ok) return deleted;
   }
-  return ok(stale.length);
+  return ok(copies.value.length);
 }
 
 export async function prepareNamespaces({ target }: Pick<MoveContext, "target">, moved: readonly MoveNode[]): Moved<void> {

@@ -8,9 +8,9 @@ import { describe, expect, test } from "vitest";
 import { nextAbortStep, nextStep, type AbortDecision, type MoveDecision, type MoveView, type RecordState } from "./decide.ts";
 
 type Model = {
-  journal: { id: string; phase: "intent" | "committing" | "committed" } | undefined;
+  journal: { id: string; phase: "intent" | "committing" | "committed"; epoch: number } | undefined;
   /** `version` is its resourceVersion: a write names the one it has read. */
-  record: { id: string; state: RecordState; version: number } | undefined;
+  record: { id: string; state: RecordState; version: number; epoch: number } | undefined;
   sourcePaused: boolean;
   targetPaused: boolean;
   /** Objects that exist. */
@@ -18,6 +18,8 @@ type Model = {
   target: number;
   /** Verified by the current run. */
   verified: boolean;
+  /** The record was written by the current run. */
+  fenced: boolean;
   /** Writes of killed runs that the target executes later. */
   late: (() => void)[];
   ids: number;
@@ -34,6 +36,7 @@ const newModel = (): Model => ({
   source: OBJECTS,
   target: 0,
   verified: false,
+  fenced: false,
   late: [],
   ids: 0,
   version: 0,
@@ -57,7 +60,7 @@ const SPECIFICATION: Deciders = { move: nextStep, abort: nextAbortStep };
 
 /** One run of the mover: it observes, decides and writes until it is done, refused, or killed. */
 function run(model: Model, { move }: Deciders, { setRecord, kill }: Writes, reachable: () => boolean): string {
-  model.verified = false;
+  [model.verified, model.fenced] = [false, false];
   for (let step = 0; step < 60; step += 1) {
     const decision = move(viewOf(model, reachable()));
     if ("refused" in decision) return decision.refused;
@@ -82,9 +85,16 @@ function writesOf(
   };
   switch (step) {
     case "write-intent":
-      return [() => (model.journal = { id: `m${(model.ids += 1)}`, phase: "intent" })];
+      return [() => (model.journal = { id: `m${(model.ids += 1)}`, phase: "intent", epoch: model.ids })];
+    case "discard":
+      return [() => (model.journal = undefined)];
     case "register":
-      return [() => setRecord("receiving")];
+      return [
+        () => {
+          setRecord("receiving");
+          model.fenced = true;
+        },
+      ];
     case "pause":
       return [() => (model.sourcePaused = true)];
     case "transfer":
@@ -113,12 +123,13 @@ function writesOf(
 }
 
 function viewOf(model: Model, isReachable: boolean): MoveView {
-  const { journal, record, sourcePaused, verified, targetPaused, source } = model;
+  const { journal, record, sourcePaused, verified, fenced, targetPaused, source } = model;
   return {
     journal,
     record: isReachable ? (record === undefined ? "none" : { ...record, sameSource: true }) : "unknown",
     sourcePaused: sourcePaused || source === 0,
     verified,
+    fenced,
     targetResumed: !targetPaused,
     sourceHasObjects: source > 0,
   };
@@ -179,10 +190,10 @@ function disturbedWrites(model: Model, { killAfter, late, arriveAt }: Disturbanc
       return left < 0;
     },
     setRecord: (state) => {
-      const [id, read] = [model.journal?.id ?? "", model.record?.version];
+      const [{ id = "", epoch = 0 } = {}, read] = [model.journal, model.record?.version];
       const write = () => {
         if (model.record?.version !== read) return;
-        model.record = { id, state, version: (model.version += 1) };
+        model.record = { id, state, epoch, version: (model.version += 1) };
       };
       if (late && left === 0) model.late.push(write);
       else write();

@@ -18,16 +18,19 @@ export type TargetRecord = {
   readonly state: RecordState;
   /** Of a move from the same source: without a journal there, it is what an ended one has left. */
   readonly sameSource: boolean;
+  readonly epoch: number;
 };
 
 export type MoveView = {
-  readonly journal: { readonly id: string; readonly phase: JournalPhase } | undefined;
+  readonly journal: { readonly id: string; readonly phase: JournalPhase; readonly epoch: number } | undefined;
   /** "unknown": the target does not answer. */
   readonly record: TargetRecord | "none" | "unknown";
   /** Every Cluster and ClusterClass that is moved is paused, at the source. */
   readonly sourcePaused: boolean;
   /** Counts and hashes of both sides are equal, checked since the source is paused. */
   readonly verified: boolean;
+  /** This run has written the record: a commit of an earlier run that is still on its way fails. */
+  readonly fenced: boolean;
   /** What was not paused before the move is unpaused at the target. */
   readonly targetResumed: boolean;
   /** Objects are left to delete at the source. */
@@ -36,6 +39,7 @@ export type MoveView = {
 
 export type MoveStep =
   | "write-intent"
+  | "discard"
   | "register"
   | "pause"
   | "transfer"
@@ -61,12 +65,15 @@ export function nextStep(view: MoveView): MoveDecision {
   if (journal.phase === "committed") return ours === "committed" ? afterCommit(view) : refused(LOST_RECORD);
   if (!view.sourcePaused && ours !== undefined) return step("pause");
   if (ours === "committed") return step("note-commit");
-  if (ours === undefined) return journal.phase === "intent" ? register(record) : refused(LOST_RECORD);
+  if (ours === undefined) return journal.phase === "intent" ? register(record, journal.epoch) : refused(LOST_RECORD);
+  if (journal.phase === "committing" && !view.fenced) return step("register");
   if (!view.verified) return step("transfer");
   return journal.phase === "intent" ? step("announce-commit") : step("commit");
 }
 
-function register(record: TargetRecord | "none"): MoveDecision {
+function register(record: TargetRecord | "none", epoch: number): MoveDecision {
+  // epochs rise with every move: a later one has ended, so this journal was written by a request that arrived too late
+  if (record !== "none" && record.state === "committed" && record.epoch >= epoch) return step("discard");
   if (record === "none" || record.state !== "receiving" || record.sameSource) return step("register");
   return refused(`the target is receiving another move (${record.id}); finish or abort that one first`);
 }

@@ -14,6 +14,8 @@ export type ReceiveView = {
   readonly claim: "none" | "ours" | "ended" | "other";
   /** The copies were compared with the files by this run. */
   readonly verified: boolean;
+  /** This run has written the record: a commit of an earlier run that is still on its way fails. */
+  readonly fenced: boolean;
   /** What was not paused when the files were written is unpaused at the target. */
   readonly targetResumed: boolean;
 };
@@ -23,7 +25,7 @@ export type ReceiveDecision = { readonly step: Exclude<ReceiveStep, "check-targe
 
 const refused = (why: string): ReceiveDecision => ({ refused: why });
 
-export function nextReceiveStep({ id, record, claim, verified, targetResumed }: ReceiveView): ReceiveDecision {
+export function nextReceiveStep({ id, record, claim, verified, fenced, targetResumed }: ReceiveView): ReceiveDecision {
   const ours = record !== "none" && record.id === id ? record.state : undefined;
   if (claim === "other") return refused("another cluster has taken these files; only one may own the clusters");
   if (ours === "revoked") return refused("this import is being aborted; run it with --abort until that has ended");
@@ -32,7 +34,7 @@ export function nextReceiveStep({ id, record, claim, verified, targetResumed }: 
     if (record !== "none" && record.state === "receiving") return refused(`the target is receiving another move (${record.id})`);
     return { step: claim === "none" ? "claim" : "register" };
   }
-  if (ours === "receiving") return { step: verified ? "commit" : "transfer" };
+  if (ours === "receiving") return { step: !fenced ? "register" : verified ? "commit" : "transfer" };
   if (!targetResumed) return { step: "resume-target" };
   return { step: record !== "none" && record.finished && claim !== "ours" ? "done" : "finish" };
 }

@@ -55,7 +55,7 @@ export const MANAGERS: readonly Manager[] = [
   },
 ];
 const MODULES = { capi: `sigs.k8s.io/cluster-api@v${CAPI_VERSION}`, capd: `sigs.k8s.io/cluster-api/test@v${CAPD_VERSION}` } as const;
-const INVENTORY_CRD = "cmd/clusterctl/config/manifest/clusterctl-api.yaml";
+export const INVENTORY_CRD = "cmd/clusterctl/config/manifest/clusterctl-api.yaml";
 const HOUR_MS = 3_600_000;
 const READY_MS = 120_000;
 const FETCH_MS = 300_000;

@@ -47,6 +47,7 @@ export function moveOptions(context: PivotContext, direction: "to-child" | "to-p
     random,
     signal,
     waitMs: WAIT_MS,
+    onlyCluster: name,
     onWait: (holder) => report({ step: "wait", note: `the lease of ${holder} has to run out` }),
     report,
     leftToTarget: (object) => isKubeconfig(object, name),

@@ -4,8 +4,9 @@ import { expectOk, systemClock } from "#base";
 import { latticeClusters, type LatticeCluster } from "#crds";
 import { capiProviders, type KubeObject } from "#kube";
 import { localCluster } from "../../../../test/builders/cell-world.ts";
+import { makeProvisioned } from "../../../../test/builders/move-world.ts";
 import { MIRROR_ANNOTATION, specDigest } from "#controllers";
-import { isDone, isWaiting, PivotWorld, untilView } from "./pivot-world.test-support.ts";
+import { CAPI, isDone, isWaiting, PivotWorld, untilView } from "./pivot-world.test-support.ts";
 
 async function open(): Promise<PivotWorld> {
   const world = await PivotWorld.open();
@@ -74,6 +75,19 @@ test("a plan that is refused has all reasons, changes nothing, and is tried agai
   );
   runner.start(await world.cluster());
   expect((await untilView(runner, isDone)).problem).toBeUndefined();
+});
+
+test("a namespace with a second Cluster is refused, and both stay at the parent", async () => {
+  const world = await open();
+  await makeProvisioned(world.parent.client, "other", 0, CAPI);
+  const before = await world.objects(world.parent);
+  const runner = world.runner();
+  runner.start(await world.cluster());
+  const { problem } = await untilView(runner, isWaiting);
+  expect(problem?.kind).toBe("refused");
+  expect(problem?.message).toContain("Cluster capi-prod/other is in the namespace of Cluster prod; a pivot moves one Cluster");
+  expect([await world.objects(world.parent), await world.objects(world.child)]).toEqual([before, []]);
+  expect(await world.ownership(world.parent)).toEqual({ state: "never-moved" });
 });
 
 test("an agent that cannot prepare its cluster refuses with its own sentence", async () => {

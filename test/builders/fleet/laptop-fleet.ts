@@ -1,0 +1,130 @@
+/** The laptop fleet as a user has it: `lattice up` without flags, its clusters as clients, and whether every one of them owns itself. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { latticeClusters, type LatticeCluster } from "#crds";
+import { capiClusters, fieldAt, findCondition, type KubeObject } from "#kube";
+import type { KubeClient } from "#kube-client";
+import { clientOf } from "./fleet-client.ts";
+import { listedClusters } from "./fleet-process.ts";
+
+export const LAPTOP = ["east", "edge", "mgmt", "west"] as const;
+const ANSWER_WITHIN_MS = 2_000;
+const LOOK_MS = 250;
+
+/** Clients of all clusters of a folder, by name; a kubeconfig that has changed since is read again. */
+export class LaptopClients {
+  readonly #folder: string;
+  readonly #open = new Map<string, { readonly text: string; readonly client: KubeClient }>();
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  async get(name: string): Promise<KubeClient | undefined> {
+    const path = join(this.#folder, "clusters", name, "kubeconfig");
+    const text = textOf(path);
+    if (text === undefined) return undefined;
+    const known = this.#open.get(name);
+    if (known?.text === text) return known.client;
+    await known?.client.close();
+    const client = await clientOf(path);
+    this.#open.set(name, { text, client });
+    return client;
+  }
+
+  async close(): Promise<void> {
+    for (const { client } of this.#open.values()) await client.close();
+  }
+
+  /** Its own LatticeCluster; undefined: it does not answer, or has none. */
+  async own(name: string): Promise<LatticeCluster | undefined> {
+    const found = await (await this.get(name))?.get(latticeClusters, { name }, { timeoutMs: ANSWER_WITHIN_MS });
+    return found?.ok === true ? found.value : undefined;
+  }
+
+  async ownsItself(name: string): Promise<boolean> {
+    const own = await this.own(name);
+    return (
+      own?.status?.phase === "Ready" && own.status.ownedBy === "self" && findCondition(own.status.conditions, "Ready")?.status === "True"
+    );
+  }
+
+  /** The Cluster API object of a cluster in the API server of another one, or of itself. */
+  async capiCluster(server: string, name: string): Promise<KubeObject | undefined> {
+    const key = { namespace: `capi-${name}`, name };
+    const found = await (await this.get(server))?.get<KubeObject>(capiClusters, key, { timeoutMs: ANSWER_WITHIN_MS });
+    return found?.ok === true ? found.value : undefined;
+  }
+
+  /** It has the objects and its controllers act on them. */
+  async isActive(server: string, name: string): Promise<boolean> {
+    const cluster = await this.capiCluster(server, name);
+    return cluster !== undefined && fieldAt(cluster, "spec", "paused") !== true;
+  }
+}
+
+function textOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+/** All clusters of the laptop fleet own themselves, and no other cluster is there. */
+export async function isSettled(folder: string, clients: LaptopClients, names: readonly string[] = LAPTOP): Promise<boolean> {
+  const listed = listedClusters(folder);
+  const isRunning = listed.every(({ state }) => state === "Running");
+  if (
+    !isRunning ||
+    listed
+      .map(({ name }) => name)
+      .toSorted()
+      .join() !== [...names].toSorted().join()
+  )
+    return false;
+  for (const name of names) if (!(await clients.ownsItself(name))) return false;
+  return true;
+}
+
+/**
+ * Looks for a cluster that two API servers act on, until it is stopped. An owner never becomes one again by the same move, so that two active servers
+ * are proven by looking at the first one before and after the second.
+ */
+export class OwnerObserver {
+  readonly wrong: string[] = [];
+  looks = 0;
+  readonly #folder: string;
+  readonly #clients: LaptopClients;
+  readonly #running: Promise<void>;
+  #stopped = false;
+
+  constructor(folder: string, clients: LaptopClients) {
+    this.#folder = folder;
+    this.#clients = clients;
+    this.#running = this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopped) {
+      const servers = listedClusters(this.#folder).map(({ name }) => name);
+      for (const cluster of LAPTOP) for (const first of servers) await this.#look(cluster, first, servers);
+      await wait(LOOK_MS);
+    }
+  }
+
+  async #look(cluster: string, first: string, servers: readonly string[]): Promise<void> {
+    this.looks += 1;
+    if (!(await this.#clients.isActive(first, cluster))) return;
+    for (const second of servers) {
+      if (second === first || !(await this.#clients.isActive(second, cluster))) continue;
+      if (await this.#clients.isActive(first, cluster)) this.wrong.push(`${first} and ${second} both own ${cluster}`);
+    }
+  }
+}
