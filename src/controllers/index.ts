@@ -20,9 +20,7 @@ export {
   type AdoptionState,
 } from "./cluster/adoption.ts";
 export type { CapiView } from "./cluster/capi-view.ts";
-export { bootstrapSecret, kubeconfigSecret } from "./cluster/child-secrets.ts";
 export { createChildNamespace } from "./cluster/commands.ts";
-export { compileChild } from "./cluster/compile-child.ts";
 export { clusterController } from "./cluster/controller.ts";
 export { identityOf, type OwnIdentity } from "./cluster/identity.ts";
 export { CLUSTER_API_ACCOUNT, IDENTITY_CONFIG_MAP, kubeconfigSecretOf, PARENT_CONFIG_SECRET } from "./cluster/names.ts";

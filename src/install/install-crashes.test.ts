@@ -7,7 +7,7 @@ import { seededRandom, sleep, systemClock, type Result } from "#base";
 import type { KubeObject } from "#kube";
 import { chosenPoints } from "../../test/builders/crash-points.ts";
 import { rawCluster } from "../../test/builders/valid-resources.ts";
-import { MortalProcess, type Kill } from "../pivot/mover/move-crashes.test-support.ts";
+import { MortalProcess, type Kill } from "../../test/builders/mortal-process.ts";
 import { InstallWorld, NAME } from "./install-world.test-support.ts";
 import { runInstall, runUninstall, type InstallFailure } from "./run-install.ts";
 

@@ -15,7 +15,8 @@ import { JumpClock } from "../../test/builders/jump-clock.ts";
 import { contentsOf, makeProvisioned, MOVED_KINDS, observeInvariants, startManagementCluster } from "../../test/builders/move-world.ts";
 import { ownershipRecord } from "../../test/builders/reparent-world.ts";
 import { rawCluster } from "../../test/builders/valid-resources.ts";
-import { comparable, type MortalProcess } from "../pivot/mover/move-crashes.test-support.ts";
+import type { MortalProcess } from "../../test/builders/mortal-process.ts";
+import { comparable } from "../pivot/mover/move-crashes.test-support.ts";
 import type { BootstrapHost, ManagementAccess } from "./ports.ts";
 
 export const NAME = "mgmt";

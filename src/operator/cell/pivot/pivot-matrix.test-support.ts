@@ -9,7 +9,8 @@ import { configMaps, serviceAccounts, type KubeObject, type Resource } from "#ku
 import { createKubeClient, type KubeClient } from "#kube-client";
 import { tunnelTransport, type OpenTunnel, type PivotOrder, type TunnelFrames } from "#link";
 import { JumpClock } from "../../../../test/builders/jump-clock.ts";
-import { comparable, MortalProcess, type Kill } from "../../../pivot/mover/move-crashes.test-support.ts";
+import { MortalProcess, type Kill } from "../../../../test/builders/mortal-process.ts";
+import { comparable } from "../../../pivot/mover/move-crashes.test-support.ts";
 import { contentsOf, danglingOwners, observeInvariants } from "../../../../test/builders/move-world.ts";
 import { preparePivot } from "../../agent/prepare-pivot.ts";
 import type { PivotLink } from "./pivot-context.ts";

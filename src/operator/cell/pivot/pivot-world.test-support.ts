@@ -86,7 +86,7 @@ export class PivotWorld {
       random: seededRandom(1),
       logger: silentLogger,
       identity: `cell-${this.#runners.length}`,
-      leaseMs: 1_500,
+      leaseMs: 60_000,
       ...more,
     });
     this.#runners.push(made);
