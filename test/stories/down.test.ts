@@ -25,7 +25,7 @@ type Up = {
 
 /** Starts `lattice up` as a process, and resolves when its output has `sign`. */
 async function startUp(sign: string): Promise<Up> {
-  const child = spawn(process.execPath, [PROGRAM, "up", "--data-dir", folder], { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [PROGRAM, "up", "--clusters", "1", "--data-dir", folder], { stdio: ["ignore", "pipe", "pipe"] });
   children.push(child);
   let output = "";
   const printed = new Promise<void>((resolve) => {

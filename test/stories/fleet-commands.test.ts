@@ -249,7 +249,10 @@ test("of several lattice up that start at the same time exactly one wins", { tim
 
 describe("flags that do not fit", () => {
   test.each([
-    { argv: ["--clusters", "3"], want: "--clusters is for --empty; other clusters than the first one have no services" },
+    {
+      argv: ["--clusters", "3"],
+      want: "--clusters: more than one need --empty; lattice up without both runs a management cluster with children",
+    },
     { argv: ["--empty", "--clusters", "0"], want: '--clusters: "0" is not a number from 1 to 16' },
     { argv: ["--empty", "--clusters", "17"], want: '--clusters: "17" is not a number from 1 to 16' },
     { argv: ["--empty", "--clusters", "two"], want: '--clusters: "two" is not a number from 1 to 16' },

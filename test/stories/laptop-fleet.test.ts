@@ -5,14 +5,13 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { expectOk } from "#base";
+import { expectOk, systemClock } from "#base";
 import { latticeClusters, latticeServices } from "#crds";
 import { secretsByMetadata } from "#kube";
 import { runCli } from "../builders/cli-io.ts";
 import { FleetProcess, fleetFolder, processesOf } from "../builders/fleet/fleet-process.ts";
 import { isSettled, LAPTOP, LaptopClients, OwnerObserver } from "../builders/fleet/laptop-fleet.ts";
 import { killAtRandom } from "../builders/fleet/random-kills.ts";
-import { systemClock } from "#base";
 
 const MAX_PSS = 1.8 * 1024 ** 3;
 
@@ -54,8 +53,8 @@ describe("the laptop fleet", () => {
     expect(readdirSync(join(folder.path, "clusters")).toSorted()).toEqual(LAPTOP);
     expect(fleet.output).toMatch(/mgmt +Pivoting +copying \d+ of \d+ objects/);
     expect(fleet.output).toMatch(/^└─ west +Ready +self +connected +2\/2 +healthy$/m);
-    const mgmt = await clients.get("mgmt");
-    const parent = await mgmt?.get(secretsByMetadata, { namespace: "lattice-system", name: "lattice-parent-config" });
+    const mgmt = await clients.need("mgmt");
+    const parent = await mgmt.get(secretsByMetadata, { namespace: "lattice-system", name: "lattice-parent-config" });
     expect(parent).toMatchObject({ ok: false, error: { kind: "not-found" } });
     expect((await clients.own("mgmt"))?.spec.cellRef).toBeUndefined();
     expect((await clients.own("edge"))?.spec.cellRef).toBe("east");
@@ -68,9 +67,9 @@ describe("the laptop fleet", () => {
       stdout: expect.stringMatching(/^mgmt .*\n├─ east .*\n│ {2}└─ edge .*\n└─ west .*\n4 of 4 clusters are healthy\n$/m) as string,
     });
     expect(await lattice("stop", "mgmt", "--data-dir", folder.path)).toMatchObject({ code: 0 });
-    const west = expectOk(await Promise.resolve({ ok: true as const, value: await clients.get("west") }));
+    const west = await clients.need("west");
     const patch = { spec: { nodes: { workers: 2 } } };
-    expectOk((await west?.patch(latticeClusters, { name: "west" }, { type: "merge", patch })) ?? { ok: false, error: "no client" });
+    expectOk(await west.patch(latticeClusters, { name: "west" }, { type: "merge", patch }));
     await fleet.until("west has three nodes", async () => (await clients.own("west"))?.status?.readyNodes === 3);
     expect(await lattice("tree", "--kubeconfig", kubeconfig())).toMatchObject({
       code: 1,
@@ -91,17 +90,17 @@ describe("the laptop fleet", () => {
     expect(fleet.output).toContain("The clusters start as they were left:");
     expect(await isSettled(folder.path, clients)).toBe(true);
     expect(await identity()).toEqual(before);
-    const services = expectOk((await (await clients.get("west"))?.list(latticeServices)) ?? { ok: false, error: "no client" });
+    const services = expectOk(await (await clients.need("west")).list(latticeServices));
     expect(services.items).toHaveLength(5);
   });
 
   test("a child that is deleted on its parent leaves nothing, and is not created again", { timeout: 300_000 }, async () => {
-    const mgmt = await clients.get("mgmt");
-    expectOk((await mgmt?.delete(latticeClusters, { name: "west" })) ?? { ok: false, error: "no client" });
+    const mgmt = await clients.need("mgmt");
+    expectOk(await mgmt.delete(latticeClusters, { name: "west" }));
     const path = join(folder.path, "clusters", "west");
     await fleet.until("west is gone", async () => {
-      const found = await mgmt?.get(latticeClusters, { name: "west" });
-      return found?.ok === false && found.error.kind === "not-found" && !existsSync(path) && processesOf(path).length === 0;
+      const found = await mgmt.get(latticeClusters, { name: "west" });
+      return !found.ok && found.error.kind === "not-found" && !existsSync(path) && processesOf(path).length === 0;
     });
     expect(await clients.capiCluster("mgmt", "west")).toBeUndefined();
     fleet.signalGroup("SIGINT");

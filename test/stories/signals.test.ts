@@ -38,7 +38,7 @@ const oldNode = () => ({
   LATTICE_CACHE: join(parent, "cache"),
 });
 
-const flags = () => ["--data-dir", folder];
+const flags = () => ["--clusters", "1", "--data-dir", folder];
 const LAUNCHERS = {
   node: () => [process.execPath, PROGRAM, "up", ...flags()],
   lattice: () => [join(projectRoot, "lattice"), "up", ...flags()],

@@ -1,5 +1,5 @@
 /**
- * `npm start`, as a user sees it: a cluster and a shop start, the one closed edge is explained, opening it is shown, Ctrl-C stops it
+ * `lattice up --clusters 1`, as a user sees it: a cluster and a shop start, the one closed edge is explained, opening it is shown, Ctrl-C stops it
  * and the state is kept.
  */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -81,17 +81,20 @@ const catalog = { namespace: "default", name: "catalog" };
 let uid: string | undefined;
 
 test("a cluster starts with the shop, explains the closed edge, and shows when it is open", { timeout: 120_000 }, async () => {
-  const { code, stdout, stderr } = await whileUp(async ({ client, until }) => {
-    uid = expectOk(await client.get(latticeServices, catalog)).metadata.uid;
-    const even = { provider: { type: "docker", kubernetes: { version: "1.36.3" } }, nodes: { controlPlane: 2, workers: 0 } };
-    const cluster = { apiVersion: "lattice.dev/v1alpha1", kind: "LatticeCluster", metadata: { name: "even" }, spec: even };
-    const refused = await client.create(latticeClusters, cluster as never);
-    expect(refused).toMatchObject({ ok: false, error: { kind: "invalid", message: expect.stringContaining("must be odd") as string } });
-    const patch = { spec: { resources: { cart: { direction: "inbound" } } } };
-    expectOk(await client.patch(latticeServices, catalog, { type: "merge", patch }));
-    await until(/shop\/cart -> shop\/catalog {2}open/);
-    await untilNotScheduled({ client, until });
-  });
+  const { code, stdout, stderr } = await whileUp(
+    async ({ client, until }) => {
+      uid = expectOk(await client.get(latticeServices, catalog)).metadata.uid;
+      const even = { provider: { type: "docker", kubernetes: { version: "1.36.3" } }, nodes: { controlPlane: 2, workers: 0 } };
+      const cluster = { apiVersion: "lattice.dev/v1alpha1", kind: "LatticeCluster", metadata: { name: "even" }, spec: even };
+      const refused = await client.create(latticeClusters, cluster as never);
+      expect(refused).toMatchObject({ ok: false, error: { kind: "invalid", message: expect.stringContaining("must be odd") as string } });
+      const patch = { spec: { resources: { cart: { direction: "inbound" } } } };
+      expectOk(await client.patch(latticeServices, catalog, { type: "merge", patch }));
+      await until(/shop\/cart -> shop\/catalog {2}open/);
+      await untilNotScheduled({ client, until });
+    },
+    ["--clusters", "1"],
+  );
   expect(stderr).toBe("");
   expect(code).toBe(0);
   // services are created one after the other, and wait for the services that they call
@@ -113,7 +116,7 @@ test("a cluster starts with the shop, explains the closed edge, and shows when i
   expect(readdirSync(folder).toSorted()).toEqual(["clusters", "fleet.json", "kubeconfig", "lattice-local-cluster"]);
 });
 
-test("it starts again on the same state, with the edge still open", { timeout: 120_000 }, async () => {
+test("a lattice up without flags starts what is in the folder, with the edge still open", { timeout: 120_000 }, async () => {
   const act = async ({ client, until }: Terminal) => {
     expect(expectOk(await client.get(latticeServices, catalog)).metadata.uid).toBe(uid);
     const patch = { spec: { containers: { main: { variables: { OOPS: "${config.nope}" } } } } };

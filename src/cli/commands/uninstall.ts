@@ -10,7 +10,7 @@ export const registerUninstall: RegisterCommand = (program, { io, done }) => {
     description:
       "delete a management cluster: its Cluster API objects are moved back into a bootstrap cluster, which deletes its machines. A cluster with children is refused. Killed at any point, the same command continues. Exit code 0: gone, 1: refused, 2: not finished",
     examples: [
-      { command: "lattice uninstall mgmt --data-dir /tmp/prod", effect: "a cluster on this machine" },
+      { command: "lattice uninstall laptop --data-dir /tmp/prod", effect: "a cluster on this machine" },
       {
         command: "lattice uninstall mgmt --bootstrap-kubeconfig kind.kubeconfig --management-kubeconfig mgmt.kubeconfig",
         effect: "with a cluster that has Cluster API and the provider",

@@ -71,6 +71,10 @@ function ownDeletion(cluster: LatticeCluster, observed: ObservedOwn): ClusterPla
 }
 
 function deletionPlan(cluster: LatticeCluster, observed: ObservedChild): ClusterPlan {
+  const { problem } = observed;
+  // its records say whether the child has registered: without them one that owns itself would be taken for one that was never made
+  if (problem?.reason === "CellStarting")
+    return { apply: [], commands: [], outcome: waiting(problem.reason, CELL_RECHECK_MS, problem.message) };
   const how = childDeletionOf(cluster, observed);
   if (how === "unpivot") return unpivotPlan(cluster, observed);
   const isMarked = cluster.metadata.annotations?.[DELETION_ANNOTATION] !== undefined;

@@ -33,6 +33,13 @@ export class LaptopClients {
     return client;
   }
 
+  /** Of a cluster that exists. */
+  async need(name: string): Promise<KubeClient> {
+    const client = await this.get(name);
+    if (client === undefined) throw new Error(`cluster ${name} has no kubeconfig`);
+    return client;
+  }
+
   async close(): Promise<void> {
     for (const { client } of this.#open.values()) await client.close();
   }

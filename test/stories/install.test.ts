@@ -1,0 +1,70 @@
+/** `lattice install` and `lattice uninstall` with real processes, killed on the way: the same command continues. */
+import { spawn } from "node:child_process";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { afterAll, expect, test } from "vitest";
+import { fleetFolder, listedClusters } from "../builders/fleet/fleet-process.ts";
+import { LaptopClients } from "../builders/fleet/laptop-fleet.ts";
+import { PROGRAM } from "../builders/program.ts";
+
+const folder = fleetFolder();
+const clients = new LaptopClients(folder.path);
+afterAll(async () => {
+  await clients.close();
+  folder.remove();
+}, 60_000);
+
+type Run = { readonly code: number | null; readonly output: string };
+
+/** `killWhen`: SIGKILL as soon as the output matches. */
+async function lattice(argv: readonly string[], killWhen?: RegExp): Promise<Run> {
+  const child = spawn(process.execPath, [PROGRAM, ...argv, "--data-dir", folder.path], { stdio: ["ignore", "pipe", "pipe"] });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream.on("data", (chunk: Buffer) => {
+      output += chunk.toString();
+      if (killWhen?.test(output) === true) child.kill("SIGKILL");
+    });
+  const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
+  return { code, output };
+}
+
+const FILE = "examples/clusters/management.yaml";
+
+test(
+  "an installation that is killed at several steps is continued, and leaves a cluster that owns itself",
+  { timeout: 300_000 },
+  async () => {
+    for (const at of [/becomes a cell/, /creates the management cluster/, /Pivoting/, /forgets its parent/]) {
+      const killed = await lattice(["install", "-f", FILE], at);
+      expect(killed.output).toMatch(at);
+      if (killed.code === 0) break; // it had ended
+      await wait(200);
+    }
+    const done = await lattice(["install", "-f", FILE]);
+    expect(done.output).toContain("laptop is installed, and owns itself");
+    expect(done.code).toBe(0);
+    expect(readdirSync(join(folder.path, "clusters"))).toEqual(["laptop"]);
+    expect(listedClusters(folder.path).map(({ name, parent }) => [name, parent])).toEqual([["laptop", undefined]]);
+    // a second one changes nothing
+    expect((await lattice(["install", "-f", FILE])).code).toBe(0);
+  },
+);
+
+test("another cluster is not installed into the same folder", async () => {
+  const other = await lattice(["uninstall", "prod"]);
+  expect(other).toMatchObject({ code: 2, output: expect.stringContaining("has the management cluster laptop, and not prod") as string });
+});
+
+test("the reverse is killed and continued, too, and leaves nothing", { timeout: 300_000 }, async () => {
+  for (const at of [/a bootstrap cluster is started/, /moved to the bootstrap cluster/]) {
+    expect((await lattice(["uninstall", "laptop"], at)).output).toMatch(at);
+    await wait(200);
+  }
+  const done = await lattice(["uninstall", "laptop"]);
+  expect(done.output).toContain("laptop is gone");
+  expect(done.code).toBe(0);
+  expect(existsSync(join(folder.path, "clusters", "laptop"))).toBe(false);
+  expect(readdirSync(join(folder.path, "clusters"))).toEqual([]);
+});
