@@ -43,7 +43,7 @@ async function run(
   let ended: Result<void, InstallFailure> | undefined;
   const running =
     command === "install"
-      ? runInstall({ ...options, cluster: rawCluster({}, NAME) as KubeObject, beside: [] })
+      ? runInstall({ ...options, cluster: rawCluster({}, NAME) as unknown as KubeObject, beside: [] })
       : runUninstall({ ...options, orphanChildren: false });
   const watching = running.then((result) => (ended = result));
   for (let look = 0; look < MOST_LOOKS && ended === undefined && !process.dead; look += 1) {
