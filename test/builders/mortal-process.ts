@@ -37,8 +37,10 @@ export class MortalProcess {
       ...client,
       get: (...call) => read(() => client.get(...call)),
       list: (...call) => read(() => client.list(...call)),
+      raw: (...call) => read(() => client.raw(...call)),
       create: (...call) => write(() => client.create(...call)),
       update: (...call) => write(() => client.update(...call)),
+      apply: (...call) => write(() => client.apply(...call)),
       patch: (...call) => write(() => client.patch(...call)),
       delete: (...call) => write(() => client.delete(...call)),
     };
