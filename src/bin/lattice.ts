@@ -3,6 +3,7 @@
 import { enableCompileCache } from "node:module";
 import { homedir, hostname } from "node:os";
 import { basename, dirname, join } from "node:path";
+import { askHidden } from "./hidden-input.ts";
 import { StopSignals } from "./stop-signals.ts";
 import { openSupervisorChannel } from "./supervisor-channel.ts";
 
@@ -65,6 +66,7 @@ process.exitCode = await runLattice(process.argv.slice(2), {
   stdout: (text) => write(process.stdout, text),
   stderr: (text) => write(process.stderr, text),
   stdin: readStandardInput,
+  askHidden: process.stdin.isTTY ? (question) => askHidden({ input: process.stdin, output: process.stderr }, question) : undefined,
   nodeVersion: process.versions.node,
   fipsActive: isFipsActive,
   clock: systemClock,

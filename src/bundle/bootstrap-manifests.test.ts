@@ -95,6 +95,18 @@ describe("the stream of a new cluster", () => {
     });
   });
 
+  test("has the bindings that an upgrade by Cluster API wants, equal to those of kubeadm", () => {
+    const bindings = ["kubeadm:cluster-admins", "kubeadm:apiserver-kubelet-client"].map((name) => find("ClusterRoleBinding", name));
+    const of = (role: string, kind: string, name: string) => ({
+      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: role },
+      subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind, name }],
+    });
+    expect(bindings).toMatchObject([
+      of("cluster-admin", "Group", "kubeadm:cluster-admins"),
+      of("system:kubelet-api-admin", "User", "kube-apiserver-kubelet-client"),
+    ]);
+  });
+
   test("has no configuration of a parent without one", () => {
     const { parent: _, ...alone } = input;
     expect(expectOk(bootstrapManifests(alone))).not.toContain("lattice-parent-config");

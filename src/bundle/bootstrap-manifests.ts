@@ -10,8 +10,10 @@ import { formatYamlDocuments, type KubeObject } from "#kube";
 import { bundleError, type BundleError } from "./bundle.ts";
 import type { ClusterBundle } from "./cluster-bundle.ts";
 import { deferCustomObjects } from "./deferred-objects.ts";
+import { kubeadmPermissions } from "./kubeadm-permissions.ts";
 import { completeStreamFault } from "./stream-check.ts";
 import { withWebhookCertificates, type WebhookCertificate } from "./webhook-certificates.ts";
+import { webhookInventoryObjects } from "./webhook-inventory.ts";
 
 const NAMESPACE = "lattice-system";
 const OPERATOR_ACCOUNT = { namespace: NAMESPACE, serviceAccount: "lattice-operator" };
@@ -52,9 +54,11 @@ export function bootstrapManifests(input: BootstrapManifestsInput): Result<strin
   const objects: readonly KubeObject[] = [
     ...latticeKinds.map(({ crd }) => crd()),
     ...operator.rbac,
+    ...kubeadmPermissions,
     identityOf(input.cluster),
     ...(parent === undefined ? [] : [parentConfigOf(parent)]),
-    ...providers.value,
+    ...providers.value.objects,
+    ...webhookInventoryObjects(providers.value.inventory, OPERATOR_ACCOUNT),
     ...bundle.inventory,
     ...(bundle.network?.objects ?? []),
   ];

@@ -8,3 +8,10 @@ export { loadBundle } from "./load-bundle.ts";
 export { makeBundle, type BundleSettings, type ComponentSource, type MadeBundle } from "./make-bundle.ts";
 export { providerInventory, reducedCapiCrds, type ReducedProvider } from "./reduced-capi/index.ts";
 export { webhookCertificateNeeds, type WebhookCertificate, type WebhookCertificateNeed } from "./webhook-certificates.ts";
+export {
+  parseWebhookInventory,
+  WEBHOOK_INVENTORY,
+  webhookInventoryObjects,
+  type WebhookClient,
+  type WebhookInventoryEntry,
+} from "./webhook-inventory.ts";

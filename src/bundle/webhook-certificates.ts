@@ -5,6 +5,7 @@
 import { base64OfText, err, ok, reveal, type Result, type Sensitive } from "#base";
 import { describeObject, field, fieldAt, isJsonObject, keyText, type Json, type KubeObject } from "#kube";
 import type { BundleComponent } from "./bundle.ts";
+import { isClientKind, type WebhookClient, type WebhookInventoryEntry } from "./webhook-inventory.ts";
 
 /** What to issue: a server certificate for these names. */
 export type WebhookCertificateNeed = { readonly namespace: string; readonly secretName: string; readonly dnsNames: readonly string[] };
@@ -19,17 +20,19 @@ export type WebhookCertificate = Pick<WebhookCertificateNeed, "namespace" | "sec
 export function webhookCertificateNeeds(components: readonly BundleComponent[]): readonly WebhookCertificateNeed[] {
   return components.flatMap(({ objects }) =>
     objects.filter(isCertificate).map((object) => {
-      const names = fieldAt(object, "spec", "dnsNames");
-      const dnsNames = Array.isArray(names) ? names.filter((name) => typeof name === "string") : [];
-      return { namespace: object.metadata.namespace ?? "", secretName: secretNameOf(object), dnsNames };
+      return { namespace: object.metadata.namespace ?? "", secretName: secretNameOf(object), dnsNames: dnsNamesOf(object) };
     }),
   );
 }
 
+/** The objects without cert-manager's, and the inventory from which the operator of the cluster renews the certificates. */
+export type CertifiedWebhooks = { readonly objects: readonly KubeObject[]; readonly inventory: readonly WebhookInventoryEntry[] };
+
 export function withWebhookCertificates(
   objects: readonly KubeObject[],
   certificates: readonly WebhookCertificate[],
-): Result<readonly KubeObject[], string> {
+): Result<CertifiedWebhooks, string> {
+  const inventory = inventoryOf(objects);
   const authorities = new Map<string, string>();
   const secrets: KubeObject[] = [];
   for (const object of objects.filter(isCertificate)) {
@@ -45,7 +48,20 @@ export function withWebhookCertificates(
     if (!injected.ok) return injected;
     changed.push(injected.value);
   }
-  return ok([...secrets, ...changed]);
+  return ok({ objects: [...secrets, ...changed], inventory });
+}
+
+function inventoryOf(objects: readonly KubeObject[]): readonly WebhookInventoryEntry[] {
+  return objects.filter(isCertificate).map((certificate) => ({
+    namespace: certificate.metadata.namespace ?? "",
+    secretName: secretNameOf(certificate),
+    dnsNames: dnsNamesOf(certificate),
+    clients: objects.flatMap((object) => clientsIn(object, keyText(certificate.metadata))),
+  }));
+}
+
+function clientsIn({ kind, metadata: { name, annotations } }: KubeObject, certificate: string): readonly WebhookClient[] {
+  return isClientKind(kind) && annotations?.[INJECT] === certificate ? [{ kind, name }] : [];
 }
 
 const INJECT = "cert-manager.io/inject-ca-from";
@@ -85,6 +101,11 @@ function isCertManager({ apiVersion, kind }: KubeObject): boolean {
 
 function isCertificate(object: KubeObject): boolean {
   return isCertManager(object) && object.kind === "Certificate";
+}
+
+function dnsNamesOf(object: KubeObject): readonly string[] {
+  const names = fieldAt(object, "spec", "dnsNames");
+  return Array.isArray(names) ? names.filter((name) => typeof name === "string") : [];
 }
 
 function secretNameOf(object: KubeObject): string {

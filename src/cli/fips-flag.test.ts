@@ -17,6 +17,7 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   diff: ["-f", "x"],
   why: ["a", "b"],
   move: ["--to-kubeconfig", "x"],
+  reparent: ["x", "--to", "x"],
   stop: ["x"],
   start: ["x"],
   patch: ["-f", "x", "-p", "{}"],

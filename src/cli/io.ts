@@ -22,6 +22,8 @@ export type CliIo = {
   readonly stdout: (text: string) => void;
   readonly stderr: (text: string) => void;
   readonly stdin: () => Promise<string>;
+  /** Asks on the terminal without showing what is typed; undefined: the user has ended it. Absent if standard input is no terminal. */
+  readonly askHidden?: ((question: string) => Promise<string | undefined>) | undefined;
   readonly nodeVersion: string;
   /** Whether the FIPS provider does the cryptography of this process. */
   readonly fipsActive: () => boolean;

@@ -25,7 +25,7 @@ export async function findLocalKubeconfig(io: CliIo): Promise<LocalKubeconfig> {
   const folder = nearestFolder(io.cwd);
   if (folder === undefined) return { kind: "none" };
   const file = join(folder, "kubeconfig");
-  const safe = await checkFile(io, { folder, file });
+  const safe = await checkLocalKubeconfig(io, file);
   if (!safe.ok) return { kind: "unsafe", file, why: safe.error };
   const { fleetFolder, runningUp } = await import("#fleet");
   return (await runningUp(fleetFolder(folder))) === undefined ? { kind: "stopped", folder } : { kind: "running", folder, file };
@@ -47,9 +47,9 @@ function infoOf(path: string) {
   return info.ok ? info.value : undefined;
 }
 
-type Place = { readonly folder: string; readonly file: string };
-
-async function checkFile(io: CliIo, { folder, file }: Place): Promise<Result<void, string>> {
+/** The error is why it is not used. */
+export async function checkLocalKubeconfig(io: CliIo, file: string): Promise<Result<void, string>> {
+  const folder = dirname(file);
   const [folderInfo, fileInfo] = [infoOf(folder), infoOf(file)];
   if (folderInfo?.isDirectory() !== true || fileInfo?.isFile() !== true) return err("it is a symbolic link, or in one");
   const { userId } = io;

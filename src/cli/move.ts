@@ -8,6 +8,7 @@ import { abortNamespaceMove, moveNamespace, planNamespaceMove, type MoveFailure,
 import { connect, type Connection } from "./cluster.ts";
 import { parseDurationFlag } from "./duration-flag.ts";
 import { reportFailure, type CommandIo, type ExitCode } from "./io.ts";
+import { reportMoveFailure } from "./move/failure-text.ts";
 import { planJson, planText } from "./move/plan-text.ts";
 import { showProgress } from "./move/progress.ts";
 import { scopeOf } from "./namespace-scope.ts";
@@ -87,12 +88,12 @@ async function moveBetween(io: CommandIo, flags: MoveFlags, { source, target, wa
   if (flags.dryRun === true) return dryRun(io, flags, options);
   const result = flags.abort === true ? await abort(io, flags, options) : await run(io, flags, options);
   progress.end();
-  return result.ok ? 0 : failed(io, flags, result.error);
+  return result.ok ? 0 : reportMoveFailure(io, flags, result.error);
 }
 
 async function dryRun(io: CommandIo, flags: MoveFlags, options: MoveOptions): Promise<ExitCode> {
   const plan = await planNamespaceMove(options);
-  if (!plan.ok) return failed(io, flags, plan.error);
+  if (!plan.ok) return reportMoveFailure(io, flags, plan.error);
   if (flags.output === "json") io.stdout(`${JSON.stringify(planJson(options.namespace, plan.value), null, 2)}\n`);
   else io.stdout(planText(options.namespace, plan.value));
   return plan.value.problems.length === 0 || plan.value.unfinished !== undefined ? 0 : 1;
@@ -121,14 +122,4 @@ function reportText(namespace: string, { id, objects, digest, epoch, stillPaused
   const paused = stillPaused.map((what) => `${what} was paused before the move and still is\n`);
   const seconds = (totalMs / 1_000).toFixed(1);
   return `moved ${objects} objects of namespace ${namespace} in ${seconds} s: epoch ${epoch}, sha256 ${digest.slice(0, 16)}\n${paused.join("")}`;
-}
-
-/** Refusals are answers; everything else means that the command has not ended. */
-function failed(io: CommandIo, flags: MoveFlags, { kind, message, reasons = [] }: MoveFailure): ExitCode {
-  const isAnswer = kind === "refused" || kind === "held";
-  if (flags.output === "json") io.stdout(`${JSON.stringify({ error: kind, message, reasons })}\n`);
-  const others = reasons.slice(1).map((reason) => `  ${reason}\n`);
-  const hint = kind === "failed" || kind === "stopped" ? "; run the same command again to continue" : "";
-  io.stderr(`lattice: ${message}${hint}\n${others.join("")}`);
-  return isAnswer ? 1 : 2;
 }

@@ -34,7 +34,22 @@ const names = parsingProgram()
   .commands.map((command) => command.name())
   .filter((name) => !name.startsWith("__") && !TOOLS.includes(name));
 /** Commands that run until they are stopped, or connect to a cluster. */
-const LIVE = new Set(["up", "down", "stop", "start", "operator", "api-server", "diff", "status", "certs", "move"]);
+const LIVE = new Set([
+  "up",
+  "down",
+  "stop",
+  "start",
+  "operator",
+  "api-server",
+  "diff",
+  "status",
+  "tree",
+  "install",
+  "uninstall",
+  "certs",
+  "move",
+  "reparent",
+]);
 
 test.each([["--version"], ["-V"], ["version"]])("lattice %s prints one line with the version", async (argument) => {
   expect(await runCli([argument])).toEqual({

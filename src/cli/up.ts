@@ -4,11 +4,12 @@
  */
 import { resolve } from "node:path";
 import { createLogger, err, nodeProcesses, ok, PROGRAM_VERSION, type Result } from "#base";
-import { fleetFolder, openFleetFolder, runningUp, type OpenFolder } from "#fleet";
+import { fleetFolder, openFleetFolder, runningUp, type FolderContent, type OpenFolder } from "#fleet";
 import { reportFailure, type CommandIo, type ExitCode } from "./io.ts";
 import { shortPath } from "./short-path.ts";
 import { readOwnServices, type OwnFlags, type OwnServices } from "./up/own-services.ts";
-import { runFleet, MANAGEMENT, type FleetContent } from "./up/run-fleet.ts";
+import { MANAGEMENT } from "./up/laptop-plan.ts";
+import { runFleet, type FleetContent } from "./up/run-fleet.ts";
 
 export type UpFlags = OwnFlags & {
   readonly dataDir: string;
@@ -30,12 +31,37 @@ export async function up(io: CommandIo, flags: UpFlags): Promise<ExitCode> {
   const own = await chooseServices(io, flags);
   if (typeof own === "number") return own;
   const { clock, signal } = io;
-  const empty = flags.empty === true;
-  const opened = await openFleetFolder({ path, cluster: MANAGEMENT, empty, clock, signal, processes: nodeProcesses });
+  const opened = await openFleetFolder({ path, cluster: MANAGEMENT, content: contentOf(flags), clock, signal, processes: nodeProcesses });
   // a signal cancels what is under way
   if (!opened.ok) return signal.aborted ? 0 : reportFailure(io, opened.error);
-  const content: FleetContent = own ?? (empty || opened.value.empty ? "empty" : "shop");
+  const isMade = opened.value.content === "laptop" || opened.value.content === "installed";
+  const misplaced = isMade ? flagForOtherContent(flags) : undefined;
+  if (misplaced !== undefined) {
+    opened.value.close();
+    return reportFailure(
+      io,
+      `${path} has a management cluster with children, which start as they are; leave out ${misplaced}, or choose another folder with --data-dir`,
+    );
+  }
+  const content: FleetContent = own ?? chosenContent(opened.value.content, flags);
   return upIn(io, opened.value, { content, clusters: count.value, cell: flags.cell === true, repair: flags.repair === true });
+}
+
+/** Of a new folder. */
+function contentOf(flags: UpFlags): FolderContent {
+  if (flags.empty === true) return "empty";
+  return flagForOtherContent(flags) === undefined ? "laptop" : "services";
+}
+
+/** A flag that is not for the laptop fleet. */
+function flagForOtherContent({ empty, clusters, cell, filename }: UpFlags): string | undefined {
+  const given = { "--empty": empty === true, "--clusters": clusters !== undefined, "--cell": cell === true, "-f": filename !== undefined };
+  return Object.entries(given).find(([, isGiven]) => isGiven)?.[0];
+}
+
+function chosenContent(content: FolderContent, { empty }: UpFlags): FleetContent {
+  if (content === "laptop" || content === "installed") return content;
+  return empty === true || content === "empty" ? "empty" : "shop";
 }
 
 type Start = { readonly content: FleetContent; readonly clusters: number; readonly cell: boolean; readonly repair: boolean };
@@ -68,7 +94,8 @@ function describeFolder(io: CommandIo, { folder, migrated, ended }: OpenFolder):
 function parseClusters({ clusters, empty, filename }: UpFlags): Result<number, string> {
   if (empty === true && filename !== undefined) return err("--empty runs clusters without services; leave out --empty or -f");
   if (clusters === undefined) return ok(1);
-  if (empty !== true) return err("--clusters is for --empty; other clusters than the first one have no services");
+  if (empty !== true && clusters !== "1")
+    return err("--clusters: more than one need --empty; lattice up without both runs a management cluster with children");
   const count = /^[0-9]{1,3}$/.test(clusters) ? Number(clusters) : 0;
   return count >= 1 && count <= MAX_CLUSTERS ? ok(count) : err(`--clusters: "${clusters}" is not a number from 1 to ${MAX_CLUSTERS}`);
 }

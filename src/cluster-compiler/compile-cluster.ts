@@ -17,6 +17,7 @@ import { clusterObject, referenceTo } from "./objects.ts";
 import { workerPools } from "./pools.ts";
 import { providerParts } from "./providers/index.ts";
 import type { MachineRole, ProviderParts } from "./providers/provider.ts";
+import { stagesOf } from "./stages.ts";
 import { parseKubernetesVersion } from "./versions.ts";
 
 export function compileCluster(
@@ -43,31 +44,52 @@ function contextOf({ metadata: { name }, spec }: LatticeCluster, version: string
 }
 
 function assemble(cluster: LatticeCluster, context: ClusterContext, parts: ProviderParts, settings: ClusterSettingsInput): CompiledCluster {
-  const machine = machineTemplate(context, parts, controlPlaneName(context.name), { role: "control-plane" });
-  const pools = context.pools.map((pool) => ({
+  const stages = stagesOf(cluster, context, settings.existing);
+  const control = stages.controlPlane.machine ?? machineTemplate(context, parts, controlPlaneName(context.name), { role: "control-plane" });
+  const pools = stages.pools.map(({ pool, stage }) => ({
     pool,
-    machine: machineTemplate(context, parts, pool.name, { role: "worker", pool }),
-    config: compilePoolConfig(context, pool, parts),
+    version: stage.version,
+    machine: stage.machine ?? machineTemplate(context, parts, pool.name, { role: "worker", pool }),
+    config: stage.config ?? compilePoolConfig(context, pool, parts),
   }));
-  const templates = [machine, ...pools.map((pool) => pool.machine), ...pools.map(({ config }) => config)];
+  // those that are in use already are not applied: their content is that of an earlier spec
+  const templates = [control, ...pools.map(({ machine }) => machine), ...pools.map(({ config }) => config)].filter(isObject);
   const head = [
     clusterObject(namespaces, context, { name: context.namespace }),
     ...parts.credentials,
     parts.infrastructure.object,
     compileCapiCluster(context, parts),
     ...templates,
-    compileControlPlane({ cluster, context, parts, settings, template: machine.metadata.name }),
+    compileControlPlane({ cluster, context, parts, settings, template: nameOf(control), version: stages.controlPlane.version }),
   ];
-  const checks = [compileControlPlaneCheck(context), ...context.pools.map((pool) => compilePoolCheck(context, pool))];
+  const checks = [compileControlPlaneCheck(context), ...pools.map(({ pool }) => compilePoolCheck(context, pool))];
   const wanted: readonly WantedClusterObject[] = [
     ...head.map((object) => ({ object })),
-    ...pools.map(({ pool, machine: { metadata }, config }) =>
-      compilePool({ cluster, context, parts, pool, templates: { machine: metadata.name, config: config.metadata.name } }),
+    ...pools.map(({ pool, machine, config, version }) =>
+      compilePool({ cluster, context, parts, pool, version, templates: { machine: nameOf(machine), config: nameOf(config) } }),
     ),
     ...checks.map((object) => ({ object })),
   ];
-  const names = templates.map(({ metadata }) => metadata.name);
-  return { namespace: context.namespace, objects: wanted.map(atCreation), wanted, once: wanted.flatMap(onceFields), templates: names };
+  return {
+    namespace: context.namespace,
+    objects: wanted.map(atCreation),
+    wanted,
+    once: wanted.flatMap(onceFields),
+    templates: templates.map(nameOf),
+    ...(stages.progress === undefined ? {} : { upgrade: stages.progress }),
+    later: stages.later.map(({ name }) => name),
+  };
+}
+
+/** A template, or the name of one that exists. */
+type Template = KubeObject | string;
+
+function isObject(template: Template): template is KubeObject {
+  return typeof template !== "string";
+}
+
+function nameOf(template: Template): string {
+  return typeof template === "string" ? template : template.metadata.name;
 }
 
 function machineTemplate(context: ClusterContext, parts: ProviderParts, owner: string, role: MachineRole): KubeObject {

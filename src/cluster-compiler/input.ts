@@ -21,6 +21,10 @@ export type ClusterSettingsInput = {
      * replace all control-plane machines. Its version is the one that an upgrade starts from.
      */
     readonly controlPlane?: KubeObject;
+    /** The MachineDeployments. With them an upgrade is staged; without them all pools are compiled with the version of the spec. */
+    readonly pools?: readonly KubeObject[];
+    /** The Machines, by whose versions a pool is complete. */
+    readonly machines?: readonly KubeObject[];
   };
   /** The address of the API server for providers that do not choose one (local, docker in memory). Absent: one where nothing listens. */
   readonly controlPlaneEndpoint?: { readonly host: string; readonly port: number };
@@ -48,6 +52,10 @@ export type CompiledCluster = {
   readonly once: readonly OnceFields[];
   /** Names of all templates: of machines and of kubeadm configs. */
   readonly templates: readonly string[];
+  /** What an upgrade does now, and what waits for it; absent: everything has the version of the spec. */
+  readonly upgrade?: string;
+  /** Names of MachineDeployments that are created after the control plane has the version of the spec. */
+  readonly later: readonly string[];
 };
 
 /** A pool of workers with its defaults. */

@@ -19,15 +19,16 @@ type ControlPlaneInput = {
   readonly settings: ClusterSettingsInput;
   /** Name of the machine template. */
   readonly template: string;
+  readonly version: string;
 };
 
-export function compileControlPlane({ cluster, context, parts, settings, template }: ControlPlaneInput): KubeObject {
+export function compileControlPlane({ cluster, context, parts, settings, template, version }: ControlPlaneInput): KubeObject {
   const { nodes, upgrade } = cluster.spec;
   return clusterObject(kubeadmControlPlanes, context, {
     name: controlPlaneName(context.name),
     spec: {
       replicas: nodes.controlPlane,
-      version: context.version,
+      version,
       machineTemplate: { spec: { infrastructureRef: referenceTo(parts.machines, template), ...drainOf(upgrade) } },
       kubeadmConfigSpec: {
         clusterConfiguration: {

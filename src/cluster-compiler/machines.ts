@@ -17,10 +17,11 @@ type PoolInput = {
   readonly pool: WorkerPool;
   /** Names of the templates of the machines and of their kubeadm config. */
   readonly templates: { readonly machine: string; readonly config: string };
+  readonly version: string;
 };
 
 /** The replicas of a pool with bounds belong to the autoscaler once they are written. */
-export function compilePool({ cluster, context, parts, pool, templates }: PoolInput): WantedClusterObject {
+export function compilePool({ cluster, context, parts, pool, templates, version }: PoolInput): WantedClusterObject {
   const { bounds, replicas } = pool;
   const spec: JsonObject = {
     clusterName: context.name,
@@ -31,7 +32,7 @@ export function compilePool({ cluster, context, parts, pool, templates }: PoolIn
     template: {
       spec: {
         clusterName: context.name,
-        version: context.version,
+        version,
         bootstrap: { configRef: referenceTo(kubeadmConfigTemplates, templates.config) },
         infrastructureRef: referenceTo(parts.machines, templates.machine),
         ...drainOf(cluster.spec.upgrade),

@@ -57,6 +57,13 @@ export function checkVersionChange(from: string, to: string): Result<void, Clust
   return err({ reason: "VersionSkipped", path: VERSION_PATH, message });
 }
 
+/** Oldest first; texts that are no versions last. */
+export function compareVersionTexts(a: string, b: string): number {
+  const [left, right] = [parseKubernetesVersion(a), parseKubernetesVersion(b)];
+  if (left.ok && right.ok) return compareVersions(left.value, right.value);
+  return Number(right.ok) - Number(left.ok);
+}
+
 function compareVersions(a: KubernetesVersion, b: KubernetesVersion): number {
   return a.minor - b.minor || a.patch - b.patch || comparePrereleases(a.prerelease, b.prerelease);
 }

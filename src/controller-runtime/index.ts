@@ -78,7 +78,7 @@ export type { ManagerRole } from "./roles/manager-role.ts";
 export { bindController, type BoundController } from "./pass.ts";
 export { WorkQueue, type WorkQueueOptions } from "./queue/work-queue.ts";
 export { TokenBucket, type Rate } from "./queue/token-bucket.ts";
-export { rbacFor, type PartDeclaration, type RbacRule, type RbacOptions } from "./rbac.ts";
+export { rbacFor, rbacForAccount, type AccountOptions, type PartDeclaration, type RbacRule, type RbacOptions } from "./rbac.ts";
 export { type RunnerLimits } from "./runner.ts";
 export { isDefinedKind, type ManagerScope } from "./scope.ts";
 export { safeText } from "./safe-text.ts";

@@ -61,6 +61,18 @@ export function rbacFor(parts: readonly PartDeclaration[], options: RbacOptions)
   ];
 }
 
+export type AccountOptions = Pick<RbacOptions, "name" | "namespace" | "clusterName"> & {
+  readonly needs: readonly Need[];
+  readonly paths: readonly string[];
+};
+
+/** A ServiceAccount with permissions in the whole cluster, for another program than the operator. */
+export function rbacForAccount({ needs, paths, ...options }: AccountOptions): readonly KubeObject[] {
+  const { name, namespace } = options;
+  const account = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name, namespace } };
+  return [account, ...grant({ rules: needs.map(ruleOf), paths }, undefined, options)];
+}
+
 type Granted = { readonly rules: readonly RbacRule[]; readonly paths: readonly string[] };
 
 /** A role and its binding, in a namespace or for the whole cluster. */
@@ -149,9 +161,9 @@ function needsOfService({ reads = [], permissions = [] }: LeaderServiceDeclarati
   return [...reads.map((resource) => ({ resource, verbs: WATCH })), ...permissions];
 }
 
-function ruleOf({ resource, subresource, verbs }: Need): RbacRule {
+function ruleOf({ resource, subresource, verbs, names }: Need): RbacRule {
   const name = subresource === undefined ? resource.plural : `${resource.plural}/${subresource}`;
-  return { apiGroups: [resource.group], resources: [name], verbs };
+  return { apiGroups: [resource.group], resources: [name], verbs, ...(names === undefined ? {} : { resourceNames: names }) };
 }
 
 /** One line per resource with all its verbs, then one rule per group and set of verbs. */

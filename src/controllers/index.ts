@@ -11,12 +11,21 @@ export type { ServiceShared } from "./service/commands.ts";
 export { CompileRecords } from "./service/compile-records.ts";
 export { HASH_KEY_SECRET } from "./world/config-hash-key.ts";
 export { FollowedWorld, type AffectedKeys, type FollowedWorldOptions } from "./world/followed-world.ts";
+export {
+  ADOPTED_ANNOTATION,
+  adoptedCluster,
+  adoptionSecretOf,
+  adoptionStep,
+  OFFER_EXPIRES_ANNOTATION,
+  type AdoptionState,
+} from "./cluster/adoption.ts";
 export type { CapiView } from "./cluster/capi-view.ts";
 export { bootstrapSecret, kubeconfigSecret } from "./cluster/child-secrets.ts";
+export { createChildNamespace } from "./cluster/commands.ts";
 export { compileChild } from "./cluster/compile-child.ts";
 export { clusterController } from "./cluster/controller.ts";
 export { identityOf, type OwnIdentity } from "./cluster/identity.ts";
-export { IDENTITY_CONFIG_MAP, PARENT_CONFIG_SECRET } from "./cluster/names.ts";
+export { CLUSTER_API_ACCOUNT, IDENTITY_CONFIG_MAP, kubeconfigSecretOf, PARENT_CONFIG_SECRET } from "./cluster/names.ts";
 export type { ClusterShared } from "./cluster/observe.ts";
 export type { CellView, ObservedChild } from "./cluster/observed.ts";
 export {
@@ -25,9 +34,16 @@ export {
   type ChildAccessRecords,
   type ChildAgent,
   type ChildLink,
+  type ChildPivots,
   type ChildTokens,
+  type PivotProblem,
+  type PivotView,
   type RunningCell,
 } from "./cluster/ports.ts";
+export { PIVOT_ANNOTATION, pivotRequestOf } from "./cluster/pivot-request.ts";
+export { isKubeconfigDue, writeOwnKubeconfig, type OwnApiServer } from "./cluster/own-kubeconfig.ts";
+export { tracesIn } from "./cluster/own-management.ts";
 export { CLUSTER_REASONS } from "./cluster/reasons.ts";
+export { mirrorAnnotation, MIRROR_ANNOTATION, specDigest, specMirrorOf } from "./cluster/spec-mirror.ts";
 export { selfManagerController } from "./cluster/self-manager.ts";
 export { UplinkSlot, type ParentUplink } from "./cluster/uplink.ts";

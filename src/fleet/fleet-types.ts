@@ -65,6 +65,8 @@ export type ClusterView = {
   /** The port of its API server was taken; the kubeconfig has the new one. */
   readonly movedPort?: { readonly from: number; readonly to: number } | undefined;
   readonly operators: readonly OperatorProcess[];
+  /** It is made of machines: its owner adds and removes it. */
+  readonly bare?: boolean | undefined;
 };
 
 /** `identity`: the text of `ProcessTable.identify`. */
@@ -73,8 +75,10 @@ export type FleetProcess = { readonly pid: number; readonly identity: string };
 export type FleetOptions = {
   readonly folder: FleetFolder;
   readonly program: LatticeProgram;
-  /** The first one is the management cluster. Clusters that are in the folder from an earlier run are started too. */
+  /** Clusters that are in the folder from an earlier run are started too. */
   readonly clusters: readonly FleetCluster[];
+  /** Its kubeconfig is that of the folder, once it runs. Absent: the first one of `clusters`. */
+  readonly management?: string | undefined;
   /** Start with the intact part of damaged data. */
   readonly repair: boolean;
   readonly clock: Clock;
@@ -95,6 +99,10 @@ export type Fleet = {
   readonly clusters: () => readonly ClusterView[];
   /** Resolves when the API server accepts requests; an error when it cannot start, or after the signal. */
   readonly untilRunning: (name: string, signal: AbortSignal) => Promise<Result<ClusterView, string>>;
+  /** Starts a cluster that is not made of machines, and waits until it runs. One that exists already is not changed. */
+  readonly add: (cluster: FleetCluster) => Promise<Result<ClusterView, string>>;
+  /** Ends its processes and deletes its folder. Its children have no parent afterwards. Not for clusters that are made of machines. */
+  readonly remove: (name: string) => Promise<Result<void, string>>;
   /** Ends the processes of a cluster; it stays stopped until `start`. The value is a sentence for the user. */
   readonly stop: (name: string) => Promise<Result<string, string>>;
   /** Resolves when the cluster runs again, with the same kubeconfig. */

@@ -9,6 +9,7 @@ export type {
   AgentReport,
   AgentTransport,
   OrderResult,
+  PivotOrder,
 } from "./agent/agent-types.ts";
 export { AgentSessions } from "./cell/agent-sessions.ts";
 export { startCellLink } from "./cell/start-cell-link.ts";
@@ -33,6 +34,7 @@ export {
   requestThroughTunnel,
   refuseTunnel,
   serveTunnel,
+  tunnelTransport,
   type OpenTunnel,
   type TunnelAnswer,
   type TunnelConnections,

@@ -1,5 +1,5 @@
 /**
- * The parts of an operator that are about clusters: the cluster controller and deferred objects, which always run, and the roles cell, agent and
+ * The parts of an operator that are about clusters: the cluster controller, deferred objects and certificates of webhooks, which always run, and the roles cell, agent and
  * self-manager.
  */
 import type { Metrics, Result } from "#base";
@@ -12,6 +12,7 @@ import { agentService, bindAgentService } from "./agent/agent-service.ts";
 import { bindCellService, cellService } from "./cell/cell-service.ts";
 import { bindDeferredObjects, deferredObjectsService } from "./deferred-objects.ts";
 import type { OperatorPart } from "./parts.ts";
+import { bindWebhookRenewal, webhookRenewalService } from "./webhooks/webhook-renewal-service.ts";
 
 export type ClusterPartsOptions = {
   readonly shared: ClusterShared;
@@ -21,11 +22,14 @@ export type ClusterPartsOptions = {
   readonly childOperator: { readonly rbac: readonly KubeObject[]; readonly deployment: Deployment };
   readonly bundle: Bundle | undefined;
   readonly apiServer: Result<TunnelTarget, string> | undefined;
+  /** Of the Lease of a move of Cluster API objects. */
+  readonly leaseMs: number;
 };
 
 /** What the controller and the roles share. */
-export function clusterState(home: string): ClusterShared {
-  return { home, cell: new CellSlot(), uplink: new UplinkSlot() };
+export function clusterState(home: string, apiServer?: ClusterPartsOptions["apiServer"]): ClusterShared {
+  const server = apiServer?.ok === true ? { apiServer: { url: apiServer.value.url, ca: apiServer.value.ca } } : {};
+  return { home, cell: new CellSlot(), uplink: new UplinkSlot(), ...server };
 }
 
 export const clusterDeclarations: readonly PartDeclaration[] = [
@@ -34,6 +38,7 @@ export const clusterDeclarations: readonly PartDeclaration[] = [
   cellService,
   agentService,
   deferredObjectsService,
+  webhookRenewalService,
 ];
 
 /** Those with a role are stopped until the cluster has what they need. */
@@ -41,6 +46,7 @@ export function clusterRoles({ shared, ...options }: ClusterPartsOptions): reado
   const { home, cell: slot, uplink } = shared;
   return [
     { name: "deferred-objects", services: [bindDeferredObjects({ home })] },
+    { name: "webhook-renewal", services: [bindWebhookRenewal({ home })] },
     { name: "cell", role: "stopped", services: [bindCellService({ ...options, home, slot })] },
     { name: "agent", role: "stopped", services: [bindAgentService({ ...options, home, uplink })] },
     { name: "self-manager", role: "stopped", controllers: [bindController(selfManagerController, { home })] },

@@ -1,7 +1,16 @@
 /** The controllers of this release as a static list: the manager runs them, and RBAC is computed from their declarations. */
-import { bindController, rbacFor, type BoundController, type ManagerScope, type PartDeclaration, type RbacRule } from "#controller-runtime";
+import {
+  bindController,
+  rbacFor,
+  rbacForAccount,
+  type BoundController,
+  type ManagerScope,
+  type PartDeclaration,
+  type RbacRule,
+} from "#controller-runtime";
 import {
   acceptanceController,
+  CLUSTER_API_ACCOUNT,
   clusterController,
   CompileRecords,
   environmentController,
@@ -15,6 +24,7 @@ import {
 } from "#controllers";
 import { latticeKinds, type LatticeObject } from "#crds";
 import { configMaps, type KubeObject } from "#kube";
+import { CLUSTER_API_PATHS, CLUSTER_API_PERMISSIONS } from "./agent/cluster-api-permissions.ts";
 import { clusterDeclarations, clusterState } from "./cluster-parts.ts";
 import { leaderLabelService } from "./leader-label.ts";
 
@@ -94,5 +104,15 @@ export function operatorRbac(
   const reach = { home: namespace, namespaces };
   const clusterName = namespace === OPERATOR_NAMESPACE ? OPERATOR_NAME : `${OPERATOR_NAME}-${namespace}`;
   const options = { name: OPERATOR_NAME, namespace, clusterName, scope: operatorScope(reach), homeRules: HASH_KEY_RULES };
-  return [home, ...rbacFor([...operatorDeclarations(reach), ...more], options)];
+  return [
+    home,
+    ...rbacFor([...operatorDeclarations(reach), ...more], options),
+    ...(namespaces === undefined ? clusterApiAccount(namespace) : []),
+  ];
+}
+
+/** The account with which Cluster API reaches a cluster that owns itself. Its permissions are those that the parent's Cluster API has there before. */
+function clusterApiAccount(namespace: string): readonly KubeObject[] {
+  const clusterName = namespace === OPERATOR_NAMESPACE ? CLUSTER_API_ACCOUNT : `${CLUSTER_API_ACCOUNT}-${namespace}`;
+  return rbacForAccount({ name: CLUSTER_API_ACCOUNT, namespace, clusterName, needs: CLUSTER_API_PERMISSIONS, paths: CLUSTER_API_PATHS });
 }

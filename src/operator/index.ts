@@ -1,3 +1,4 @@
+export { AGENT_CERTIFICATE_SECRET } from "./agent/certificate-secret.ts";
 export { postForCertificate } from "./agent/bootstrap-client.ts";
 export { CELL_AUTHORITY_SECRET } from "./cell/authority-secret.ts";
 export { cellSigner } from "./cell/cell-signer.ts";

@@ -187,6 +187,9 @@ describe("operatorRbac", () => {
       "ClusterRoleBinding",
       "Role",
       "RoleBinding",
+      "ServiceAccount",
+      "ClusterRole",
+      "ClusterRoleBinding",
     ]);
   });
 });

@@ -8,7 +8,7 @@
 import { randomBytes as secureRandomBytes } from "node:crypto";
 import { map, PROGRAM_VERSION, type Clock, type Logger, type MetricsRegistry, type Result, type Tracer } from "#base";
 import type { Bundle } from "#bundle";
-import { createManager, type LeaseTimes, type ControllerManager, type RunnerLimits } from "#controller-runtime";
+import { createManager, DEFAULT_LEASE_TIMES, type LeaseTimes, type ControllerManager, type RunnerLimits } from "#controller-runtime";
 import { FollowedWorld, type ClusterShared, type FollowedWorldOptions } from "#controllers";
 import type { KubeClient } from "#kube-client";
 import type { TunnelTarget } from "#link";
@@ -102,7 +102,7 @@ function managerFor(config: OperatorConfig, dependencies: OperatorDependencies):
   const followed = new FollowedWorld({ namespace, namespaces, allowUnprotected, randomBytes, settings: services, logger });
   if (namespaces !== undefined) logger.info("works in some namespaces only", { namespaces, unhandled: unhandledKinds(followed.reach) });
   const lease = { namespace, name: OPERATOR_NAME, ...(leaseTimes === undefined ? {} : { times: leaseTimes }) };
-  const clusters = clusterState(namespace);
+  const clusters = clusterState(namespace, dependencies.apiServer);
   const managed = managedBy([...parts, ...(namespaces === undefined ? rolesOfCluster(config, dependencies, clusters) : [])]);
   const manager = createManager({
     ...dependencies,
@@ -119,10 +119,14 @@ function managerFor(config: OperatorConfig, dependencies: OperatorDependencies):
 }
 
 /** Roles of this cluster among others: they follow its LatticeCluster and its parent. */
-function rolesOfCluster({ bundle }: OperatorConfig, dependencies: OperatorDependencies, shared: ClusterShared): readonly OperatorPart[] {
+function rolesOfCluster(
+  { bundle, leaseTimes = DEFAULT_LEASE_TIMES }: OperatorConfig,
+  dependencies: OperatorDependencies,
+  shared: ClusterShared,
+): readonly OperatorPart[] {
   const { random, metrics, apiServer, randomBytes = secureRandomBytes } = dependencies;
   const childOperator = { rbac: operatorRbac(), deployment: operatorDeployment({ version: PROGRAM_VERSION }) };
-  return clusterRoles({ shared, random, randomBytes, metrics, childOperator, bundle, apiServer });
+  return clusterRoles({ shared, random, randomBytes, metrics, childOperator, bundle, apiServer, leaseMs: leaseTimes.leaseDurationMs });
 }
 
 /** Health is closed last: it is served until the process ends. */

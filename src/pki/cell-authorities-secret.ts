@@ -1,9 +1,9 @@
 /**
- * The data of Secret `lattice-cell-ca`: for each authority a certificate and a key, the cell's name, and the time of the last retirement.
+ * The data of Secret `lattice-cell-ca`, and of others with authorities: for each authority a certificate and a key, the cell's name, and the time of the last retirement.
  *
  * Values are base64, as in `data` of a Secret. The result of `authoritiesToSecret` is Sensitive: it contains the keys of the cell.
  */
-import { andThen, base64OfText, bytesOfBase64, err, ok, reveal, sensitive, textOfBytes, type Result, type Sensitive } from "#base";
+import { andThen, base64OfText, bytesOfBase64, err, mapErr, ok, reveal, sensitive, textOfBytes, type Result, type Sensitive } from "#base";
 import type { CellAuthorities } from "./cell-authorities.ts";
 import { loadCertificateAuthority, type CertificateAuthority } from "./certificate.ts";
 import type { PkiError } from "./key-pair.ts";
@@ -25,7 +25,11 @@ function pairTexts(name: string, { certificate, key }: CertificateAuthority): [s
 }
 
 /** An error names the key of the Secret that is wrong, never a value. */
-export function authoritiesFromSecret(data: SecretData): Result<CellAuthorities, PkiError> {
+export function authoritiesFromSecret(data: SecretData, secret = "lattice-cell-ca"): Result<CellAuthorities, PkiError> {
+  return mapErr(readAuthorities(data), ({ kind, message }) => ({ kind, message: `Secret ${secret}, ${message}` }));
+}
+
+function readAuthorities(data: SecretData): Result<CellAuthorities, PkiError> {
   const texts = decode(data);
   if (!texts.ok) return texts;
   const cell = texts.value.get("cell");
@@ -59,7 +63,7 @@ function readAuthority(texts: ReadonlyMap<string, string>, name: string): Result
   if (certificate === undefined && key === undefined) return ok(undefined);
   if (certificate === undefined || key === undefined) return missing(certificate === undefined ? `${name}.crt` : `${name}.key`);
   const loaded = loadCertificateAuthority({ certificate, key: sensitive(key) }, "P-384");
-  return loaded.ok ? loaded : err({ kind: loaded.error.kind, message: `Secret lattice-cell-ca, ${name}: ${loaded.error.message}` });
+  return loaded.ok ? loaded : err({ kind: loaded.error.kind, message: `${name}: ${loaded.error.message}` });
 }
 
 function missing(key: string): Result<never, PkiError> {
@@ -67,5 +71,5 @@ function missing(key: string): Result<never, PkiError> {
 }
 
 function invalid(message: string): Result<never, PkiError> {
-  return err({ kind: "invalid-request", message: `Secret lattice-cell-ca, ${message}` });
+  return err({ kind: "invalid-request", message });
 }

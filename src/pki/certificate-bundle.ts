@@ -16,6 +16,20 @@ export function combineBundles(first: string, second: string, now: number): Resu
   );
 }
 
+/** Whether every certificate of `part` is in the bundle. A bundle that is not readable includes none. */
+export function bundleIncludes(bundle: string, part: string): boolean {
+  const [whole, wanted] = [readBundle(bundle), readBundle(part)];
+  if (!whole.ok || !wanted.ok) return false;
+  const present = new Set(whole.value.map(({ fingerprint256 }) => fingerprint256));
+  return wanted.value.every(({ fingerprint256 }) => present.has(fingerprint256));
+}
+
+/** The certificates of a bundle; none of one that is not readable. */
+export function bundleCertificates(bundle: string): readonly X509Certificate[] {
+  const read = readBundle(bundle);
+  return read.ok ? read.value : [];
+}
+
 function readBundle(text: string): Result<readonly X509Certificate[], PkiError> {
   const certificates: X509Certificate[] = [];
   for (let begin = text.indexOf(BEGIN); begin >= 0; begin = text.indexOf(BEGIN, begin)) {

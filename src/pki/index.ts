@@ -40,5 +40,14 @@ export { readCsr, type CsrContent, type CsrLimits } from "./read-csr.ts";
 export { readPrivateFile, type PrivateFileOptions } from "./read-private-file.ts";
 export { signRenewal, verifyRenewal, type RenewalCheck, type RenewalError, type VerifiedRenewal } from "./renewal.ts";
 export { parseRenewalRequest, type AgentRenewalRequest } from "./renewal-request.ts";
+export { openStream, sealStream, type ByteSource, type SealSecret } from "./sealed-file.ts";
 export { createSigningKey, loadSigningKey, type PublicJwk, type SigningKey } from "./signing-key.ts";
 export type { Usage } from "./x509.ts";
+export {
+  decideWebhookRenewal,
+  isDeliveredDue,
+  issueWebhookCertificate,
+  WEBHOOK_CERTIFICATE_LIFE,
+  type WebhookRenewal,
+  type WebhookTrustState,
+} from "./webhook-renewal.ts";

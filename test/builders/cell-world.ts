@@ -11,7 +11,9 @@ import {
   type ChildAccess,
   type ChildAccessRecords,
   type ChildAgent,
+  type ChildPivots,
   type ClusterShared,
+  type PivotView,
 } from "#controllers";
 import { latticeClusterKind, latticeClusters, type LatticeCluster } from "#crds";
 import { startEmbeddedCluster, type FixtureObject } from "#embedded-cluster";
@@ -58,6 +60,11 @@ export class FakeAccess implements ChildAccessRecords {
     return Promise.resolve(ok({ bootstrap: sensitive(`bootstrap-${this.issued}`), proxy: sensitive(`proxy-${this.issued}`) }));
   };
 
+  issueProxyToken = () => {
+    this.issued += 1;
+    return Promise.resolve(ok(sensitive(`proxy-${this.issued}`)));
+  };
+
   extend = (cluster: string, expiresAt: number) => {
     const record = this.records.get(cluster);
     if (record !== undefined) this.records.set(cluster, { ...record, expiresAt });
@@ -90,12 +97,39 @@ export class FakeLink {
   }
 }
 
+/** Moves that a test ends. */
+export class FakePivots implements ChildPivots {
+  readonly views = new Map<string, PivotView>();
+  readonly asked: string[] = [];
+  readonly #listeners = new Set<(cluster: string) => void>();
+
+  view = (cluster: string) => this.views.get(cluster);
+  start = ({ metadata: { name } }: LatticeCluster) => void this.asked.push(`start ${name}`);
+  abort = ({ metadata: { name } }: LatticeCluster) => void this.asked.push(`abort ${name}`);
+  unpivot = ({ metadata: { name } }: LatticeCluster) => void this.asked.push(`unpivot ${name}`);
+  mirror = (cluster: string) => void this.asked.push(`mirror ${cluster}`);
+  forget = (cluster: string) => void this.views.delete(cluster);
+
+  subscribe = (listener: (cluster: string) => void) => {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  };
+
+  set(cluster: string, view: PivotView): void {
+    this.views.set(cluster, view);
+    for (const listener of this.#listeners) listener(cluster);
+  }
+}
+
 export class CellWorld extends ControllerWorld {
   readonly slot = new CellSlot();
   readonly uplink = new UplinkSlot();
   readonly link = new FakeLink();
   readonly access = new FakeAccess();
+  readonly pivots = new FakePivots();
   trustBundle = "CA";
+  /** Of this cluster, as its operator reaches it. */
+  apiServer = { url: "https://127.0.0.1:6443", ca: "OWN CA" };
 
   static async openCell(kinds: readonly Resource[] = CAPI_KINDS, objects: readonly FixtureObject[] = []): Promise<CellWorld> {
     const home = { apiVersion: "v1", kind: "Namespace", metadata: { name: HOME } };
@@ -104,7 +138,7 @@ export class CellWorld extends ControllerWorld {
   }
 
   get shared(): ClusterShared {
-    return { home: HOME, cell: this.slot, uplink: this.uplink };
+    return { home: HOME, cell: this.slot, uplink: this.uplink, apiServer: this.apiServer };
   }
 
   controllers(): readonly BoundController[] {
@@ -113,7 +147,13 @@ export class CellWorld extends ControllerWorld {
 
   /** Starts the link, as the cell's service does. */
   startCell(): void {
-    this.slot.set({ link: this.link, access: this.access, trustBundle: () => this.trustBundle, since: this.clock.now() });
+    this.slot.set({
+      link: this.link,
+      access: this.access,
+      pivots: this.pivots,
+      trustBundle: () => this.trustBundle,
+      since: this.clock.now(),
+    });
   }
 
   async becomeCell(name = "mgmt", endpoints: object | null = { host: "127.0.0.1" }): Promise<void> {

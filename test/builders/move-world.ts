@@ -57,7 +57,7 @@ export type MoveWorld = {
 };
 
 /** A cluster that Cluster API is installed in. */
-async function startManagementCluster(seed: number): Promise<EmbeddedCluster> {
+export async function startManagementCluster(seed: number): Promise<EmbeddedCluster> {
   const cluster = await startEmbeddedCluster({ seed, logActions: false });
   await cluster.add(...reducedCapiCrds("docker"), ...providerInventory("docker"));
   return cluster;
@@ -80,22 +80,22 @@ export async function startMoveWorld(machines = 2, seed = 1): Promise<MoveWorld>
 type Owner = { readonly resource: Resource; readonly object: KubeObject };
 type Parts = { readonly owner?: Owner; readonly spec?: JsonObject; readonly status?: JsonObject; readonly more?: JsonObject };
 
-/** The objects of a cluster `name` in a namespace of that name, with `machines` workers and one control-plane machine. */
-export async function makeProvisioned(client: KubeClient, name: string, machines: number): Promise<void> {
-  await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
+/** The objects of a cluster `name`, in a namespace of that name unless another one is given, with `machines` workers and one control-plane machine. */
+export async function makeProvisioned(client: KubeClient, name: string, machines: number, namespace = name): Promise<void> {
+  await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
   const make = async (resource: Resource, objectName: string, { owner, spec, status, more }: Parts = {}): Promise<Owner> => {
     const ownerReferences = owner === undefined ? {} : { ownerReferences: [referenceTo(owner)] };
     const isCustom = resource.group !== "";
     const metadata = {
       name: objectName,
-      namespace: name,
+      namespace,
       labels: { "cluster.x-k8s.io/cluster-name": name },
       ...(isCustom ? { annotations: { "example.com/team": "a" }, finalizers: [`${resource.plural}.cluster.x-k8s.io`] } : {}),
       ...ownerReferences,
     };
     const object = { apiVersion: apiVersionOf(resource), kind: resource.kind, metadata, ...(spec === undefined ? {} : { spec }), ...more };
     let created = expectOk(await client.apply<KubeObject>(resource, object as KubeObject, { fieldManager: "capi-user" }));
-    const key = { namespace: name, name: objectName };
+    const key = { namespace, name: objectName };
     const label = { metadata: { labels: { "example.com/added": "1" } } };
     created = expectOk(await client.patch<KubeObject>(resource, key, { type: "merge", patch: label }, { fieldManager: "manager" }));
     if (status !== undefined) {
@@ -232,13 +232,17 @@ export async function danglingOwners(client: KubeClient, namespace: string): Pro
 }
 
 /** Whether a Cluster exists and is not paused. */
-export function isUnpaused(cluster: EmbeddedCluster, name: string): boolean {
-  const found = cluster.peek(capiClusters, { namespace: name, name });
+export function isUnpaused(cluster: EmbeddedCluster, name: string, namespace = name): boolean {
+  const found = cluster.peek(capiClusters, { namespace, name });
   return isJsonObject(found) && fieldAt(found, "spec", "paused") !== true;
 }
 
 /** What was wrong after any write; empty when nothing was. */
-export function observeInvariants({ source, target }: MoveWorld, names: Iterable<string>): { readonly wrong: string[] } {
+export function observeInvariants(
+  { source, target }: Pick<MoveWorld, "source" | "target">,
+  names: Iterable<string>,
+  at: { readonly name: string; readonly namespace: string } = { name: "c1", namespace: "c1" },
+): { readonly wrong: string[] } {
   const wrong: string[] = [];
   const kinds = new Map(MOVED_KINDS.map((resource) => [resource.kind, resource]));
   const places = [...names].flatMap((name) => {
@@ -246,7 +250,7 @@ export function observeInvariants({ source, target }: MoveWorld, names: Iterable
     return resource === undefined ? [] : [{ name, resource, key: parseKey(name.split(" ")[1] ?? "") }];
   });
   const check = (verb: string) => {
-    if (isUnpaused(source, "c1") && isUnpaused(target, "c1")) wrong.push("both sides are unpaused");
+    if (isUnpaused(source, at.name, at.namespace) && isUnpaused(target, at.name, at.namespace)) wrong.push("both sides are unpaused");
     if (verb !== "delete") return;
     for (const { name, resource, key } of places) {
       const exists = source.peek<KubeObject>(resource, key) ?? target.peek<KubeObject>(resource, key);

@@ -64,6 +64,14 @@ export const CONNECTED: ChildAgent = {
 
 export const CELL_VIEW = { name: "mgmt", host: "127.0.0.1", grpcPort: 50_051, bootstrapPort: 8_443, proxyPort: 8_444, trustBundle: "CA" };
 
+/** It owns itself, and its agent reports it. */
+export const SELF_OWNED = {
+  ownership: "child",
+  capi: NO_CAPI,
+  objects: undefined,
+  agent: { ...CONNECTED, health: { readyNodes: 3, totalNodes: 3, kubernetesVersion: "v1.36.3", ownershipEpoch: 1, specDigest: "a".repeat(64) } },
+} as const satisfies Partial<ObservedChild>;
+
 /** Complete and connected. */
 export function observedChild(change: Partial<ObservedChild> = {}): ObservedChild {
   return {
@@ -80,6 +88,8 @@ export function observedChild(change: Partial<ObservedChild> = {}): ObservedChil
     hasKubeconfig: true,
     capi: COMPLETE_CAPI,
     agent: CONNECTED,
+    ownership: "parent",
+    pivot: undefined,
     linkIsNew: false,
     ...change,
   };

@@ -29,15 +29,15 @@ export async function freePorts(count: number): Promise<readonly number[]> {
   return ports;
 }
 
-/** Nodes run, and the kinds of Lattice exist. */
-export function startLatticeCluster(): Promise<EmbeddedCluster> {
-  return startEmbeddedCluster({ controllers: true, objects: [HOME, ...latticeKinds.map(({ crd }) => crd())] });
+/** Nodes run, and the kinds of Lattice exist. `seed`: clusters of another one have other uids. */
+export function startLatticeCluster(seed = 1): Promise<EmbeddedCluster> {
+  return startEmbeddedCluster({ seed, controllers: true, objects: [HOME, ...latticeKinds.map(({ crd }) => crd())] });
 }
 
 export type Cell = { readonly cluster: EmbeddedCluster; readonly ports: readonly [number, number, number] };
 
-export async function startCellCluster(name = "mgmt"): Promise<Cell> {
-  const cluster = await startLatticeCluster();
+export async function startCellCluster(name = "mgmt", seed = 1): Promise<Cell> {
+  const cluster = await startLatticeCluster(seed);
   const [grpcPort = 0, bootstrapPort = 0, proxyPort = 0] = await freePorts(3);
   await cluster.add(...reducedCapiCrds());
   const endpoints = { host: "127.0.0.1", grpcPort, bootstrapPort, proxyPort, service: { type: "ClusterIP" } };

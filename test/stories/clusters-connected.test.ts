@@ -1,7 +1,7 @@
 /**
- * From `kubectl apply` of a LatticeCluster to a child whose agent is connected, on one machine: its machines run the same bootstrap script as in
- * production, it registers, its operator starts from the Deployment that it got, and the parent reports it. Nothing dials the child: every address
- * of it that the parent can see is 127.0.0.9, where nothing listens.
+ * From `kubectl apply` of a LatticeCluster to a child that owns itself, on one machine: its machines run the same bootstrap script as in
+ * production, it registers, its operator starts from the Deployment that it got, and its Cluster API objects are moved into it. Nothing dials the
+ * child: every address of it that the parent can see is 127.0.0.9, where nothing listens.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectOk } from "#base";
@@ -35,31 +35,35 @@ test("a management cluster becomes a cell", { timeout: 120_000 }, async () => {
   expect((await cell.read("mgmt"))?.status).toMatchObject({ phase: "Ready", ownedBy: "self" });
 });
 
-test("a child is provisioned, registers, and its agent connects", { timeout: 240_000 }, async () => {
+test("a child is provisioned, registers, connects, and owns itself", { timeout: 240_000 }, async () => {
   await cell.create("prod", { nodes: { controlPlane: 1, workers: 1 } });
-  await cell.untilConnected("prod", 2);
+  await cell.untilPivoted("prod", 2);
   const cluster = await cell.read("prod");
   expect(cluster?.status).toMatchObject({
-    phase: "Provisioning",
+    phase: "Ready",
     readyNodes: 2,
     totalNodes: 2,
     kubernetesVersion: "v1.36.3",
     pools: { default: { desired: 1, ready: 1 } },
-    ownedBy: "mgmt",
+    ownedBy: "self",
     endpoint: "127.0.0.9:6443",
     agent: { state: "Ready" },
+    pivot: { step: "done", epoch: 1 },
   });
   expect(cluster?.spec.cellRef).toBe("mgmt");
-  const machines = expectOk(await client.list<KubeObject>(capiMachines, { namespace: "capi-prod" })).items;
+  expect(expectOk(await client.list<KubeObject>(capiClusters, { namespace: "capi-prod" })).items).toEqual([]);
+  const child = await clientOf(fleet.clusters().find(({ name }) => name === "prod")?.kubeconfig ?? "");
+  const machines = expectOk(await child.list<KubeObject>(capiMachines, { namespace: "capi-prod" })).items;
   expect(
     machines.map((machine) => [fieldAt(machine, "status", "phase"), fieldAt(machine, "status", "nodeRef", "name") !== undefined]),
   ).toEqual([
     ["Running", true],
     ["Running", true],
   ]);
-  const capi = expectOk(await client.get<KubeObject>(capiClusters, { namespace: "capi-prod", name: "prod" }));
+  const capi = expectOk(await child.get<KubeObject>(capiClusters, { namespace: "capi-prod", name: "prod" }));
   expect(fieldAt(capi, "spec", "controlPlaneEndpoint", "host")).toBe("127.0.0.9");
-  expect(expectOk(await client.list<KubeObject>(clusterResourceSets)).items).toEqual([]);
+  for (const side of [client, child]) expect(expectOk(await side.list<KubeObject>(clusterResourceSets)).items).toEqual([]);
+  await child.close();
 });
 
 test("a deleted child leaves nothing", { timeout: 240_000 }, async () => {

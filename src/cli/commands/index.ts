@@ -1,5 +1,6 @@
 /** All commands, in the order in which `lattice --help` lists them within their groups. */
 import { registerApiServer } from "./api-server.ts";
+import { registerBackup } from "./backup.ts";
 import { registerBundle } from "./bundle.ts";
 import { registerCerts } from "./certs.ts";
 import type { RegisterCommand } from "./command.ts";
@@ -17,8 +18,12 @@ import { registerMachineTools } from "./machine-tools.ts";
 import { registerMove } from "./move.ts";
 import { registerOperator } from "./operator.ts";
 import { registerPatch } from "./patch.ts";
+import { registerPivot } from "./pivot.ts";
 import { registerRbac } from "./rbac.ts";
+import { registerReparent } from "./reparent.ts";
+import { registerRestore } from "./restore.ts";
 import { registerStatus } from "./status.ts";
+import { registerTree } from "./tree.ts";
 import { registerUp } from "./up.ts";
 import { registerValidate } from "./validate.ts";
 import { registerVersion } from "./version.ts";
@@ -41,8 +46,13 @@ export const COMMANDS: readonly RegisterCommand[] = [
   registerRbac,
   registerOperator,
   registerBundle,
+  registerTree,
   registerCerts,
   registerMove,
+  registerReparent,
+  registerPivot,
+  registerBackup,
+  registerRestore,
   registerPatch,
   registerCompletion,
   registerVersion,

@@ -21,6 +21,13 @@ const TEXTS: Readonly<Record<MoveProgress["step"], string>> = {
   "resume-source": "unpausing the source",
   forget: "deleting the journal",
   done: "done",
+  "open-folder": "opening the directory",
+  "write-files": "writing files",
+  "complete-folder": "completing the directory",
+  "accept-receipt": "accepting the receipt",
+  "revoke-folder": "revoking the directory",
+  "check-target": "checking the target",
+  claim: "claiming the files for this cluster",
 };
 const BAR = 24;
 

@@ -8,10 +8,14 @@ export type BoardOutput = {
   readonly print: (text: StyledText) => void;
   /** Width of the terminal; undefined: lines are not wrapped. */
   readonly columns?: (() => number | undefined) | undefined;
+  /** Without the column of kinds, so that sentences fit beside the others. */
+  readonly withoutKinds?: boolean | undefined;
 };
 
 const TIME_WIDTH = 7;
 const WIDTHS = [TIME_WIDTH, 11, 18, 9];
+/** Names tell clusters from services, and phases of clusters are longer. */
+const WIDTHS_WITHOUT_KINDS = [TIME_WIDTH, 18, 12];
 
 export class BoardTable {
   readonly #output: BoardOutput;
@@ -32,6 +36,8 @@ export class BoardTable {
   }
 
   #print(row: readonly StyledSpan[]): void {
-    this.#output.print(formatRow(row, { widths: WIDTHS, columns: this.#output.columns?.() }));
+    const { withoutKinds = false } = this.#output;
+    const widths = withoutKinds ? WIDTHS_WITHOUT_KINDS : WIDTHS;
+    this.#output.print(formatRow(withoutKinds ? row.toSpliced(1, 1) : row, { widths, columns: this.#output.columns?.() }));
   }
 }

@@ -1,22 +1,17 @@
 /** Runs the fleet of `lattice up` until the signal fires: its processes, its control socket, and what is shown of it. */
-import { tmpdir } from "node:os";
 import { err, ok, sleep, type Logger, type Result } from "#base";
-import {
-  controlSocketPath,
-  openControlSocket,
-  startFleet,
-  type ClusterView,
-  type ControlSocket,
-  type Fleet,
-  type OpenFolder,
-} from "#fleet";
+import type { ClusterView, Fleet, FleetCluster, OpenFolder } from "#fleet";
+import { makeCell } from "#install";
 import { createKubeClient, httpTransport, loadKubeconfig, type KubeClient } from "#kube-client";
 import { reportError, untilStopped, type CommandIo } from "../io.ts";
+import { localEndpoints } from "../local-endpoints.ts";
 import { BoardTable } from "./board-table.ts";
 import { followFleet } from "./fleet-board.ts";
 import { applyOwnServices, type OwnServices } from "./own-services.ts";
-import { makeCell } from "./make-cell.ts";
+import { MANAGEMENT } from "./laptop-plan.ts";
+import { openRunningFleet } from "./open-running-fleet.ts";
 import { applyShop, explainFlows } from "./shop.ts";
+import { showLaptop } from "./show-laptop.ts";
 import {
   describeCell,
   describeEmpty,
@@ -29,11 +24,10 @@ import {
 } from "./up-text.ts";
 import { WatchBoard } from "./watch-board.ts";
 
-/** The cluster that has the services, and whose kubeconfig is that of the folder. */
-export const MANAGEMENT = "mgmt";
 const UP_WITHIN_MS = 60_000;
 
-export type FleetContent = "shop" | "empty" | OwnServices;
+/** "laptop": a management cluster that owns itself, with children. "installed": what `lattice install` has made, and what was created there. */
+export type FleetContent = "shop" | "empty" | "laptop" | "installed" | OwnServices;
 
 export type RunFleet = {
   readonly opened: OpenFolder;
@@ -47,41 +41,27 @@ export type RunFleet = {
 
 export async function runFleet(io: CommandIo, run: RunFleet): Promise<Result<void, string>> {
   const { opened, clusters, repair, logger } = run;
-  const { clock, random, env, signal, program } = io;
-  const { folder } = opened;
-  const socket = controlSocketPath(folder, { temporary: tmpdir(), userId: io.userId });
-  if (!socket.ok) return socket;
-  const recorded = opened.record({ socket: socket.value, processes: [] });
-  if (!recorded.ok) return recorded;
-  const fleet = await startFleet({
-    folder,
-    program,
-    clusters: Array.from({ length: clusters }, (_, index) => ({ name: index === 0 ? MANAGEMENT : `cluster-${index + 1}` })),
-    repair,
-    clock,
-    random,
-    logger,
-    env,
-    signal,
-    socket: socket.value,
-    onProcesses: (processes) => {
-      const updated = opened.record({ socket: socket.value, processes });
-      if (!updated.ok) logger.error("the list of processes cannot be written", { reason: updated.error });
-    },
-  });
-  if (!fleet.ok) return fleet;
-  const control = await openControlSocket({ path: socket.value, fleet: fleet.value, clock });
-  const ended = control.ok
-    ? await (run.content === "empty" ? showEmpty(io, run, fleet.value) : showServices(io, run, fleet.value))
-    : control;
+  const wanted = isMade(run.content) ? [] : clusterNames(clusters);
+  const open = await openRunningFleet(io, { opened, clusters: wanted, repair, logger });
+  if (!open.ok) return open;
+  const ended = await show(io, run, open.value.fleet);
   io.stdout("\nstopping; state is kept\n");
-  await closeFleet(fleet.value, control);
+  await open.value.close();
   return ended;
 }
 
-async function closeFleet(fleet: Fleet, control: Result<ControlSocket, string>): Promise<void> {
-  if (control.ok) await control.value.close();
-  await fleet.close();
+/** Its clusters are made of machines. */
+function isMade(content: FleetContent): boolean {
+  return content === "laptop" || content === "installed";
+}
+
+function clusterNames(count: number): readonly FleetCluster[] {
+  return Array.from({ length: count }, (_, index) => ({ name: index === 0 ? MANAGEMENT : `cluster-${index + 1}` }));
+}
+
+function show(io: CommandIo, run: RunFleet, fleet: Fleet): Promise<Result<void, string>> {
+  if (run.content === "laptop" || run.content === "installed") return showLaptop(io, run.opened, fleet);
+  return run.content === "empty" ? showEmpty(io, run, fleet) : showServices(io, run, fleet);
 }
 
 /** Several clusters without services: their states. */
@@ -110,7 +90,7 @@ async function ensureCell(io: CommandIo, { cell }: RunFleet, fleet: Fleet): Prom
   if (!cell || management === undefined || io.signal.aborted) return ok(undefined);
   const client = await connectTo(io, management);
   if (!client.ok) return client;
-  const made = await makeCell(client.value, MANAGEMENT);
+  const made = await makeCell(client.value, { name: MANAGEMENT, endpoints: localEndpoints });
   await client.value.close();
   if (made.ok) io.stdout(describeCell(MANAGEMENT));
   return io.signal.aborted ? ok(undefined) : made;
@@ -148,6 +128,7 @@ async function showBoard(io: CommandIo, { content, opened }: RunFleet, { fleet, 
   const columns = () => io.terminal?.columns();
   const table = new BoardTable({ ...io, columns });
   const board = new WatchBoard({ ...io, client, columns, table });
+  table.printHeader();
   board.start();
   const unfollow = followFleet(fleet, table, { all: false });
   if (!(await untilUp(io, board))) io.stdout("\nNot everything is Ready yet; ./lattice status shows what each waits for.\n");

@@ -99,7 +99,7 @@ export function nextForEmpty(io: CliIo, folder: FleetFolder, clusters: readonly 
   ].join("\n");
 }
 
-function ending(io: CliIo, folder: FleetFolder): readonly string[] {
+export function ending(io: CliIo, folder: FleetFolder): readonly string[] {
   return [
     "Changes show here as they happen. Ctrl-C stops it and keeps the state;",
     `./lattice down --purge${dataDirFlag(io, folder)} stops it and deletes the state.`,
@@ -116,12 +116,12 @@ function described(command: string, effect: string): string {
   return `  ${command.padEnd(COMMAND_WIDTH)}  ${effect}`;
 }
 
-function dataDirFlag(io: CliIo, { path }: FleetFolder): string {
+export function dataDirFlag(io: CliIo, { path }: FleetFolder): string {
   const short = shortPath(io.cwd, path);
   return short === DEFAULT_FOLDER ? "" : ` --data-dir ${short}`;
 }
 
-function absolute(path: string): string {
+export function absolute(path: string): string {
   return isAbsolute(path) ? path : `$PWD/${path}`;
 }
 

@@ -21,7 +21,7 @@ export type BoardOptions = {
   readonly signal: AbortSignal;
   /** Width of the terminal; undefined: lines are not wrapped. */
   readonly columns?: () => number | undefined;
-  /** For rows of others in the same table. */
+  /** For rows of others in the same table, which has a header already. */
   readonly table?: BoardTable;
   /** Which resources to show; absent: all. */
   readonly shows?: (kind: StateKind, object: KubeObject) => boolean;
@@ -52,8 +52,8 @@ export class WatchBoard {
 
   /** Shows the current state, and every change until the signal fires. */
   start(): void {
-    this.#table.printHeader();
-    const { signal } = this.#options;
+    const { signal, table } = this.#options;
+    if (table === undefined) this.#table.printHeader();
     this.#running = this.#informers.run(signal);
     void this.#sync();
   }

@@ -3,17 +3,25 @@
  * A cell with 5,000 agents gets 170 heartbeats a second, and nearly all of them change nothing that a user sees.
  */
 import { HEARTBEAT_WRITTEN_EVERY_MS, visibleAgent } from "./agent-status.ts";
-import type { CellSlot, ChildLink } from "./ports.ts";
+import type { CellSlot, ChildLink, RunningCell } from "./ports.ts";
 
 type Seen = { readonly text: string; readonly heartbeat: number };
 
 /** Calls back for the agents of the running cell, also after another cell was started. The returned function ends it. */
 export function followAgents(cell: CellSlot, changed: (cluster: string) => void): () => void {
+  return followCell(cell, ({ link }) => followLink(link, changed));
+}
+
+/** Likewise for its moves. */
+export function followPivots(cell: CellSlot, changed: (cluster: string) => void): () => void {
+  return followCell(cell, ({ pivots }) => pivots.subscribe(changed));
+}
+
+function followCell(cell: CellSlot, follow: (running: RunningCell) => () => void): () => void {
   let detach = () => {};
   const attach = () => {
     detach();
-    const link = cell.running?.link;
-    detach = link === undefined ? () => {} : followLink(link, changed);
+    detach = cell.running === undefined ? () => {} : follow(cell.running);
   };
   attach();
   const unsubscribe = cell.subscribe(attach);

@@ -34,7 +34,10 @@ function heartbeatToWrite(latest: number | undefined, written: string | undefine
 
 /** Everything a user sees, without the time of the last heartbeat: two views with one text need no second pass. */
 export function visibleAgent({ lastHeartbeat: _lastHeartbeat, ...agent }: ChildAgent): string {
-  return JSON.stringify({ ...agent, health: agent.health === undefined ? undefined : { ...agent.health } });
+  return JSON.stringify({
+    ...agent,
+    health: agent.health === undefined ? undefined : { ...agent.health, pools: [...(agent.health.pools ?? [])] },
+  });
 }
 
 /** In whole seconds, as Kubernetes writes times. */

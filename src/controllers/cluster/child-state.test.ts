@@ -118,12 +118,12 @@ const rows: readonly Row[] = [
     name: "a cluster without workers does not wait for them",
     cluster: childCluster({ nodes: { controlPlane: 1, workers: 0 } }),
     given: { capi: { ...COMPLETE_CAPI, workers: undefined } },
-    want: { phase: "Provisioning", reason: "PivotNotBuilt", complete: true },
+    want: { phase: "Pivoting", reason: "Pivoting", complete: false },
   },
   {
-    name: "a complete child stays with its parent: the pivot is not built",
+    name: "the objects of a complete child are moved to it",
     given: {},
-    want: { phase: "Provisioning", reason: "PivotNotBuilt", complete: true },
+    want: { phase: "Pivoting", reason: "Pivoting", complete: false },
   },
   {
     name: "machines without progress for too long have failed, by name",

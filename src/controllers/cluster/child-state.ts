@@ -10,6 +10,7 @@ import { findCondition, isBeingDeleted, isConditionTrue, type Condition } from "
 import { deadlineAt, PHASE_DEADLINES } from "./deadlines.ts";
 import type { ClusterProblem, ObservedChild } from "./observed.ts";
 import { declaredPools } from "./pools.ts";
+import { childDeletionOf, pivotingState, selfOwnedState, unpivotingState } from "./pivot-state.ts";
 import type { ClusterReason } from "./reasons.ts";
 
 export type ClusterPhase = NonNullable<NonNullable<LatticeCluster["status"]>["phase"]>;
@@ -20,19 +21,22 @@ export type ChildState = {
   readonly message: string;
   /** When the phase ends in Failed, in milliseconds. */
   readonly deadline?: number | undefined;
-  /** All machines run and the agent is connected. */
+  /** At rest: the cluster owns itself, and nothing is missing. */
   readonly complete: boolean;
 };
 
-const PIVOT_NOT_BUILT =
-  "the cluster runs and its agent is connected; the pivot is not part of this release, so the parent keeps owning the Cluster API objects";
-
 export function childStateOf(cluster: LatticeCluster, observed: ObservedChild): ChildState {
-  const { problem } = observed;
-  if (isBeingDeleted(cluster)) return { phase: "Deleting", reason: "Deleting", message: "the cluster is being deleted", complete: false };
-  if (problem !== undefined) return stateOfProblem(problem, cluster, observed);
+  const { problem, ownership, cell } = observed;
+  if (isBeingDeleted(cluster)) {
+    if (childDeletionOf(cluster, observed) === "unpivot") return unpivotingState(cluster, observed);
+    return { phase: "Deleting", reason: "Deleting", message: "the cluster is being deleted", complete: false };
+  }
+  // which side owns a child is not known while the cell starts
+  if (problem !== undefined && (ownership === "parent" || cell === undefined)) return stateOfProblem(problem, cluster, observed);
+  if (ownership === "child") return selfOwnedState(cluster, observed);
+  if (ownership === "moving") return pivotingState(cluster, observed);
   const step = stepOf(cluster, observed);
-  if (step === undefined) return { phase: "Provisioning", reason: "PivotNotBuilt", message: PIVOT_NOT_BUILT, complete: true };
+  if (step === undefined) return pivotingState(cluster, observed);
   if (wasProvisioned(cluster)) return { phase: "Provisioning", ...step, complete: false };
   return provisioningState(cluster, observed, step);
 }
@@ -41,6 +45,8 @@ export function childStateOf(cluster: LatticeCluster, observed: ObservedChild): 
 function stateOfProblem(problem: ClusterProblem, cluster: LatticeCluster, { capi, now }: ObservedChild): ChildState {
   const { reason, message, terminal } = problem;
   if (capi.exists) return { phase: "Provisioning", reason, message, complete: false };
+  const { phase } = cluster.status ?? {};
+  if (wasProvisioned(cluster) && (phase === "Pivoting" || phase === "Ready")) return { phase, reason, message, complete: false };
   if (terminal) return { phase: "Failed", reason, message, complete: false };
   const before = provisioningCondition(cluster);
   const since = before?.status === "False" ? millisecondsOf(before.lastTransitionTime) : now;

@@ -1,8 +1,8 @@
 /** Changes of a pass over a LatticeCluster beside the objects that it applies. Each is safe to repeat. */
-import { bytesOfBase64, sensitive, textOfBytes, type Sensitive } from "#base";
+import { bytesOfBase64, ok, sensitive, textOfBytes, type Result, type Sensitive } from "#base";
 import { tokenSecretName } from "#cluster-compiler";
-import { failed, FIELD_MANAGER, settled, type ReconcileOutcome, type Runtime, waiting } from "#controller-runtime";
-import { latticeClusters } from "#crds";
+import { failed, FIELD_MANAGER, settled, type FailureCause, type ReconcileOutcome, type Runtime, waiting } from "#controller-runtime";
+import { latticeClusters, type LatticeCluster } from "#crds";
 import { fieldAt, namespaces, secrets, type KubeObject } from "#kube";
 import {
   bootstrapSecret,
@@ -13,7 +13,9 @@ import {
   type ChildSecret,
 } from "./child-secrets.ts";
 import { accessSecretOf, kubeconfigSecretOf } from "./names.ts";
-import type { CellSlot } from "./ports.ts";
+import { writeOwnKubeconfig, type OwnApiServer } from "./own-kubeconfig.ts";
+import { DELETION_ANNOTATION } from "./pivot-state.ts";
+import type { CellSlot, RunningCell } from "./ports.ts";
 
 export type ClusterCommand =
   | { readonly kind: "set-cell-ref"; readonly cluster: string; readonly cell: string }
@@ -21,6 +23,14 @@ export type ClusterCommand =
   | { readonly kind: "write-secrets"; readonly place: ChildPlace; readonly expiresAt: number }
   | { readonly kind: "extend-access"; readonly cluster: string; readonly expiresAt: number }
   | { readonly kind: "remove-access"; readonly cluster: string }
+  /** Only if it is missing, or of another address of the cell. */
+  | { readonly kind: "write-kubeconfig"; readonly place: ChildPlace }
+  | { readonly kind: "start-pivot"; readonly cluster: LatticeCluster }
+  | { readonly kind: "abort-pivot"; readonly cluster: LatticeCluster }
+  | { readonly kind: "start-unpivot"; readonly cluster: LatticeCluster }
+  | { readonly kind: "mirror-spec"; readonly cluster: string }
+  | { readonly kind: "mark-deletion"; readonly cluster: string }
+  | { readonly kind: "write-own-kubeconfig"; readonly cluster: string; readonly server: OwnApiServer }
   | { readonly kind: "create-namespace"; readonly namespace: string; readonly cluster: string }
   | { readonly kind: "delete-namespace"; readonly namespace: string; readonly cluster: string };
 
@@ -41,8 +51,25 @@ export async function performClusterCommand(command: ClusterCommand, context: Cl
       return cell.running === undefined ? CELL_STOPPED : outcomeOf(await cell.running.access.extend(command.cluster, command.expiresAt));
     case "remove-access":
       return removeAccess(command.cluster, context);
+    case "write-kubeconfig":
+      return writeKubeconfig(command.place, context);
+    // moves run beside the passes: none of these waits for one
+    case "start-pivot":
+      return begin(cell, ({ pivots }) => pivots.start(command.cluster));
+    case "abort-pivot":
+      return begin(cell, ({ pivots }) => pivots.abort(command.cluster));
+    case "start-unpivot":
+      return begin(cell, ({ pivots }) => pivots.unpivot(command.cluster));
+    case "mirror-spec":
+      return begin(cell, ({ pivots }) => pivots.mirror(command.cluster));
+    case "mark-deletion": {
+      const patch = { metadata: { annotations: { [DELETION_ANNOTATION]: "true" } } };
+      return outcomeOf(await client.patch(latticeClusters, { name: command.cluster }, { type: "merge", patch }, { signal }));
+    }
+    case "write-own-kubeconfig":
+      return outcomeOf(await writeOwnKubeconfig({ ...command, home: context.home }, context));
     case "create-namespace":
-      return createNamespace(command, context);
+      return outcomeOf(await createChildNamespace(command, context));
     case "delete-namespace":
       return deleteNamespace(command, context);
   }
@@ -50,12 +77,29 @@ export async function performClusterCommand(command: ClusterCommand, context: Cl
 
 const CELL_STOPPED = waiting("CellStarting", 2_000, "the listeners of this cell are being started");
 
+function begin({ running }: CellSlot, work: (cell: RunningCell) => void): ReconcileOutcome {
+  if (running === undefined) return CELL_STOPPED;
+  work(running);
+  return settled;
+}
+
+/** A new credential for the proxy, and nothing else: the child has registered. */
+async function writeKubeconfig(place: ChildPlace, context: ClusterCommandContext): Promise<ReconcileOutcome> {
+  const { running } = context.cell;
+  if (running === undefined) return CELL_STOPPED;
+  const token = await running.access.issueProxyToken(place.name);
+  return token.ok ? writeSecret(kubeconfigSecret(place, token.value), context) : failed(token.error);
+}
+
 /** A cluster that is no cell any more has records without a reader. */
 async function removeAccess(cluster: string, { cell, client, home, signal }: ClusterCommandContext): Promise<ReconcileOutcome> {
   const { running } = cell;
   if (running === undefined) return outcomeOf(await client.delete(secrets, { namespace: home, name: accessSecretOf(cluster) }, { signal }));
   const removed = await running.access.remove(cluster);
-  if (removed.ok) running.link.forget(cluster, "the cluster was deleted on its parent");
+  if (removed.ok) {
+    running.pivots.forget(cluster);
+    running.link.forget(cluster, "the cluster was deleted on its parent");
+  }
   return outcomeOf(removed);
 }
 
@@ -94,13 +138,14 @@ export const CHILD_ANNOTATION = "lattice.dev/cluster";
 
 type ChildNamespace = { readonly namespace: string; readonly cluster: string };
 
-async function createNamespace(
+/** Also when it exists. */
+export async function createChildNamespace(
   { namespace: name, cluster }: ChildNamespace,
-  { client, signal }: ClusterCommandContext,
-): Promise<ReconcileOutcome> {
+  { client, signal }: Pick<Runtime, "client" | "signal">,
+): Promise<Result<void, FailureCause>> {
   const metadata = { name, labels: { "app.kubernetes.io/managed-by": "lattice" }, annotations: { [CHILD_ANNOTATION]: cluster } };
   const made = await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata }, { signal });
-  return made.ok || made.error.kind === "already-exists" ? settled : failed(made.error);
+  return made.ok || made.error.kind === "already-exists" ? ok(undefined) : made;
 }
 
 /** Only a namespace that was created for this cluster. */

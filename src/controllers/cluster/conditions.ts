@@ -2,10 +2,11 @@
 import type { LatticeCluster } from "#crds";
 import { findCondition, type NewCondition } from "#kube";
 import { timeText } from "./agent-status.ts";
-import type { CapiReport } from "./capi-view.ts";
+import type { CapiReport, CapiView } from "./capi-view.ts";
 import { wasProvisioned, type ChildState } from "./child-state.ts";
 import type { ObservedChild } from "./observed.ts";
 import { declaredPools } from "./pools.ts";
+import { pivotingCondition, specIgnoredCondition } from "./pivot-status.ts";
 import type { ChildAccess } from "./ports.ts";
 import type { ClusterReason } from "./reasons.ts";
 
@@ -17,22 +18,35 @@ const RENEWABLE_AFTER_EXPIRY_MS = 90 * DAY_MS;
 
 export function childConditions(cluster: LatticeCluster, observed: ObservedChild, state: ChildState): readonly NewCondition[] {
   return [
-    provisioning(cluster, state),
-    ...(observed.capi.exists ? capiConditions(cluster, observed) : []),
+    provisioning(cluster, observed, state),
+    ...childCapiConditions(cluster, observed),
     ...agentConnected(cluster, observed),
     ...(observed.access === undefined ? [] : [certificatesValid(observed.access, observed.now)]),
-    condition("SpecIgnored", "False", "SpecApplied", "the parent owns the cluster, and applies this spec"),
+    ...pivotingCondition(cluster, observed, state),
+    specIgnoredCondition(cluster, observed),
   ];
 }
 
-function provisioning(cluster: LatticeCluster, { phase, reason, message, complete }: ChildState): NewCondition {
+function provisioning(cluster: LatticeCluster, { ownership }: ObservedChild, { phase, reason, message }: ChildState): NewCondition {
   const done = "all machines ran and the agent was connected";
-  if (complete || wasProvisioned(cluster)) return condition("Provisioning", "False", "Provisioned", done);
+  if (ownership !== "parent" || phase === "Pivoting" || wasProvisioned(cluster))
+    return condition("Provisioning", "False", "Provisioned", done);
   if (phase === "Provisioning") return condition("Provisioning", "True", reason === "Created" ? "Created" : "InProgress", message);
   return condition("Provisioning", "False", reason, message);
 }
 
-function capiConditions({ spec }: LatticeCluster, { capi }: ObservedChild): readonly NewCondition[] {
+/** A cluster that owns itself reports on them in its own resource. */
+function childCapiConditions(cluster: LatticeCluster, { capi, ownership }: ObservedChild): readonly NewCondition[] {
+  if (ownership === "child") {
+    const message = "the cluster owns itself; its own LatticeCluster has this condition";
+    return ["InfrastructureReady", "ControlPlaneAvailable", "WorkersAvailable"].map((type) =>
+      condition(type, "Unknown", "Pivoted", message),
+    );
+  }
+  return capi.exists ? capiConditions(cluster, capi) : [];
+}
+
+export function capiConditions({ spec }: LatticeCluster, capi: CapiView): readonly NewCondition[] {
   const hasWorkers = [...declaredPools(spec).values()].some((count) => count > 0);
   return [
     reported("InfrastructureReady", capi.infrastructure, "WaitingForInfrastructure"),

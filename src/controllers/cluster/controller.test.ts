@@ -101,15 +101,16 @@ describe("a child", () => {
     expect(world.lines.map((line) => JSON.stringify(line)).join()).not.toMatch(/proxy-1|bootstrap-1/);
   });
 
-  test("is complete when its machines run and its agent is connected, and waits for the pivot", async () => {
+  test("is complete when its machines run and its agent is connected, and its pivot begins", async () => {
     const world = await openCell();
     await report(world, "InfrastructureReady", "ControlPlaneAvailable", "WorkersAvailable");
     await world.pass();
     expect((await ready(world, "prod"))?.reason).toBe("WaitingForControlPlane");
     world.link.set("prod", { ...CONNECTED, lastHeartbeat: world.clock.now() });
     await world.pass();
-    expect(await ready(world, "prod")).toMatchObject({ status: "False", reason: "PivotNotBuilt" });
-    expect((await world.latticeCluster("prod"))?.status).toMatchObject({ phase: "Provisioning", readyNodes: 3, agent: { state: "ready" } });
+    expect(await ready(world, "prod")).toMatchObject({ status: "False", reason: "Pivoting" });
+    expect(world.pivots.asked).toContain("start prod");
+    expect((await world.latticeCluster("prod"))?.status).toMatchObject({ phase: "Pivoting", readyNodes: 3, agent: { state: "ready" } });
   });
 
   test("has no status write for a heartbeat, and one after five minutes", async () => {

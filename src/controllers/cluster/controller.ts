@@ -4,7 +4,7 @@
  * One controller for both, because both are resources of one kind with one status. What a resource is to this operator, its own cluster, a child of its
  * cell or a foreign one, is observed in every pass: a cluster becomes a cell, and gets a name, while the operator runs.
  */
-import { CLUSTER_NAME_LABEL } from "#cluster-compiler";
+import { capiNamespace, CLUSTER_NAME_LABEL } from "#cluster-compiler";
 import { defineController, watch, type CacheReader } from "#controller-runtime";
 import { latticeClusters, type LatticeCluster } from "#crds";
 import {
@@ -16,14 +16,16 @@ import {
   nodes,
   secrets,
   secretsByMetadata,
+  serviceAccounts,
   services,
   type KubeObject,
   type ObjectKey,
 } from "#kube";
-import { followAgents } from "./agent-changes.ts";
+import { MOVE_JOURNAL, MOVE_RECORD } from "#pivot";
+import { followAgents, followPivots } from "./agent-changes.ts";
 import { CHILD_ANNOTATION, performClusterCommand, type ClusterCommand } from "./commands.ts";
 import { identityOf } from "./identity.ts";
-import { CELL_SERVICE, IDENTITY_CONFIG_MAP, PARENT_CONFIG_SECRET } from "./names.ts";
+import { CELL_SERVICE, CLUSTER_API_ACCOUNT, IDENTITY_CONFIG_MAP, PARENT_CONFIG_SECRET } from "./names.ts";
 import { observeCluster, type ClusterShared } from "./observe.ts";
 import type { ObservedCluster } from "./observed.ts";
 import { childKinds } from "./owned-kinds.ts";
@@ -38,7 +40,9 @@ export const clusterController = defineController<LatticeCluster, ObservedCluste
   watches: [
     // all clusters of a cell depend on its address
     watch(latticeClusters, ({ metadata: { name } }, { cache, home }) => (identityOf(cache, home).name === name ? allOf(cache) : [])),
-    watch(configMaps, ({ metadata }, { cache, home }) => (isHome(metadata, home, IDENTITY_CONFIG_MAP) ? allOf(cache) : [])),
+    watch(configMaps, ({ metadata }, { cache, home }) =>
+      isHome(metadata, home, IDENTITY_CONFIG_MAP) ? allOf(cache) : clusterOfTrace(metadata),
+    ),
     watch(secretsByMetadata, (secret, { cache, home }) => clustersOfSecret(secret, cache, home)),
     watch(services, ({ metadata }, { cache, home }) => (isHome(metadata, home, CELL_SERVICE) ? ownOf(cache, home) : [])),
     watch(nodes, (_node, { cache, home }) => ownOf(cache, home)),
@@ -53,12 +57,16 @@ export const clusterController = defineController<LatticeCluster, ObservedCluste
   permissions: [
     { resource: latticeClusters, verbs: ["patch"] },
     { resource: secrets, verbs: ["get", "create", "patch"] },
+    { resource: configMaps, verbs: ["get"] },
     { resource: namespaces, verbs: ["get", "create", "delete"] },
+    // for the kubeconfig of a cluster that owns itself
+    { resource: serviceAccounts, subresource: "token", verbs: ["create"], names: [CLUSTER_API_ACCOUNT] },
   ],
-  announces: ["AgentConnected", "CertificatesValid"],
+  announces: ["AgentConnected", "CertificatesValid", "Pivoting", "SpecIgnored"],
   triggers: (enqueue, { cell, uplink }) => {
     const ends = [
       followAgents(cell, (name) => enqueue({ name })),
+      followPivots(cell, (name) => enqueue({ name })),
       uplink.subscribe(() => uplink.current !== undefined && enqueue({ name: uplink.current.cluster })),
     ];
     return () => ends.forEach((end) => end());
@@ -79,6 +87,14 @@ function ownOf(cache: CacheReader, home: string): readonly ObjectKey[] {
   return name === undefined ? [] : [{ name }];
 }
 
+const CAPI_NAMESPACE = capiNamespace("");
+
+/** What a move leaves in the namespace of a cluster: whether this API server owns its objects depends on it. */
+function clusterOfTrace({ namespace = "", name }: KubeObject["metadata"]): readonly ObjectKey[] {
+  const isTrace = (name === MOVE_RECORD || name === MOVE_JOURNAL) && namespace.startsWith(CAPI_NAMESPACE);
+  return isTrace ? [{ name: namespace.slice(CAPI_NAMESPACE.length) }] : [];
+}
+
 function isHome({ namespace, name }: KubeObject["metadata"], home: string, wanted: string): boolean {
   return namespace === home && name === wanted;
 }
@@ -87,7 +103,7 @@ function isHome({ namespace, name }: KubeObject["metadata"], home: string, wante
 function clustersOfSecret(secret: KubeObject, cache: CacheReader, home: string): readonly ObjectKey[] {
   const { metadata } = secret;
   if (isHome(metadata, home, PARENT_CONFIG_SECRET)) return ownOf(cache, home);
-  const labelled = clusterOfLabel(secret);
+  const labelled = [...clusterOfLabel(secret), ...clusterOfTrace(metadata)];
   if (labelled.length > 0) return labelled;
   return clustersOfCredentials(metadata, cache);
 }

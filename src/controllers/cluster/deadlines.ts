@@ -21,6 +21,9 @@ export const PHASE_DEADLINES = {
   Pending: { ms: HOUR_MS, limitMs: HOUR_MS, reason: "PendingTimedOut" },
   /** Clouds take up to 20 minutes for a load balancer, and a machine up to 10. */
   Provisioning: { ms: 45 * MINUTE_MS, limitMs: 6 * HOUR_MS, reason: "ProvisioningTimedOut" },
+  Pivoting: { ms: 30 * MINUTE_MS, limitMs: 6 * HOUR_MS, reason: "PivotTimedOut" },
+  /** Unless spec.deletion.timeout is set. */
+  Unpivoting: { ms: 2 * HOUR_MS, limitMs: 2 * HOUR_MS, reason: "UnpivotTimedOut" },
 } as const satisfies Record<string, PhaseDeadline>;
 
 export type PhaseClock = {

@@ -15,3 +15,6 @@ export function accessSecretOf(cluster: string): string {
 export function kubeconfigSecretOf(cluster: string): string {
   return `${cluster}-kubeconfig`;
 }
+
+/** In the operator's namespace: the account with which Cluster API reaches the cluster that it runs in. */
+export const CLUSTER_API_ACCOUNT = "lattice-cluster-api";

@@ -1,24 +1,29 @@
-/** Reads the state of the operator's own cluster: its nodes, its parent, and the Service in front of its cell. */
-import { ok, type Ok } from "#base";
+/** Reads the state of the operator's own cluster: its nodes, its parent, the Service in front of its cell, and its Cluster API objects once it owns them. */
+import { map, type Result } from "#base";
 import { DEFAULT_POOL, POOL_LABEL } from "#cluster-compiler";
-import type { ReadRuntime } from "#controller-runtime";
-import { parseLatticeCluster, type LatticeCluster } from "#crds";
+import type { FailureCause } from "#controller-runtime";
+import { latticeClusters, parseLatticeCluster, type LatticeCluster } from "#crds";
 import { nodes as nodeKind, secretsByMetadata, services, type Node } from "#kube";
 import type { CapiView } from "./capi-view.ts";
 import { cellAddressProblem } from "./cell-address.ts";
 import { CELL_SERVICE, PARENT_CONFIG_SECRET } from "./names.ts";
 import type { ObservedOwn, OwnNodes } from "./observed.ts";
+import { observeManagement, type ManagementContext } from "./own-management.ts";
 import type { UplinkSlot } from "./uplink.ts";
 
-type OwnContext = Pick<ReadRuntime, "cache" | "clock"> & { readonly home: string; readonly uplink: UplinkSlot };
+type OwnContext = ManagementContext & { readonly home: string; readonly uplink: UplinkSlot };
 
-export function observeOwn(raw: LatticeCluster, capi: CapiView, { cache, clock, home, uplink }: OwnContext): Ok<ObservedOwn> {
+export async function observeOwn(raw: LatticeCluster, capi: CapiView, context: OwnContext): Promise<Result<ObservedOwn, FailureCause>> {
+  const { cache, clock, home, uplink } = context;
   const parsed = parseLatticeCluster(raw);
   const cluster = parsed.ok ? parsed.value : raw;
   const nodes = cache.list(nodeKind);
   const endpoints = parsed.ok ? parsed.value.spec.endpoints : undefined;
   const service = cache.get(services, { namespace: home, name: CELL_SERVICE });
-  return ok({
+  const { name } = raw.metadata;
+  const others = cache.list(latticeClusters).map(({ metadata }) => metadata.name);
+  const management = await observeManagement(name, parsed.ok ? parsed.value : undefined, context);
+  return map(management, (observed) => ({
     kind: "own",
     now: clock.now(),
     cluster,
@@ -29,7 +34,9 @@ export function observeOwn(raw: LatticeCluster, capi: CapiView, { cache, clock, 
     parent: uplink.current?.parent,
     uplink: uplink.current,
     cellProblem: endpoints === undefined ? undefined : cellAddressProblem(endpoints, service, nodes),
-  });
+    management: observed,
+    children: others.filter((other) => other !== name).toSorted(),
+  }));
 }
 
 const CONTROL_PLANE_LABEL = "node-role.kubernetes.io/control-plane";

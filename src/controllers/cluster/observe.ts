@@ -1,31 +1,33 @@
 /** Reads what a pass over a LatticeCluster needs: caches, the access record, and the running cell. */
 import { map, ok, type Result } from "#base";
-import { capiNamespace, CLUSTER_NAME_LABEL, controlPlaneName, DEFAULT_POOL, tokenSecretName, templatesToPrune } from "#cluster-compiler";
+import { capiNamespace, CLUSTER_NAME_LABEL, controlPlaneName, DEFAULT_POOL, tokenSecretName } from "#cluster-compiler";
 import type { FailureCause, ReadRuntime } from "#controller-runtime";
 import { parseLatticeCluster, type LatticeCluster } from "#crds";
 import {
   capiClusters,
   capiMachineDeployments,
   capiMachines,
-  capiMachineSets,
-  describeObject,
   fieldAt,
   isJsonObject,
   kubeadmControlPlanes,
   namespaces,
   secrets,
   secretsByMetadata,
+  isBeingDeleted,
   type KubeObject,
 } from "#kube";
 import { describeErrors } from "../acceptance/conditions.ts";
 import { capiViewOf, type CapiView } from "./capi-view.ts";
 import { kubeconfigDigest, KUBECONFIG_ANNOTATION } from "./child-secrets.ts";
 import { compileChild } from "./compile-child.ts";
+import { existingObjects, keptObjects } from "./existing-objects.ts";
 import { identityOf, type OwnIdentity } from "./identity.ts";
 import { kubeconfigSecretOf } from "./names.ts";
 import type { CellView, ChildObjects, ClusterProblem, ObservedChild, ObservedCluster } from "./observed.ts";
+import type { OwnApiServer } from "./own-kubeconfig.ts";
 import { observeOwn } from "./observe-own.ts";
-import { childKinds, templateKinds } from "./owned-kinds.ts";
+import { observeOwnership, type ObservedOwnership } from "./observe-ownership.ts";
+import { childKinds } from "./owned-kinds.ts";
 import type { CellSlot } from "./ports.ts";
 import { missingCredentials, missingProvider, notACell, otherCell, terminatingNamespace } from "./refusals.ts";
 import type { UplinkSlot } from "./uplink.ts";
@@ -36,6 +38,8 @@ export type ClusterShared = {
   readonly home: string;
   readonly cell: CellSlot;
   readonly uplink: UplinkSlot;
+  /** The API server of this cluster; absent: the operator does not know its address, and writes no kubeconfig for Cluster API. */
+  readonly apiServer?: OwnApiServer | undefined;
 };
 
 export type ObserveContext = ReadRuntime & ClusterShared;
@@ -47,9 +51,12 @@ export async function observeCluster(raw: LatticeCluster, context: ObserveContex
   const identity = identityOf(context.cache, context.home);
   const { name } = raw.metadata;
   if (name === identity.name) return observeOwn(raw, observeCapi(raw, context), context);
-  const child = observeChild(raw, identity, context);
-  const place =
-    child.cell === undefined || child.objects === undefined ? undefined : { name, namespace: child.objects.namespace, cell: child.cell };
+  const owned = await observeOwnership(raw, context);
+  if (!owned.ok) return owned;
+  const child = observeChild(raw, identity, { ...context, ...owned.value });
+  const { cell } = child;
+  const needsSecrets = child.objects !== undefined || (isBeingDeleted(raw) && child.ownership !== "parent");
+  const place = cell === undefined || !needsSecrets ? undefined : { name, namespace: capiNamespace(name), cell };
   const found =
     place === undefined ? ok({ hasNamespace: false, hasToken: false, hasKubeconfig: false }) : await findSecrets(place, context);
   return map(found, (has) => ({ ...child, ...has }));
@@ -57,23 +64,29 @@ export async function observeCluster(raw: LatticeCluster, context: ObserveContex
 
 type CacheChild = Omit<ObservedChild, "hasNamespace" | "hasToken" | "hasKubeconfig">;
 
-function observeChild(raw: LatticeCluster, identity: OwnIdentity, context: ObserveContext): CacheChild {
-  const { cache, clock, home, cell } = context;
+function observeChild(raw: LatticeCluster, identity: OwnIdentity, context: ObserveContext & ObservedOwnership): CacheChild {
+  const { cache, clock, home, cell, ownership, exists } = context;
   const { name } = raw.metadata;
   const now = clock.now();
   const parsed = parseLatticeCluster(raw);
   const running = cell.running;
-  const capi = observeCapi(raw, context);
+  const cached = observeCapi(raw, context);
+  // what the server was asked for is newer than the cache
+  const capi = { ...cached, exists: ownership === "parent" ? exists : cached.exists && exists };
   const agent = running?.link.agents().get(name);
   const linkIsNew = running === undefined || now - running.since < LINK_IS_NEW_MS;
-  const common = { kind: "child" as const, now, capi, agent, access: running?.access.read(name), linkIsNew };
+  const pivot = running?.pivots.view(name);
+  const common = { kind: "child" as const, now, capi, agent, access: running?.access.read(name), linkIsNew, ownership, pivot };
   const refused = { ...common, cluster: raw, cell: undefined, errors: [], objects: undefined };
+  const leaf = notACell(identity, home);
+  const view = cellView(identity, running?.trustBundle());
+  if (ownership !== "parent" && view !== undefined) {
+    return { ...refused, cluster: parsed.ok ? parsed.value : raw, cell: view, problem: undefined };
+  }
   if (!parsed.ok) {
     const problem = { reason: "InvalidSpec" as const, message: describeErrors(parsed.error), terminal: true };
     return { ...refused, errors: parsed.error, problem };
   }
-  const leaf = notACell(identity, home);
-  const view = cellView(identity, running?.trustBundle());
   if (view === undefined) return { ...refused, problem: leaf ?? CELL_STARTING };
   const cluster = parsed.value;
   const withCell = { ...refused, cluster, cell: view };
@@ -94,17 +107,14 @@ function cellView({ own }: OwnIdentity, trustBundle: string | undefined): CellVi
 function compiledObjects(cluster: LatticeCluster, cell: CellView, { cache }: ObserveContext): ChildObjects | ClusterProblem {
   const { name } = cluster.metadata;
   const namespace = capiNamespace(name);
-  const controlPlane = cache.get(kubeadmControlPlanes, { namespace, name: controlPlaneName(name) });
-  const compiled = compileChild(cluster, { cell, controlPlane });
+  const { controlPlane, ...existing } = existingObjects(cache, name);
+  const compiled = compileChild(cluster, { cell, controlPlane, existing });
   if (!compiled.ok) return { reason: "CompileError", message: compiled.error, terminal: true };
-  const { first, rest } = compiled.value;
+  const { first, rest, upgrade, later } = compiled.value;
   const planned = [...first, ...rest].map((wanted) => ("once" in wanted ? wanted.object : wanted));
   const missing = missingProvider(planned, cluster.spec.provider.type, { kinds: childKinds, cache });
   if (missing !== undefined) return missing;
-  const users = [kubeadmControlPlanes, capiMachineDeployments, capiMachineSets].flatMap((kind) => cache.list(kind, namespace));
-  const templates = templateKinds.flatMap((kind) => cache.list(kind, namespace));
-  const unused = new Set(templatesToPrune(templates, users));
-  return { namespace, first, rest, usedTemplates: new Set(templates.filter((one) => !unused.has(one)).map(describeObject)) };
+  return { namespace, first, rest, usedTemplates: keptObjects(cache, namespace, later), upgrade };
 }
 
 function observeCapi(raw: LatticeCluster, { cache }: Pick<ReadRuntime, "cache">): CapiView {

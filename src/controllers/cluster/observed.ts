@@ -2,7 +2,9 @@
 import type { WantedObject } from "#controller-runtime";
 import type { FieldError, LatticeCluster } from "#crds";
 import type { CapiView } from "./capi-view.ts";
-import type { ChildAccess, ChildAgent } from "./ports.ts";
+import type { ChildOwnership } from "./child-ownership.ts";
+import type { OwnApiServer } from "./own-kubeconfig.ts";
+import type { ChildAccess, ChildAgent, PivotView } from "./ports.ts";
 import type { ClusterReason } from "./reasons.ts";
 
 /** Why nothing can be applied at present. */
@@ -30,6 +32,8 @@ export type ChildObjects = {
   readonly rest: readonly WantedObject[];
   /** "Kind namespace/name" of machine templates that are no longer planned and still in use. */
   readonly usedTemplates: ReadonlySet<string>;
+  /** What an upgrade does now; undefined: there is none. */
+  readonly upgrade?: string | undefined;
 };
 
 export type ObservedChild = {
@@ -39,7 +43,7 @@ export type ObservedChild = {
   readonly cell: CellView | undefined;
   readonly problem: ClusterProblem | undefined;
   readonly errors: readonly FieldError[];
-  /** Absent with a problem. */
+  /** Absent with a problem, and when the parent does not own them. */
   readonly objects: ChildObjects | undefined;
   readonly access: ChildAccess | undefined;
   readonly hasNamespace: boolean;
@@ -47,6 +51,10 @@ export type ObservedChild = {
   readonly hasKubeconfig: boolean;
   readonly capi: CapiView;
   readonly agent: ChildAgent | undefined;
+  /** Which side drives the Cluster API objects. */
+  readonly ownership: ChildOwnership;
+  /** The move that this process runs, or ran. */
+  readonly pivot: PivotView | undefined;
   /** The cell's link listens since a short time: agents that were connected have not returned yet. */
   readonly linkIsNew: boolean;
 };
@@ -57,6 +65,24 @@ export type OwnNodes = {
   readonly kubernetesVersion: string | undefined;
   readonly byPool: ReadonlyMap<string, { readonly total: number; readonly ready: number }>;
 };
+
+/** Whether this cluster drives its own Cluster API objects. */
+export type OwnManagement =
+  /** They are on its parent, or there are none. */
+  | { readonly state: "never-moved" }
+  /** They are arriving here, or leaving. */
+  | { readonly state: "moving"; readonly direction: "in" | "out" }
+  | {
+      readonly state: "owner";
+      readonly epoch: number;
+      /** Or why nothing can be applied at present. */
+      readonly objects: OwnClusterObjects | ClusterProblem;
+      /** Present: the kubeconfig of Cluster API must be written. */
+      readonly kubeconfig: OwnApiServer | undefined;
+    };
+
+/** Objects of the cluster itself, as compiled. */
+export type OwnClusterObjects = Pick<ChildObjects, "namespace" | "usedTemplates" | "upgrade"> & { readonly all: readonly WantedObject[] };
 
 export type ObservedOwn = {
   readonly kind: "own";
@@ -73,6 +99,9 @@ export type ObservedOwn = {
   readonly uplink: Uplink | undefined;
   /** Why Service lattice-cell does not lead to this cell. */
   readonly cellProblem: ClusterProblem | undefined;
+  readonly management: OwnManagement;
+  /** Other LatticeClusters here. */
+  readonly children: readonly string[];
 };
 
 /** The agent's connection to its parent. */

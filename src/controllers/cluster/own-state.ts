@@ -1,4 +1,5 @@
 /** The phase of the operator's own cluster, with the reason and the sentence for its user. Pure. */
+import { millisecondsOf } from "#base";
 import type { LatticeCluster } from "#crds";
 import { isBeingDeleted } from "#kube";
 import { describeErrors } from "../acceptance/conditions.ts";
@@ -10,12 +11,14 @@ export type OwnState = {
   readonly reason: ClusterProblem["reason"];
   readonly message: string;
   readonly ready: boolean;
+  /** It is being deleted, and nothing prevents that. */
+  readonly mayDelete?: true;
 };
 
 export function ownStateOf(cluster: LatticeCluster, observed: ObservedOwn): OwnState {
-  const { errors, nodes, cellProblem, parent } = observed;
-  if (isBeingDeleted(cluster))
-    return { phase: "Deleting", reason: "Deleting", message: "the resource is being deleted; the cluster stays", ready: false };
+  const { errors, cellProblem, parent, management } = observed;
+  if (isBeingDeleted(cluster)) return deletionState(cluster, observed);
+  if (management.state === "moving") return movingState(management.direction);
   if (errors.length > 0) return { phase: "Failed", reason: "InvalidSpec", message: describeErrors(errors), ready: false };
   const { cellRef } = cluster.spec;
   if (cellRef !== undefined && parent !== undefined && cellRef !== parent) {
@@ -23,10 +26,57 @@ export function ownStateOf(cluster: LatticeCluster, observed: ObservedOwn): OwnS
     return { phase: "Ready", reason: "ParentDisagrees", message, ready: false };
   }
   if (cellProblem !== undefined) return { phase: "Ready", ...cellProblem, ready: false };
-  const { ready, total } = nodes;
-  if (total === 0 || ready < total) {
-    const message = total === 0 ? "the cluster has no nodes" : `${ready} of ${total} nodes are ready`;
-    return { phase: "Ready", reason: "NodesNotReady", message, ready: false };
+  if (management.state === "owner" && "reason" in management.objects) return { phase: "Ready", ...management.objects, ready: false };
+  return nodesState(observed);
+}
+
+/** An upgrade replaces nodes one at a time, so some are missing for a while. */
+function nodesState({ nodes: { ready, total }, management }: ObservedOwn): OwnState {
+  const upgrade = management.state === "owner" && "all" in management.objects ? management.objects.upgrade : undefined;
+  const isComplete = total > 0 && ready === total;
+  const nodes =
+    total === 0 ? "the cluster has no nodes" : isComplete ? `all ${total} nodes are ready` : `${ready} of ${total} nodes are ready`;
+  if (upgrade !== undefined) return { phase: "Ready", reason: "Upgrading", message: `${upgrade}; ${nodes}`, ready: isComplete };
+  return { phase: "Ready", reason: isComplete ? "SelfManaged" : "NodesNotReady", message: nodes, ready: isComplete };
+}
+
+function movingState(direction: "in" | "out"): OwnState {
+  const [phase, what] =
+    direction === "in"
+      ? (["Pivoting", "the Cluster API objects of this cluster are arriving from its parent"] as const)
+      : (["Unpivoting", "the Cluster API objects of this cluster are being moved away"] as const);
+  return { phase, reason: "ObjectsMoving", message: `${what}; none is applied until that has ended`, ready: false };
+}
+
+/** How long a parent that is not connected may take to return before its child is deleted without it. */
+const ORPHAN_AFTER_MS = 300_000;
+
+/**
+ * A cluster that owns itself is deleted on its parent, which takes the objects back first. Without one, and without children, it deletes its own
+ * machines, and itself with them.
+ */
+function deletionState({ metadata: { name, deletionTimestamp } }: LatticeCluster, observed: ObservedOwn): OwnState {
+  const { management, capi, children, hasParent, parent = "its parent", uplink, now } = observed;
+  const deleting = (message: string, more: Partial<OwnState> = {}): OwnState => ({
+    phase: "Deleting",
+    reason: "Deleting",
+    message,
+    ready: false,
+    ...more,
+  });
+  if (management.state === "moving") return movingState(management.direction);
+  if (management.state === "never-moved") {
+    if (!capi.exists) return deleting("the resource is being deleted; the cluster stays", { mayDelete: true });
+    return deleting("this is the cluster's own resource, and its Cluster API objects are in it; a cluster is deleted on its parent");
   }
-  return { phase: "Ready", reason: "SelfManaged", message: `all ${total} nodes are ready`, ready: true };
+  if (children.length > 0)
+    return deleting(`the cluster is the parent of ${children.join(", ")}; delete them first, or give them another parent`, {
+      reason: "HasChildren",
+    });
+  if (hasParent && uplink?.connected === true)
+    return deleting(`a cluster with a parent is deleted there: on ${parent}, run: kubectl delete latticecluster ${name}`);
+  const since = deletionTimestamp === undefined ? now : millisecondsOf(deletionTimestamp);
+  if (hasParent && now - since < ORPHAN_AFTER_MS)
+    return deleting(`${parent} is not connected; without it the cluster and its machines are deleted from here, after 5 minutes`);
+  return deleting("the cluster deletes its machines, and itself with them", { mayDelete: true });
 }

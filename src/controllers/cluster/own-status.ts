@@ -5,13 +5,14 @@ import type { NewCondition } from "#kube";
 import { acceptedCondition, implementedCondition } from "../acceptance/conditions.ts";
 import { timeText } from "./agent-status.ts";
 import type { PoolView } from "./capi-view.ts";
+import { capiConditions } from "./conditions.ts";
 import type { ObservedOwn } from "./observed.ts";
 import { ownStateOf } from "./own-state.ts";
 import { declaredPools } from "./pools.ts";
 
 export function ownStatus(cluster: LatticeCluster, observed: ObservedOwn, { outcome }: Pick<PassResult, "outcome">): DesiredStatus {
   const { phase, message, reason, ready } = ownStateOf(cluster, observed);
-  const { nodes, capi, errors } = observed;
+  const { nodes, capi, errors, management } = observed;
   const endpoint = capi.endpoint ?? cluster.status?.endpoint;
   return {
     phase,
@@ -25,6 +26,7 @@ export function ownStatus(cluster: LatticeCluster, observed: ObservedOwn, { outc
     conditions: [
       acceptedCondition(errors),
       ...implementedCondition([], cluster.status?.conditions),
+      ...(management.state === "owner" && capi.exists ? capiConditions(cluster, capi) : []),
       uplinkCondition(observed),
       { type: "SpecIgnored", status: "False", reason: "SpecApplied", message: "this is the cluster's own resource" },
       ...(ready && outcome.kind === "settled" ? [{ type: "Ready", status: "True" as const, reason, message }] : []),
@@ -32,10 +34,10 @@ export function ownStatus(cluster: LatticeCluster, observed: ObservedOwn, { outc
   };
 }
 
-/** A cluster without a parent owns itself, and so does one that has its Cluster API objects. */
-function ownerOf({ spec, status }: LatticeCluster, { capi, hasParent, parent }: ObservedOwn): string {
-  if (capi.exists || !hasParent) return "self";
-  return parent ?? status?.ownedBy ?? spec.cellRef ?? "self";
+/** A cluster without a parent owns itself, and so does one whose Cluster API objects were moved to it. */
+function ownerOf({ spec, status }: LatticeCluster, { management, hasParent, parent }: ObservedOwn): string {
+  if (management.state === "owner" || (management.state === "never-moved" && !hasParent)) return "self";
+  return (management.state === "moving" ? status?.ownedBy : parent) ?? parent ?? status?.ownedBy ?? spec.cellRef ?? "self";
 }
 
 function ownPools({ spec }: LatticeCluster, { capi, nodes }: ObservedOwn): Readonly<Record<string, PoolView>> {

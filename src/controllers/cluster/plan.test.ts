@@ -9,9 +9,10 @@ import {
   NOON,
   observedChild,
   provisioningStatus,
+  SELF_OWNED,
 } from "../../../test/builders/observed-child.ts";
 import { CELL_VIEW } from "../../../test/builders/observed-child.ts";
-import type { ObservedChild, ObservedOwn } from "./observed.ts";
+import type { ObservedChild } from "./observed.ts";
 import { planCluster } from "./plan.ts";
 
 const object = (kind: string, name: string) => ({ apiVersion: "v1", kind, metadata: { name } });
@@ -69,19 +70,22 @@ describe("the plan of a child", () => {
       ...objects.rest.map((one) => [one]),
     ]);
     expect(plan.prune).toMatchObject({ keep: objects.usedTemplates });
-    expect(plan.commands).toEqual([]);
-    expect(plan.outcome).toMatchObject({ kind: "waiting", reason: "PivotNotBuilt" });
+    expect(plan.commands).toMatchObject([{ kind: "start-pivot", cluster: { metadata: { name: "prod" }, spec: { cellRef: "mgmt" } } }]);
+    expect(plan.outcome).toMatchObject({ kind: "waiting", reason: "Pivoting" });
   });
 
   test("sets the parent of a child that has none", () => {
-    expect(planOf({}, childCluster({ cellRef: undefined })).commands).toEqual([{ kind: "set-cell-ref", cluster: "prod", cell: "mgmt" }]);
+    expect(planOf({}, childCluster({ cellRef: undefined })).commands).toMatchObject([
+      { kind: "set-cell-ref", cluster: "prod", cell: "mgmt" },
+      { kind: "start-pivot", cluster: { spec: { cellRef: "mgmt" } } },
+    ]);
   });
 
-  test("of a complete child is repeated every five minutes, at a time of its own, also when all agents returned at once", () => {
+  test("of a child that owns itself is repeated every five minutes, at a time of its own, also when all agents returned at once", () => {
     const cluster = childCluster();
     const names = Array.from({ length: 3_000 }, (_, at) => `child-${at}`);
     const afterMs = (name: string, now: number) => {
-      const { outcome } = planOf({ now }, { ...cluster, metadata: { ...cluster.metadata, name } });
+      const { outcome } = planOf({ ...SELF_OWNED, now }, { ...cluster, metadata: { ...cluster.metadata, name } });
       return outcome?.kind === "waiting" ? outcome.afterMs : Number.NaN;
     };
     const due = names.map((name) => afterMs(name, NOON));
@@ -133,7 +137,8 @@ describe("the plan of a child", () => {
 
   test("deletes the Cluster first, then the rest, then access and namespace", () => {
     const cluster = deleted(childCluster({ deletion: { timeout: "2h" } }));
-    expect(planOf({}, cluster)).toEqual({
+    const unregistered = { spent: false, revoked: false, expiresAt: NOON, certificates: [] };
+    expect(planOf({ access: unregistered }, cluster)).toEqual({
       apply: [],
       deletes: { order: [["Cluster"]], stuckAfterMs: 2 * HOUR_MS },
       commands: [
@@ -141,33 +146,5 @@ describe("the plan of a child", () => {
         { kind: "delete-namespace", namespace: "capi-prod", cluster: "prod" },
       ],
     });
-  });
-});
-
-describe("the plan of the operator's own cluster", () => {
-  const own = (capi: ObservedOwn["capi"]): ObservedOwn => ({
-    kind: "own",
-    now: NOON,
-    cluster: childCluster(),
-    errors: [],
-    nodes: { ready: 1, total: 1, kubernetesVersion: undefined, byPool: new Map() },
-    capi,
-    hasParent: false,
-    parent: undefined,
-    uplink: undefined,
-    cellProblem: undefined,
-  });
-
-  test("applies nothing, and never deletes its own machines", () => {
-    expect(expectOk(planCluster(childCluster(), own(NO_CAPI)))).toEqual({ apply: [], commands: [] });
-    expect(expectOk(planCluster(deleted(childCluster()), own(NO_CAPI)))).toEqual({ apply: [], commands: [] });
-    expect(expectOk(planCluster(deleted(childCluster()), own(COMPLETE_CAPI)))).toMatchObject({ apply: [], outcome: { kind: "stalled" } });
-  });
-
-  test("reports missing nodes", () => {
-    const missing = { ...own(NO_CAPI), nodes: { ready: 0, total: 1, kubernetesVersion: undefined, byPool: new Map() } };
-    expect(expectOk(planCluster(childCluster(), missing)).outcome).toMatchObject({ kind: "waiting", reason: "NodesNotReady" });
-    const invalid = { ...own(NO_CAPI), cellProblem: { reason: "CellAddressPending" as const, message: "m", terminal: false } };
-    expect(expectOk(planCluster(childCluster(), invalid)).outcome).toMatchObject({ kind: "stalled", reason: "CellAddressPending" });
   });
 });

@@ -19,8 +19,23 @@ export const CLUSTER_REASONS = {
   WaitingForAgent: "Ready, AgentConnected: the child has not connected yet",
   InProgress: "Provisioning: machines are being provisioned, or the child has not connected yet",
   Provisioned: "Provisioning: all machines run and the agent was connected",
-  PivotNotBuilt:
-    "Ready: the child is complete and connected; this release does not move the Cluster API objects, so the parent keeps owning them",
+  Pivoting: "Ready, Pivoting: the Cluster API objects are being moved to the child; status.pivot has the step and the counts",
+  PivotRefused:
+    "Ready, Pivoting: the Cluster API objects cannot be moved; the message has all reasons. The parent keeps owning them, and tries again with growing waits",
+  PivotFailed: "Ready, Pivoting: an API server did not do what the move asked for, or another process moves the objects; it is tried again",
+  PivotTimedOut: "Ready, Pivoting: the pivot made no progress for too long; the message has the cause. It is tried again all the same",
+  PivotAborted:
+    "Ready, Pivoting: a person has asked for no pivot (annotation lattice.dev/pivot: abort); the parent owns the objects until lattice pivot resume",
+  AbortRefused: "Ready, Pivoting: the pivot cannot be undone; the message has the reason, which is the one of the move's specification",
+  Pivoted: "Pivoting: the child owns its Cluster API objects",
+  WaitingForOwner: "Ready: the Cluster API objects are in the child, and its agent has not reported yet that it owns them",
+  ChildUnreachable: "Ready, Pivoting: the objects cannot be moved, or taken back, while the agent of the child is not connected",
+  Unpivoting: "Ready, Pivoting: the cluster is being deleted, and the Cluster API objects are being taken back from it first",
+  UnpivotRefused: "Ready, Pivoting: the Cluster API objects cannot be taken back; the message has all reasons",
+  UnpivotFailed: "Ready, Pivoting: an API server did not do what taking the objects back asked for; it is tried again",
+  UnpivotTimedOut:
+    "Ready, Pivoting: the objects were not taken back within spec.deletion.timeout (2 hours); the message has the cause, and how to release the cluster",
+  HasChildren: "Ready, Pivoting: a cluster that has children is not deleted; the message names them",
   Available: "InfrastructureReady, ControlPlaneAvailable, WorkersAvailable: all of it is available",
   NotReported: "InfrastructureReady, ControlPlaneAvailable, WorkersAvailable: Cluster API has not reported on it yet",
   NoWorkers: "WorkersAvailable: the cluster has no workers by its spec",
@@ -33,8 +48,15 @@ export const CLUSTER_REASONS = {
   CertificateRevoked: "CertificatesValid: the access of the cluster was revoked",
   NoCertificate: "CertificatesValid: no certificate was signed for the agent yet",
   SpecApplied: "SpecIgnored: this cluster's spec is the one that counts",
-  SelfManaged: "Ready: this is the cluster's own resource, and its nodes are ready",
-  NodesNotReady: "Ready: this is the cluster's own resource, and some of its nodes are not ready",
+  SpecMirrored: "SpecIgnored: the cluster owns itself, and this spec is a copy of its own",
+  SpecEdited: "SpecIgnored: the cluster owns itself, and this spec differs from its own; the message has where to make the change",
+  SelfManaged: "Ready: the cluster owns itself, and its nodes are ready",
+  ObjectsMoving:
+    "Ready: the Cluster API objects of this cluster are being moved to it or away from it, and it applies none until that has ended",
+  ClusterApiMissing: "Ready: this cluster owns itself, and the KubeadmControlPlane of its machines does not exist; nothing is applied",
+  Upgrading:
+    "Ready: machines go to another version of Kubernetes, the control plane first, then one pool after the other; the message has the step",
+  NodesNotReady: "Ready: the cluster owns itself, and some of its nodes are not ready",
   CellAddressPending: "Ready: Service lattice-cell has no address yet",
   CellAddressMismatch:
     "Ready: spec.endpoints.host is not an address of Service lattice-cell, so children cannot connect; the message has both",

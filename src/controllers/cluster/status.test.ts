@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { settled, waiting } from "#controller-runtime";
+import { waiting } from "#controller-runtime";
 import type { LatticeCluster, LatticeClusterStatus } from "#crds";
-import { field, type NewCondition } from "#kube";
+import type { NewCondition } from "#kube";
 import {
   childCluster,
   COMPLETE_CAPI,
@@ -16,10 +16,10 @@ import {
 import { agentStatusOf, HEARTBEAT_WRITTEN_EVERY_MS, visibleAgent } from "./agent-status.ts";
 import { childStateOf } from "./child-state.ts";
 import { certificatesValid } from "./conditions.ts";
-import type { ObservedChild, ObservedOwn } from "./observed.ts";
+import type { ObservedChild } from "./observed.ts";
 import { statusOfCluster } from "./status.ts";
 
-const outcome = waiting("PivotNotBuilt", 1, "the pivot is not part of this release");
+const outcome = waiting("Pivoting", 1, "objects are moved");
 const statusOf = (cluster: LatticeCluster, given: Partial<ObservedChild>) => statusOfCluster(cluster, observedChild(given), { outcome });
 const conditionOf = (status: { readonly conditions?: readonly NewCondition[] }, type: string) => {
   const found = status.conditions?.find((condition) => condition.type === type);
@@ -32,8 +32,9 @@ describe("the status of a child", () => {
   test("has every field once the child is complete", () => {
     const status = statusOf(childCluster(), {});
     expect({ ...status, conditions: undefined }).toEqual({
-      phase: "Provisioning",
-      message: "the pivot is not part of this release",
+      conditions: undefined,
+      phase: "Pivoting",
+      message: "objects are moved",
       agent: {
         state: "ready",
         version: "1.2.3",
@@ -56,6 +57,7 @@ describe("the status of a child", () => {
       WorkersAvailable: "True Available",
       AgentConnected: "True Connected",
       CertificatesValid: "True CertificateValid",
+      Pivoting: "True Pivoting",
       SpecIgnored: "False SpecApplied",
     });
   });
@@ -103,10 +105,6 @@ describe("the status of a child", () => {
     });
   });
 
-  test("names fields that this release does not act on", () => {
-    expect(conditionOf(statusOf(childCluster({ deletion: { unpivot: false } }), {}), "Implemented")).toBe("False NotYetBuilt");
-  });
-
   test("keeps the agent's condition while the cell's link is new", () => {
     const condition = {
       type: "AgentConnected",
@@ -124,7 +122,7 @@ describe("the status of a child", () => {
   });
 
   test("is not changed by a start of the cell", () => {
-    const ready = { type: "Ready", status: "False", reason: "PivotNotBuilt", message: "m", lastTransitionTime: timeOf(NOON) } as const;
+    const ready = { type: "Ready", status: "False", reason: "Pivoting", message: "m", lastTransitionTime: timeOf(NOON) } as const;
     const connected = { ...ready, type: "AgentConnected", status: "True", reason: "Connected" } as const;
     const provisioned = { ...ready, type: "Provisioning", reason: "Provisioned" } as const;
     const cluster = childCluster({}, { conditions: [ready, connected, provisioned] });
@@ -132,7 +130,7 @@ describe("the status of a child", () => {
     expect(statusOf(cluster, { problem: starting, cell: undefined, agent: undefined, linkIsNew: true })).toEqual({ conditions: [ready] });
     const back = statusOf(cluster, { agent: undefined, linkIsNew: true });
     expect(conditionsOf(back)).toMatchObject({ AgentConnected: "True Connected", Provisioning: "False Provisioned" });
-    expect(childStateOf(cluster, observedChild({ agent: undefined, linkIsNew: true }))).toMatchObject({ reason: "PivotNotBuilt" });
+    expect(childStateOf(cluster, observedChild({ agent: undefined, linkIsNew: true }))).toMatchObject({ reason: "Pivoting" });
     expect(childStateOf(cluster, observedChild({ agent: undefined, linkIsNew: false }))).toMatchObject({ complete: false });
   });
 
@@ -185,72 +183,5 @@ describe("CertificatesValid", () => {
   ])("is $name", ({ given, now, want }) => {
     const { status, reason } = certificatesValid(given, now);
     expect(`${status} ${reason}`).toBe(want);
-  });
-});
-
-describe("the status of the operator's own cluster", () => {
-  const nodes = { ready: 3, total: 3, kubernetesVersion: "v1.36.3", byPool: new Map([["default", { total: 2, ready: 2 }]]) };
-  const own = (change: Partial<ObservedOwn> = {}): ObservedOwn => ({
-    kind: "own",
-    now: NOON,
-    cluster: childCluster(),
-    errors: [],
-    nodes,
-    capi: NO_CAPI,
-    hasParent: false,
-    parent: undefined,
-    uplink: undefined,
-    cellProblem: undefined,
-    ...change,
-  });
-  const ready = (cluster: LatticeCluster, observed: ObservedOwn) => statusOfCluster(cluster, observed, { outcome: settled });
-
-  test("is Ready with its nodes, and it owns itself", () => {
-    const status = ready(childCluster({ cellRef: undefined }), own());
-    expect({ ...status, conditions: undefined }).toEqual({
-      phase: "Ready",
-      message: "all 3 nodes are ready",
-      readyNodes: 3,
-      totalNodes: 3,
-      kubernetesVersion: "v1.36.3",
-      pools: { default: { desired: 2, ready: 2 } },
-      ownedBy: "self",
-      conditions: undefined,
-    });
-    expect(conditionsOf(status)).toEqual({
-      Accepted: "True Valid",
-      AgentConnected: "False NoParent",
-      SpecIgnored: "False SpecApplied",
-      Ready: "True SelfManaged",
-    });
-  });
-
-  test.each([
-    { name: "its parent, until it has its Cluster API objects", given: { hasParent: true, parent: "mgmt" }, want: "mgmt" },
-    { name: "itself with its Cluster API objects", given: { hasParent: true, parent: "mgmt", capi: COMPLETE_CAPI }, want: "self" },
-    { name: "the cell of its spec while the agent has not read its parent", given: { hasParent: true }, want: "mgmt" },
-  ])("is owned by $name", ({ given, want }) => {
-    expect(field(ready(childCluster(), own(given)), "ownedBy")).toBe(want);
-  });
-
-  test.each([
-    { name: "connected", uplink: { connected: true, since: NOON }, want: "True Connected" },
-    { name: "not connected yet", uplink: { connected: false }, want: "False WaitingForAgent" },
-    { name: "disconnected", uplink: { connected: false, lastCloseReason: "connection refused" }, want: "False Disconnected" },
-  ])("has the state of its agent: $name", ({ uplink, want }) => {
-    expect(conditionOf(ready(childCluster(), own({ hasParent: true, parent: "mgmt", uplink })), "AgentConnected")).toBe(want);
-  });
-
-  const problem = { reason: "CellAddressMismatch" as const, message: "spec.endpoints.host: is 10.0.0.1", terminal: false };
-  test.each([
-    { name: "nodes are missing", given: { nodes: { ...nodes, ready: 2 } }, want: "2 of 3 nodes are ready" },
-    { name: "there are none", given: { nodes: { ...nodes, ready: 0, total: 0 } }, want: "the cluster has no nodes" },
-    { name: "the parent is another", given: { hasParent: true, parent: "other" }, want: "spec.cellRef is mgmt" },
-    { name: "the address of the cell is another", given: { cellProblem: problem }, want: "spec.endpoints.host: is 10.0.0.1" },
-  ])("is not ready when $name", ({ given, want }) => {
-    const status = statusOfCluster(childCluster(), own(given), { outcome });
-    expect(field(status, "message")).toContain(want);
-    expect(conditionOf(status, "Ready")).toBeUndefined();
-    expect(field(status, "phase")).toBe("Ready");
   });
 });

@@ -1,14 +1,15 @@
 /** The status of a LatticeCluster. Pure. Ready is left to the runtime, which sets it from the outcome of the plan. */
 import type { DesiredStatus, PassResult } from "#controller-runtime";
 import type { LatticeCluster } from "#crds";
-import { findCondition } from "#kube";
+import { findCondition, type NewCondition } from "#kube";
 import { acceptedCondition, implementedCondition } from "../acceptance/conditions.ts";
 import { agentStatusOf } from "./agent-status.ts";
 import type { CapiView, PoolView } from "./capi-view.ts";
-import { childStateOf } from "./child-state.ts";
+import { childStateOf, type ChildState } from "./child-state.ts";
 import { childConditions } from "./conditions.ts";
 import type { ObservedChild, ObservedCluster } from "./observed.ts";
 import { ownStatus } from "./own-status.ts";
+import { pivotStatusOf } from "./pivot-status.ts";
 import { declaredPools } from "./pools.ts";
 
 export function statusOfCluster(cluster: LatticeCluster, observed: ObservedCluster, result: Pick<PassResult, "outcome">): DesiredStatus {
@@ -17,14 +18,18 @@ export function statusOfCluster(cluster: LatticeCluster, observed: ObservedClust
 
 function childStatus(cluster: LatticeCluster, observed: ObservedChild, { outcome }: Pick<PassResult, "outcome">): DesiredStatus {
   const state = childStateOf(cluster, observed);
-  const { capi, cell, agent, errors } = observed;
+  const { capi, agent, ownership } = observed;
+  // the copy of the spec of a cluster that owns itself may be of a newer schema
+  const errors = ownership === "parent" ? observed.errors : [];
   const accepted = acceptedCondition(errors);
   // an invalid spec cannot be read: what was written about the cluster stays
   if (errors.length > 0) return { phase: state.phase, message: state.message, conditions: [accepted] };
   const ready = findCondition(cluster.status?.conditions, "Ready");
   // the operator starts: a running child is not affected, and thousands of them would be written twice
-  if (state.reason === "CellStarting" && capi.exists && ready !== undefined) return { conditions: [ready] };
+  const isKnown = capi.exists || cluster.status?.ownedBy !== undefined;
+  if (state.reason === "CellStarting" && isKnown && ready !== undefined) return { conditions: [ready] };
   const nodes = nodesOf(observed);
+  const pivot = pivotStatusOf(cluster, observed);
   const endpoint = capi.endpoint ?? cluster.status?.endpoint;
   const kubernetesVersion = reportedVersion(observed);
   return {
@@ -33,21 +38,36 @@ function childStatus(cluster: LatticeCluster, observed: ObservedChild, { outcome
     ...(agent === undefined ? {} : { agent: agentStatusOf(agent, cluster.status?.agent) }),
     ...(kubernetesVersion === undefined ? {} : { kubernetesVersion }),
     ...(nodes === undefined ? {} : { readyNodes: nodes.ready, totalNodes: nodes.total }),
-    ...(capi.exists ? { pools: poolsOf(cluster, capi) } : {}),
+    ...poolStatus(cluster, observed),
     ...(endpoint === undefined ? {} : { endpoint }),
-    ...(capi.exists && cell !== undefined ? { ownedBy: cell.name } : {}),
+    ...ownedBy(observed),
+    ...(pivot === undefined ? {} : { pivot }),
     conditions: [
       accepted,
-      ...implementedCondition(unbuiltFields(cluster), cluster.status?.conditions),
+      ...implementedCondition([], cluster.status?.conditions),
       ...childConditions(cluster, observed, state),
+      // not of the outcome: a child at rest has its own time of the next pass
+      ...(state.complete && outcome.kind === "waiting" ? [readyCondition(state)] : []),
     ],
   };
 }
 
-/** Fields that this release does not act on. */
-function unbuiltFields({ spec: { deletion } }: LatticeCluster): readonly string[] {
-  // the default is true, so that only its opposite is a wish
-  return !deletion.unpivot ? ["spec.deletion.unpivot"] : [];
+function readyCondition({ reason, message }: ChildState): NewCondition {
+  return { type: "Ready", status: "True", reason, message };
+}
+
+function ownedBy({ ownership, capi, cell }: ObservedChild): { readonly ownedBy?: string } {
+  if (ownership === "child") return { ownedBy: "self" };
+  return capi.exists && cell !== undefined ? { ownedBy: cell.name } : {};
+}
+
+function poolStatus(
+  cluster: LatticeCluster,
+  { capi, ownership, agent }: ObservedChild,
+): { readonly pools?: Readonly<Record<string, PoolView>> } {
+  if (capi.exists) return { pools: poolsOf(cluster, capi) };
+  const reported = agent?.health?.pools;
+  return ownership === "child" && reported !== undefined ? { pools: poolsOf(cluster, { ...capi, pools: reported }) } : {};
 }
 
 /** Nodes by the agent, which sees them; by Cluster API until it is connected. */

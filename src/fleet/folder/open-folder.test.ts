@@ -303,17 +303,17 @@ describe("a folder in the older layout", () => {
 
 test("a fleet that was started empty stays so, and one with an example does not become empty", async () => {
   const path = fresh();
-  const openings = [{ empty: true }, {}, { empty: true }];
+  const openings = [{ content: "empty" }, {}, { content: "laptop" }] as const;
   for (const more of openings) {
     const opened = expectOk(await open(path, more));
-    expect(opened.empty).toBe(true);
+    expect(opened.content).toBe("empty");
     mkdirSync(join(path, "clusters", "mgmt", "data"), { recursive: true });
     opened.close();
   }
   const other = fresh();
-  for (const more of [{}, { empty: true }, {}]) {
+  for (const more of [{}, { content: "empty" }, { content: "laptop" }] as const) {
     const opened = expectOk(await open(other, more));
-    expect(opened.empty).toBe(false);
+    expect(opened.content).toBe("services");
     mkdirSync(join(other, "clusters", "mgmt", "data"), { recursive: true });
     opened.close();
   }

@@ -10,7 +10,7 @@ import type { FleetFolder, FleetProcess } from "../fleet-types.ts";
 import { isDraft, listed, LOCK, otherFilesIn, SOCKET } from "./folder-names.ts";
 import { clusterFolder, fleetFolder } from "./layout.ts";
 import { endLeftovers, type LeftoverPorts } from "./leftovers.ts";
-import { readMarker, writeMarker, type Marker } from "./marker.ts";
+import { readMarker, writeMarker, type FolderContent, type Marker } from "./marker.ts";
 import { migrateOlderLayout } from "./migrate.ts";
 import { readRecord, removeRecord, runningUp, writeRecord, type UpRecord } from "./up-record.ts";
 
@@ -23,8 +23,13 @@ export type OpenFolder = {
   readonly ended: readonly FleetProcess[];
   /** State of the older layout was moved. */
   readonly migrated: boolean;
-  /** Its fleet was started without an example. */
-  readonly empty: boolean;
+  readonly content: FolderContent;
+  /** The name of the management cluster. */
+  readonly management: string;
+  /** Replaces what is recorded of the fleet. */
+  readonly setContent: (content: FolderContent) => Result<void, string>;
+  /** No fleet was in it before. */
+  readonly isNew: boolean;
   /** Replaces the record of this process. */
   readonly record: (content: Pick<UpRecord, "socket" | "processes">) => Result<void, string>;
   /** Removes the record and the lock. Other processes of the fleet have ended. */
@@ -35,14 +40,14 @@ export type OpenFolder = {
 
 export type OpenFolderOptions = LeftoverPorts & {
   readonly path: string;
-  /** The management cluster, which gets the state of the older layout. */
+  /** The management cluster of a new fleet, which gets the state of the older layout. */
   readonly cluster: string;
-  /** A new fleet is one without an example; an older one stays as it is. */
-  readonly empty?: boolean;
+  /** Of a new fleet; an older one stays as it is. */
+  readonly content?: FolderContent;
   readonly write?: typeof writeRecord;
 };
 
-type ClaimOptions = Omit<OpenFolderOptions, "path" | "cluster" | "empty">;
+type ClaimOptions = Omit<OpenFolderOptions, "path" | "cluster" | "content">;
 
 export async function openFleetFolder(options: OpenFolderOptions): Promise<Result<OpenFolder, string>> {
   const folder = fleetFolder(options.path);
@@ -51,11 +56,21 @@ export async function openFleetFolder(options: OpenFolderOptions): Promise<Resul
   const claimed = await claimFolder(folder, options);
   if (!claimed.ok) return claimed;
   const moved = migrateOlderLayout(folder, options.cluster);
-  const isNew = !existsSync(clusterFolder(folder, options.cluster).data);
-  const empty = prepared.value.empty || (options.empty === true && isNew);
-  const opened = andThen(moved, (migrated) => map(writeMarker(folder.path, { empty }), () => ({ ...claimed.value, migrated, empty })));
+  const before = prepared.value;
+  const isNew = !isMade(before.content) && !existsSync(clusterFolder(folder, options.cluster).data);
+  const content = isNew && before.content === "services" ? (options.content ?? "services") : before.content;
+  const management = isNew ? options.cluster : before.management;
+  const setContent = (next: FolderContent) => writeMarker(folder.path, { content: next, management });
+  const opened = andThen(moved, (migrated) =>
+    map(setContent(content), () => ({ ...claimed.value, migrated, content, management, isNew, setContent })),
+  );
   if (!opened.ok) claimed.value.close();
   return opened;
+}
+
+/** Its clusters are made of machines, and the management cluster may not exist yet. */
+function isMade(content: FolderContent): boolean {
+  return content === "laptop" || content === "installed";
 }
 
 async function prepareFolder({ path }: FleetFolder): Promise<Result<Marker, string>> {
@@ -126,7 +141,10 @@ function openFolder(folder: FleetFolder, { lock, own, options, ended }: Held): O
     folder,
     ended,
     migrated: false,
-    empty: false,
+    content: "services",
+    management: "",
+    setContent: () => ok(undefined),
+    isNew: false,
     record: ({ socket, processes }) => {
       last = processes;
       return write(folder, { ...own, socket, processes });

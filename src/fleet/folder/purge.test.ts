@@ -20,7 +20,7 @@ function used() {
   for (const name of ["cluster.json", "kubeconfig", "data/log", "logs/api-server.log", "machines/node-1/pods/token"])
     writeFileSync(join(cluster, name), "");
   for (const file of [folder.record, folder.state, folder.kubeconfig, join(folder.path, "up.lock")]) writeFileSync(file, "");
-  writeMarker(folder.path, { empty: false });
+  writeMarker(folder.path, { content: "services", management: "mgmt" });
   return folder;
 }
 

@@ -63,10 +63,12 @@ export class ClusterKeeper {
   #stopping: Promise<void> | undefined;
   readonly #waiting = new Set<() => void>();
   #version: string | undefined;
+  #parent: string | undefined;
 
   constructor(options: ClusterKeeperOptions) {
     this.#options = options;
     this.#version = options.version;
+    this.#parent = options.cluster.parent;
     this.#state = options.stopped ? "Stopped" : "Starting";
     const { cluster, folder, program, env, spawn, clock, logger } = options;
     this.#log = new RotatingLog({ path: join(folder.logs, "api-server.log"), logger });
@@ -103,12 +105,22 @@ export class ClusterKeeper {
     this.send({ kind: "version", version });
   }
 
+  get parent(): string | undefined {
+    return this.#parent;
+  }
+
+  /** Its parent was removed. */
+  forgetParent(): void {
+    this.#parent = undefined;
+  }
+
   view(): ClusterView {
-    const { cluster, folder } = this.#options;
+    const { cluster, folder, bare } = this.#options;
     const pods = [...this.#pods.values()];
     const pids = [this.#server.pid, ...pods.map(({ pid }) => pid)].filter((pid) => pid !== undefined);
     return {
-      ...cluster,
+      name: cluster.name,
+      parent: this.#parent,
       kubeconfig: folder.kubeconfig,
       url: this.#url,
       pids,
@@ -116,6 +128,7 @@ export class ClusterKeeper {
       message: this.#message,
       movedPort: this.#movedPort,
       operators: pods.map((pod) => pod.view()),
+      bare,
     };
   }
 

@@ -60,12 +60,13 @@ export class FakeFleet {
     return ok({ pid: process.pid, send: (message) => process.received.push(message) > 0, signal });
   };
 
-  open(clusters: readonly FleetCluster[] = [{ name: "mgmt" }, { name: "cluster-2", parent: "mgmt" }]) {
+  open(clusters: readonly FleetCluster[] = [{ name: "mgmt" }, { name: "cluster-2", parent: "mgmt" }], management?: string) {
     return openFleet(
       {
         folder: fleetFolder(this.path),
         program: { node: "/node", args: ["/lattice.js"] },
         clusters,
+        management,
         repair: false,
         clock: this.clock,
         random: () => 0.5,

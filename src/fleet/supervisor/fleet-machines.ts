@@ -6,7 +6,7 @@
  * is requested again under another id is the same machine.
  */
 import { randomBytes } from "node:crypto";
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describeThrown, err, fromThrowing, ok, type Clock, type Logger, type Result } from "#base";
 import { parseNamespace } from "#kube";
@@ -101,6 +101,19 @@ export class FleetMachines {
 
   findByToken(matches: (token: string) => boolean): MachineKeeper | undefined {
     return [...this.#machines.values()].find((machine) => matches(machine.token));
+  }
+
+  /** Removes a cluster with its machines, also after a crash: what was begun is continued. */
+  async removeCluster(cluster: string): Promise<Result<void, string>> {
+    if (!this.#removals.has(cluster)) this.#remember(cluster, this.#deleteCluster(cluster));
+    await this.#removals.get(cluster);
+    const { path } = clusterFolder(this.#options.folder, cluster);
+    return existsSync(path) ? err(`the folder ${path} cannot be deleted`) : ok(undefined);
+  }
+
+  /** Resolves when a cluster that is being removed is gone. */
+  async removal(cluster: string): Promise<void> {
+    await this.#removals.get(cluster);
   }
 
   /** The cluster is started or stopped by a user. */

@@ -345,3 +345,54 @@ describe("a cluster that cannot start", () => {
     await fleet.close();
   });
 });
+
+describe("a cluster that is added while the fleet runs", () => {
+  it("runs beside the others, and is deleted with its folder; its children have no parent afterwards", async () => {
+    const { world, fleet } = await running([{ name: "mgmt" }, { name: "cluster-2", parent: "lattice-bootstrap" }]);
+    const adding = fleet.add({ name: "lattice-bootstrap" });
+    await world.clock.advance(0);
+    world.ready();
+    expect(await adding).toMatchObject({ ok: true, value: { name: "lattice-bootstrap", state: "Running", bare: false } });
+    expect(await fleet.add({ name: "lattice-bootstrap" })).toMatchObject({ ok: true, value: { state: "Running" } });
+    expect(fleet.clusters().map(({ name }) => name)).toEqual(["mgmt", "cluster-2", "lattice-bootstrap"]);
+    expect(await fleet.remove("lattice-bootstrap")).toEqual(ok(undefined));
+    await world.clock.advance(50);
+    expect(readdirSync(join(path, "clusters"))).toEqual(["cluster-2", "mgmt"]);
+    expect(world.fleetFile().clusters.map(({ name, parent }) => [name, parent])).toEqual([
+      ["mgmt", undefined],
+      ["cluster-2", undefined],
+    ]);
+    expect(readFileSync(join(path, "clusters/cluster-2/cluster.json"), "utf8")).not.toContain("parent");
+    expect(await fleet.remove("lattice-bootstrap")).toMatchObject({
+      ok: false,
+      error: expect.stringContaining("there is no cluster") as string,
+    });
+    await fleet.close();
+    expect(await fleet.add({ name: "later" })).toEqual(err("lattice up is stopping"));
+  });
+
+  it("cannot have the name of a cluster that is made of machines, which only its owner removes", async () => {
+    const folder = join(path, "clusters", "dev");
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, "cluster.json"), JSON.stringify({ bare: true, version: "v1.36.3" }));
+    const { fleet } = await running([{ name: "mgmt" }]);
+    expect(await fleet.add({ name: "dev" })).toMatchObject({ ok: false, error: expect.stringContaining("made of machines") as string });
+    expect(await fleet.remove("dev")).toMatchObject({ ok: false, error: expect.stringContaining("made of machines") as string });
+    await fleet.close();
+  });
+
+  it("does not replace the kubeconfig of the folder, which is the management cluster's", async () => {
+    const world = new FakeFleet(path);
+    const fleet = expectOk(world.open([{ name: "lattice-bootstrap" }], "mgmt"));
+    world.ready();
+    await world.clock.advance(50);
+    expect(existsSync(join(path, "kubeconfig"))).toBe(false);
+    const adding = fleet.add({ name: "mgmt" });
+    await world.clock.advance(0);
+    world.ready();
+    await adding;
+    expect(fleet.clusters().map(({ name }) => name)).toEqual(["mgmt", "lattice-bootstrap"]);
+    expect(readFileSync(join(path, "kubeconfig"), "utf8")).toBe(`kubeconfig of ${join(path, "clusters/mgmt")}`);
+    await fleet.close();
+  });
+});

@@ -94,11 +94,44 @@ export class Supervisor implements Fleet {
     this.changed();
   }
 
-  readonly clusters = (): readonly ClusterView[] => [...this.#keepers.values()].map((keeper) => keeper.view());
+  readonly clusters = (): readonly ClusterView[] => {
+    const views = [...this.#keepers.values()].map((keeper) => keeper.view());
+    const management = views.find(({ name }) => name === this.#management);
+    return management === undefined ? views : [management, ...views.filter((view) => view !== management)];
+  };
 
   readonly untilRunning = async (name: string, signal: AbortSignal): Promise<Result<ClusterView, string>> => {
     const keeper = this.#find(name);
     return keeper.ok ? keeper.value.untilRunning(signal) : keeper;
+  };
+
+  readonly add = async (cluster: FleetCluster): Promise<Result<ClusterView, string>> => {
+    const found = this.#keepers.get(cluster.name);
+    if (found?.isBare === true) return err(`the name ${cluster.name} is used by a cluster that is made of machines; choose another one`);
+    const refused = this.#refusal();
+    if (refused !== undefined) return err(refused);
+    // its folder may still be deleted
+    await this.#machines.removal(cluster.name);
+    const opened = found === undefined ? this.open(cluster) : ok(found);
+    if (!opened.ok) return opened;
+    if (found === undefined || found.state === "Stopped") opened.value.start();
+    this.changed();
+    return opened.value.untilRunning(AbortSignal.any([this.#options.signal, this.#ended.signal]));
+  };
+
+  readonly remove = async (name: string): Promise<Result<void, string>> => {
+    const { folder, logger } = this.#options;
+    const keeper = this.#find(name);
+    if (!keeper.ok) return keeper;
+    if (keeper.value.isBare) return err(`cluster ${name} is made of machines; delete it where its Cluster API objects are`);
+    for (const child of this.#keepers.values()) {
+      if (child.parent !== name) continue;
+      const settings = clusterFolder(folder, child.view().name);
+      const written = writeSettings(settings, { ...readSettings(settings, logger), parent: undefined });
+      if (!written.ok) return written;
+      child.forgetParent();
+    }
+    return this.#machines.removeCluster(name);
   };
 
   readonly stop = async (name: string): Promise<Result<string, string>> => {
@@ -143,13 +176,25 @@ export class Supervisor implements Fleet {
 
   /** Reads its settings: a machine has written them. */
   #add(name: string): Result<ClusterKeeper, string> {
-    const { folder, logger, maxClusters } = this.#options;
-    if (this.#closed !== undefined) return err("lattice up is stopping");
-    if (this.#keepers.size >= maxClusters) return err(`at most ${maxClusters} clusters run on one machine`);
+    const { folder, logger } = this.#options;
+    const refused = this.#refusal();
+    if (refused !== undefined) return err(refused);
     const opened = this.open({ name, parent: readSettings(clusterFolder(folder, name), logger).parent });
     if (opened.ok) opened.value.start();
     this.changed();
     return opened;
+  }
+
+  /** Why no cluster can be added. */
+  #refusal(): string | undefined {
+    const { maxClusters } = this.#options;
+    if (this.#closed !== undefined) return "lattice up is stopping";
+    return this.#keepers.size >= maxClusters ? `at most ${maxClusters} clusters run on one machine` : undefined;
+  }
+
+  get #management(): string | undefined {
+    const { management, clusters } = this.#options;
+    return management ?? clusters[0]?.name;
   }
 
   async #remove(name: string): Promise<void> {
@@ -179,7 +224,7 @@ export class Supervisor implements Fleet {
   /** `DIR/kubeconfig` is the management cluster's. */
   #copyKubeconfig(): void {
     const { folder, logger } = this.#options;
-    const [management] = this.clusters();
+    const management = this.clusters().find(({ name }) => name === this.#management);
     const pid = management?.pids[0];
     if (management?.state !== "Running" || pid === this.#copied) return;
     this.#copied = pid;

@@ -40,7 +40,7 @@ describe("a connected agent", () => {
       protocol: 1,
       kubernetesVersion: "v1.35.0",
       health: REPORT.health,
-      bootstrapComplete: false,
+      bootstrapComplete: true,
     });
     expect(agent.status()).toMatchObject({ connected: true, protocol: 1 });
     expect(link.metrics.render()).toContain("lattice_link_agents_connected 1");
@@ -78,6 +78,23 @@ describe("a connected agent", () => {
     expect(changes).toEqual(["a", "a"]);
   });
 
+  it("reports that its cluster owns itself: epoch and spec with the health, PivotComplete once on a connection", async () => {
+    const link = newLink();
+    const sent: string[] = [];
+    link.onAgentMessage = ({ payload }) => void (payload.case === "pivotComplete" && sent.push(payload.case));
+    let report: AgentReport = REPORT;
+    const agent = link.start("a", { report: () => Promise.resolve(report) });
+    await link.clock.advance(0);
+    expect(link.sessions.agents().get("a")?.health).toEqual(REPORT.health);
+    for (const specDigest of ["a".repeat(64), "b".repeat(64)]) {
+      report = { state: "Ready", health: { ...REPORT.health, ownershipEpoch: 1, specDigest } };
+      agent.reportChanged();
+      await link.clock.advance(0);
+      expect(link.sessions.agents().get("a")?.health).toMatchObject({ ownershipEpoch: 1, specDigest });
+    }
+    expect(sent).toHaveLength(1);
+  });
+
   it("sends heartbeats while its own report fails or never returns", async () => {
     const link = newLink();
     link.start("a", { report: () => new Promise<AgentReport>(() => {}) });
@@ -110,8 +127,7 @@ describe("commands", () => {
     await link.clock.advance(0);
     expect(await reconciled).toEqual(err({ kind: "failed", message: "Flux is not installed" }));
     expect(await bootstrapped).toEqual(err({ kind: "failed", message: "boom" }));
-    expect(await pivoted).toMatchObject({ error: { kind: "failed" } });
-    expect(link.sessions.agents().get("a")?.bootstrapComplete).toBe(false);
+    expect(await pivoted).toEqual(err({ kind: "failed", message: "this agent cannot prepare its cluster for a pivot" }));
   });
 
   it.each([0, 3])("bootstrap with %i bytes ends with BootstrapComplete", async (bytes) => {
@@ -129,6 +145,42 @@ describe("commands", () => {
     expect(await sent).toEqual(ok({ effects: [] }));
     expect(manifests).toHaveLength(bytes === 0 ? 0 : 1);
     expect(link.sessions.agents().get("a")?.bootstrapComplete).toBe(true);
+  });
+
+  it("for a pivot name the cluster and its namespace, and never carry objects", async () => {
+    const link = newLink();
+    const orders: unknown[] = [];
+    link.start("a", {
+      onPivot(order) {
+        orders.push(order);
+        return Promise.resolve(ok(["Secret capi-a/a-kubeconfig"]));
+      },
+    });
+    await link.clock.advance(0);
+    const command = { kind: "pivot", cluster: "a", namespace: "capi-a", resources: new Uint8Array() } as const;
+    const sent = link.sessions.send("a", command, never);
+    const withObjects = link.sessions.send("a", { ...command, resources: Uint8Array.of(1) }, never);
+    await link.clock.advance(0);
+    expect(await sent).toEqual(ok({ effects: ["Secret capi-a/a-kubeconfig"] }));
+    expect(await withObjects).toMatchObject({ error: { kind: "failed" } });
+    expect(orders).toEqual([{ cluster: "a", namespace: "capi-a" }]);
+  });
+
+  it("are preceded by an empty bootstrap on the first connection, also when its answer was lost", async () => {
+    const link = newLink();
+    let acknowledged = 0;
+    link.onAgentMessage = (message) => {
+      if (message.payload.case === "bootstrapComplete") acknowledged += 1;
+    };
+    link.start("a");
+    await link.clock.advance(0);
+    expect([link.sessions.agents().get("a")?.bootstrapComplete, acknowledged]).toEqual([true, 1]);
+    link.channels.at(-1)?.control.close({ kind: "gone", reason: "network" });
+    await link.clock.advance(10_000);
+    expect([link.sessions.agents().get("a")?.connected, acknowledged]).toEqual([true, 1]);
+    link.restartCell();
+    await link.clock.advance(60_000);
+    expect([link.sessions.agents().get("a")?.bootstrapComplete, acknowledged]).toEqual([true, 2]);
   });
 
   it("ask for the status: heartbeat and health arrive before the acknowledgement", async () => {
@@ -188,7 +240,8 @@ describe("commands", () => {
                 },
               }),
             write(message: Parameters<typeof control.write>[0]) {
-              if (message.payload.case === "commandAck") written.push(message.payload.value.effects.join());
+              if (message.payload.case === "commandAck" && message.payload.value.effects.length > 0)
+                written.push(message.payload.value.effects.join());
               control.write(message);
             },
           };

@@ -18,6 +18,9 @@ export type AgentReport = { readonly state: AgentStateName; readonly health: Age
 /** What a command caused, one line each, or why it failed. */
 export type OrderResult = Result<readonly string[], string>;
 
+/** The cluster that is to own itself, and the namespace of its Cluster API objects. */
+export type PivotOrder = { readonly cluster: string; readonly namespace: string };
+
 export type AgentRenewal = {
   /** Whether two thirds of the certificate's life have passed. */
   due(now: number): boolean;
@@ -40,6 +43,8 @@ export type AgentLinkOptions = {
   report(): Promise<AgentReport>;
   onBootstrap(manifests: Uint8Array): Promise<OrderResult>;
   onReconcile(): Promise<OrderResult>;
+  /** Prepares this cluster for its own Cluster API objects; safe to repeat. Absent: a pivot is refused. */
+  readonly onPivot?: ((pivot: PivotOrder) => Promise<OrderResult>) | undefined;
   readonly apiServer: TunnelTarget;
   /** The agent's half of a tunnel; resolves when it has ended. */
   serveTunnel(frames: TunnelFrames, target: TunnelTarget): Promise<void>;

@@ -3,11 +3,12 @@ import { describeThrown, err, fromPromise, ok } from "#base";
 import type { AgentPayload, CommandAckMessage } from "../protocol/agent-messages.ts";
 import type { CellOrder } from "../protocol/cell-messages.ts";
 import { CommandMemory, type OrderOutcome } from "../protocol/command-memory.ts";
-import type { OrderResult } from "./agent-types.ts";
+import type { OrderResult, PivotOrder } from "./agent-types.ts";
 
 export type OrderActions = {
   bootstrap(manifests: Uint8Array): Promise<OrderResult>;
   reconcile(): Promise<OrderResult>;
+  pivot(pivot: PivotOrder): Promise<OrderResult>;
   /** Sends a heartbeat and the health. */
   status(): Promise<OrderResult>;
   write(payload: AgentPayload): void;
@@ -48,7 +49,10 @@ export class OrderRunner {
       case "status":
         return this.#actions.status();
       case "pivot":
-        return Promise.resolve(err("this version of the agent cannot import Cluster API objects; update it"));
+        // objects come through the tunnel; a cell that sends them here is older or newer than this agent
+        return order.resources.byteLength > 0
+          ? Promise.resolve(err("objects inside of the command are not imported; they are written through the tunnel"))
+          : this.#actions.pivot({ cluster: order.cluster, namespace: order.namespace });
     }
   }
 }

@@ -49,5 +49,6 @@ export class ReportSource {
 
 /** One text for equal reports. */
 export function reportText({ health }: AgentReport): string {
-  return JSON.stringify([health.readyNodes, health.totalNodes, health.conditions, health.kubernetesVersion, [...health.pools]]);
+  const { readyNodes, totalNodes, conditions, kubernetesVersion, pools, specDigest, ownershipEpoch } = health;
+  return JSON.stringify([readyNodes, totalNodes, conditions, kubernetesVersion, [...pools], specDigest, ownershipEpoch]);
 }

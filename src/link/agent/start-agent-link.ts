@@ -4,7 +4,7 @@
  * Times are of the monotonic clock: a wall clock that is set back must not delay the next attempt. Nothing here can stop the child: whatever the cell does, the worst outcome is that the agent waits and connects again.
  */
 import { create } from "@bufbuild/protobuf";
-import { describeThrown, fromPromise, ok, withJitter, type Result } from "#base";
+import { describeThrown, err, fromPromise, ok, withJitter, type Result } from "#base";
 import type { AgentPayload } from "../protocol/agent-messages.ts";
 import { parseCellCommand, type CellPayload, type WelcomeMessage } from "../protocol/cell-messages.ts";
 import {
@@ -41,6 +41,8 @@ class RunningAgentLink implements AgentLink {
   #tunnels = 0;
   #heartbeatMs: number = LINK_TIMES.heartbeatMs;
   #sentHealth = "";
+  /** The ownership that the cell has been sent PivotComplete for, on this connection. */
+  #announcedEpoch = 0;
   #connectedSince = 0;
   #lastCloseReason: string | undefined;
   #cancelTick = () => {};
@@ -53,6 +55,7 @@ class RunningAgentLink implements AgentLink {
     this.#orders = new OrderRunner({
       bootstrap: (manifests) => options.onBootstrap(manifests),
       reconcile: () => options.onReconcile(),
+      pivot: (pivot) => options.onPivot?.(pivot) ?? Promise.resolve(err("this agent cannot prepare its cluster for a pivot")),
       status: () => this.#sendStatus(),
       write: (payload) => this.#write(payload),
     });
@@ -185,7 +188,7 @@ class RunningAgentLink implements AgentLink {
         return;
       case "resource-batch":
       case "batch-ack":
-        return; // part of a pivot, which this version refuses
+        return; // objects of a pivot come through tunnels
     }
   }
 
@@ -197,6 +200,7 @@ class RunningAgentLink implements AgentLink {
     if (wasConnected || this.#state.phase !== "connected") return;
     this.#connectedSince = this.#options.clock.now();
     this.#sentHealth = "";
+    this.#announcedEpoch = 0;
     this.#beat();
   }
 
@@ -234,6 +238,9 @@ class RunningAgentLink implements AgentLink {
     const report = this.#reports.latest;
     this.#sentHealth = reportText(report);
     this.#write({ kind: "health", health: report.health });
+    const { ownershipEpoch = 0 } = report.health;
+    if (ownershipEpoch > this.#announcedEpoch) this.#write({ kind: "pivot-complete", success: true, error: "" });
+    this.#announcedEpoch = ownershipEpoch;
   }
 
   async #renewed(answer: Extract<CellPayload, { kind: "renewal-response" }>): Promise<void> {

@@ -19,7 +19,7 @@ import { PendingCommands } from "./pending-commands.ts";
 import { PendingTunnels } from "./pending-tunnels.ts";
 
 type ControlStream = MessageStream<AgentMessage, CellCommand>;
-type Session = { state: SessionState; readonly commands: PendingCommands; isRenewing: boolean };
+type Session = { state: SessionState; readonly commands: PendingCommands; isRenewing: boolean; isBootstrapping: boolean };
 type SessionTimes = { readonly firstMessageMs: number; trustBundle(): string };
 
 /** Messages have fields beside the objects or manifests in them. */
@@ -38,6 +38,8 @@ export class AgentSessions {
   readonly #listeners = new Set<(cluster: string) => void>();
   readonly #idPrefix: string;
   readonly tunnels: PendingTunnels;
+  /** Never aborted. */
+  readonly #live = new AbortController().signal;
   #nextId = 0;
   #connected = 0;
   #cancelCheck: () => void;
@@ -83,6 +85,7 @@ export class AgentSessions {
     stream.listen({
       message: (message) => {
         cancel();
+        if (this.#isClosed) return;
         const payload = message.ok ? parseAgentMessage(message.value, cluster) : message;
         const now = clock.monotonic();
         if (payload.ok) this.#step(cluster, { kind: "message", stream: id, payload: payload.value, now, wall: clock.now() });
@@ -147,19 +150,24 @@ export class AgentSessions {
     return `${this.#idPrefix}-${this.#nextId.toString(36)}`;
   }
 
-  /** No agent is admitted any more; those that are connected get the reason, a part of them in each turn of the event loop. */
+  /** At once: no agent is admitted, no message is handled, commands and tunnels end. Then every agent gets the reason, a part of them in each turn. */
   async drain(): Promise<void> {
-    this.#isClosed = true;
+    this.#stop();
     const { clock } = this.#services;
     await eachInTurns(this.#streams.values(), { clock, ms: CLOSING_MS }, (stream) => stream.close(STOPPED));
   }
 
   close(): void {
+    this.#stop();
+    for (const stream of this.#streams.values()) stream.close(STOPPED);
+  }
+
+  #stop(): void {
+    if (this.#isClosed) return;
     this.#isClosed = true;
     this.#cancelCheck();
     this.tunnels.cancel(STOPPED.reason);
     for (const { commands } of this.#sessions.values()) commands.close(STOPPED.reason);
-    for (const stream of this.#streams.values()) stream.close(STOPPED);
     this.#listeners.clear();
   }
 
@@ -174,6 +182,7 @@ export class AgentSessions {
       state: NEW_SESSION,
       commands: new PendingCommands(this.#services.clock),
       isRenewing: false,
+      isBootstrapping: false,
     };
     const { state, effects } = stepSession(session.state, event);
     // a stream that is refused before its first AgentReady leaves no session
@@ -200,6 +209,8 @@ export class AgentSessions {
         this.#welcome(effect.stream, effect.protocol);
         for (const payload of session.commands.payloads()) this.#write(effect.stream, payload);
         return;
+      case "bootstrap":
+        return void this.#bootstrap(cluster, session);
       case "acknowledged":
         if (!effect.ack.success) this.tunnels.refused(cluster, effect.ack.id, effect.ack.error);
         return session.commands.acknowledged(effect.ack);
@@ -215,6 +226,16 @@ export class AgentSessions {
     const { version } = this.#services;
     const trustBundle = this.#times.trustBundle();
     this.#write(stream, { kind: "welcome", protocol, cellVersion: version, heartbeatMs: LINK_TIMES.heartbeatMs, trustBundle });
+  }
+
+  /** Empty: a child got its manifests when it registered. One that is not acknowledged is sent again by the session itself. */
+  async #bootstrap(cluster: string, session: Session): Promise<void> {
+    if (session.isBootstrapping) return;
+    session.isBootstrapping = true;
+    const sent = await this.send(cluster, { kind: "bootstrap", manifests: new Uint8Array() }, this.#live);
+    session.isBootstrapping = false;
+    if (!sent.ok && sent.error.kind === "failed")
+      this.#services.logger.warn("bootstrap was refused", { cluster, reason: sent.error.message });
   }
 
   async #renew(cluster: string, session: Session, { stream, csr }: Extract<SessionEffect, { kind: "renew" }>): Promise<void> {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { FakeClock } from "#base";
-import { eachInTurns, PacedHandshakes } from "./event-loop-turns.ts";
+import { atMost, eachInTurns, PacedHandshakes } from "./event-loop-turns.ts";
 
 describe("PacedHandshakes", () => {
   function paced(perTurn: number, fresh: number) {
@@ -79,5 +79,28 @@ describe("eachInTurns", () => {
     await all;
     expect(done.filter((one) => one !== "other")).toEqual([1, 2, 3, 4, 5]);
     expect(done.indexOf("other")).toBeLessThan(done.indexOf(5));
+  });
+});
+
+describe("atMost", () => {
+  it("ends with the work, and leaves no timer", async () => {
+    const clock = new FakeClock();
+    await atMost(clock, 3_000, Promise.resolve());
+    expect(clock.pending).toBe(0);
+  });
+
+  it("ends after the time, and the work continues", async () => {
+    const clock = new FakeClock();
+    const seen: string[] = [];
+    let end = () => {};
+    const work = new Promise<void>((resolve) => (end = resolve)).then(() => void seen.push("work"));
+    const waited = atMost(clock, 3_000, work).then(() => void seen.push("waited"));
+    await clock.advance(2_999);
+    expect(seen).toEqual([]);
+    await clock.advance(1);
+    await waited;
+    end();
+    await work;
+    expect(seen).toEqual(["waited", "work"]);
   });
 });

@@ -84,3 +84,13 @@ export async function eachInTurns<T>(items: Iterable<T>, { clock, ms }: PartOfTu
     run(item);
   }
 }
+
+/** Resolves when the work has ended, or after the time, while the work continues. */
+export async function atMost(clock: Pick<Clock, "after">, ms: number, work: Promise<void>): Promise<void> {
+  let cancel = () => {};
+  const late = new Promise<void>((resolve) => {
+    cancel = clock.after(ms, resolve);
+  });
+  await Promise.race([work, late]);
+  cancel();
+}

@@ -14,6 +14,7 @@ import { statusOfClose } from "../transport/close-codes.ts";
 import { AgentSessions } from "./agent-sessions.ts";
 import { CONNECTION_LIMITS, type CellLink, type CellLinkOptions, type CellTls, type LinkIdentity } from "./cell-types.ts";
 import { ConnectionTable } from "./connection-table.ts";
+import { atMost } from "./event-loop-turns.ts";
 import { startTlsListener } from "./tls-listener.ts";
 
 type ByteCall = ServerDuplexStream<Buffer, Buffer>;
@@ -28,6 +29,11 @@ const SERVER_OPTIONS = {
   "grpc-node.max_session_memory": 64,
   "grpc.enable_channelz": 0,
 };
+/**
+ * A service of the leader has five seconds to end. No agent is served from the first turn on; with thousands of them, the last ones get the reason, and their
+ * connections end, after that time.
+ */
+const CLOSE_MS = 3_000;
 /** How long an agent has to read the reason before its connection is destroyed. */
 const GRACE_MS = 2_000;
 
@@ -105,13 +111,15 @@ export async function startCellLink(options: CellLinkOptions): Promise<Result<Ce
         tls = next;
         sessions.welcomeAgain();
       }),
-    async close() {
+    close() {
       listener.value.stop();
-      await sessions.drain();
-      sessions.close();
-      await connections.close();
-      server.forceShutdown();
-      await listener.value.close();
+      const ended = async () => {
+        await sessions.drain();
+        await connections.close();
+        server.forceShutdown();
+        await listener.value.close();
+      };
+      return atMost(options.clock, CLOSE_MS, ended());
     },
   });
 }

@@ -15,6 +15,10 @@ export type AgentHealth = {
   readonly conditions: readonly string[];
   readonly kubernetesVersion: string;
   readonly pools: ReadonlyMap<string, { readonly desired: number; readonly ready: number }>;
+  /** Of the spec of the child's own LatticeCluster; absent: it has none. */
+  readonly specDigest?: string | undefined;
+  /** By which the child drives its own Cluster API objects; absent: it does not. */
+  readonly ownershipEpoch?: number | undefined;
 };
 
 export type AgentReadyMessage = {
@@ -115,17 +119,28 @@ export function parseAgentMessage(message: AgentMessage, cluster: string): Resul
 
 function healthOf(health: ClusterHealth): Result<AgentHealth, string> {
   const pools = new Map(Object.entries(health.pools).map(([name, { desired, ready }]) => [name, { desired, ready }] as const));
-  const { readyNodes, totalNodes, conditions, kubernetesVersion } = health;
+  const { readyNodes, totalNodes, conditions, kubernetesVersion, specDigest, ownershipEpoch } = health;
   const checks = [
     countCheck("cluster_health.ready_nodes", readyNodes),
     countCheck("cluster_health.total_nodes", totalNodes),
     listCheck("cluster_health.conditions", conditions, LINK_LIMITS.conditions),
     textCheck("cluster_health.kubernetes_version", kubernetesVersion),
     listCheck("cluster_health.pools", [...pools.keys()], LINK_LIMITS.pools),
+    { field: "cluster_health.spec_digest", fault: DIGEST.test(specDigest) ? undefined : "must be empty or a SHA-256 in hex" },
     ...[...pools.values()].flatMap(({ desired, ready }) => [desired, ready].map((count) => countCheck("cluster_health.pools", count))),
   ];
-  return map(firstFault(checks), () => ({ readyNodes, totalNodes, conditions, kubernetesVersion, pools }));
+  return map(firstFault(checks), () => ({
+    readyNodes,
+    totalNodes,
+    conditions,
+    kubernetesVersion,
+    pools,
+    ...(specDigest === "" ? {} : { specDigest }),
+    ...(ownershipEpoch === 0 ? {} : { ownershipEpoch }),
+  }));
 }
+
+const DIGEST = /^([0-9a-f]{64})?$/;
 
 export function batchOf({ transferId, index, count, objects, digest }: ResourceBatch): Result<BatchMessage, string> {
   const range = { field: "resource_batch.index", fault: index < count ? undefined : "must be less than resource_batch.count" };

@@ -62,6 +62,8 @@ function healthInit(health: AgentHealth) {
     kubernetesVersion: cut(health.kubernetesVersion),
     // fromEntries defines properties, so that a pool may be called __proto__
     pools: Object.fromEntries(pools),
+    specDigest: health.specDigest ?? "",
+    ownershipEpoch: health.ownershipEpoch ?? 0,
   };
 }
 

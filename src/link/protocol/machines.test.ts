@@ -39,7 +39,19 @@ describe("stepSession", () => {
   it("welcomes the first stream", () => {
     const { state, effects } = runSession([message(1, ready(5n), 10)]);
     expect(state).toMatchObject({ phase: "connected", stream: 1, generation: 5n, connectedSince: 10, lastHeartbeat: 10, protocol: 1 });
-    expect(effects).toEqual([{ kind: "welcome", stream: 1, protocol: 1 }, { kind: "changed" }]);
+    expect(effects).toEqual([{ kind: "welcome", stream: 1, protocol: 1 }, { kind: "bootstrap" }, { kind: "changed" }]);
+  });
+
+  it("asks for the bootstrap until it is complete", () => {
+    const complete = [message(1, ready(5n)), message(1, { kind: "bootstrap-complete" })];
+    expect(runSession([...complete, message(2, ready(6n))]).effects.filter(({ kind }) => kind === "bootstrap")).toEqual([
+      { kind: "bootstrap" },
+    ]);
+  });
+
+  it("reports a complete pivot as a change", () => {
+    const { effects } = runSession([message(1, ready(5n)), message(1, { kind: "pivot-complete", success: true, error: "" })]);
+    expect(effects.at(-1)).toEqual({ kind: "changed" });
   });
 
   it("replaces a stream by one of a newer generation", () => {

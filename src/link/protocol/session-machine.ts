@@ -46,6 +46,8 @@ export type SessionEvent =
 export type SessionEffect =
   | { readonly kind: "close"; readonly stream: StreamId; readonly close: StreamClose }
   | { readonly kind: "welcome"; readonly stream: StreamId; readonly protocol: number }
+  /** The agent has not completed its bootstrap, as far as this cell knows. */
+  | { readonly kind: "bootstrap" }
   | { readonly kind: "acknowledged"; readonly ack: CommandAckMessage }
   | { readonly kind: "renew"; readonly stream: StreamId; readonly csr: string }
   /** A user-visible value changed. A heartbeat alone is none. */
@@ -122,7 +124,8 @@ function onReady(state: SessionState, ready: AgentReadyMessage, { stream, now, w
     state.phase === "connected"
       ? [{ kind: "close", stream: state.stream, close: { kind: "stale", reason: `replaced by generation ${ready.generation}` } }]
       : [];
-  return { state: next, effects: [...replaced, { kind: "welcome", stream, protocol: version.value }, { kind: "changed" }] };
+  const bootstrap: readonly SessionEffect[] = state.bootstrapComplete ? [] : [{ kind: "bootstrap" }];
+  return { state: next, effects: [...replaced, { kind: "welcome", stream, protocol: version.value }, ...bootstrap, { kind: "changed" }] };
 }
 
 function onMessage(from: SessionState, { stream, payload, now, wall }: Received & { readonly payload: AgentPayload }): SessionStep {
@@ -144,8 +147,9 @@ function onMessage(from: SessionState, { stream, payload, now, wall }: Received 
       return { state, effects: [{ kind: "acknowledged", ack: payload }] };
     case "renewal-request":
       return { state, effects: [{ kind: "renew", stream, csr: payload.csr }] };
-    case "ready":
     case "pivot-complete":
+      return { state, effects: [{ kind: "changed" }] };
+    case "ready":
     case "batch-ack":
     case "resource-batch":
     case "unknown":

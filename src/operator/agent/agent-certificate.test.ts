@@ -8,7 +8,6 @@ import { createCellAuthorities, readAgentIdentity, trustBundle, type CellAuthori
 import { issueServing } from "../cell/serving-certificate.ts";
 import { cellSigner } from "../cell/cell-signer.ts";
 import { AgentCertificate } from "./agent-certificate.ts";
-import { nodeReport } from "./node-report.ts";
 import { parseParentConfig, type ParentConfig } from "./parent-config.ts";
 
 const DAY_MS = 86_400_000;
@@ -163,34 +162,5 @@ describe("Secret lattice-parent-config", () => {
     { name: "without a port", change: { endpoint: "10.0.0.1" }, want: "endpoint must be host:port" },
   ])("$name is refused", ({ change, want }) => {
     expect(parseParentConfig(secret(change))).toMatchObject({ ok: false, error: expect.stringContaining(want) as string });
-  });
-});
-
-describe("the report of an agent", () => {
-  const node = (name: string, ready: boolean, labels: Readonly<Record<string, string>> = {}) => ({
-    apiVersion: "v1",
-    kind: "Node",
-    metadata: { name, labels },
-    status: { conditions: [{ type: "Ready", status: ready ? ("True" as const) : ("False" as const) }] },
-  });
-
-  test("has nodes by pool, and the state that follows from them", () => {
-    const control = node("cp", true, { "node-role.kubernetes.io/control-plane": "" });
-    const nodes = [control, node("a", true), node("b", false, { "lattice.dev/pool": "batch" })];
-    expect(nodeReport(nodes, "v1.36.3")).toEqual({
-      state: "Degraded",
-      health: {
-        readyNodes: 2,
-        totalNodes: 3,
-        conditions: [],
-        kubernetesVersion: "v1.36.3",
-        pools: new Map([
-          ["default", { desired: 1, ready: 1 }],
-          ["batch", { desired: 1, ready: 0 }],
-        ]),
-      },
-    });
-    expect(nodeReport([], "").state).toBe("Provisioning");
-    expect(nodeReport([control], "").state).toBe("Ready");
   });
 });

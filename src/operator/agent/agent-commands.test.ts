@@ -31,7 +31,7 @@ test("Flux objects of the parent are refused with a reason each time, nothing is
     });
   }
   expect(writes()).toBe(before);
-  expect(sessions.agents().get("prod")).toMatchObject({ connected: true, bootstrapComplete: false });
+  expect(sessions.agents().get("prod")).toMatchObject({ connected: true });
 });
 
 test("a command without manifests is complete at once", async () => {

@@ -3,10 +3,17 @@
  * requests to this cluster's API server. Nothing here can stop the cluster: without its parent the agent waits and tries again.
  */
 import { andThen, err, ok, PROGRAM_VERSION, sleep, type Result } from "#base";
-import { bindLeaderService, type LeaderService, type LeaderServiceContext, type RunningLeaderService } from "#controller-runtime";
-import { identityOf, PARENT_CONFIG_SECRET, type UplinkSlot } from "#controllers";
+import { capiNamespace } from "#cluster-compiler";
+import {
+  bindLeaderService,
+  type CacheReader,
+  type LeaderService,
+  type LeaderServiceContext,
+  type RunningLeaderService,
+} from "#controller-runtime";
+import { identityOf, PARENT_CONFIG_SECRET, tracesIn, type UplinkSlot } from "#controllers";
 import { latticeClusters } from "#crds";
-import { configMaps, field, nodes, parseJson, secrets, secretsByMetadata, type KubeObject } from "#kube";
+import { capiClusters, configMaps, field, nodes, parseJson, secrets, secretsByMetadata, type KubeObject } from "#kube";
 import {
   openTunnelConnections,
   refuseTunnel,
@@ -16,10 +23,13 @@ import {
   type AgentTransport,
   type TunnelTarget,
 } from "#link";
+import { ownershipOf } from "#pivot";
+import { MOVE_PERMISSIONS } from "../move-permissions.ts";
 import { AgentCertificate, type AgentCertificateOptions } from "./agent-certificate.ts";
 import { CLUSTER_API_PATHS, CLUSTER_API_PERMISSIONS } from "./cluster-api-permissions.ts";
 import { ExpiredRenewal } from "./expired-renewal.ts";
-import { nodeReport } from "./node-report.ts";
+import { nodeReport, type OwnReport } from "./node-report.ts";
+import { preparePivot } from "./prepare-pivot.ts";
 import { parseParentConfig, type ParentConfig } from "./parent-config.ts";
 
 export type AgentServiceShared = {
@@ -48,8 +58,9 @@ const POLL_MS = 2_000;
 /** Also the declaration for RBAC. */
 export const agentService: LeaderService<AgentServiceShared> = {
   name: "agent",
-  reads: [latticeClusters, configMaps, secretsByMetadata, nodes],
-  permissions: CLUSTER_API_PERMISSIONS,
+  reads: [latticeClusters, configMaps, secretsByMetadata, nodes, capiClusters],
+  optional: [capiClusters],
+  permissions: [...CLUSTER_API_PERMISSIONS, ...MOVE_PERMISSIONS],
   paths: CLUSTER_API_PATHS,
   homePermissions: [{ resource: secrets, verbs: ["get", "create", "patch"] }],
   start: startAgent,
@@ -108,12 +119,13 @@ function openLink(context: AgentContext, { cluster, parent, version, certificate
     renewal: { due: (now) => certificate.isDue(now), request: () => certificate.request() },
     onRenewed: (credentials) => certificate.store(credentials),
     onTrustBundle: (trustBundle) => certificate.store({ ...certificate.credentials, trustBundle }),
-    report: () => Promise.resolve(nodeReport(cache.list(nodes), version)),
+    report: () => Promise.resolve(nodeReport(cache.list(nodes), version, ownReport(cache, cluster))),
     onBootstrap: () => Promise.resolve(err(NO_FLUX)),
     onReconcile: () => {
       uplink.set(uplink.current);
       return Promise.resolve(ok([`LatticeCluster ${cluster} is reconciled`]));
     },
+    onPivot: (order) => preparePivot(order, { ...context, apiServer }),
     apiServer: apiServer.ok ? apiServer.value : NOWHERE,
     serveTunnel: (frames, target) =>
       connections.ok
@@ -127,6 +139,12 @@ function openLink(context: AgentContext, { cluster, parent, version, certificate
     if (connections.ok) connections.value.close();
   };
   return { link, close };
+}
+
+function ownReport(cache: CacheReader, name: string): OwnReport {
+  const namespace = capiNamespace(name);
+  const capi = cache.isServed(capiClusters) ? cache.get(capiClusters, { namespace, name }) : undefined;
+  return { ownership: ownershipOf(tracesIn(cache, namespace)), cluster: cache.get(latticeClusters, { name }), capi };
 }
 
 const NO_API_SERVER: Result<TunnelTarget, string> = err("the operator was started without the address of its API server");

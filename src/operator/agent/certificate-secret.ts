@@ -9,7 +9,7 @@ import type { AgentCredentials } from "#link";
 import { readAgentIdentity } from "#pki";
 import { secretText, type ParentConfig } from "./parent-config.ts";
 
-const AGENT_CERTIFICATE_SECRET = "lattice-agent-certificate";
+export const AGENT_CERTIFICATE_SECRET = "lattice-agent-certificate";
 
 export type AgentSecretOptions = {
   readonly client: KubeClient;

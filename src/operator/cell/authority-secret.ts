@@ -1,5 +1,5 @@
 /**
- * The authorities of a cell in Secret `lattice-cell-ca`. They are created once, by the leader; losing them would cut off all children, so a Secret
+ * The authorities of a cell in Secret `lattice-cell-ca`, or those of webhooks in another one. They are created once, by the leader; losing them would cut off all children, so a Secret
  * that cannot be read is never replaced.
  */
 import { err, mapErr, ok, reveal, type Clock, type Result } from "#base";
@@ -13,8 +13,10 @@ export type AuthoritySecretOptions = {
   readonly client: KubeClient;
   /** The operator's namespace. */
   readonly home: string;
-  /** The name of the cell. */
+  /** The name of the cell, or another one for authorities of another purpose. */
   readonly cell: string;
+  /** Default: that of a cell. */
+  readonly secretName?: string;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 };
@@ -39,24 +41,25 @@ async function readOrCreate(options: AuthoritySecretOptions): Promise<Result<Sto
   const found = await read(options);
   if (!found.ok) return found;
   if (found.value !== undefined) return ok(found.value);
-  const { client, home, cell, clock, signal } = options;
+  const { client, home, cell, clock, signal, secretName = CELL_AUTHORITY_SECRET } = options;
   const made = mapErr(createCellAuthorities(cell, clock.now()), ({ message }) => message);
   if (!made.ok) return made;
-  const metadata = { name: CELL_AUTHORITY_SECRET, namespace: home, labels: { "app.kubernetes.io/managed-by": "lattice" } };
+  const metadata = { name: secretName, namespace: home, labels: { "app.kubernetes.io/managed-by": "lattice" } };
   const secret = { apiVersion: "v1", kind: "Secret", metadata, type: "Opaque", data: reveal(authoritiesToSecret(made.value)) };
   const created = await client.create<KubeObject>(secrets, secret, { signal });
   if (created.ok) return ok({ authorities: made.value, secret: created.value });
-  return err(`Secret ${home}/${CELL_AUTHORITY_SECRET} cannot be created: ${created.error.message}`);
+  return err(`Secret ${home}/${secretName} cannot be created: ${created.error.message}`);
 }
 
-async function read({ client, home, cell, signal }: AuthoritySecretOptions): Promise<Result<StoredAuthorities | undefined, string>> {
-  const found = await client.get<KubeObject>(secrets, { namespace: home, name: CELL_AUTHORITY_SECRET }, { signal });
+async function read(options: AuthoritySecretOptions): Promise<Result<StoredAuthorities | undefined, string>> {
+  const { client, home, cell, signal, secretName = CELL_AUTHORITY_SECRET } = options;
+  const found = await client.get<KubeObject>(secrets, { namespace: home, name: secretName }, { signal });
   if (!found.ok) return found.error.kind === "not-found" ? ok(undefined) : err(found.error.message);
   const data = fieldAt(found.value, "data");
   const texts = isJsonObject(data) ? Object.entries(data).flatMap(([key, value]) => (typeof value === "string" ? [[key, value]] : [])) : [];
-  const authorities = mapErr(authoritiesFromSecret(Object.fromEntries(texts)), ({ message }) => message);
+  const authorities = mapErr(authoritiesFromSecret(Object.fromEntries(texts), secretName), ({ message }) => message);
   if (!authorities.ok) return authorities;
   if (authorities.value.cell === cell) return ok({ authorities: authorities.value, secret: found.value });
-  const message = `Secret ${home}/${CELL_AUTHORITY_SECRET} is of cell ${authorities.value.cell}, and this cell is ${cell}; its children trust it by that name`;
+  const message = `Secret ${home}/${secretName} is of cell ${authorities.value.cell}, and this cell is ${cell}; its children trust it by that name`;
   return err(message);
 }

@@ -9,12 +9,17 @@ import { bindLeaderService, type LeaderService, type LeaderServiceContext, type 
 import { identityOf, type CellSlot } from "#controllers";
 import { latticeClusters, type LatticeClusterSpec } from "#crds";
 import { Registrations } from "#http";
+import { createKubeClient } from "#kube-client";
+import { tunnelTransport } from "#link";
 import { configMaps, deployments, jsonEqual, secrets, secretsByMetadata, type Deployment, type KubeObject } from "#kube";
+import { MOVE_PERMISSIONS } from "../move-permissions.ts";
+import { followAdoptions } from "./adoptions.ts";
 import { CellCertificates } from "./cell-certificates.ts";
 import { startCellListeners, type CellListeners } from "./cell-listeners.ts";
 import { cellSigner } from "./cell-signer.ts";
 import { childAccessRecords } from "./child-access.ts";
 import { childManifests } from "./child-manifests.ts";
+import { PivotRunner } from "./pivot/pivot-runner.ts";
 
 export type CellServiceShared = {
   /** The operator's namespace. */
@@ -26,6 +31,8 @@ export type CellServiceShared = {
   /** The operator of a child. */
   readonly childOperator: { readonly rbac: readonly KubeObject[]; readonly deployment: Deployment };
   readonly bundle: Bundle | undefined;
+  /** Of the Lease of a move. */
+  readonly leaseMs: number;
 };
 
 type Endpoints = NonNullable<LatticeClusterSpec["endpoints"]>;
@@ -39,6 +46,7 @@ const WATCH_MS = 2_000;
 export const cellService: LeaderService<CellServiceShared> = {
   name: "cell",
   reads: [latticeClusters, configMaps, secretsByMetadata],
+  permissions: MOVE_PERMISSIONS,
   homePermissions: [
     { resource: secrets, verbs: ["get", "list", "watch", "create", "update", "delete"] },
     { resource: deployments, verbs: ["get"] },
@@ -87,17 +95,27 @@ function run(context: CellContext, own: OwnCell, { certificates, registrations, 
   const { slot, clock } = context;
   const stop = new AbortController();
   const access = childAccessRecords(registrations);
-  slot.set({ link: listeners.link, access, trustBundle: () => certificates.trustBundle, since: clock.now() });
+  const pivots = pivotsOf(context, listeners);
+  slot.set({ link: listeners.link, access, pivots, trustBundle: () => certificates.trustBundle, since: clock.now() });
   const fresh = keepFresh(context, { certificates, listeners }, stop.signal);
+  const adopting = { ...context, cell: own.name, endpoints: own.endpoints, registrations, trustBundle: () => certificates.trustBundle };
+  const adoptions = followAdoptions(adopting, stop.signal);
   const ended = untilChanged(context, own, stop.signal);
   const close = async () => {
     stop.abort();
     slot.set(undefined);
-    await Promise.all([ended, fresh]);
+    await Promise.all([ended, fresh, adoptions, pivots.close()]);
     await listeners.close();
     await registrations.close();
   };
   return { ended, close };
+}
+
+function pivotsOf({ client, clock, random, randomBytes, logger, leaseMs }: CellContext, { link }: CellListeners): PivotRunner {
+  const childClient = (cluster: string) =>
+    createKubeClient({ transport: tunnelTransport(cluster, link.openTunnel), clock, random, logger });
+  const identity = `cell-${[...randomBytes(8)].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+  return new PivotRunner({ client, childClient, link, clock, random, logger, identity, leaseMs });
 }
 
 /** The address may change at any time. */

@@ -24,6 +24,7 @@ export function childAccessRecords(registrations: Registrations): ChildAccessRec
       if (bootstrap !== undefined && proxy !== undefined) return ok({ bootstrap, proxy });
       return err({ kind: "conflict", message: `the record of ${cluster} changed meanwhile` });
     },
+    issueProxyToken: async (cluster) => mapErr(await registrations.reissueProxyToken(cluster), causeOf),
     extend: async (cluster, expiresAt) => mapErr(await registrations.extend(cluster, expiresAt), causeOf),
     remove: async (cluster) => {
       const removed = await registrations.remove(cluster);

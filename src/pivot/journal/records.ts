@@ -44,6 +44,8 @@ export type BatchEntry = {
   readonly hash: string;
   /** Copied, and kept at the source as well. */
   readonly kept?: true;
+  /** Not copied: the target has its own. */
+  readonly left?: true;
   /** The uid of the copy, once the target has acknowledged it. */
   readonly copy?: string;
 };

@@ -66,7 +66,7 @@ async function observe(context: MoveContext, head: StoredHead): Moved<Observed> 
   if (!record.ok) return record;
   const batches = await readBatches(context, head.id);
   if (!batches.ok) return batches;
-  const sent = batches.value.flatMap(({ entries }) => entries.filter(({ kept }) => kept === undefined));
+  const sent = batches.value.flatMap(({ entries }) => entries.filter(({ kept, left }) => kept === undefined && left === undefined));
   const copies = await copiesAt(context.target, sent);
   return copies.ok ? ok({ head, record: record.value, copies: copies.value }) : copies;
 }

@@ -6,11 +6,12 @@ import type { MoveNode, ObjectGraph } from "../graph/object-graph.ts";
 import type { JournalHead } from "../journal/records.ts";
 import { isPaused, pausedBy } from "../plan/content.ts";
 import { beingDeleted, planProblems } from "../plan/problems.ts";
-import type { MoveContext } from "./context.ts";
+import type { MoveContext, SourceContext } from "./context.ts";
 import { listCopies } from "./copies.ts";
 import { discoverGraph, discoverTarget, unlabelledObjects, type SourceKinds } from "./discover.ts";
 import { refusal, type Moved } from "./failure.ts";
 import { createHead, deleteAllBatches, readHead, readRecord } from "./journal.ts";
+import { isLeftToTarget, missingAtTarget } from "./left-to-target.ts";
 
 /** What a dry run shows. */
 export type MovePlan = {
@@ -40,12 +41,14 @@ async function planOf(context: MoveContext, { kinds, traces }: PlanInput, graph:
   const problems = planProblems({ graph, providers: kinds.providers, unlabelled: unlabelled.value, target: target.value });
   const existing = await listCopies(context.target, moved);
   if (!existing.ok) return existing;
-  const taken = moved.filter(({ object, kept }) => kept === undefined && isComplete(existing.value.of(object)));
+  const leftOut = moved.filter((node) => isLeftToTarget(context, node));
+  const taken = moved.filter((node) => node.kept === undefined && !leftOut.includes(node) && isComplete(existing.value.of(node.object)));
   const taking = taken.map(
     ({ object }) => `${describeObject(object)} exists at the target already; delete it there, or move into another API server`,
   );
   const others = otherClusters(moved, context);
-  return ok({ moved, left, problems: moved.length === 0 ? problems : [...problems, ...others, ...traces, ...taking] });
+  const missing = missingAtTarget(leftOut, existing.value);
+  return ok({ moved, left, problems: moved.length === 0 ? problems : [...problems, ...missing, ...others, ...traces, ...taking] });
 }
 
 function otherClusters(moved: readonly MoveNode[], { onlyCluster, namespace }: MoveContext): readonly string[] {
@@ -111,13 +114,13 @@ export async function begin(context: MoveContext, ends: MoveEnds, kinds: SourceK
   return written.ok ? ok(head) : written;
 }
 
-function pausableOf({ object, kind: { resource } }: MoveNode): JournalHead["pausables"][number] {
+export function pausableOf({ object, kind: { resource } }: MoveNode): JournalHead["pausables"][number] {
   const { group, version, kind, plural, namespaced } = resource;
   return { kind: { group, version, kind, plural, namespaced }, name: object.metadata.name, wasPaused: isPaused(object) };
 }
 
 /** What is to be moved once nothing of it is being deleted. The controllers of the source still run: they finish deletions. */
-async function settledGraph({ source, namespace, clock, signal, waitMs, report }: MoveContext, kinds: SourceKinds): Moved<ObjectGraph> {
+export async function settledGraph({ source, namespace, clock, signal, waitMs, report }: SourceContext, kinds: SourceKinds): Moved<ObjectGraph> {
   const until = clock.monotonic() + waitMs;
   for (;;) {
     const graph = await discoverGraph(source, namespace, kinds);

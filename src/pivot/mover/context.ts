@@ -1,10 +1,13 @@
 /** What every step of a move works with. */
 import type { Clock } from "#base";
+import type { KubeObject } from "#kube";
 import type { MoveStep, AbortStep } from "../ownership/decide.ts";
+import type { ExportAbortStep, ExportStep } from "../ownership/export-steps.ts";
+import type { ReceiveAbortStep, ReceiveStep } from "../ownership/receive-steps.ts";
 import type { ApiSide } from "./api-side.ts";
 
 export type MoveProgress = {
-  readonly step: MoveStep | AbortStep | "wait" | "verify";
+  readonly step: MoveStep | AbortStep | ExportStep | ExportAbortStep | ReceiveStep | ReceiveAbortStep | "wait" | "verify";
   /** Objects, where the step counts them. */
   readonly done?: number;
   readonly total?: number;
@@ -24,7 +27,12 @@ export type MoveContext = {
   /** The one Cluster that the namespace may have, as for a pivot. Absent: all Clusters of the namespace are moved. */
   readonly onlyCluster?: string | undefined;
   readonly report: (progress: MoveProgress) => void;
+  /** Whether the target makes this object itself; absent: none. */
+  readonly leftToTarget?: ((object: KubeObject) => boolean) | undefined;
 };
+
+/** What a step works with that needs no target: an export has none. */
+export type SourceContext = Omit<MoveContext, "target">;
 
 /** Requests at a time, to one server. */
 export const PARALLEL = 16;

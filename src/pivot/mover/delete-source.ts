@@ -1,11 +1,11 @@
 /** The last part of a move: the objects of the source are deleted in reverse order. The journal of a batch goes after its objects. */
 import { ok } from "#base";
-import type { MoveContext } from "./context.ts";
+import type { SourceContext } from "./context.ts";
 import type { Moved } from "./failure.ts";
 import { deleteBatch, readBatches } from "./journal.ts";
 import { removeObjects } from "./remove-object.ts";
 
-export async function deleteSource(context: MoveContext, move: string): Moved<void> {
+export async function deleteSource(context: SourceContext, move: string): Moved<void> {
   const batches = await readBatches(context, move);
   if (!batches.ok) return batches;
   const deletable = batches.value.map((batch) => ({ batch, entries: batch.entries.filter(({ kept }) => kept === undefined) }));

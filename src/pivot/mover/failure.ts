@@ -21,6 +21,11 @@ export function refusal(...reasons: readonly string[]): Err<MoveFailure> {
   return err({ kind: "refused", message: first, reasons });
 }
 
+/** An error of the file system. */
+export function failedAt(message: string): Err<MoveFailure> {
+  return err({ kind: "failed", message });
+}
+
 export function apiFailure(side: MoveSide, what: string, error: KubeError): Err<MoveFailure> {
   if (error.kind === "cancelled") return err({ kind: "stopped", message: `stopped before the end: ${error.message}` });
   return err({ kind: "failed", message: `the ${side} could not ${what}: ${error.message}` });

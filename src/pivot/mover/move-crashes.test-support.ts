@@ -24,15 +24,22 @@ export class MortalProcess {
     this.#kill = kill;
   }
 
+  /** Counts a write: "lost": it is executed, and the process dies. */
+  countWrite(): "sent" | "lost" | "dead" {
+    if (this.dead) return "dead";
+    this.writes += 1;
+    if (this.writes !== this.#kill?.write) return "sent";
+    this.dead = true;
+    return this.#kill.when === "after" ? "lost" : "dead";
+  }
+
   client(client: KubeClient): KubeClient {
     const dead = () => Promise.resolve(err({ kind: "cancelled" as const, message: "killed" }));
     const read = <T>(send: () => ClientResult<T>): ClientResult<T> => (this.dead ? dead() : send());
     const write = async <T>(send: () => ClientResult<T>): ClientResult<T> => {
-      if (this.dead) return dead();
-      this.writes += 1;
-      if (this.writes !== this.#kill?.write) return send();
-      this.dead = true;
-      if (this.#kill.when === "after") await send();
+      const counted = this.countWrite();
+      if (counted === "sent") return send();
+      if (counted === "lost") await send();
       return dead();
     };
     return {
@@ -47,13 +54,20 @@ export class MortalProcess {
   }
 }
 
-export function contextFor(source: EmbeddedCluster, target: EmbeddedCluster, process: MortalProcess, seed: number): MoveContext {
+export function contextFor(
+  source: EmbeddedCluster,
+  target: EmbeddedCluster,
+  process: MortalProcess,
+  seed: number,
+  leftToTarget?: MoveContext["leftToTarget"],
+): MoveContext {
   const shared = { clock: systemClock, random: seededRandom(seed), signal: new AbortController().signal };
   return {
     ...shared,
     namespace: "c1",
     waitMs: 1_000,
     report: () => {},
+    leftToTarget,
     source: openSide({ ...shared, client: process.client(source.client), side: "source" }),
     target: openSide({ ...shared, client: process.client(target.client), side: "target" }),
   };
@@ -76,13 +90,13 @@ export async function crashRounds(world: MoveWorld, choose: (writes: number) => 
     if (killed.ok && process.dead) observer.wrong.push(`write ${kill.write} ${kill.when}: a killed move reports success`);
     const finished = await runMove(contextFor(from, to, new MortalProcess(undefined), at + 1_000));
     if (!finished.ok) observer.wrong.push(`write ${kill.write} ${kill.when}: ${finished.error.message}`);
-    observer.wrong.push(...(await compare(from, to, expected)).map((text) => `write ${kill.write} ${kill.when}: ${text}`));
+    observer.wrong.push(...(await compareMoved(from, to, expected)).map((text) => `write ${kill.write} ${kill.when}: ${text}`));
     if (observer.wrong.length > 0) break;
   }
   return { kills: kills.length, writes: whole.writes, wrong: observer.wrong };
 }
 
-async function compare(from: EmbeddedCluster, to: EmbeddedCluster, expected: ReadonlyMap<string, unknown>): Promise<readonly string[]> {
+export async function compareMoved(from: EmbeddedCluster, to: EmbeddedCluster, expected: ReadonlyMap<string, unknown>): Promise<readonly string[]> {
   const [left, moved] = [await contentsOf(from.client, "c1"), await contentsOf(to.client, "c1")];
   const wrong = [...left.keys()].filter((name) => name !== "Secret c1/unrelated").map((name) => `${name} is left at the source`);
   for (const [name, object] of expected) {

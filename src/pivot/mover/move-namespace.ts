@@ -14,7 +14,7 @@ import type { Moved } from "./failure.ts";
 import { readHead } from "./journal.ts";
 import { runMove, type MoveReport } from "./move.ts";
 
-export type MoveOptions = ClaimOptions & Pick<MoveContext, "waitMs" | "onlyCluster" | "report">;
+export type MoveOptions = ClaimOptions & Pick<MoveContext, "waitMs" | "onlyCluster" | "report" | "leftToTarget">;
 
 export async function moveNamespace(options: MoveOptions): Moved<MoveReport> {
   const moved = await withClaim(options, async (clients) => {
@@ -55,7 +55,7 @@ export async function planNamespaceMove(options: MoveOptions): Moved<PlannedMove
 }
 
 function contextOf(options: MoveOptions, { source, target, signal }: FencedClients): MoveContext {
-  const { namespace, clock, random, waitMs, onlyCluster, report } = options;
+  const { namespace, clock, random, waitMs, onlyCluster, report, leftToTarget } = options;
   const shared = { clock, random, signal };
   return {
     ...shared,
@@ -63,6 +63,7 @@ function contextOf(options: MoveOptions, { source, target, signal }: FencedClien
     waitMs,
     onlyCluster,
     report,
+    leftToTarget,
     source: openSide({ ...shared, client: source, side: "source" }),
     target: openSide({ ...shared, client: target, side: "target" }),
   };

@@ -11,7 +11,7 @@ import { inParallel } from "./in-parallel.ts";
 
 const ATTEMPTS = 10;
 
-type Pausing = { readonly side: ApiSide; readonly namespace: string; readonly head: JournalHead };
+type Pausing = { readonly side: ApiSide; readonly namespace: string; readonly head: Pick<JournalHead, "pausables"> };
 
 /** Whether all that exist are paused. */
 export async function areAllPaused({ side, namespace, head }: Pausing): Moved<boolean> {
@@ -39,7 +39,7 @@ export function resumeAll({ side, namespace, head }: Pausing): Moved<void> {
   return setAll({ side, namespace, entries: toResume(head), paused: false });
 }
 
-const toResume = ({ pausables }: JournalHead) => pausables.filter(({ wasPaused }) => !wasPaused);
+const toResume = ({ pausables }: Pick<JournalHead, "pausables">) => pausables.filter(({ wasPaused }) => !wasPaused);
 
 type Setting = { readonly side: ApiSide; readonly namespace: string; readonly entries: readonly PausableEntry[]; readonly paused: boolean };
 
@@ -86,7 +86,7 @@ export async function fencePauses({ side, namespace, head }: Pausing): Moved<boo
     if (!found.ok || found.value === undefined) return found.ok ? ok(true) : found;
     if (isPaused(found.value)) return ok(false);
     const mark = (value: string | null) => ({ annotations: { [FENCE_ANNOTATION]: value } });
-    const marked = await side.patch(kind, key, { metadata: { ...mark(head.id), ...versionOf(found.value) } });
+    const marked = await side.patch(kind, key, { metadata: { ...mark(""), ...versionOf(found.value) } });
     if (!marked.ok || marked.value === undefined) return marked.ok ? ok(false) : marked;
     const cleared = await side.patch(kind, key, { metadata: mark(null) });
     return cleared.ok ? ok(true) : cleared;

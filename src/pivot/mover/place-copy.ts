@@ -2,7 +2,8 @@
  * Brings one copy at the target to the state of its original: create, status, field managers. Three writes at most, each of which may be
  * repeated. The mark on a copy goes with the last one, after the journal has its uid: a copy without a mark is complete and acknowledged.
  *
- * So a copy is adopted only by its mark, or by the uid in the journal. Any other object of the same name is refused.
+ * So a copy is adopted only by its mark, or by the uid in the journal. Any other object of the same name is refused. An import has no journal: there
+ * a copy with equal content is adopted.
  */
 import { ok } from "#base";
 import { describeObject, isBeingDeleted, keyOf, type KubeObject } from "#kube";
@@ -19,6 +20,8 @@ export type CopySituation = {
   readonly uids: ReadonlyMap<string, string>;
   /** From the journal: the uid of its copy. */
   readonly acknowledged: string | undefined;
+  /** The target had no such object before, by its record: one with equal content is a copy. */
+  readonly adoptEqual?: true;
 };
 
 export type PlacedCopy = {
@@ -53,9 +56,10 @@ async function bringUpToDate(target: ApiSide, node: MoveNode, copy: KubeObject, 
     return refusal(`${what} of the target is an unfinished copy of another object; delete it there`);
   // what stays at the source as well may be there already, for other clusters
   if (mark === undefined && kept !== undefined) return ok({ uid: copy.metadata.uid ?? "", changed: false, incomplete: false });
-  const isOurs = mark !== undefined || copy.metadata.uid === situation.acknowledged;
-  if (!isOurs) return refusal(`${what} exists at the target already; delete it there, or move into an API server without it`);
   const isEqual = hasContent(copy, object, kind.hasStatus) && hasOwners(copy, object, situation.uids);
+  const isKnown = mark !== undefined || copy.metadata.uid === situation.acknowledged;
+  const isOurs = isKnown || (situation.adoptEqual === true && isEqual);
+  if (!isOurs) return refusal(`${what} exists at the target already; delete it there, or move into an API server without it`);
   const isMarked = mark === node.uid;
   if (isEqual && (isMarked || mark === undefined)) return isMarked ? fill(target, node, copy) : refreshStatus(target, node, copy);
   const wanted = copyOf(node, situation.uids);

@@ -13,12 +13,13 @@ import type { BatchEntry, JournalBatch, JournalHead } from "../journal/records.t
 import { batchesOf, type Batch } from "../plan/batches.ts";
 import { contentOf, hashOf, isPaused, pausedBy } from "../plan/content.ts";
 import { beingDeleted } from "../plan/problems.ts";
-import { PARALLEL, type MoveContext } from "./context.ts";
+import { PARALLEL, type MoveContext, type SourceContext } from "./context.ts";
 import { copiesAt, listCopies } from "./copies.ts";
 import { discoverGraph, type SourceKinds } from "./discover.ts";
 import { refusal, type Moved } from "./failure.ts";
 import { inParallel } from "./in-parallel.ts";
 import { deleteBatch, ensureNamespace, readBatches, writeBatch, type StoredBatch } from "./journal.ts";
+import { isLeftToTarget } from "./left-to-target.ts";
 import { completeCopy, placeCopy } from "./place-copy.ts";
 import { removeObjects } from "./remove-object.ts";
 
@@ -42,7 +43,7 @@ export async function transfer(context: MoveContext, head: JournalHead, kinds: S
 }
 
 /** The objects to copy, once none of them blocks the move. */
-async function readyGraph(context: MoveContext, head: JournalHead, kinds: SourceKinds): Moved<ObjectGraph> {
+export async function readyGraph(context: SourceContext, head: JournalHead, kinds: SourceKinds): Moved<ObjectGraph> {
   const { source, namespace, clock, signal, waitMs, report } = context;
   const until = clock.monotonic() + waitMs;
   const observedUntil = clock.monotonic() + Math.min(waitMs, OBSERVED_MS);
@@ -113,34 +114,37 @@ async function copyAll(context: MoveContext, graph: ObjectGraph, { round, move }
   const hashes: string[] = [];
   let changes = gone.value;
   let done = 0;
+  const isLeft = (node: MoveNode) => isLeftToTarget(context, node);
+  const total = graph.moved.filter((node) => !isLeft(node)).length;
   const step = round === 1 ? "transfer" : "verify";
   for (const batch of batches) {
-    const entries = batch.nodes.map((node) => entryOf(node, before.get(node.uid)?.copy));
+    const copied = batch.nodes.filter((node) => !isLeft(node));
+    const entries = batch.nodes.map((node) => entryOf(node, before.get(node.uid)?.copy, isLeft(node)));
     const stored = recorded.value.find(({ number }) => number === batch.number);
     const sent = await recordBatch(context, stored, { move, number: batch.number, entries });
     if (!sent.ok) return sent;
-    const placed = await inParallel(batch.nodes, PARALLEL, (node) =>
+    const placed = await inParallel(copied, PARALLEL, (node) =>
       placeCopy(target, node, { existing: existing.value.of(node.object), uids, acknowledged: before.get(node.uid)?.copy }),
     );
     if (!placed.ok) return placed;
     for (const [at, { uid, changed }] of placed.value.entries()) {
-      uids.set(batch.nodes[at]?.uid ?? "", uid);
+      uids.set(copied[at]?.uid ?? "", uid);
       changes += changed ? 1 : 0;
     }
-    const acknowledged = batch.nodes.map((node) => entryOf(node, uids.get(node.uid)));
+    const acknowledged = batch.nodes.map((node) => entryOf(node, uids.get(node.uid), isLeft(node)));
     const noted = await recordBatch(context, sent.value, { move, number: batch.number, entries: acknowledged });
     if (!noted.ok) return noted;
-    const incomplete = batch.nodes.filter((_node, at) => placed.value[at]?.incomplete === true);
+    const incomplete = copied.filter((_node, at) => placed.value[at]?.incomplete === true);
     const completed = await inParallel(incomplete, PARALLEL, (node) => completeCopy(target, node, uids.get(node.uid) ?? ""));
     if (!completed.ok) return completed;
-    hashes.push(...entries.map(({ hash }) => hash));
-    done += batch.nodes.length;
-    report({ step, done, total: graph.moved.length });
+    hashes.push(...entries.filter(({ left }) => left === undefined).map(({ hash }) => hash));
+    done += copied.length;
+    report({ step, done, total });
   }
-  return ok({ objects: graph.moved.length, digest: sha256Hex(hashes.join("\n")), changes });
+  return ok({ objects: total, digest: sha256Hex(hashes.join("\n")), changes });
 }
 
-function entryOf({ uid, object, kind, kept }: MoveNode, copy: string | undefined): BatchEntry {
+export function entryOf({ uid, object, kind, kept }: MoveNode, copy: string | undefined, isLeft: boolean): BatchEntry {
   const { namespace, name } = object.metadata;
   return {
     kind: kindOf(kind),
@@ -149,6 +153,7 @@ function entryOf({ uid, object, kind, kept }: MoveNode, copy: string | undefined
     uid,
     hash: hashOf(contentOf(object, kind.hasStatus)),
     ...(kept === undefined ? {} : { kept: true }),
+    ...(isLeft ? { left: true } : {}),
     ...(copy === undefined ? {} : { copy }),
   };
 }
@@ -156,7 +161,7 @@ function entryOf({ uid, object, kind, kept }: MoveNode, copy: string | undefined
 const kindOf = ({ resource: { group, version, kind, plural, namespaced } }: MoveKind) => ({ group, version, kind, plural, namespaced });
 
 /** Written only when it says something new. */
-async function recordBatch(context: MoveContext, before: StoredBatch | undefined, batch: JournalBatch): Moved<StoredBatch> {
+export async function recordBatch(context: SourceContext, before: StoredBatch | undefined, batch: JournalBatch): Moved<StoredBatch> {
   if (before !== undefined && JSON.stringify(before.entries) === JSON.stringify(batch.entries)) return ok(before);
   return writeBatch(context, before, batch);
 }
@@ -166,7 +171,7 @@ type Planned = { readonly batches: readonly Batch[]; readonly moved: readonly Mo
 /** Copies of objects that the source has no more, and batches that are no more needed. The number of copies that were deleted. */
 async function dropStale(context: MoveContext, recorded: readonly StoredBatch[], { batches, moved }: Planned): Moved<number> {
   const uids = new Set(moved.map(({ uid }) => uid));
-  const stale = recorded.flatMap(({ entries }) => entries.filter(({ uid, kept }) => !uids.has(uid) && kept === undefined));
+  const stale = recorded.flatMap(({ entries }) => entries.filter(({ uid, kept, left }) => !uids.has(uid) && kept === undefined && left === undefined));
   const copies = await copiesAt(context.target, stale);
   if (!copies.ok) return copies;
   const removed = await removeObjects(context.target, copies.value);
@@ -178,7 +183,7 @@ async function dropStale(context: MoveContext, recorded: readonly StoredBatch[],
   return ok(copies.value.length);
 }
 
-async function prepareNamespaces({ target }: MoveContext, moved: readonly MoveNode[]): Moved<void> {
+export async function prepareNamespaces({ target }: Pick<MoveContext, "target">, moved: readonly MoveNode[]): Moved<void> {
   for (const name of new Set(moved.flatMap(({ object }) => object.metadata.namespace ?? []))) {
     const ensured = await ensureNamespace(target, name);
     if (!ensured.ok) return ensured;

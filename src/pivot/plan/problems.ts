@@ -21,9 +21,11 @@ export type MoveFacts = {
   /** Owned by moved objects, of definitions without clusterctl's label. */
   readonly unlabelled: readonly KubeObject[];
   readonly target: TargetFacts;
+  /** Saved objects are taken as they are: their source may be gone, so that nothing is finished there. */
+  readonly unfinished?: "accepted";
 };
 
-export function planProblems({ graph, providers, unlabelled, target }: MoveFacts): readonly string[] {
+export function planProblems({ graph, providers, unlabelled, target, unfinished }: MoveFacts): readonly string[] {
   return [
     ...graph.problems,
     ...graph.unresolved.map(unresolvedText),
@@ -31,7 +33,7 @@ export function planProblems({ graph, providers, unlabelled, target }: MoveFacts
     ...classesElsewhere(graph),
     ...providers.flatMap((provider) => providerProblem(provider, target.providers)),
     ...kindProblems(graph.moved, target.served),
-    ...graph.moved.flatMap(({ object }) => provisioningProblem(object)),
+    ...(unfinished === undefined ? graph.moved.flatMap(({ object }) => provisioningProblem(object)) : []),
   ];
 }
 

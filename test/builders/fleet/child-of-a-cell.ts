@@ -46,11 +46,11 @@ export class FleetCell {
     expectOk(await this.#client.create(latticeClusters, object as unknown as LatticeCluster));
   }
 
-  /** Resolves when the child is complete and all its nodes are reported. */
-  async untilConnected(name: string, nodes: number): Promise<void> {
+  /** Resolves when the child owns itself and all its nodes are reported. */
+  async untilPivoted(name: string, nodes: number): Promise<void> {
     const fleet = this.#fleet;
     await fleet.until("the agent is connected", async () => (await this.condition(name, "AgentConnected"))?.status === "True");
-    await fleet.until("the child is complete", async () => (await this.condition(name, "Ready"))?.reason === "PivotNotBuilt");
+    await fleet.until("the child owns itself", async () => (await this.condition(name, "Ready"))?.reason === "SelfManaged");
     await fleet.until("all nodes are reported", async () => (await this.read(name))?.status?.readyNodes === nodes);
   }
 }

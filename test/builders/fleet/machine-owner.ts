@@ -32,7 +32,7 @@ async function supervise(path: string): Promise<void> {
   const stop = new AbortController();
   process.once("SIGTERM", () => stop.abort());
   const ports = { clock: systemClock, signal: stop.signal, processes: nodeProcesses };
-  const opened = expectOk(await openFleetFolder({ path, cluster: "mgmt", empty: true, ...ports }));
+  const opened = expectOk(await openFleetFolder({ path, cluster: "mgmt", content: "empty", ...ports }));
   const socket = expectOk(controlSocketPath(opened.folder, { temporary: tmpdir(), userId: process.getuid?.() }));
   const fleet = expectOk(
     await startFleet({

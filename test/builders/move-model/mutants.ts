@@ -44,8 +44,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "a copy is adopted without proof that it is one",
     file: "mover/place-copy.ts",
-    find: "const isOurs = mark !== undefined || copy.metadata.uid === situation.acknowledged;",
-    replace: "const isOurs = true;",
+    find: "const isOurs = isKnown || (situation.adoptEqual === true && isEqual);",
+    replace: "const isOurs = isKnown || true;",
   },
   {
     name: "the commit does not wait for the comparison",

@@ -11,7 +11,7 @@ try {
   const cell = new FleetCell(fleet, client);
   await cell.becomeCell();
   await cell.create("prod", { nodes: { controlPlane: 1, workers: 1 } });
-  await cell.untilConnected("prod", 2);
+  await cell.untilPivoted("prod", 2);
   console.log(JSON.stringify((await cell.read("prod"))?.status?.agent));
   await client.close();
 } finally {

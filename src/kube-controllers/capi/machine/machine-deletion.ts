@@ -1,11 +1,11 @@
 /**
- * The end of a machine: hooks, infrastructure, bootstrap config, Node. Pods are not drained: a local machine has no kubelet of its own.
+ * The end of a machine: drain, hooks, infrastructure, bootstrap config, Node.
  *
  * The Node is deleted only where the cluster goes on without it. A child that cannot be reached delays this by
  * `nodeDeletionTimeoutSeconds`, not for ever.
  */
 import { ok, type Result } from "#base";
-import { capiMachines, isBeingDeleted, keyOf, nodes, type KubeObject } from "#kube";
+import { capiMachines, isBeingDeleted, keyOf, localMachines, nodes, type KubeObject } from "#kube";
 import type { KubeError } from "#kube-client";
 import { again, done, passOf, type Pass } from "../../work.ts";
 import { resourceOf } from "../caches.ts";
@@ -13,6 +13,7 @@ import { isOlderThan, type CapiWork } from "../capi-work.ts";
 import { MACHINE_FINALIZER, PRE_TERMINATE_PREFIX } from "../names.ts";
 import { isControlPlane, isLive, nodeNameOf, numberAt, refAt, statusOf, type CapiObject, type CapiRef } from "../objects.ts";
 import { deleteObject, finishDeletion, writeStatus } from "../writes.ts";
+import { drainNode } from "./drain-node.ts";
 import { nodeOf } from "./machine-node.ts";
 import type { MachineParts } from "./machine-parts.ts";
 import { machineStatus } from "./machine-status.ts";
@@ -27,6 +28,8 @@ const stage = (reason: string, message: string, act: () => Promise<Pass> = () =>
   act,
 });
 
+const DRAIN_RETRY_MS = 1_000;
+const DRAINING = stage("DrainingNode", "Drain not completed yet", () => Promise.resolve(again(DRAIN_RETRY_MS)));
 const COMPLETED = stage("DeletionCompleted", "Deletion completed");
 
 export async function deleteMachine(work: CapiWork, machine: CapiObject, cluster: CapiObject): Promise<Pass> {
@@ -48,6 +51,7 @@ export async function deleteMachine(work: CapiWork, machine: CapiObject, cluster
 }
 
 async function nextStage(work: CapiWork, machine: CapiObject, cluster: CapiObject): Promise<Stage> {
+  if (await isDraining(work, machine, cluster)) return DRAINING;
   const hooks = Object.keys(machine.metadata.annotations ?? {})
     .filter((key) => key.startsWith(PRE_TERMINATE_PREFIX))
     .toSorted();
@@ -89,6 +93,18 @@ async function deleteNode(work: CapiWork, machine: CapiObject, cluster: CapiObje
   // without a kubeconfig there is no child to clean up
   if (child === undefined) return ok(undefined);
   return child.client.delete(nodes, { name });
+}
+
+/** Evicts the Pods of its Node; only local machines run any. A child that cannot be reached is not drained: its machines could never be replaced. */
+async function isDraining(work: CapiWork, machine: CapiObject, cluster: CapiObject): Promise<boolean> {
+  if (refAt(machine, "spec", "infrastructureRef")?.kind !== localMachines.kind) return false;
+  const name = nodeNameOf(machine);
+  const child = work.children.view(keyOf(cluster));
+  if (name === undefined || child?.connected !== true || child.nodeByName(name) === undefined) return false;
+  if (isBeingDeleted(cluster) || isLastControlPlane(work, machine, cluster)) return false;
+  const seconds = numberAt(machine, "spec", "deletion", "nodeDrainTimeoutSeconds") ?? 0;
+  if (seconds > 0 && isOlderThan(work, machine.metadata.deletionTimestamp, seconds * 1_000)) return false;
+  return drainNode(child.client, name);
 }
 
 function isLastControlPlane(work: CapiWork, machine: CapiObject, cluster: CapiObject): boolean {

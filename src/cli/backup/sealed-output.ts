@@ -1,0 +1,61 @@
+/** Writes and reads the file of a backup piece by piece. It is private, and has its name only when it is complete. */
+import { closeSync, constants, existsSync, fstatSync, fsyncSync, openSync, readSync, renameSync, rmSync, writeSync } from "node:fs";
+import { describeThrown, err, fromThrowing, ok, type Result } from "#base";
+import type { ByteSource } from "#pki";
+
+export type SealedOutput = {
+  /** Replace an existing file. */
+  readonly force: boolean;
+  readonly seal: (write: (bytes: Uint8Array) => Result<void, string>) => Promise<Result<void, string>>;
+};
+
+/** The number of bytes. */
+export async function writeSealedFile(path: string, { force, seal }: SealedOutput): Promise<Result<number, string>> {
+  if (existsSync(path) && !force) return err("exists already; name another file, or replace it with --force");
+  const partial = `${path}.partial`;
+  const failed = (thrown: unknown) => `cannot be written: ${describeThrown(thrown)}`;
+  const opened = fromThrowing(() => {
+    rmSync(partial, { force: true });
+    return openSync(partial, "wx", 0o600);
+  }, failed);
+  if (!opened.ok) return opened;
+  let bytes = 0;
+  const write = (piece: Uint8Array) => {
+    bytes += piece.length;
+    return fromThrowing(() => writeAll(opened.value, piece), failed);
+  };
+  const sealed = await seal(write);
+  const ended = sealed.ok ? fromThrowing(() => fsyncSync(opened.value), failed) : sealed;
+  closeSync(opened.value);
+  const named = ended.ok ? fromThrowing(() => renameSync(partial, path), failed) : ended;
+  if (!named.ok) rmSync(partial, { force: true });
+  return named.ok ? ok(bytes) : named;
+}
+
+function writeAll(file: number, bytes: Uint8Array): void {
+  for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
+}
+
+/** Reads a regular file from its beginning; `read` gets as many bytes as it asks for, fewer only at the end. */
+export async function readSealedFile<T>(path: string, read: (source: ByteSource) => Promise<Result<T, string>>): Promise<Result<T, string>> {
+  const failed = (thrown: unknown) => `cannot be read: ${describeThrown(thrown)}`;
+  const opened = fromThrowing(() => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK), failed);
+  if (!opened.ok) return opened;
+  try {
+    if (!fstatSync(opened.value).isFile()) return err("is no regular file");
+    return await read((bytes) => fromThrowing(() => readUpTo(opened.value, bytes), failed));
+  } finally {
+    closeSync(opened.value);
+  }
+}
+
+function readUpTo(file: number, bytes: number): Uint8Array {
+  const piece = new Uint8Array(bytes);
+  let length = 0;
+  while (length < bytes) {
+    const read = readSync(file, piece, length, bytes - length, null);
+    if (read === 0) break;
+    length += read;
+  }
+  return piece.subarray(0, length);
+}

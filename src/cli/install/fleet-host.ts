@@ -1,0 +1,43 @@
+/** A bootstrap cluster and a management cluster as processes of a local fleet. */
+import { readFile } from "node:fs/promises";
+import { describeThrown, err, fromPromise, ok } from "#base";
+import type { Fleet } from "#fleet";
+import type { BootstrapHost, ManagementAccess } from "#install";
+import { localEndpoints } from "../local-endpoints.ts";
+import type { FleetClients } from "./fleet-clients.ts";
+
+/** The name of the bootstrap cluster in a fleet. */
+export const BOOTSTRAP = "lattice-bootstrap";
+
+export function fleetHost(fleet: Fleet, clients: FleetClients): BootstrapHost {
+  const view = () => fleet.clusters().find(({ name }) => name === BOOTSTRAP);
+  return {
+    name: BOOTSTRAP,
+    isPermanent: false,
+    find: async () => {
+      const found = view();
+      if (found?.bare === true) return err(`the name ${BOOTSTRAP} is used by a cluster that is made of machines; delete that one first`);
+      if (found?.state === "Stopped") {
+        const started = await fleet.start(BOOTSTRAP);
+        if (!started.ok) return started;
+      }
+      return clients.find(BOOTSTRAP);
+    },
+    create: async () => {
+      const added = await fleet.add({ name: BOOTSTRAP });
+      return added.ok ? ok(undefined) : added;
+    },
+    remove: () => (view() === undefined ? Promise.resolve(ok(undefined)) : fleet.remove(BOOTSTRAP)),
+    endpoints: localEndpoints,
+  };
+}
+
+export function fleetManagement(fleet: Fleet, clients: FleetClients, name: string): ManagementAccess {
+  return {
+    find: () => clients.find(name),
+    kubeconfig: async () => {
+      const view = fleet.clusters().find((one) => one.name === name);
+      return view === undefined ? err(`there is no cluster ${name}`) : fromPromise(readFile(view.kubeconfig, "utf8"), describeThrown);
+    },
+  };
+}

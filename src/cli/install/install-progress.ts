@@ -1,0 +1,42 @@
+/** Progress of an installation on stderr, a line for each change: steps, and what is waited for. */
+import type { InstallProgress } from "#install";
+import type { CommandIo } from "../io.ts";
+
+const STEPS: Readonly<Record<Extract<InstallProgress, { kind: "step" }>["step"], string>> = {
+  "create-bootstrap": "a bootstrap cluster is started",
+  "make-cell": "the bootstrap cluster becomes a cell",
+  "apply-cluster": "the bootstrap cluster creates the management cluster",
+  detach: "the management cluster owns itself, and forgets its parent",
+  "release-bootstrap": "the bootstrap cluster forgets the management cluster",
+  "remove-bootstrap": "the bootstrap cluster is removed",
+  "move-back": "the Cluster API objects are moved to the bootstrap cluster",
+  "delete-cluster": "the machines of the management cluster are deleted",
+  done: "done",
+};
+
+export function stepText(step: keyof typeof STEPS): string {
+  return STEPS[step];
+}
+
+export function installProgress(io: CommandIo): (progress: InstallProgress) => void {
+  const began = io.clock.monotonic();
+  let last = "";
+  return (progress) => {
+    const text = textOf(progress);
+    if (text === last) return;
+    last = text;
+    const seconds = `${((io.clock.monotonic() - began) / 1_000).toFixed(1)}s`.padStart(7);
+    io.stderr(`${seconds}  ${text}\n`);
+  };
+}
+
+function textOf(progress: InstallProgress): string {
+  switch (progress.kind) {
+    case "step":
+      return STEPS[progress.step];
+    case "wait":
+      return progress.text;
+    case "failed":
+      return `${STEPS[progress.step]}: ${progress.message}; it is tried again`;
+  }
+}

@@ -1,0 +1,60 @@
+/**
+ * Reads which side drives the Cluster API objects of a child.
+ *
+ * By the caches for a child that owns itself: thousands of them cost no request. Before the parent applies or deletes objects of a child that has
+ * registered, the server is asked: caches of different kinds are not equally new, and a Cluster that was moved must not be created again.
+ */
+import { map, ok, type Result } from "#base";
+import { capiNamespace } from "#cluster-compiler";
+import type { FailureCause, ReadRuntime } from "#controller-runtime";
+import { isBeingDeleted, capiClusters, configMaps, secretsByMetadata, type KubeObject, type ObjectKey, type Resource } from "#kube";
+import { MOVE_JOURNAL, MOVE_RECORD, ownershipOf } from "#pivot";
+import { adoptedCluster } from "./adoption.ts";
+import { childOwnership, hasRegistered, type ChildOwnership, type OwnershipSigns } from "./child-ownership.ts";
+import type { CellSlot } from "./ports.ts";
+
+type OwnershipContext = Pick<ReadRuntime, "cache" | "client" | "signal"> & { readonly cell: CellSlot };
+
+export type ObservedOwnership = {
+  readonly ownership: ChildOwnership;
+  /** Whether the Cluster exists in the parent. */ readonly exists: boolean;
+};
+
+export async function observeOwnership(raw: KubeObject, context: OwnershipContext): Promise<Result<ObservedOwnership, FailureCause>> {
+  const { cache, cell } = context;
+  const { name } = raw.metadata;
+  const namespace = capiNamespace(name);
+  const { running } = cell;
+  // an adopted cluster was never made here
+  const registered = hasRegistered(running?.access.read(name)) || adoptedCluster(raw) !== undefined;
+  const known = { registered, epoch: running?.link.agents().get(name)?.health?.ownershipEpoch ?? 0, pivot: running?.pivots.view(name) };
+  const signs = (read: Traces): OwnershipSigns => ({ ...known, exists: read.cluster !== undefined, traces: ownershipOf(read) });
+  const cached: Traces = {
+    cluster: cache.isServed(capiClusters) ? cache.get(capiClusters, { namespace, name }) : undefined,
+    record: cache.get(configMaps, { namespace, name: MOVE_RECORD }),
+    hasJournal: cache.get(secretsByMetadata, { namespace, name: MOVE_JOURNAL }) !== undefined,
+  };
+  const seen = signs(cached);
+  const ownership = childOwnership(seen);
+  const mustAsk = isBeingDeleted(raw) || (ownership === "parent" && (registered || seen.traces.state === "owner"));
+  if (!mustAsk || !cache.isServed(capiClusters)) return ok({ ownership, exists: seen.exists });
+  return map(await readTraces({ namespace, name }, context), (live) => {
+    const asked = signs(live);
+    return { ownership: childOwnership(asked), exists: asked.exists };
+  });
+}
+
+type Traces = { readonly cluster: KubeObject | undefined; readonly record: KubeObject | undefined; readonly hasJournal: boolean };
+
+async function readTraces({ namespace, name }: ObjectKey, { client, signal }: OwnershipContext): Promise<Result<Traces, FailureCause>> {
+  const read = async (resource: Resource, object: string): Promise<Result<KubeObject | undefined, FailureCause>> => {
+    const found = await client.get<KubeObject>(resource, { ...(namespace === undefined ? {} : { namespace }), name: object }, { signal });
+    return found.ok || found.error.kind !== "not-found" ? found : ok(undefined);
+  };
+  // the journal before the Cluster: a move deletes it last
+  const [record, journal] = [await read(configMaps, MOVE_RECORD), await read(secretsByMetadata, MOVE_JOURNAL)];
+  const cluster = await read(capiClusters, name);
+  if (!record.ok) return record;
+  if (!journal.ok) return journal;
+  return map(cluster, (found) => ({ cluster: found, record: record.value, hasJournal: journal.value !== undefined }));
+}

@@ -1,0 +1,182 @@
+/** The cluster controller in a cluster that owns itself: its Cluster API objects were moved to it with their labels and field managers. */
+import { describe, expect, onTestFinished, test } from "vitest";
+import { expectOk } from "#base";
+import { compileCluster } from "#cluster-compiler";
+import { FIELD_MANAGER, stamp } from "#controller-runtime";
+import { latticeClusters, parseLatticeCluster } from "#crds";
+import { capiClusters, capiMachineDeployments, configMaps, fieldAt, findCondition, kubeadmControlPlanes, secrets, type KubeObject } from "#kube";
+import { CAPI_KINDS, CellWorld, HOME, identity, localCluster } from "../../../test/builders/cell-world.ts";
+import { CELL_VIEW } from "../../../test/builders/observed-child.ts";
+import { decoded } from "../../../test/builders/two-clusters.ts";
+
+const DAY_MS = 86_400_000;
+const inProd = (name: string) => ({ namespace: "capi-prod", name });
+const RECORD = { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "capi-prod", name: "lattice-move-record" } };
+const record = (state: string) => ({ ...RECORD, data: { id: "a", state, epoch: "3", source: "s", objects: "1" } });
+const JOURNAL = { apiVersion: "v1", kind: "Secret", metadata: { namespace: "capi-prod", name: "lattice-move-journal" }, data: {} };
+
+/** Cluster `prod`, as the parent has left it. */
+async function openOwn(state = "committed", more: readonly object[] = []): Promise<CellWorld> {
+  const world = await CellWorld.openCell(CAPI_KINDS, [
+    identity("prod"),
+    { apiVersion: "v1", kind: "Namespace", metadata: { name: "capi-prod" } },
+    { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "lattice-cluster-api", namespace: HOME } },
+    ...(more as []),
+  ]);
+  onTestFinished(async () => {
+    await world.end();
+    await world[Symbol.asyncDispose]();
+  });
+  await world.addCluster("prod", { nodes: { controlPlane: 3, workers: 2 } });
+  const { client } = world.cluster;
+  const object = expectOk(await client.get<KubeObject>(latticeClusters, { name: "prod" }));
+  const parsed = expectOk(parseLatticeCluster(localCluster("prod", { nodes: { controlPlane: 3, workers: 2 } })));
+  const { name, host, bootstrapPort, proxyPort, trustBundle: caBundle } = CELL_VIEW;
+  const compiled = expectOk(compileCluster(parsed, { cell: { name, host, bootstrapPort, proxyPort, caBundle } }));
+  for (const wanted of compiled.objects.filter(({ kind }) => kind !== "Namespace")) {
+    const resource = world.cluster.resource(wanted.kind, wanted.apiVersion);
+    const stamped = stamp(wanted, { controller: "cluster", object, ownerReferences: "none" });
+    expectOk(await client.apply<KubeObject>(resource, stamped, { fieldManager: FIELD_MANAGER }));
+  }
+  if (state !== "") await world.cluster.add(record(state));
+  world.start(world.controllers());
+  await world.pass();
+  return world;
+}
+
+const ready = async (world: CellWorld) => findCondition((await world.latticeCluster("prod"))?.status?.conditions, "Ready");
+const replicas = async (world: CellWorld) =>
+  fieldAt(await world.object<KubeObject>(capiMachineDeployments, inProd("prod-default")), "spec", "replicas");
+const written = (world: CellWorld) => world.writes().filter((write) => write.startsWith("PATCH") && write.includes("cluster.x-k8s.io"));
+
+async function scale(world: CellWorld, workers: number): Promise<void> {
+  const patch = { spec: { nodes: { workers } } };
+  expectOk(await world.cluster.client.patch(latticeClusters, { name: "prod" }, { type: "merge", patch }));
+  await world.pass();
+}
+
+describe("a cluster that owns itself", () => {
+  test("changes nothing of what its parent has applied, and keeps the fields that only new machines read", async () => {
+    const world = await openOwn();
+    const before = expectOk(await world.cluster.client.get<KubeObject>(kubeadmControlPlanes, inProd("prod-control-plane")));
+    expect(fieldAt(before, "spec", "kubeadmConfigSpec", "postKubeadmCommands")).toBeDefined();
+    const setUp = written(world).length;
+    await world.pass(120_000);
+    expect(written(world)).toHaveLength(setUp);
+    expect((await world.latticeCluster("prod"))?.status).toMatchObject({ phase: "Ready", ownedBy: "self" });
+  });
+
+  test("applies changes of its own spec", async () => {
+    const world = await openOwn();
+    await scale(world, 5);
+    expect(await replicas(world)).toBe(5);
+  });
+
+  test("writes the kubeconfig of Cluster API with a token of its own, and renews it in time", async () => {
+    const world = await openOwn();
+    const first = await world.object<KubeObject>(secrets, inProd("prod-kubeconfig"));
+    expect(first).toMatchObject({ type: "Opaque", metadata: { labels: { "cluster.x-k8s.io/cluster-name": "prod" } } });
+    const text = decoded(fieldAt(first, "data", "value"));
+    expect(text).toContain("server: https://127.0.0.1:6443");
+    expect(text).toContain("name: lattice-cluster-api");
+    const expires = Date.parse(first?.metadata.annotations?.["lattice.dev/token-expires"] ?? "");
+    expect((expires - world.clock.now()) / DAY_MS).toBeGreaterThan(80);
+    const token = /token: (.*)/.exec(text)?.[1] ?? "";
+    expect(token.length).toBeGreaterThan(100);
+    expect(world.lines.map((line) => JSON.stringify(line)).join()).not.toContain(token);
+
+    const due = { metadata: { annotations: { "lattice.dev/token-renew-after": new Date(world.clock.now() + 30_000).toISOString() } } };
+    expectOk(await world.cluster.client.patch(secrets, inProd("prod-kubeconfig"), { type: "merge", patch: due }));
+    const before = await world.object<KubeObject>(secrets, inProd("prod-kubeconfig"));
+    await world.pass();
+    expect((await world.object<KubeObject>(secrets, inProd("prod-kubeconfig")))?.metadata.resourceVersion).toBe(before?.metadata.resourceVersion);
+    await world.pass(120_000);
+    const renewed = await world.object<KubeObject>(secrets, inProd("prod-kubeconfig"));
+    expect(renewed?.metadata.resourceVersion).not.toBe(first?.metadata.resourceVersion);
+    expect(Date.parse(renewed?.metadata.annotations?.["lattice.dev/token-expires"] ?? "")).toBeGreaterThan(expires);
+  });
+
+  test("replaces the kubeconfig of its parent, or of another address", async () => {
+    const annotations = { "lattice.dev/kubeconfig-of": "another" };
+    const metadata = { ...inProd("prod-kubeconfig"), labels: { "cluster.x-k8s.io/cluster-name": "prod" }, annotations };
+    const world = await openOwn("committed", [{ apiVersion: "v1", kind: "Secret", metadata, type: "Opaque", data: { value: "b2xk" } }]);
+    const secret = await world.object<KubeObject>(secrets, inProd("prod-kubeconfig"));
+    expect(decoded(fieldAt(secret, "data", "value"))).toContain("https://127.0.0.1:6443");
+  });
+
+  test("reports that the account of Cluster API is missing, and applies its objects all the same", async () => {
+    const world = await openOwn();
+    const { client } = world.cluster;
+    expectOk(await client.delete(world.cluster.resource("ServiceAccount"), { namespace: HOME, name: "lattice-cluster-api" }));
+    expectOk(await client.delete(secrets, inProd("prod-kubeconfig")));
+    await scale(world, 4);
+    expect(await replicas(world)).toBe(4);
+    expect(await ready(world)).toMatchObject({ status: "Unknown", message: expect.stringContaining("lattice-cluster-api") as string });
+  });
+
+  test("applies nothing while its objects are moved away, also when its cache does not show that yet, and goes on when the move is aborted", async () => {
+    const world = await openOwn();
+    await world.cluster.add(JOURNAL);
+    await scale(world, 5);
+    expect(await replicas(world)).toBe(2);
+    expect((await world.latticeCluster("prod"))?.status).toMatchObject({ phase: "Unpivoting", ownedBy: "self" });
+    expect((await ready(world))?.reason).toBe("ObjectsMoving");
+    expectOk(await world.cluster.client.delete(secrets, inProd("lattice-move-journal")));
+    await world.pass();
+    expect(await replicas(world)).toBe(5);
+  });
+
+  test.each(["receiving", "revoked"])("applies nothing while a move to it is %s", async (state) => {
+    const world = await openOwn(state);
+    await scale(world, 5);
+    expect(await replicas(world)).toBe(2);
+    expect((await world.latticeCluster("prod"))?.status?.phase).toBe("Pivoting");
+    expect(await world.object(secrets, inProd("prod-kubeconfig"))).toBeUndefined();
+  });
+
+  test("applies nothing before any move", async () => {
+    const world = await openOwn("");
+    await scale(world, 5);
+    expect(await replicas(world)).toBe(2);
+  });
+
+  test("never makes a second control plane when its own is missing", async () => {
+    const world = await openOwn();
+    expectOk(await world.cluster.client.delete(kubeadmControlPlanes, inProd("prod-control-plane")));
+    await world.pass();
+    expect(await world.object(kubeadmControlPlanes, inProd("prod-control-plane"))).toBeUndefined();
+    expect(await ready(world)).toMatchObject({ status: "False", reason: "ClusterApiMissing" });
+  });
+
+  test("reports a change that is not possible, and what is invalid", async () => {
+    const world = await openOwn();
+    const patch = { spec: { provider: { kubernetes: { version: "1.34.0" } } } };
+    expectOk(await world.cluster.client.patch(latticeClusters, { name: "prod" }, { type: "merge", patch }));
+    await world.pass();
+    expect(await ready(world)).toMatchObject({
+      status: "False",
+      reason: "CompileError",
+      message: expect.stringContaining("cannot go back from v1.36.3 to v1.34.0") as string,
+    });
+  });
+
+  test("without a parent, its deletion deletes its machines; its children prevent that", async () => {
+    const world = await openOwn();
+    await world.addCluster("leaf");
+    expectOk(await world.cluster.client.delete(latticeClusters, { name: "prod" }));
+    await world.pass();
+    expect(await ready(world)).toMatchObject({ reason: "HasChildren", message: expect.stringContaining("leaf") as string });
+    expect(await world.object(capiClusters, inProd("prod"))).toBeDefined();
+    expectOk(await world.cluster.client.delete(latticeClusters, { name: "leaf" }));
+    await world.pass(120_000);
+    expect(await world.object(capiClusters, inProd("prod"))).toBeUndefined();
+    expect(await world.latticeCluster("prod")).toBeUndefined();
+  });
+
+  test("is not the owner with a record that names no move", async () => {
+    const world = await openOwn();
+    expectOk(await world.cluster.client.delete(configMaps, inProd("lattice-move-record")));
+    await scale(world, 5);
+    expect(await replicas(world)).toBe(2);
+  });
+});

@@ -1,0 +1,294 @@
+import { describe, expect, test } from "vitest";
+import { nextInstallStep, nextUninstallStep, type BootstrapView, type InstallView, type ManagementView, type Observed } from "./decide.ts";
+
+const there = <T>(view: T): Observed<T> => ({ state: "there", view });
+const absent = { state: "absent" } as const;
+const silent = { state: "unknown", why: "connection refused" } as const;
+
+const fresh: BootstrapView = { isPermanent: false, ownership: "never-moved", objects: [], isDeleting: true };
+const cell: BootstrapView = { ...fresh, cell: { ready: true, message: "" } };
+const requested = (phase: string, message = "") => ({ isOurs: true, isBeingDeleted: false, phase, message });
+const provisioning: BootstrapView = {
+  ...cell,
+  cluster: requested("Provisioning", "1 of 2 machines run"),
+  objects: ["Cluster mgmt"],
+  isDeleting: false,
+};
+const pivoted: BootstrapView = { ...cell, cluster: requested("Ready") };
+const young: ManagementView = { ownership: "never-moved", hasCluster: false, hasParent: true, children: [] };
+const owner: ManagementView = { ownership: "owner", hasCluster: true, hasParent: true, children: [] };
+const detached: ManagementView = { ...owner, hasParent: false };
+
+type Row = {
+  readonly name: string;
+  readonly bootstrap: Observed<BootstrapView>;
+  readonly management: Observed<ManagementView>;
+  readonly want: object;
+};
+const view = ({ bootstrap, management }: Pick<Row, "bootstrap" | "management">): InstallView => ({ name: "mgmt", bootstrap, management });
+
+describe("the next step of an installation", () => {
+  const rows: readonly Row[] = [
+    { name: "nothing exists", bootstrap: absent, management: absent, want: { step: "create-bootstrap" } },
+    { name: "a new bootstrap cluster", bootstrap: there(fresh), management: absent, want: { step: "make-cell" } },
+    {
+      name: "a cell that starts",
+      bootstrap: there({ ...cell, cell: { ready: false, message: "its operator starts" } }),
+      management: absent,
+      want: { wait: "the bootstrap cluster: its operator starts" },
+    },
+    { name: "a cell that runs", bootstrap: there(cell), management: absent, want: { step: "apply-cluster" } },
+    { name: "machines are made", bootstrap: there(provisioning), management: absent, want: { wait: "Provisioning: 1 of 2 machines run" } },
+    {
+      name: "the cluster has no status yet",
+      bootstrap: there({ ...cell, cluster: requested("") }),
+      management: absent,
+      want: { wait: "Pending" },
+    },
+    {
+      name: "the first machine runs",
+      bootstrap: there(provisioning),
+      management: there(young),
+      want: { wait: "Provisioning: 1 of 2 machines run" },
+    },
+    {
+      name: "objects arrive",
+      bootstrap: there({ ...provisioning, cluster: requested("Pivoting"), ownership: "moving" }),
+      management: there({ ...young, ownership: "moving" }),
+      want: { wait: "Pivoting" },
+    },
+    {
+      name: "committed, and the journal is left",
+      bootstrap: there({ ...pivoted, ownership: "moving" }),
+      management: there(owner),
+      want: { wait: "the bootstrap cluster finishes the move" },
+    },
+    {
+      name: "committed, and objects are left",
+      bootstrap: there({ ...pivoted, objects: ["Cluster mgmt", "Machine m"] }),
+      management: there(owner),
+      want: { wait: "the bootstrap cluster still has Cluster mgmt and 1 more" },
+    },
+    { name: "pivoted", bootstrap: there(pivoted), management: there(owner), want: { step: "detach" } },
+    { name: "detached", bootstrap: there(pivoted), management: there(detached), want: { step: "remove-bootstrap" } },
+    { name: "the bootstrap cluster is gone", bootstrap: absent, management: there(detached), want: { step: "done" } },
+    { name: "it went before the parent was forgotten", bootstrap: absent, management: there(owner), want: { step: "detach" } },
+    {
+      name: "a bootstrap cluster that stays",
+      bootstrap: there({ ...pivoted, isPermanent: true }),
+      management: there(detached),
+      want: { step: "release-bootstrap" },
+    },
+    {
+      name: "a bootstrap cluster that stays, while it forgets",
+      bootstrap: there({ ...pivoted, isPermanent: true, cluster: { ...requested("Deleting"), isBeingDeleted: true } }),
+      management: there(detached),
+      want: { wait: "the bootstrap cluster forgets the cluster" },
+    },
+    {
+      name: "a bootstrap cluster that stays, and has forgotten",
+      bootstrap: there({ ...cell, isPermanent: true }),
+      management: there(detached),
+      want: { step: "done" },
+    },
+    {
+      name: "the bootstrap cluster does not answer",
+      bootstrap: silent,
+      management: there(detached),
+      want: { wait: "the bootstrap cluster does not answer: connection refused" },
+    },
+    {
+      name: "only the management cluster is left, and does not answer",
+      bootstrap: absent,
+      management: silent,
+      want: { wait: "cluster mgmt does not answer: connection refused" },
+    },
+    {
+      name: "the management cluster does not answer after the pivot",
+      bootstrap: there(pivoted),
+      management: silent,
+      want: { wait: "mgmt is Ready, and does not answer: connection refused" },
+    },
+    {
+      name: "the cluster is lost",
+      bootstrap: absent,
+      management: there(young),
+      want: { refused: expect.stringContaining("does not own itself") },
+    },
+    {
+      name: "the name is taken",
+      bootstrap: there({ ...provisioning, cluster: { ...requested("Ready"), isOurs: false } }),
+      management: absent,
+      want: { refused: expect.stringContaining("was not created by lattice install") },
+    },
+    {
+      name: "a person deletes the cluster meanwhile",
+      bootstrap: there({ ...provisioning, cluster: { ...requested("Deleting"), isBeingDeleted: true } }),
+      management: absent,
+      want: { refused: expect.stringContaining("is being deleted in the bootstrap cluster") },
+    },
+  ];
+  test.each(rows)("$name", ({ want, ...given }) => expect(nextInstallStep(view(given))).toEqual(want));
+});
+
+describe("the next step of the reverse", () => {
+  const returned: BootstrapView = { ...fresh, ownership: "owner", objects: ["Cluster mgmt"], isDeleting: false };
+  const rows: readonly (Row & { readonly orphanChildren?: boolean })[] = [
+    { name: "a cluster that owns itself", bootstrap: absent, management: there(detached), want: { step: "create-bootstrap" } },
+    {
+      name: "a cluster with children",
+      bootstrap: absent,
+      management: there({ ...detached, children: ["east", "west"] }),
+      want: { refused: "mgmt has children (east, west); delete them first, or keep them without a parent with --orphan-children" },
+    },
+    {
+      name: "a cluster whose children may lose their parent",
+      bootstrap: absent,
+      management: there({ ...detached, children: ["east"] }),
+      orphanChildren: true,
+      want: { step: "create-bootstrap" },
+    },
+    { name: "a bootstrap cluster runs", bootstrap: there(fresh), management: there(detached), want: { step: "move-back" } },
+    {
+      name: "a child that was created meanwhile",
+      bootstrap: there(fresh),
+      management: there({ ...detached, children: ["east"] }),
+      want: { refused: expect.stringContaining("has children (east)") },
+    },
+    {
+      name: "a move that has begun is finished, also with children",
+      bootstrap: there({ ...fresh, ownership: "moving" }),
+      management: there({ ...detached, ownership: "moving", children: ["east"] }),
+      want: { step: "move-back" },
+    },
+    {
+      name: "objects have returned",
+      bootstrap: there(returned),
+      management: there({ ...detached, ownership: "never-moved" }),
+      want: { step: "delete-cluster" },
+    },
+    {
+      name: "machines are removed",
+      bootstrap: there({ ...returned, isDeleting: true }),
+      management: silent,
+      want: { wait: "1 Cluster API objects are being deleted" },
+    },
+    {
+      name: "everything is removed",
+      bootstrap: there({ ...returned, objects: [] }),
+      management: absent,
+      want: { step: "remove-bootstrap" },
+    },
+    {
+      name: "a bootstrap cluster that stays",
+      bootstrap: there({ ...returned, objects: [], isPermanent: true }),
+      management: absent,
+      want: { step: "release-bootstrap" },
+    },
+    {
+      name: "a bootstrap cluster that stays has forgotten",
+      bootstrap: there({ ...fresh, isPermanent: true }),
+      management: absent,
+      want: { step: "done" },
+    },
+    { name: "nothing is left", bootstrap: absent, management: absent, want: { step: "done" } },
+    { name: "an empty bootstrap cluster is left", bootstrap: there(fresh), management: absent, want: { step: "remove-bootstrap" } },
+    {
+      name: "an installation that has not ended",
+      bootstrap: there(provisioning),
+      management: absent,
+      want: { refused: expect.stringContaining("lattice install continues") },
+    },
+    {
+      name: "a child",
+      bootstrap: absent,
+      management: there(young),
+      want: { refused: expect.stringContaining("delete its LatticeCluster on its parent") },
+    },
+    {
+      name: "no cluster of Lattice",
+      bootstrap: absent,
+      management: there({ ...young, hasParent: false }),
+      want: { refused: expect.stringContaining("there is nothing") },
+    },
+    {
+      name: "a move to elsewhere",
+      bootstrap: absent,
+      management: there({ ...detached, ownership: "moving" }),
+      want: { refused: expect.stringContaining("a move of mgmt to another cluster has begun") },
+    },
+    {
+      name: "the cluster does not answer",
+      bootstrap: absent,
+      management: silent,
+      want: { wait: "cluster mgmt does not answer: connection refused" },
+    },
+    {
+      name: "the bootstrap cluster does not answer",
+      bootstrap: silent,
+      management: absent,
+      want: { wait: "the bootstrap cluster does not answer: connection refused" },
+    },
+  ];
+  test.each(rows)("$name", ({ want, orphanChildren = false, ...given }) => {
+    expect(nextUninstallStep(view(given), { orphanChildren })).toEqual(want);
+  });
+});
+
+const OWNERSHIPS = ["never-moved", "moving", "owner"] as const;
+const BOOLEANS = [true, false] as const;
+
+/** Every combination of what can be observed. */
+function* allViews(): Generator<InstallView> {
+  const managements: Observed<ManagementView>[] = [absent, silent];
+  for (const ownership of OWNERSHIPS)
+    for (const hasCluster of BOOLEANS)
+      for (const hasParent of BOOLEANS)
+        for (const children of [[], ["east"]]) managements.push(there({ ownership, hasCluster, hasParent, children }));
+  const bootstraps: Observed<BootstrapView>[] = [absent, silent];
+  for (const ownership of OWNERSHIPS)
+    for (const isPermanent of BOOLEANS)
+      for (const isDeleting of BOOLEANS)
+        for (const objects of [[], ["Cluster mgmt"]])
+          for (const own of [undefined, { ready: true, message: "" }, { ready: false, message: "" }])
+            for (const cluster of [
+              undefined,
+              requested("Ready"),
+              { ...requested("Ready"), isOurs: false },
+              { ...requested("Deleting"), isBeingDeleted: true },
+            ])
+              bootstraps.push(there({ isPermanent, ownership, isDeleting, objects, cell: own, cluster }));
+  for (const bootstrap of bootstraps) for (const management of managements) yield { name: "mgmt", bootstrap, management };
+}
+
+describe("in every situation", () => {
+  test("an installation removes the bootstrap cluster only if the management cluster owns itself and forgot its parent", () => {
+    for (const given of allViews()) {
+      const decision = nextInstallStep(given);
+      if (!("step" in decision) || !["remove-bootstrap", "release-bootstrap"].includes(decision.step)) continue;
+      expect(given).toMatchObject({
+        bootstrap: { state: "there", view: { ownership: "never-moved", objects: [] } },
+        management: { state: "there", view: { ownership: "owner", hasCluster: true, hasParent: false } },
+      });
+    }
+  });
+
+  test("an uninstallation deletes machines only where the bootstrap cluster owns them, and removes it only without objects", () => {
+    for (const given of allViews()) {
+      const decision = nextUninstallStep(given, { orphanChildren: false });
+      if (!("step" in decision)) continue;
+      if (decision.step === "delete-cluster") expect(given.bootstrap).toMatchObject({ view: { ownership: "owner" } });
+      if (decision.step === "remove-bootstrap" || decision.step === "release-bootstrap")
+        expect(given.bootstrap).toMatchObject({ view: { objects: [] } });
+      if (decision.step === "create-bootstrap") expect(given.management).toMatchObject({ view: { ownership: "owner", children: [] } });
+    }
+  });
+
+  test("a bootstrap cluster that was there before is never removed", () => {
+    for (const given of allViews()) {
+      if (given.bootstrap.state !== "there" || !given.bootstrap.view.isPermanent) continue;
+      for (const decision of [nextInstallStep(given), nextUninstallStep(given, { orphanChildren: true })])
+        expect(decision).not.toEqual({ step: "remove-bootstrap" });
+    }
+  });
+});

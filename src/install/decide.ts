@@ -1,0 +1,169 @@
+/**
+ * The specification of an installation: from what can be observed of the bootstrap cluster and of the management cluster, the next step. Pure; a run observes,
+ * decides, performs one step that may be repeated, and begins again. A run that was killed is continued by the next one, because it observes the same.
+ *
+ * 1. The bootstrap cluster is removed only when the management cluster has proven that it owns itself: its record of the move is committed, no journal is
+ *    left on either side, and no Cluster API object is left in the bootstrap cluster.
+ * 2. The management cluster forgets its parent before the parent goes.
+ * 3. A cluster with children is uninstalled only by explicit request, and never loses a Cluster API object to a bootstrap cluster that is gone.
+ */
+import type { NamespaceOwnership } from "#pivot";
+
+export type Observed<T> =
+  | { readonly state: "absent" }
+  /** It exists, and does not answer. */
+  | { readonly state: "unknown"; readonly why: string }
+  | { readonly state: "there"; readonly view: T };
+
+/** The LatticeCluster of the management cluster, in the bootstrap cluster. */
+export type RequestedCluster = {
+  /** It was created by an installation. */
+  readonly isOurs: boolean;
+  readonly isBeingDeleted: boolean;
+  readonly phase: string;
+  readonly message: string;
+};
+
+export type BootstrapView = {
+  /** It was there before, and stays: only what an installation has created in it is removed. */
+  readonly isPermanent: boolean;
+  /** Its own LatticeCluster with endpoints; absent: it is no cell yet. */
+  readonly cell?: { readonly ready: boolean; readonly message: string } | undefined;
+  readonly cluster?: RequestedCluster | undefined;
+  /** By the traces of moves in the namespace of the management cluster. */
+  readonly ownership: NamespaceOwnership["state"];
+  /** Cluster API objects of the management cluster, such as "Cluster mgmt". */
+  readonly objects: readonly string[];
+  /** Its Cluster is being deleted. */
+  readonly isDeleting: boolean;
+};
+
+export type ManagementView = {
+  readonly ownership: NamespaceOwnership["state"];
+  /** Its own LatticeCluster exists. */
+  readonly hasCluster: boolean;
+  /** Secret lattice-parent-config or spec.cellRef exists. */
+  readonly hasParent: boolean;
+  /** LatticeClusters but its own. */
+  readonly children: readonly string[];
+};
+
+export type InstallView = {
+  readonly name: string;
+  readonly bootstrap: Observed<BootstrapView>;
+  readonly management: Observed<ManagementView>;
+};
+
+export type InstallStep = "create-bootstrap" | "make-cell" | "apply-cluster" | "detach" | "release-bootstrap" | "remove-bootstrap" | "done";
+export type UninstallStep = "create-bootstrap" | "move-back" | "delete-cluster" | "release-bootstrap" | "remove-bootstrap" | "done";
+
+export type Decision<Step> =
+  | { readonly step: Step }
+  /** Something else is at work: observe again. */
+  | { readonly wait: string }
+  /** A person must act. */
+  | { readonly refused: string };
+
+const wait = (text: string) => ({ wait: text });
+const refused = (text: string) => ({ refused: text });
+
+export function nextInstallStep({ name, bootstrap, management }: InstallView): Decision<InstallStep> {
+  if (bootstrap.state === "unknown") return wait(`the bootstrap cluster does not answer: ${bootstrap.why}`);
+  if (bootstrap.state === "absent") return withoutBootstrap(name, management);
+  const { view } = bootstrap;
+  if (management.state === "there" && ownsItself(management.view)) return afterPivot(view, management.view);
+  if (view.cluster !== undefined && !view.cluster.isOurs) return refused(nameTaken(name));
+  if (view.cell === undefined) return { step: "make-cell" };
+  if (view.cluster === undefined) return view.cell.ready ? { step: "apply-cluster" } : wait(`the bootstrap cluster: ${view.cell.message}`);
+  return whileProvisioning(name, view.cluster, management);
+}
+
+function ownsItself({ ownership, hasCluster }: ManagementView): boolean {
+  return ownership === "owner" && hasCluster;
+}
+
+function withoutBootstrap(name: string, management: Observed<ManagementView>): Decision<InstallStep> {
+  switch (management.state) {
+    case "absent":
+      return { step: "create-bootstrap" };
+    case "unknown":
+      return wait(`cluster ${name} does not answer: ${management.why}`);
+    case "there":
+      if (!ownsItself(management.view)) return refused(withoutOwner(name));
+      return { step: management.view.hasParent ? "detach" : "done" };
+  }
+}
+
+function withoutOwner(name: string): string {
+  return `cluster ${name} exists and does not own itself, and there is no bootstrap cluster that has its Cluster API objects; choose another name, or delete the cluster`;
+}
+
+function nameTaken(name: string): string {
+  return `LatticeCluster ${name} exists in the bootstrap cluster and was not created by lattice install; choose another name, or delete it`;
+}
+
+/** `moving` at the bootstrap cluster: its journal is still there, so the move has not ended. */
+function afterPivot({ ownership, objects, isPermanent, cluster }: BootstrapView, { hasParent }: ManagementView): Decision<InstallStep> {
+  if (ownership !== "never-moved") return wait("the bootstrap cluster finishes the move");
+  const [first] = objects;
+  if (first !== undefined)
+    return wait(`the bootstrap cluster still has ${first}${objects.length === 1 ? "" : ` and ${objects.length - 1} more`}`);
+  if (hasParent) return { step: "detach" };
+  if (!isPermanent) return { step: "remove-bootstrap" };
+  if (cluster === undefined) return { step: "done" };
+  return cluster.isBeingDeleted ? wait("the bootstrap cluster forgets the cluster") : { step: "release-bootstrap" };
+}
+
+function whileProvisioning(
+  name: string,
+  { phase, message, isBeingDeleted }: RequestedCluster,
+  management: Observed<ManagementView>,
+): Decision<InstallStep> {
+  if (isBeingDeleted)
+    return refused(
+      `LatticeCluster ${name} is being deleted in the bootstrap cluster; wait until it is gone, then run the same command again`,
+    );
+  const text = message === "" ? "" : `: ${message}`;
+  if (phase === "Ready" && management.state === "unknown") return wait(`${name} is Ready, and does not answer: ${management.why}`);
+  return wait(`${phase === "" ? "Pending" : phase}${text}`);
+}
+
+export type UninstallOptions = {
+  /** Children stay, without a parent. */
+  readonly orphanChildren: boolean;
+};
+
+export function nextUninstallStep({ name, bootstrap, management }: InstallView, options: UninstallOptions): Decision<UninstallStep> {
+  if (bootstrap.state === "unknown") return wait(`the bootstrap cluster does not answer: ${bootstrap.why}`);
+  if (bootstrap.state === "there" && bootstrap.view.ownership === "owner") return deletionStep(bootstrap.view);
+  if (management.state === "unknown") return wait(`cluster ${name} does not answer: ${management.why}`);
+  if (management.state === "absent") return bootstrap.state === "absent" ? { step: "done" } : endOfBootstrap(name, bootstrap.view);
+  const { view } = management;
+  const isMoving = bootstrap.state === "there" && (view.ownership === "moving" || bootstrap.view.ownership === "moving");
+  if (isMoving) return { step: "move-back" };
+  const problem = uninstallProblem(name, view, options);
+  if (problem !== undefined) return refused(problem);
+  return { step: bootstrap.state === "absent" ? "create-bootstrap" : "move-back" };
+}
+
+function uninstallProblem(name: string, { ownership, children, hasParent }: ManagementView, { orphanChildren }: UninstallOptions) {
+  if (children.length > 0 && !orphanChildren)
+    return `${name} has children (${children.join(", ")}); delete them first, or keep them without a parent with --orphan-children`;
+  if (ownership === "owner") return undefined;
+  if (ownership === "moving")
+    return `a move of ${name} to another cluster has begun, and that cluster is not here; finish it or abort it with lattice move first`;
+  return `${name} does not own itself; ${hasParent ? "delete its LatticeCluster on its parent" : "there is nothing that lattice uninstall could move"}`;
+}
+
+function deletionStep({ objects, isDeleting, isPermanent }: BootstrapView): Decision<UninstallStep> {
+  if (objects.length === 0) return { step: isPermanent ? "release-bootstrap" : "remove-bootstrap" };
+  return isDeleting ? wait(`${objects.length} Cluster API objects are being deleted`) : { step: "delete-cluster" };
+}
+
+function endOfBootstrap(name: string, { objects, isPermanent }: BootstrapView): Decision<UninstallStep> {
+  if (objects.length > 0)
+    return refused(
+      `the bootstrap cluster has Cluster API objects of ${name} (${objects[0] ?? ""}) and does not own them; lattice install continues`,
+    );
+  return { step: isPermanent ? "done" : "remove-bootstrap" };
+}

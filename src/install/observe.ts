@@ -1,0 +1,151 @@
+/** Reads both clusters of an installation: what `nextInstallStep` and `nextUninstallStep` decide from. */
+import { err, ok, type Result } from "#base";
+import { capiNamespace } from "#cluster-compiler";
+import { IDENTITY_CONFIG_MAP, PARENT_CONFIG_SECRET } from "#controllers";
+import { latticeClusters, type LatticeCluster } from "#crds";
+import {
+  capiClusters,
+  configMaps,
+  findCondition,
+  isBeingDeleted,
+  secretsByMetadata,
+  type KubeObject,
+  type ObjectKey,
+  type Resource,
+} from "#kube";
+import type { KubeClient } from "#kube-client";
+import { OPERATOR_NAMESPACE } from "#operator";
+import { MOVE_JOURNAL, MOVE_RECORD, ownershipOf, type NamespaceOwnership } from "#pivot";
+import type { BootstrapView, InstallView, ManagementView, Observed, RequestedCluster } from "./decide.ts";
+import type { BootstrapHost, FindCluster, ManagementAccess } from "./ports.ts";
+import { remainingObjects } from "./remaining-objects.ts";
+
+/** On the LatticeCluster that an installation creates in the bootstrap cluster. */
+export const INSTALLED_ANNOTATION = "lattice.dev/installed-by";
+export const INSTALLER = "lattice-install";
+
+/** A cluster that has stopped must not delay the next look for longer. */
+const ANSWER_WITHIN_MS = 10_000;
+
+export type ObserveOptions = {
+  readonly name: string;
+  readonly host: BootstrapHost;
+  readonly management: ManagementAccess;
+  readonly signal: AbortSignal;
+};
+
+export async function observeInstall({ name, host, management, signal }: ObserveOptions): Promise<InstallView> {
+  const [bootstrap, own] = await Promise.all([
+    observed(host.find, signal, (client) => observeBootstrap(client, { name, host, signal })),
+    observed(management.find, signal, (client) => observeManagement(client, name, signal)),
+  ]);
+  return { name, bootstrap, management: own };
+}
+
+async function observed<T>(
+  find: FindCluster,
+  signal: AbortSignal,
+  read: (client: KubeClient) => Promise<Result<T, string>>,
+): Promise<Observed<T>> {
+  const found = await find(signal);
+  if (!found.ok) return { state: "unknown", why: found.error };
+  if (found.value === undefined) return { state: "absent" };
+  const view = await read(found.value);
+  return view.ok ? { state: "there", view: view.value } : { state: "unknown", why: view.error };
+}
+
+type BootstrapPlace = { readonly name: string; readonly host: BootstrapHost; readonly signal: AbortSignal };
+
+async function observeBootstrap(client: KubeClient, { name, host, signal }: BootstrapPlace): Promise<Result<BootstrapView, string>> {
+  const read = reader(client, signal);
+  const namespace = capiNamespace(name);
+  const [own, requested, ownership, cluster] = await Promise.all([
+    read(latticeClusters, { name: host.name }),
+    read(latticeClusters, { name }),
+    readOwnership(client, namespace, signal),
+    read<KubeObject>(capiClusters, { namespace, name }),
+  ]);
+  if (!own.ok) return own;
+  if (!requested.ok) return requested;
+  if (!ownership.ok) return ownership;
+  if (!cluster.ok) return cluster;
+  // all kinds are listed only where the answer can matter
+  const left =
+    cluster.value === undefined
+      ? await remainingObjects(client, namespace, { signal, timeoutMs: ANSWER_WITHIN_MS })
+      : ok([`Cluster ${name}`]);
+  if (!left.ok) return left;
+  return ok({
+    isPermanent: host.isPermanent,
+    cell: own.value?.spec.endpoints === undefined ? undefined : cellOf(own.value),
+    cluster: requested.value === undefined ? undefined : requestedOf(requested.value),
+    ownership: ownership.value,
+    objects: left.value,
+    isDeleting: cluster.value === undefined || isBeingDeleted(cluster.value),
+  });
+}
+
+function cellOf({ status }: LatticeCluster): NonNullable<BootstrapView["cell"]> {
+  const ready = findCondition(status?.conditions, "Ready");
+  return { ready: ready?.status === "True", message: ready?.message ?? "its operator starts" };
+}
+
+function requestedOf(cluster: LatticeCluster): RequestedCluster {
+  const { metadata, status } = cluster;
+  const pivot = status?.pivot;
+  const moved = pivot?.total === undefined || pivot.finishedAt !== undefined ? "" : ` (${pivot.moved ?? 0} of ${pivot.total} objects)`;
+  return {
+    isOurs: metadata.annotations?.[INSTALLED_ANNOTATION] === INSTALLER,
+    isBeingDeleted: isBeingDeleted(cluster),
+    phase: status?.phase ?? "",
+    message: `${(status?.message ?? "").split("\n")[0] ?? ""}${moved}`,
+  };
+}
+
+async function observeManagement(client: KubeClient, name: string, signal: AbortSignal): Promise<Result<ManagementView, string>> {
+  const read = reader(client, signal);
+  const [ownership, identity, parent, clusters] = await Promise.all([
+    readOwnership(client, capiNamespace(name), signal),
+    read(configMaps, { namespace: OPERATOR_NAMESPACE, name: IDENTITY_CONFIG_MAP }),
+    read<KubeObject>(secretsByMetadata, { namespace: OPERATOR_NAMESPACE, name: PARENT_CONFIG_SECRET }),
+    client.list(latticeClusters, {}, { signal, timeoutMs: ANSWER_WITHIN_MS }),
+  ]);
+  if (!ownership.ok) return ownership;
+  if (!identity.ok) return identity;
+  if (!parent.ok) return parent;
+  // its kinds come with its registration
+  if (!clusters.ok && clusters.error.kind !== "not-found") return err(clusters.error.message);
+  const items = clusters.ok ? clusters.value.items : [];
+  const own = items.find(({ metadata }) => metadata.name === name);
+  const named = identity.value?.data?.["cluster"];
+  if (named !== undefined && named !== name) return err(`it is cluster ${named}, and not ${name}`);
+  return ok({
+    ownership: ownership.value,
+    hasCluster: own !== undefined,
+    hasParent: parent.value !== undefined || own?.spec.cellRef !== undefined,
+    children: items.flatMap(({ metadata }) => (metadata.name === name ? [] : [metadata.name])),
+  });
+}
+
+async function readOwnership(
+  client: KubeClient,
+  namespace: string,
+  signal: AbortSignal,
+): Promise<Result<NamespaceOwnership["state"], string>> {
+  const read = reader(client, signal);
+  // the journal is written before a record of this side goes, and read last
+  const record = await read<KubeObject>(configMaps as Resource, { namespace, name: MOVE_RECORD });
+  if (!record.ok) return record;
+  const journal = await read<KubeObject>(secretsByMetadata, { namespace, name: MOVE_JOURNAL });
+  if (!journal.ok) return journal;
+  return ok(ownershipOf({ record: record.value, hasJournal: journal.value !== undefined }).state);
+}
+
+/** Undefined: there is no such object, or no such kind. */
+function reader(client: KubeClient, signal: AbortSignal) {
+  return async <T extends KubeObject>(resource: Resource<T>, key: ObjectKey): Promise<Result<T | undefined, string>> => {
+    const found = await client.get(resource, key, { signal, timeoutMs: ANSWER_WITHIN_MS });
+    if (found.ok) return ok(found.value);
+    return found.error.kind === "not-found" ? ok(undefined) : err(found.error.message);
+  };
+}

@@ -1,0 +1,34 @@
+/** What an installation works with: two clusters, one of which it can create and remove. */
+import type { Result } from "#base";
+import type { KubeClient } from "#kube-client";
+
+/** Undefined: the cluster does not exist. An error: it exists, and cannot be reached. */
+export type FindCluster = (signal: AbortSignal) => Promise<Result<KubeClient | undefined, string>>;
+
+/** Where the management cluster is made. */
+export type BootstrapHost = {
+  /** Its name as a cell. */
+  readonly name: string;
+  /** It was there before, and stays. */
+  readonly isPermanent: boolean;
+  readonly find: FindCluster;
+  /** It has an operator and the providers afterwards. Repeated after a crash. */
+  readonly create: (signal: AbortSignal) => Promise<Result<void, string>>;
+  readonly remove: (signal: AbortSignal) => Promise<Result<void, string>>;
+  /** `spec.endpoints` of its cell: addresses that the machines of the management cluster can reach. */
+  readonly endpoints: () => Promise<Result<CellEndpoints, string>>;
+};
+
+export type CellEndpoints = {
+  readonly host: string;
+  readonly grpcPort: number;
+  readonly bootstrapPort: number;
+  readonly proxyPort: number;
+  readonly service: { readonly type: "ClusterIP" | "NodePort" | "LoadBalancer" };
+};
+
+export type ManagementAccess = {
+  readonly find: FindCluster;
+  /** The text of a kubeconfig with which Cluster API in a bootstrap cluster reaches it. */
+  readonly kubeconfig: () => Promise<Result<string, string>>;
+};

@@ -1,0 +1,119 @@
+/** Runs an installation or its reverse: observe, decide, perform one step, until there is none. */
+import { backoffDelay, err, ok, sleep, type BackoffPolicy, type Result } from "#base";
+import type { KubeObject } from "#kube";
+import {
+  nextInstallStep,
+  nextUninstallStep,
+  type Decision,
+  type InstallStep,
+  type InstallView,
+  type UninstallOptions,
+  type UninstallStep,
+} from "./decide.ts";
+import { observeInstall } from "./observe.ts";
+import {
+  applyManagementCluster,
+  deleteManagementCluster,
+  detachManagement,
+  inHost,
+  makeBootstrapCell,
+  moveBack,
+  releaseBootstrap,
+  type AppliedBeside,
+  type Performed,
+  type StepContext,
+} from "./steps.ts";
+
+export type InstallProgress<Step = InstallStep | UninstallStep> =
+  | { readonly kind: "step"; readonly step: Step }
+  | { readonly kind: "wait"; readonly text: string; readonly view: InstallView }
+  /** A step has failed and is repeated. */
+  | { readonly kind: "failed"; readonly step: Step; readonly message: string };
+
+/** "refused": a person must act. "failed": it did not succeed for too long; the same command continues. "stopped": by the signal. */
+export type InstallFailure = { readonly kind: "refused" | "failed" | "stopped"; readonly message: string };
+
+export type RunOptions = Omit<StepContext, "onMove"> & {
+  readonly report: (progress: InstallProgress) => void;
+  readonly onMove?: StepContext["onMove"];
+  /** How long steps may fail one after the other. */
+  readonly patienceMs: number;
+};
+
+export type InstallOptions = RunOptions & {
+  /** The LatticeCluster of the management cluster. */
+  readonly cluster: KubeObject;
+  readonly beside: readonly AppliedBeside[];
+};
+
+const POLL_MS = 500;
+const RETRY: BackoffPolicy = { initialMs: 250, maxMs: 4_000, factor: 2 };
+
+export function runInstall(options: InstallOptions): Promise<Result<void, InstallFailure>> {
+  const context = contextOf(options);
+  const steps: Readonly<Record<Exclude<InstallStep, "done">, () => Performed>> = {
+    "create-bootstrap": () => inHost(options.host.create(options.signal)),
+    "make-cell": () => makeBootstrapCell(context),
+    "apply-cluster": () => applyManagementCluster(context, options.cluster, options.beside),
+    detach: () => detachManagement(context),
+    "release-bootstrap": () => releaseBootstrap(context),
+    "remove-bootstrap": () => inHost(options.host.remove(options.signal)),
+  };
+  return run(options, { decide: nextInstallStep, steps });
+}
+
+export function runUninstall(options: RunOptions & UninstallOptions): Promise<Result<void, InstallFailure>> {
+  const context = contextOf(options);
+  const steps: Readonly<Record<Exclude<UninstallStep, "done">, () => Performed>> = {
+    "create-bootstrap": () => inHost(options.host.create(options.signal)),
+    "move-back": () => moveBack(context),
+    "delete-cluster": () => deleteManagementCluster(context),
+    "release-bootstrap": () => releaseBootstrap(context),
+    "remove-bootstrap": () => inHost(options.host.remove(options.signal)),
+  };
+  return run(options, { decide: (view) => nextUninstallStep(view, options), steps });
+}
+
+function contextOf({ onMove = () => {}, ...options }: RunOptions): StepContext {
+  return { ...options, onMove };
+}
+
+type Work<Step extends string> = {
+  readonly decide: (view: InstallView) => Decision<Step>;
+  readonly steps: Readonly<Record<Exclude<Step, "done">, () => Performed>>;
+};
+
+async function run<Step extends InstallStep | UninstallStep>(
+  options: RunOptions,
+  { decide, steps }: Work<Step>,
+): Promise<Result<void, InstallFailure>> {
+  const { clock, random, signal, report, patienceMs } = options;
+  let failures = 0;
+  let failingSince = 0;
+  while (!signal.aborted) {
+    const view = await observeInstall(options);
+    const decision = decide(view);
+    if ("refused" in decision) return err({ kind: "refused", message: decision.refused });
+    if ("wait" in decision) {
+      report({ kind: "wait", text: decision.wait, view });
+      await sleep(clock, POLL_MS, signal);
+      continue;
+    }
+    const { step } = decision;
+    if (step === "done") return ok(undefined);
+    report({ kind: "step", step });
+    const performed = await steps[step as Exclude<Step, "done">]();
+    if (performed.ok) {
+      failures = 0;
+      continue;
+    }
+    const { kind, message } = performed.error;
+    if (kind === "refused") return err({ kind, message });
+    failures += 1;
+    if (failures === 1) failingSince = clock.monotonic();
+    if (clock.monotonic() - failingSince > patienceMs) return err({ kind, message });
+    report({ kind: "failed", step, message });
+    await sleep(clock, backoffDelay(RETRY, failures, random), signal);
+  }
+  return err({ kind: "stopped", message: "stopped before the end; the same command continues" });
+}

@@ -1,0 +1,168 @@
+/** The steps of an installation and of its reverse. Each may be repeated after a crash at any write. */
+import { base64OfText, err, map, ok, type Clock, type Result } from "#base";
+import { capiNamespace, CLUSTER_NAME_LABEL } from "#cluster-compiler";
+import { PARENT_CONFIG_SECRET } from "#controllers";
+import { latticeClusters, type LatticeCluster } from "#crds";
+import { capiClusters, namespaces, secrets, type Json, type KubeObject, type ObjectKey, type Resource } from "#kube";
+import type { KubeClient, KubeError } from "#kube-client";
+import { OPERATOR_NAMESPACE } from "#operator";
+import { moveNamespace, type MoveProgress } from "#pivot";
+import { makeCell } from "./make-cell.ts";
+import { INSTALLED_ANNOTATION, INSTALLER } from "./observe.ts";
+import type { BootstrapHost, ManagementAccess } from "./ports.ts";
+
+const FIELD_MANAGER = "lattice-install";
+
+export type StepContext = {
+  readonly name: string;
+  readonly host: BootstrapHost;
+  readonly management: ManagementAccess;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly signal: AbortSignal;
+  /** Unique for each process. */
+  readonly identity: string;
+  readonly onMove: (progress: MoveProgress) => void;
+};
+
+/** "refused": a person must act. "failed": the same step again may succeed. */
+export type StepFailure = { readonly kind: "refused" | "failed"; readonly message: string };
+export type Performed = Promise<Result<void, StepFailure>>;
+
+const failed = (message: string) => err<StepFailure>({ kind: "failed", message });
+
+/** The bootstrap cluster gets its name, and its own LatticeCluster with endpoints: once, so that its children keep their parent's address. */
+export async function makeBootstrapCell({ host, signal }: StepContext): Performed {
+  const client = await clientOf(host.find, signal);
+  if (!client.ok) return client;
+  const named = await makeCell(client.value, { name: host.name, endpoints: () => host.endpoints() });
+  return named.ok ? named : failed(named.error);
+}
+
+/** Created, never changed: what a person edits meanwhile counts. */
+export async function applyManagementCluster(
+  { host, signal }: StepContext,
+  cluster: KubeObject,
+  beside: readonly AppliedBeside[],
+): Performed {
+  const client = await clientOf(host.find, signal);
+  if (!client.ok) return client;
+  for (const { resource, object } of beside) {
+    const applied = await client.value.apply(resource, object, { fieldManager: FIELD_MANAGER, force: true, signal });
+    if (!applied.ok) return rejected(`${object.kind} ${object.metadata.name}`, applied.error);
+  }
+  const annotations = { ...cluster.metadata.annotations, [INSTALLED_ANNOTATION]: INSTALLER };
+  const object = { ...cluster, metadata: { ...cluster.metadata, annotations } };
+  const created = await client.value.create<KubeObject>(latticeClusters as Resource, object, { fieldManager: FIELD_MANAGER, signal });
+  if (created.ok || created.error.kind === "already-exists") return ok(undefined);
+  return rejected(`LatticeCluster ${cluster.metadata.name}`, created.error);
+}
+
+/** An object of the file that the management cluster refers to, such as the Secret of its credentials. */
+export type AppliedBeside = { readonly resource: Resource; readonly object: KubeObject };
+
+function rejected(what: string, { kind, message }: KubeError): Result<never, StepFailure> {
+  const isFinal = kind === "invalid" || kind === "bad-request" || kind === "forbidden";
+  return err({ kind: isFinal ? "refused" : "failed", message: `${what} is not accepted by the bootstrap cluster: ${message}` });
+}
+
+/** The management cluster forgets its parent: the Secret first, since the agent connects as long as it exists. */
+export async function detachManagement({ management, name, signal }: StepContext): Performed {
+  const client = await clientOf(management.find, signal);
+  if (!client.ok) return client;
+  const key = { namespace: OPERATOR_NAMESPACE, name: PARENT_CONFIG_SECRET };
+  const removed = await client.value.delete(secrets, key, { signal });
+  if (!removed.ok && removed.error.kind !== "not-found")
+    return failed(`Secret ${PARENT_CONFIG_SECRET} cannot be deleted: ${removed.error.message}`);
+  return patchCluster(client.value, name, { spec: { cellRef: null } });
+}
+
+/** The bootstrap cluster stays: its LatticeCluster of the management cluster is released, which leaves the cluster itself as it is. */
+export async function releaseBootstrap({ host, name, signal }: StepContext): Performed {
+  const client = await clientOf(host.find, signal);
+  if (!client.ok) return client;
+  const kept = await patchCluster(client.value, name, { spec: { deletion: { unpivot: false } } });
+  if (!kept.ok) return kept;
+  const removed = await client.value.delete(latticeClusters as Resource, { name }, { signal });
+  if (!removed.ok && removed.error.kind !== "not-found")
+    return failed(`LatticeCluster ${name} cannot be deleted: ${removed.error.message}`);
+  const place = await client.value.delete(namespaces, { name: capiNamespace(name) }, { signal });
+  return place.ok || place.error.kind === "not-found"
+    ? ok(undefined)
+    : failed(`namespace ${capiNamespace(name)} cannot be deleted: ${place.error.message}`);
+}
+
+async function patchCluster(client: KubeClient, name: string, patch: Json): Performed {
+  const options = { fieldManager: FIELD_MANAGER };
+  const patched = await client.patch<LatticeCluster>(latticeClusters, { name }, { type: "merge", patch }, options);
+  return patched.ok || patched.error.kind === "not-found"
+    ? ok(undefined)
+    : failed(`LatticeCluster ${name} cannot be changed: ${patched.error.message}`);
+}
+
+/** With a lease that another process may take over this long after a crash. */
+const MOVE_LEASE_MS = 5_000;
+const MOVE_WAIT_MS = 60_000;
+
+/** The objects return to a bootstrap cluster, which can then delete the machines. */
+export async function moveBack(context: StepContext): Performed {
+  const { host, management, name, clock, random, signal, identity, onMove } = context;
+  const source = await clientOf(management.find, signal);
+  if (!source.ok) return source;
+  const target = await clientOf(host.find, signal);
+  if (!target.ok) return target;
+  const namespace = capiNamespace(name);
+  const prepared = await writeAccess(context, target.value, namespace);
+  if (!prepared.ok) return prepared;
+  const moved = await moveNamespace({
+    source: source.value,
+    target: target.value,
+    namespace,
+    identity,
+    leaseMs: MOVE_LEASE_MS,
+    waitMs: MOVE_WAIT_MS,
+    clock,
+    random,
+    signal,
+    onWait: () => {},
+    report: onMove,
+  });
+  if (moved.ok) return ok(undefined);
+  return err({
+    kind: moved.error.kind === "refused" ? "refused" : "failed",
+    message: (moved.error.reasons ?? [moved.error.message]).join("; "),
+  });
+}
+
+/** Cluster API reaches a cluster only by this Secret; each side has one of its own. */
+async function writeAccess({ management, name, signal }: StepContext, client: KubeClient, namespace: string): Performed {
+  const text = await management.kubeconfig();
+  if (!text.ok) return failed(text.error);
+  const place = await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }, { signal });
+  if (!place.ok && place.error.kind !== "already-exists") return failed(`namespace ${namespace} cannot be created: ${place.error.message}`);
+  const metadata = { name: `${name}-kubeconfig`, namespace, labels: { [CLUSTER_NAME_LABEL]: name } };
+  const object = { apiVersion: "v1", kind: "Secret", metadata, type: "Opaque", data: { value: base64OfText(text.value) } };
+  const written = await client.apply(secrets, object, { fieldManager: FIELD_MANAGER, force: true, signal });
+  return written.ok ? ok(undefined) : failed(`Secret ${metadata.name} cannot be written: ${written.error.message}`);
+}
+
+export async function deleteManagementCluster({ host, name, signal }: StepContext): Performed {
+  const client = await clientOf(host.find, signal);
+  if (!client.ok) return client;
+  const key: ObjectKey = { namespace: capiNamespace(name), name };
+  const removed = await client.value.delete(capiClusters as Resource, key, { signal, propagation: "Foreground" });
+  return removed.ok || removed.error.kind === "not-found"
+    ? ok(undefined)
+    : failed(`Cluster ${name} cannot be deleted: ${removed.error.message}`);
+}
+
+export async function inHost(work: Promise<Result<void, string>>): Performed {
+  const done = await work;
+  return done.ok ? map(done, () => undefined) : failed(done.error);
+}
+
+async function clientOf(find: BootstrapHost["find"], signal: AbortSignal): Promise<Result<KubeClient, StepFailure>> {
+  const found = await find(signal);
+  if (!found.ok) return failed(found.error);
+  return found.value === undefined ? failed("the cluster does not exist any more") : ok(found.value);
+}

@@ -1,0 +1,134 @@
+/**
+ * A parent and a child as two embedded clusters in one process: the parent has a provisioned cluster, the child is reached through tunnels, and its
+ * agent is replaced by what it does when a pivot begins.
+ */
+import { err, expectOk, ok, seededRandom, silentLogger, systemClock } from "#base";
+import type { ChildAgent, PivotView } from "#controllers";
+import { latticeClusterKind, latticeClusters, type LatticeCluster } from "#crds";
+import type { EmbeddedCluster } from "#embedded-cluster";
+import { configMaps, namespaces, secrets, secretsByMetadata, type KubeObject } from "#kube";
+import { createKubeClient, type KubeClient } from "#kube-client";
+import { tunnelTransport } from "#link";
+import { MOVE_JOURNAL, MOVE_RECORD, ownershipOf, type NamespaceOwnership } from "#pivot";
+import { CONNECTED } from "../../../../test/builders/observed-child.ts";
+import { contentsOf, makeProvisioned, startManagementCluster } from "../../../../test/builders/move-world.ts";
+import { tunnelledChild, type TunnelledChild } from "../../../../test/builders/tunnelled-child.ts";
+import { rawCluster } from "../../../../test/builders/valid-resources.ts";
+import type { PivotLink } from "./pivot-context.ts";
+import { PivotRunner, type PivotRunnerOptions } from "./pivot-runner.ts";
+
+export const CAPI = "capi-prod";
+const KUBECONFIG = { namespace: CAPI, name: "prod-kubeconfig" };
+
+export class PivotWorld {
+  readonly parent: EmbeddedCluster;
+  readonly child: EmbeddedCluster;
+  readonly tunnels: TunnelledChild;
+  agent: ChildAgent = CONNECTED;
+  /** The answer of the agent to a pivot; undefined: it prepares the child. */
+  refusal: string | undefined;
+  readonly orders: string[] = [];
+  readonly #runners: PivotRunner[] = [];
+
+  private constructor(parent: EmbeddedCluster, child: EmbeddedCluster, tunnels: TunnelledChild) {
+    this.parent = parent;
+    this.child = child;
+    this.tunnels = tunnels;
+  }
+
+  static async open(): Promise<PivotWorld> {
+    const [parent, child] = [await startManagementCluster(1), await startManagementCluster(2)];
+    for (const cluster of [parent, child]) await cluster.add(latticeClusterKind.crd());
+    await makeProvisioned(parent.client, "prod", 1, CAPI);
+    await parent.add(rawCluster({ cellRef: "mgmt" }, "prod"));
+    return new PivotWorld(parent, child, await tunnelledChild(child));
+  }
+
+  async close(): Promise<void> {
+    for (const runner of this.#runners) await runner.close();
+    this.tunnels.close();
+    await this.parent.close();
+    await this.child.close();
+  }
+
+  get link(): PivotLink {
+    return {
+      agents: () => new Map([["prod", this.agent]]),
+      send: async (cluster, order) => {
+        this.orders.push(`${order.kind} ${cluster}`);
+        if (!this.agent.connected) return err({ kind: "not-connected", message: `${cluster} is not connected` });
+        if (this.refusal !== undefined) return err({ kind: "failed", message: this.refusal });
+        await this.writeKubeconfig(this.child, "of the child");
+        return ok({ effects: [] });
+      },
+    };
+  }
+
+  setConnected(connected: boolean): void {
+    this.agent = { ...this.agent, connected };
+    this.tunnels.setConnected(connected);
+  }
+
+  /** What each side writes itself. */
+  async writeKubeconfig({ client }: EmbeddedCluster, text: string): Promise<void> {
+    await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: CAPI } });
+    const data = { value: Buffer.from(text).toString("base64") };
+    const secret = { apiVersion: "v1", kind: "Secret", metadata: KUBECONFIG, type: "Opaque", data };
+    expectOk(await client.apply(secrets, secret as KubeObject, { fieldManager: "lattice", force: true }));
+  }
+
+  runner(more: Partial<PivotRunnerOptions> = {}): PivotRunner {
+    const made = new PivotRunner({
+      client: this.parent.client,
+      childClient: () => this.childClient(),
+      link: this.link,
+      clock: systemClock,
+      random: seededRandom(1),
+      logger: silentLogger,
+      identity: `cell-${this.#runners.length}`,
+      leaseMs: 1_500,
+      ...more,
+    });
+    this.#runners.push(made);
+    return made;
+  }
+
+  childClient(): KubeClient {
+    const transport = tunnelTransport("prod", this.tunnels.openTunnel);
+    return createKubeClient({ transport, clock: systemClock, random: seededRandom(2) });
+  }
+
+  async cluster(change: (cluster: LatticeCluster) => LatticeCluster = (same) => same): Promise<LatticeCluster> {
+    return change(expectOk(await this.parent.client.get(latticeClusters, { name: "prod" })));
+  }
+
+  /** By the traces of moves in a namespace. */
+  async ownership(cluster: EmbeddedCluster): Promise<NamespaceOwnership> {
+    const record = await cluster.client.get<KubeObject>(configMaps, { namespace: CAPI, name: MOVE_RECORD });
+    const journal = await cluster.client.get(secretsByMetadata, { namespace: CAPI, name: MOVE_JOURNAL });
+    return ownershipOf({ record: record.ok ? record.value : undefined, hasJournal: journal.ok });
+  }
+
+  /** The names of the moved objects: without the kubeconfig, and what does not belong to the cluster. */
+  async objects(cluster: EmbeddedCluster): Promise<readonly string[]> {
+    return [...(await contentsOf(cluster.client, CAPI)).keys()].filter((name) => !/unrelated|kubeconfig/.test(name)).toSorted();
+  }
+}
+
+/** Resolves with the view when it is as wanted. */
+export function untilView(runner: PivotRunner, matches: (view: PivotView) => boolean): Promise<PivotView> {
+  return new Promise((resolve) => {
+    let end = () => {};
+    const check = () => {
+      const view = runner.view("prod");
+      if (view === undefined || !matches(view)) return;
+      end();
+      resolve(view);
+    };
+    end = runner.subscribe(check);
+    check();
+  });
+}
+
+export const isDone = ({ state }: PivotView) => state === "done";
+export const isWaiting = ({ state }: PivotView) => state === "waiting";

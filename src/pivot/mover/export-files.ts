@@ -1,0 +1,80 @@
+/**
+ * Writes the objects of an export: one file each, and in the journal of the source their uids and hashes. What changes at the source all the
+ * same, although it is paused, is written again until two reads are equal.
+ */
+import { ok } from "#base";
+import type { JournalHead } from "../journal/records.ts";
+import { batchesOf } from "../plan/batches.ts";
+import type { ObjectGraph } from "../graph/object-graph.ts";
+import { isOwnFile } from "../files/file-names.ts";
+import { fileNameProblems, writtenObject, type ManifestEntry, type WrittenObject } from "../files/manifest.ts";
+import type { SourceContext } from "./context.ts";
+import type { SourceKinds } from "./discover.ts";
+import { inFolder, type ExportFolder } from "./export-folder.ts";
+import { refusal, type Moved } from "./failure.ts";
+import { deleteBatch, readBatches } from "./journal.ts";
+import { entryOf, readyGraph, recordBatch } from "./transfer.ts";
+
+const ROUNDS = 6;
+
+export type WrittenFiles = readonly ManifestEntry[];
+
+export async function writeFiles(context: SourceContext, folder: ExportFolder, head: JournalHead, kinds: SourceKinds): Moved<WrittenFiles> {
+  const known = new Map<string, string>();
+  for (let round = 1; round <= ROUNDS; round += 1) {
+    const graph = await readyGraph(context, head, kinds);
+    if (!graph.ok) return graph;
+    const problems = fileNameProblems(graph.value.moved.map(({ object }) => object));
+    if (problems.length > 0) return refusal(...problems);
+    const written = graph.value.moved.map((node) => writtenObject(node));
+    const isSame = known.size === written.length && written.every(({ entry }) => known.get(entry.file) === contentKey(entry));
+    if (isSame) return ok(written.map(({ entry }) => entry));
+    const recorded = await recordAll(context, head.id, graph.value);
+    if (!recorded.ok) return recorded;
+    const stored = await storeAll(context, folder, written);
+    if (!stored.ok) return stored;
+    known.clear();
+    for (const { entry } of written) known.set(entry.file, contentKey(entry));
+  }
+  return refusal("the objects at the source keep changing although they are paused; find what writes them, then run the command again");
+}
+
+/** The status may change while the source is paused; it is an observation. The file has one of the observed values. */
+const contentKey = ({ uid, hash }: ManifestEntry) => `${uid} ${hash}`;
+
+async function recordAll(context: SourceContext, move: string, { moved }: ObjectGraph): Moved<void> {
+  const recorded = await readBatches(context, move);
+  if (!recorded.ok) return recorded;
+  const batches = batchesOf(moved);
+  for (const { number, nodes } of batches) {
+    const entries = nodes.map((node) => entryOf(node, undefined, false));
+    const written = await recordBatch(
+      context,
+      recorded.value.find((batch) => batch.number === number),
+      { move, number, entries },
+    );
+    if (!written.ok) return written;
+  }
+  for (const batch of recorded.value.filter(({ number }) => number >= batches.length)) {
+    const deleted = await deleteBatch(context, batch);
+    if (!deleted.ok) return deleted;
+  }
+  return ok(undefined);
+}
+
+async function storeAll({ report, signal }: SourceContext, folder: ExportFolder, written: readonly WrittenObject[]): Moved<void> {
+  const listed = await inFolder(folder.list(), "write");
+  if (!listed.ok) return listed;
+  const wanted = new Set(written.map(({ entry }) => entry.file));
+  for (const { name } of (listed.value ?? []).filter((file) => !wanted.has(file.name) && !isOwnFile(file.name))) {
+    const removed = await inFolder(folder.remove(name), "write");
+    if (!removed.ok) return removed;
+  }
+  for (const [at, { entry, text }] of written.entries()) {
+    if (signal.aborted) return refusal("stopped while files were written; run the command again to continue");
+    const stored = await inFolder(folder.write(entry.file, text), "write");
+    if (!stored.ok) return stored;
+    report({ step: "write-files", done: at + 1, total: written.length });
+  }
+  return ok(undefined);
+}

@@ -1,0 +1,51 @@
+/** Places copies of saved objects, owners first, and reads the target again until nothing differs. */
+import { ok } from "#base";
+import type { MoveNode } from "../graph/object-graph.ts";
+import { batchesOf } from "../plan/batches.ts";
+import { PARALLEL, type MoveContext } from "./context.ts";
+import { listCopies } from "./copies.ts";
+import { refusal, type Moved } from "./failure.ts";
+import { inParallel } from "./in-parallel.ts";
+import { completeCopy, placeCopy } from "./place-copy.ts";
+import { prepareNamespaces } from "./transfer.ts";
+
+const ROUNDS = 6;
+
+/**
+ * `nodes`: sorted by level. The record at the target shows that it had none of them before, so an object with the same content is a copy that
+ * an earlier run has made.
+ */
+export async function placeAll(context: Pick<MoveContext, "target" | "report">, nodes: readonly MoveNode[]): Moved<void> {
+  const prepared = await prepareNamespaces(context, nodes);
+  if (!prepared.ok) return prepared;
+  for (let round = 1; round <= ROUNDS; round += 1) {
+    const changes = await placeOnce(context, nodes, round);
+    if (!changes.ok) return changes;
+    if (changes.value === 0) return ok(undefined);
+  }
+  return refusal("the copies at the target keep changing although they are paused; find what writes them, then run the command again");
+}
+
+async function placeOnce({ target, report }: Pick<MoveContext, "target" | "report">, nodes: readonly MoveNode[], round: number): Moved<number> {
+  const existing = await listCopies(target, nodes);
+  if (!existing.ok) return existing;
+  const uids = new Map<string, string>();
+  let changes = 0;
+  let done = 0;
+  for (const batch of batchesOf(nodes)) {
+    const placed = await inParallel(batch.nodes, PARALLEL, (node) =>
+      placeCopy(target, node, { existing: existing.value.of(node.object), uids, acknowledged: undefined, adoptEqual: true }),
+    );
+    if (!placed.ok) return placed;
+    for (const [at, { uid, changed }] of placed.value.entries()) {
+      uids.set(batch.nodes[at]?.uid ?? "", uid);
+      changes += changed ? 1 : 0;
+    }
+    const incomplete = batch.nodes.filter((_node, at) => placed.value[at]?.incomplete === true);
+    const completed = await inParallel(incomplete, PARALLEL, (node) => completeCopy(target, node, uids.get(node.uid) ?? ""));
+    if (!completed.ok) return completed;
+    done += batch.nodes.length;
+    report({ step: round === 1 ? "transfer" : "verify", done, total: nodes.length });
+  }
+  return ok(changes);
+}

@@ -1,0 +1,61 @@
+/** The way back of an import that is not committed: the copies are deleted, the record goes, and the files can be taken by another cluster. */
+import { ok } from "#base";
+import { keyOf } from "#kube";
+import { COPY_ANNOTATION } from "../graph/names.ts";
+import type { MoveNode } from "../graph/object-graph.ts";
+import { nextReceiveAbortStep } from "../ownership/receive-steps.ts";
+import { hasContent } from "../plan/content.ts";
+import { listCopies } from "./copies.ts";
+import { refusal, type Moved } from "./failure.ts";
+import { deleteRecord, readRecord, writeRecord } from "./journal.ts";
+import { nodesOf, worldOf, type ReceiveContext } from "./receive.ts";
+import { removeObjects, type RemovedObject } from "./remove-object.ts";
+
+const MOST_STEPS = 20;
+
+/** `release`: called when nothing of the files is left at the target. False: there was nothing to undo. */
+export async function abortReceive(context: ReceiveContext, release: () => Moved<void>): Moved<boolean> {
+  const { target, namespace, saved, report } = context;
+  const world = await worldOf(context);
+  if (!world.ok) return world;
+  for (let steps = 0; steps < MOST_STEPS; steps += 1) {
+    const record = await readRecord(target, namespace);
+    if (!record.ok) return record;
+    const copies = await copiesAt(context, nodesOf(world.value));
+    if (!copies.ok) return copies;
+    const data = record.value?.data;
+    const decision = nextReceiveAbortStep({
+      id: saved.id,
+      record: data === undefined ? "none" : { id: data.id, state: data.state, finished: data.finishedAt !== "" },
+      targetHasCopies: copies.value.length > 0,
+    });
+    if ("refused" in decision) return refusal(decision.refused);
+    if (decision.step === "done" || record.value === undefined) {
+      const released = await release();
+      return released.ok ? ok(steps > 0) : released;
+    }
+    report({ step: decision.step });
+    const performed =
+      decision.step === "revoke"
+        ? await writeRecord(context, record.value, { ...record.value.data, state: "revoked" })
+        : decision.step === "delete-copies"
+          ? await removeObjects(target, copies.value.toReversed())
+          : await deleteRecord(target, namespace, record.value);
+    if (!performed.ok) return performed;
+  }
+  return refusal("the abort does not advance; run the command again");
+}
+
+/** By their mark, or by equal content: before the import the target had none of these objects. */
+async function copiesAt({ target }: ReceiveContext, nodes: readonly MoveNode[]): Moved<readonly RemovedObject[]> {
+  const existing = await listCopies(target, nodes);
+  if (!existing.ok) return existing;
+  return ok(
+    nodes.flatMap(({ object, kind, kept, uid }) => {
+      const copy = kept === undefined ? existing.value.of(object) : undefined;
+      if (copy === undefined) return [];
+      const isOurs = copy.metadata.annotations?.[COPY_ANNOTATION] === uid || hasContent(copy, object, kind.hasStatus);
+      return isOurs ? [{ kind: kind.resource, key: keyOf(object), uid: copy.metadata.uid ?? "" }] : [];
+    }),
+  );
+}
