@@ -33,7 +33,7 @@ import {
 } from "#kube";
 import type { KubeClient } from "#kube-client";
 
-const MOVED_KINDS: readonly Resource[] = [
+export const MOVED_KINDS: readonly Resource[] = [
   capiClusters,
   capiMachineDeployments,
   capiMachineSets,

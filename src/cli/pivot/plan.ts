@@ -43,6 +43,7 @@ function planOptions(io: CommandIo, { name, ...ends }: Ends): MoveOptions {
     leaseMs: 15_000,
     onWait: () => {},
     report: () => {},
+    onlyCluster: name,
     // each side has its own kubeconfig
     leftToTarget: ({ kind, metadata }: KubeObject) => kind === "Secret" && metadata.name === `${name}-kubeconfig`,
   };

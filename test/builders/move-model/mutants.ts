@@ -167,8 +167,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "a move begins at a side that is receiving one",
     file: "mover/begin.ts",
-    find: "[...problems, ...traces, ...taking]",
-    replace: "[...problems, ...taking]",
+    find: "...others, ...traces, ...taking]",
+    replace: "...others, ...taking]",
   },
 ];
 
