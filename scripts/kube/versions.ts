@@ -14,7 +14,15 @@ const HELM_VERSION = "4.3.1";
 /** The Go version of Kubernetes' go.mod. */
 export const GO_MINIMUM = { major: 1, minor: 26 } as const;
 
-export type BinaryName = "etcd" | "kube-apiserver" | "kube-controller-manager" | "kubectl" | "e2e.test" | "helm" | "clusterctl" | CapiBinaryName;
+export type BinaryName =
+  | "etcd"
+  | "kube-apiserver"
+  | "kube-controller-manager"
+  | "kubectl"
+  | "e2e.test"
+  | "helm"
+  | "clusterctl"
+  | CapiBinaryName;
 export type CapiBinaryName = "capi-core" | "capi-bootstrap-kubeadm" | "capi-controlplane-kubeadm" | "capd";
 
 export type Binary = {

@@ -25,7 +25,11 @@ const named = (kind: string, name: string, more: object = {}) =>
 async function startManaged(): Promise<EmbeddedCluster> {
   seed += 1;
   const cluster = await startManagementCluster(seed);
-  await cluster.add(latticeClusterKind.crd() as unknown as FixtureObject, { apiVersion: "v1", kind: "Namespace", metadata: { name: HOME } });
+  await cluster.add(latticeClusterKind.crd() as unknown as FixtureObject, {
+    apiVersion: "v1",
+    kind: "Namespace",
+    metadata: { name: HOME },
+  });
   return cluster;
 }
 
@@ -104,7 +108,18 @@ describe("backup", () => {
   test("is done again with --force, or with a passphrase, and never over an existing file", async () => {
     const existing = await lattice("backup", "prod", "--kubeconfig", "owner", "-o", "self.backup", "--key-file", "key");
     expect([existing.code, existing.stderr]).toEqual([2, expect.stringContaining("self.backup exists already")]);
-    const typed = await lattice("backup", "prod", "--kubeconfig", "owner", "-o", "typed.backup", "--passphrase-file", "passphrase", "--output", "json");
+    const typed = await lattice(
+      "backup",
+      "prod",
+      "--kubeconfig",
+      "owner",
+      "-o",
+      "typed.backup",
+      "--passphrase-file",
+      "passphrase",
+      "--output",
+      "json",
+    );
     expect(JSON.parse(typed.stdout)).toMatchObject({ cluster: "prod", objects: 30, epoch: 0, file: "typed.backup" });
     const opened = await lattice("restore", "typed.backup", "--inspect", "--passphrase-file", "passphrase");
     expect(opened.code).toBe(0);
@@ -147,7 +162,12 @@ describe("backup", () => {
   test("is refused while a move is unfinished", async () => {
     const journal = { id: "a", phase: "intent", epoch: 1, target: "t", source: "s", startedAt: "", pausables: [] };
     const data = { journal: Buffer.from(JSON.stringify(journal)).toString("base64") };
-    await owner.add({ apiVersion: "v1", kind: "Secret", metadata: { name: "lattice-move-journal", namespace: CAPI, labels: { "lattice.dev/move-journal": "head" } }, data });
+    await owner.add({
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { name: "lattice-move-journal", namespace: CAPI, labels: { "lattice.dev/move-journal": "head" } },
+      data,
+    });
     const { code, stderr } = await lattice("backup", "prod", "--kubeconfig", "owner", "-o", "x.backup", "--key-file", "key");
     await owner.client.delete(secrets, { namespace: CAPI, name: "lattice-move-journal" });
     expect([code, stderr]).toEqual([1, expect.stringContaining("a move of these clusters is unfinished")]);
@@ -189,7 +209,12 @@ describe("restore", () => {
     onTestFinished(() => target.close());
     await target.writeKubeconfig(join(cwd, "target"));
     const { code, stderr } = await restore(GONE);
-    expect([code, stderr]).toEqual([1, expect.stringContaining("the target does not serve latticeclusters.lattice.dev; install the definitions of Lattice there: lattice crds")]);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining(
+        "the target does not serve latticeclusters.lattice.dev; install the definitions of Lattice there: lattice crds",
+      ),
+    ]);
   });
 
   test("a run that is killed at any step is finished by the next one", { timeout: 120_000 }, async () => {
@@ -216,10 +241,22 @@ describe("restore", () => {
 
   const files: readonly { name: string; make: (bytes: Buffer) => Buffer; want: string }[] = [
     { name: "another file", make: () => Buffer.from("hello"), want: "is no backup of lattice" },
-    { name: "another version", make: (bytes) => Buffer.concat([Buffer.from("lattice-backup/2\n"), bytes.subarray(17)]), want: "has another version (2)" },
+    {
+      name: "another version",
+      make: (bytes) => Buffer.concat([Buffer.from("lattice-backup/2\n"), bytes.subarray(17)]),
+      want: "has another version (2)",
+    },
     { name: "a truncated file", make: (bytes) => bytes.subarray(0, bytes.length - 100), want: "is truncated or was edited" },
-    { name: "a missing last part", make: (bytes) => bytes.subarray(0, headerLength(bytes) + 65_552), want: "is truncated: its last part is missing" },
-    { name: "an edited part", make: (bytes) => flip(bytes, headerLength(bytes) + 40_000), want: "was edited: part 1 is not as it was written" },
+    {
+      name: "a missing last part",
+      make: (bytes) => bytes.subarray(0, headerLength(bytes) + 65_552),
+      want: "is truncated: its last part is missing",
+    },
+    {
+      name: "an edited part",
+      make: (bytes) => flip(bytes, headerLength(bytes) + 40_000),
+      want: "was edited: part 1 is not as it was written",
+    },
     { name: "only a header", make: (bytes) => bytes.subarray(0, headerLength(bytes)), want: "is truncated" },
     { name: "half a header", make: (bytes) => bytes.subarray(0, 40), want: "is truncated: its header is incomplete" },
   ];
@@ -235,7 +272,9 @@ describe("restore", () => {
     );
     expect((await lattice("restore", "missing", "--inspect", "--key-file", "key")).stderr).toContain("lattice: missing cannot be read");
     expect((await lattice("restore", ".", "--inspect", "--key-file", "key")).stderr).toContain("lattice: . ");
-    expect((await lattice("restore", "self.backup", "--key-file", "key")).stderr).toBe("lattice: name the API server to restore into with --kubeconfig\n");
+    expect((await lattice("restore", "self.backup", "--key-file", "key")).stderr).toBe(
+      "lattice: name the API server to restore into with --kubeconfig\n",
+    );
   });
 
   function headerLength(bytes: Buffer): number {
@@ -268,7 +307,10 @@ describe("restore", () => {
     await bare.writeKubeconfig(join(cwd, "bare"));
     const self = ["backup", "--self", "--kubeconfig", "bare", "-o", "x.backup", "--key-file", "key"];
     expect((await lattice(...self)).stderr).toContain("this cluster has no identity");
-    await bare.add({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "lattice-identity", namespace: HOME }, data: { cluster: "prod" } }, rawCluster({}, "prod"));
+    await bare.add(
+      { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "lattice-identity", namespace: HOME }, data: { cluster: "prod" } },
+      rawCluster({}, "prod"),
+    );
     expect((await lattice(...self)).stderr).toContain("this cluster does not own itself");
     await bare.client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: CAPI } });
   });

@@ -22,12 +22,18 @@ export type BackupFlags = ClusterFlags &
   SealFlags & { readonly self?: boolean; readonly out: string; readonly force?: boolean; readonly output: "text" | "json" };
 
 export async function backup(io: CommandIo, name: string | undefined, flags: BackupFlags): Promise<ExitCode> {
-  if ((name === undefined) !== (flags.self === true)) return reportFailure(io, "give the name of a LatticeCluster, or --self, and not both");
+  if ((name === undefined) !== (flags.self === true))
+    return reportFailure(io, "give the name of a LatticeCluster, or --self, and not both");
   const done = await withCluster(io, flags, (client, config) => backUp(io, { client, config, name, flags }));
   return done.ok ? done.value : reportFailure(io, done.error);
 }
 
-type BackupRun = { readonly client: KubeClient; readonly config: ClusterConfig; readonly name: string | undefined; readonly flags: BackupFlags };
+type BackupRun = {
+  readonly client: KubeClient;
+  readonly config: ClusterConfig;
+  readonly name: string | undefined;
+  readonly flags: BackupFlags;
+};
 
 async function backUp(io: CommandIo, { client, config, name, flags }: BackupRun): Promise<Result<ExitCode, string>> {
   const subject = await subjectOf(io, client, name);
@@ -55,7 +61,13 @@ async function backUp(io: CommandIo, { client, config, name, flags }: BackupRun)
   const written = await writeArchive(resolve(io.cwd, flags.out), { files: read.value, secret: secret.value, force: flags.force === true });
   if (!written.ok) return err(`${flags.out} ${written.error}`);
   const { manifest } = read.value;
-  const report = { cluster: subject.value.name, id: manifest.id, objects: manifest.objects.length, epoch: manifest.epoch, bytes: written.value };
+  const report = {
+    cluster: subject.value.name,
+    id: manifest.id,
+    objects: manifest.objects.length,
+    epoch: manifest.epoch,
+    bytes: written.value,
+  };
   io.stdout(
     flags.output === "json"
       ? `${JSON.stringify({ ...report, file: flags.out }, null, 2)}\n`

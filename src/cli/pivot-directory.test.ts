@@ -1,5 +1,17 @@
 /** `lattice pivot export` and `import` between two embedded clusters over HTTP, with real files. Crashes are in src/pivot. */
-import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -37,7 +49,10 @@ describe("export, import, confirm", () => {
   test("moves the clusters through private files in clusterctl's layout, and never has two owners", async () => {
     const before = await contentsOf(world.source.client, "c1");
     const exported = await exportTo("--directory", "out");
-    expect([exported.code, exported.stdout]).toEqual([0, expect.stringMatching(/^exported 25 objects of namespace c1 to out: export [0-9a-f]{16}, epoch 1, /)]);
+    expect([exported.code, exported.stdout]).toEqual([
+      0,
+      expect.stringMatching(/^exported 25 objects of namespace c1 to out: export [0-9a-f]{16}, epoch 1, /),
+    ]);
     expect(isPausedAtSource()).toBe(true);
     const names = readdirSync(join(cwd, "out"));
     expect(names).toContain("Cluster_c1_c1.yaml");
@@ -50,11 +65,17 @@ describe("export, import, confirm", () => {
     expect(readFileSync(join(cwd, "out/lattice-export.yaml"), "utf8")).toMatch(/^(# .*\n)+$/);
 
     const imported = await importFrom();
-    expect([imported.code, imported.stdout]).toEqual([0, expect.stringContaining("imported 25 objects: this cluster owns them, epoch 1\n")]);
+    expect([imported.code, imported.stdout]).toEqual([
+      0,
+      expect.stringContaining("imported 25 objects: this cluster owns them, epoch 1\n"),
+    ]);
     expect([isPausedAtSource(), isUnpaused(world.target, "c1")]).toEqual([true, true]);
 
     const confirmed = await exportTo("--confirm", "out/lattice-receipt.yaml");
-    expect([confirmed.code, confirmed.stdout]).toEqual([0, "the import of 25 objects is confirmed: namespace c1 has none of them any more\n"]);
+    expect([confirmed.code, confirmed.stdout]).toEqual([
+      0,
+      "the import of 25 objects is confirmed: namespace c1 has none of them any more\n",
+    ]);
     const after = await contentsOf(world.target.client, "c1");
     expect([...after.keys()].toSorted()).toEqual([...before.keys()].filter((name) => name !== "Secret c1/unrelated").toSorted());
     expect(await danglingOwners(world.target.client, "c1")).toEqual([]);
@@ -67,7 +88,10 @@ describe("export, import, confirm", () => {
     expect([again.code, again.stdout]).toEqual([0, expect.stringContaining("exported 25 objects")]);
     await importFrom();
     const twice = await importFrom("-o", "json");
-    expect([twice.code, JSON.parse(twice.stdout)]).toEqual([0, expect.objectContaining({ objects: 25, epoch: 1, receipt: "out/lattice-receipt.yaml" })]);
+    expect([twice.code, JSON.parse(twice.stdout)]).toEqual([
+      0,
+      expect.objectContaining({ objects: 25, epoch: 1, receipt: "out/lattice-receipt.yaml" }),
+    ]);
     expect((await exportTo("--confirm", "out/lattice-receipt.yaml", "-o", "json")).code).toBe(0);
     const over = await exportTo("--confirm", "out/lattice-receipt.yaml");
     expect([over.code, over.stderr]).toEqual([1, "lattice: there is no export of this namespace that waits for a receipt\n"]);
@@ -82,7 +106,10 @@ describe("export, import, confirm", () => {
     try {
       await third.target.writeKubeconfig(join(cwd, "c"));
       const taken = await lattice("pivot", "import", "--kubeconfig", "c", "--directory", "out");
-      expect([taken.code, taken.stderr]).toEqual([1, expect.stringContaining("another cluster has taken these files; only one may own the clusters")]);
+      expect([taken.code, taken.stderr]).toEqual([
+        1,
+        expect.stringContaining("another cluster has taken these files; only one may own the clusters"),
+      ]);
     } finally {
       await third.close();
     }
@@ -105,7 +132,10 @@ describe("the way back", () => {
   test("an export that is complete is undone only by a person who knows that it was not imported", async () => {
     await exportTo("--directory", "out");
     const refused = await exportTo("--directory", "out", "--abort");
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("whether a cluster has imported it is in doubt; the source stays paused")]);
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      expect.stringContaining("whether a cluster has imported it is in doubt; the source stays paused"),
+    ]);
     expect(isPausedAtSource()).toBe(true);
     const undone = await exportTo("--directory", "out", "--abort", "--not-imported");
     expect([undone.code, undone.stdout, isPausedAtSource()]).toEqual([0, "the export was undone: the source owns its clusters\n", false]);
@@ -150,13 +180,29 @@ describe("directories of clusterctl", () => {
 
 describe("hostile directories", () => {
   const rows: readonly { name: string; make: (out: string) => void; want: string }[] = [
-    { name: "a changed file", make: (out) => writeFileSync(join(out, "Secret_c1_c1-ca.yaml"), "{}"), want: "Secret_c1_c1-ca.yaml was changed since it was written" },
+    {
+      name: "a changed file",
+      make: (out) => writeFileSync(join(out, "Secret_c1_c1-ca.yaml"), "{}"),
+      want: "Secret_c1_c1-ca.yaml was changed since it was written",
+    },
     { name: "a missing file", make: (out) => rmSync(join(out, "Secret_c1_c1-ca.yaml")), want: "Secret_c1_c1-ca.yaml is missing" },
-    { name: "a file beside", make: (out) => writeFileSync(join(out, "Secret_kube-system_x.yaml"), "{}"), want: "Secret_kube-system_x.yaml is not in the manifest" },
+    {
+      name: "a file beside",
+      make: (out) => writeFileSync(join(out, "Secret_kube-system_x.yaml"), "{}"),
+      want: "Secret_kube-system_x.yaml is not in the manifest",
+    },
     { name: "a symbolic link", make: (out) => symlinkSync("/etc/passwd", join(out, "Secret_c1_link.yaml")), want: "is no regular file" },
     { name: "a folder", make: (out) => mkdirSync(join(out, "more")), want: "is no regular file" },
-    { name: "a changed manifest", make: (out) => edit(join(out, "lattice-export.yaml"), '"epoch": 1', '"epoch": 9'), want: "lattice-export.yaml was changed" },
-    { name: "a huge file", make: (out) => writeFileSync(join(out, "Secret_c1_c1-ca.yaml"), "x".repeat(5 << 20)), want: "is larger than 4 MiB" },
+    {
+      name: "a changed manifest",
+      make: (out) => edit(join(out, "lattice-export.yaml"), '"epoch": 1', '"epoch": 9'),
+      want: "lattice-export.yaml was changed",
+    },
+    {
+      name: "a huge file",
+      make: (out) => writeFileSync(join(out, "Secret_c1_c1-ca.yaml"), "x".repeat(5 << 20)),
+      want: "is larger than 4 MiB",
+    },
     { name: "no directory", make: (out) => rmSync(out, { recursive: true }), want: "the directory has no files of objects" },
   ];
   test("are refused with their reason, before anything is written", async () => {
@@ -186,7 +232,9 @@ describe("hostile directories", () => {
     expect(code).toBe(1);
     expect(stderr).toContain("the target does not move ClusterRoleBinding");
     expect(stderr).toContain("Secret kube-system/evil belongs to no Cluster of these files");
-    expect(expectOk(await world.target.client.list(secrets, { namespace: "kube-system" })).items.map(({ metadata }) => metadata.name)).not.toContain("evil");
+    expect(
+      expectOk(await world.target.client.list(secrets, { namespace: "kube-system" })).items.map(({ metadata }) => metadata.name),
+    ).not.toContain("evil");
   });
 
   test("a directory that is not empty is not written into", async () => {

@@ -36,7 +36,8 @@ export type RestoreFlags = ClusterFlags &
 type OpenedBackup = { readonly manifest: FilesManifest; readonly saved: SavedMove };
 
 export async function restore(io: CommandIo, file: string, flags: RestoreFlags): Promise<ExitCode> {
-  if (flags.inspect !== true && flags.kubeconfig === undefined) return reportFailure(io, "name the API server to restore into with --kubeconfig");
+  if (flags.inspect !== true && flags.kubeconfig === undefined)
+    return reportFailure(io, "name the API server to restore into with --kubeconfig");
   const secret = await readSealSecret(io, flags, "existing");
   if (!secret.ok) return reportFailure(io, secret.error);
   const opened = await readSealedFile(resolve(io.cwd, file), async (source) => {
@@ -76,7 +77,14 @@ function backupOf(files: Files): Result<OpenedBackup, string> {
 function inspect(io: CommandIo, { output }: RestoreFlags, { manifest }: OpenedBackup): ExitCode {
   const { cluster = "", createdAt, epoch, namespace, objects, servers = [] } = manifest;
   if (output === "json") {
-    const shown = { cluster, createdAt, epoch, namespace, servers: servers.map(({ url }) => url), objects: objects.map(({ file }) => file) };
+    const shown = {
+      cluster,
+      createdAt,
+      epoch,
+      namespace,
+      servers: servers.map(({ url }) => url),
+      objects: objects.map(({ file }) => file),
+    };
     io.stdout(`${JSON.stringify(shown, null, 2)}\n`);
     return 0;
   }
@@ -88,7 +96,8 @@ function inspect(io: CommandIo, { output }: RestoreFlags, { manifest }: OpenedBa
 type Restoring = { readonly backup: OpenedBackup; readonly target: Connection };
 
 async function restoreInto(io: CommandIo, flags: RestoreFlags, { backup: { manifest, saved }, target }: Restoring): Promise<ExitCode> {
-  if (flags.oldOwnerIsGone === true) io.stderr("warning: whether the old owner still runs is not checked; two owners would fight over the same machines\n");
+  if (flags.oldOwnerIsGone === true)
+    io.stderr("warning: whether the old owner still runs is not checked; two owners would fight over the same machines\n");
   else {
     const others = await kubeconfigsIn(io, saved);
     const answering = await oldOwnerAnswers(io, manifest, { target: target.config.server, others });

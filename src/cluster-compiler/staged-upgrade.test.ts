@@ -53,12 +53,20 @@ describe("stageUpgrade", () => {
     {
       name: "the second pool waits for the first",
       given: { controlPlane: at(NEW), pools: { default: at(OLD), batch: at(NEW, { oldest: OLD, complete: false }) } },
-      want: { controlPlane: NEW, pools: { default: OLD, batch: NEW }, progress: "pool batch is being upgraded to v1.36.3; pool default next" },
+      want: {
+        controlPlane: NEW,
+        pools: { default: OLD, batch: NEW },
+        progress: "pool batch is being upgraded to v1.36.3; pool default next",
+      },
     },
     {
       name: "the second pool waits for machines of the first that are not available",
       given: { controlPlane: at(NEW), pools: { default: at(OLD), batch: at(NEW, { complete: false }) } },
-      want: { controlPlane: NEW, pools: { default: OLD, batch: NEW }, progress: "waiting for pool batch to be complete; pool default next" },
+      want: {
+        controlPlane: NEW,
+        pools: { default: OLD, batch: NEW },
+        progress: "waiting for pool batch to be complete; pool default next",
+      },
     },
     {
       name: "the last pool is being upgraded until its last machine is replaced",

@@ -54,7 +54,15 @@ export function stageUpgrade(view: UpgradeView): StagedUpgrade {
     if (running === undefined) return runsTarget ? [[pool, target]] : [];
     return [[pool, pool === next ? target : running.version]];
   });
-  const progress = progressOf({ wanted, target, runsTarget, behind, busy, rolling: next === undefined ? rolling : [next], later: declared.filter((pool) => !pools.has(pool)) });
+  const progress = progressOf({
+    wanted,
+    target,
+    runsTarget,
+    behind,
+    busy,
+    rolling: next === undefined ? rolling : [next],
+    later: declared.filter((pool) => !pools.has(pool)),
+  });
   return { controlPlane: target, pools: new Map(versions), progress };
 }
 

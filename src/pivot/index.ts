@@ -15,7 +15,14 @@ export { savedObjects, type SavedFile } from "./files/saved-objects.ts";
 export type { BesideKind } from "./files/saved-nodes.ts";
 export type { ExportFolder } from "./mover/export-folder.ts";
 export type { ExportReport } from "./mover/export.ts";
-export { abortNamespaceExport, abortReceived, archiveClaim, exportNamespace, receiveSaved, type ReceiveOptions } from "./mover/export-namespace.ts";
+export {
+  abortNamespaceExport,
+  abortReceived,
+  archiveClaim,
+  exportNamespace,
+  receiveSaved,
+  type ReceiveOptions,
+} from "./mover/export-namespace.ts";
 export { arePaused, folderClaim, readExport, releaseFolder, savedMove } from "./mover/import-folder.ts";
 export { abortWithoutTarget, readMoveState, type MoveState } from "./mover/move-state.ts";
 export { readNamespaceBackup, type BackupFiles } from "./mover/backup-namespace.ts";

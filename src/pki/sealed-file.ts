@@ -64,12 +64,15 @@ export async function openStream(secret: SealSecret, read: ByteSource, onChunk: 
   if (!opened.ok) return opened;
   const { header, nonce, encryption } = opened.value;
   const authentic = (index: number, last: boolean, sealed: Uint8Array) =>
-    fromThrowing(() => {
-      const decipher = createDecipheriv("aes-256-gcm", encryption, nonceOf(nonce, index, last), { authTagLength: TAG_BYTES });
-      decipher.setAAD(additionalData(header, index, last));
-      decipher.setAuthTag(sealed.subarray(sealed.length - TAG_BYTES));
-      return Buffer.concat([decipher.update(sealed.subarray(0, sealed.length - TAG_BYTES)), decipher.final()]);
-    }, () => undefined);
+    fromThrowing(
+      () => {
+        const decipher = createDecipheriv("aes-256-gcm", encryption, nonceOf(nonce, index, last), { authTagLength: TAG_BYTES });
+        decipher.setAAD(additionalData(header, index, last));
+        decipher.setAuthTag(sealed.subarray(sealed.length - TAG_BYTES));
+        return Buffer.concat([decipher.update(sealed.subarray(0, sealed.length - TAG_BYTES)), decipher.final()]);
+      },
+      () => undefined,
+    );
   let next = read(CHUNK_BYTES + TAG_BYTES);
   for (let index = 0; ; index += 1) {
     if (!next.ok) return next;
@@ -79,7 +82,8 @@ export async function openStream(secret: SealSecret, read: ByteSource, onChunk: 
     if (!next.ok) return next;
     const last = next.value.length === 0;
     const plain = authentic(index, last, sealed);
-    if (!plain.ok) return err(last ? endProblem(authentic(index, false, sealed).ok) : `was edited: part ${index + 1} is not as it was written`);
+    if (!plain.ok)
+      return err(last ? endProblem(authentic(index, false, sealed).ok) : `was edited: part ${index + 1} is not as it was written`);
     const taken = onChunk(plain.value);
     if (!taken.ok || last) return taken;
   }
@@ -103,10 +107,14 @@ async function openHeader(secret: SealSecret, read: ByteSource): Promise<Result<
   if (!parsed.ok) return parsed;
   const { kdf, nonce, check } = parsed.value;
   const wanted = kdf.name === "HKDF-SHA-256" ? "key" : "passphrase";
-  if (wanted !== secret.kind) return err(wanted === "key" ? "was sealed with a key; give --key-file" : "was sealed with a passphrase; give --passphrase-file, or type it");
+  if (wanted !== secret.kind)
+    return err(
+      wanted === "key" ? "was sealed with a key; give --key-file" : "was sealed with a passphrase; give --passphrase-file, or type it",
+    );
   const keys = await deriveKeys(secret, kdf);
   if (!keys.ok) return keys;
-  if (!equalInConstantTime(keys.value.check, check)) return err(`cannot be opened with this ${wanted}: it is another one, or the header was edited`);
+  if (!equalInConstantTime(keys.value.check, check))
+    return err(`cannot be opened with this ${wanted}: it is another one, or the header was edited`);
   return ok({ header: Buffer.concat([first.value, json.value]), nonce, encryption: keys.value.encryption });
 }
 

@@ -33,7 +33,9 @@ export type SealHeader = {
 export function headerBytes({ kdf, nonce, check }: SealHeader): Uint8Array {
   const salt = base64OfBytes(kdf.salt);
   const shown = kdf.name === "HKDF-SHA-256" ? { name: kdf.name, salt } : { name: kdf.name, iterations: kdf.iterations, salt };
-  const json = Buffer.from(JSON.stringify({ cipher: "AES-256-GCM", chunkBytes: CHUNK_BYTES, kdf: shown, nonce: base64OfBytes(nonce), check }));
+  const json = Buffer.from(
+    JSON.stringify({ cipher: "AES-256-GCM", chunkBytes: CHUNK_BYTES, kdf: shown, nonce: base64OfBytes(nonce), check }),
+  );
   const length = Buffer.alloc(4);
   length.writeUInt32BE(json.length);
   return Buffer.concat([Buffer.from(FIRST_LINE), length, json]);
@@ -43,14 +45,20 @@ export function headerBytes({ kdf, nonce, check }: SealHeader): Uint8Array {
 export function parseFirstLine(bytes: Uint8Array): Result<number, string> {
   const text = Buffer.from(bytes).toString("latin1");
   if (!text.startsWith(MAGIC)) return err("is no backup of lattice");
-  if (!text.startsWith(FIRST_LINE)) return err(`has another version (${/^[0-9]+/.exec(text.slice(MAGIC.length))?.[0] ?? "unknown"}); use the version of lattice that wrote it`);
+  if (!text.startsWith(FIRST_LINE))
+    return err(
+      `has another version (${/^[0-9]+/.exec(text.slice(MAGIC.length))?.[0] ?? "unknown"}); use the version of lattice that wrote it`,
+    );
   if (bytes.length < FIRST_LINE.length + 4) return err("is truncated: its header is incomplete");
   const length = Buffer.from(bytes).readUInt32BE(FIRST_LINE.length);
   return length > MOST_HEADER_BYTES ? err("was edited: its header is too long") : ok(length);
 }
 
 export function parseHeader(json: Uint8Array): Result<SealHeader, string> {
-  const parsed = fromThrowing(() => JSON.parse(Buffer.from(json).toString("utf8")) as unknown, () => "was edited: its header cannot be read");
+  const parsed = fromThrowing(
+    () => JSON.parse(Buffer.from(json).toString("utf8")) as unknown,
+    () => "was edited: its header cannot be read",
+  );
   if (!parsed.ok) return parsed;
   const field = (value: unknown, name: string): unknown =>
     typeof value === "object" && value !== null && Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;
@@ -60,7 +68,8 @@ export function parseHeader(json: Uint8Array): Result<SealHeader, string> {
   const nonce = bytesIn(field(value, "nonce"), NONCE_PREFIX_BYTES);
   const check = field(value, "check");
   if (salt === undefined || nonce === undefined || typeof check !== "string") return err("was edited: its header is incomplete");
-  if (field(value, "cipher") !== "AES-256-GCM" || field(value, "chunkBytes") !== CHUNK_BYTES) return err("was edited: its cipher is not supported");
+  if (field(value, "cipher") !== "AES-256-GCM" || field(value, "chunkBytes") !== CHUNK_BYTES)
+    return err("was edited: its cipher is not supported");
   if (field(kdf, "name") === "HKDF-SHA-256") return ok({ kdf: { name: "HKDF-SHA-256", salt }, nonce, check });
   const iterations = field(kdf, "iterations");
   if (field(kdf, "name") !== "PBKDF2-HMAC-SHA-256" || typeof iterations !== "number" || !Number.isSafeInteger(iterations))

@@ -69,7 +69,10 @@ export const SELF_OWNED = {
   ownership: "child",
   capi: NO_CAPI,
   objects: undefined,
-  agent: { ...CONNECTED, health: { readyNodes: 3, totalNodes: 3, kubernetesVersion: "v1.36.3", ownershipEpoch: 1, specDigest: "a".repeat(64) } },
+  agent: {
+    ...CONNECTED,
+    health: { readyNodes: 3, totalNodes: 3, kubernetesVersion: "v1.36.3", ownershipEpoch: 1, specDigest: "a".repeat(64) },
+  },
 } as const satisfies Partial<ObservedChild>;
 
 /** Complete and connected. */

@@ -19,7 +19,9 @@ const ours = [...consoleSteps(readme), ...shellSteps(readme)].filter((step) => n
 
 /** Commands that run until they are stopped, or need a cluster. */
 const isLive = (step: ConsoleStep) =>
-  ["up", "down", "stop", "start", "operator", "api-server", "status", "tree", "install", "uninstall", "move", "reparent"].includes(nameOf(step)) ||
+  ["up", "down", "stop", "start", "operator", "api-server", "status", "tree", "install", "uninstall", "move", "reparent"].includes(
+    nameOf(step),
+  ) ||
   (nameOf(step) === "why" && !step.command.includes(" -f "));
 const offline = ours.filter((step) => !isLive(step));
 

@@ -63,7 +63,8 @@ async function untilSettled(count: number, version: string): Promise<void> {
   await fleet.until(`${count} machines run ${version}`, async () => {
     const all = await machines();
     const { status } = await own();
-    const isRunning = (machine: KubeObject) => fieldAt(machine, "status", "phase") === "Running" && fieldAt(machine, "spec", "version") === version;
+    const isRunning = (machine: KubeObject) =>
+      fieldAt(machine, "status", "phase") === "Running" && fieldAt(machine, "spec", "version") === version;
     const isReady = findCondition(status?.conditions, "Ready");
     return all.length === count && all.every(isRunning) && status?.readyNodes === count && isReady?.reason === "SelfManaged";
   });
@@ -108,7 +109,9 @@ describe("a child that owns itself, while its parent is stopped", { timeout: 240
 
   test("replaces a worker and a control-plane machine that are deleted", async () => {
     const before = await machines();
-    const gone = [before.find(isControlPlane), before.find((machine) => !isControlPlane(machine))].flatMap((machine) => machine?.metadata.name ?? []);
+    const gone = [before.find(isControlPlane), before.find((machine) => !isControlPlane(machine))].flatMap(
+      (machine) => machine?.metadata.name ?? [],
+    );
     expect(gone).toHaveLength(2);
     for (const name of gone) expectOk(await child.delete(capiMachines, { ...NAMESPACE, name }));
     await fleet.until("both machines are gone", async () => !(await machines()).some(({ metadata }) => gone.includes(metadata.name)));
@@ -117,7 +120,9 @@ describe("a child that owns itself, while its parent is stopped", { timeout: 240
   });
 
   test("replaces a worker that its health check has to repair", async () => {
-    const name = (await machines()).find(({ metadata }) => metadata.labels?.["cluster.x-k8s.io/deployment-name"] === "dev-default")?.metadata.name ?? "";
+    const name =
+      (await machines()).find(({ metadata }) => metadata.labels?.["cluster.x-k8s.io/deployment-name"] === "dev-default")?.metadata.name ??
+      "";
     expect(expectOk(await child.list<KubeObject>(capiMachineHealthChecks, NAMESPACE)).items).toHaveLength(3);
     const marked = { metadata: { annotations: { "cluster.x-k8s.io/remediate-machine": "" } } };
     expectOk(await child.patch(capiMachines, { ...NAMESPACE, name }, { type: "merge", patch: marked }));

@@ -21,7 +21,8 @@ export async function oldOwnerAnswers(
   { target, others }: { readonly target: string; readonly others: readonly ClusterConfig[] },
 ): Promise<Result<string | undefined, string>> {
   const known = servers.flatMap(anonymous);
-  if (known.length === 0) return err("the backup does not name the address of the old owner; make sure that it does not run, then add --old-owner-is-gone");
+  if (known.length === 0)
+    return err("the backup does not name the address of the old owner; make sure that it does not run, then add --old-owner-is-gone");
   for (const config of [...others, ...known]) {
     if (config.server !== target && (await answers(io, config, source))) return ok(config.server);
   }
@@ -31,7 +32,9 @@ export async function oldOwnerAnswers(
 function anonymous({ url, certificateAuthority }: ManifestServer): readonly ClusterConfig[] {
   const server = parseServerUrl(url);
   if (!server.ok) return [];
-  return [{ server: server.value, credentials: staticCredentials({}), ...(certificateAuthority === undefined ? {} : { certificateAuthority }) }];
+  return [
+    { server: server.value, credentials: staticCredentials({}), ...(certificateAuthority === undefined ? {} : { certificateAuthority }) },
+  ];
 }
 
 async function answers(io: CliIo, config: ClusterConfig, identity: string): Promise<boolean> {

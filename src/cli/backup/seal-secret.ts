@@ -11,7 +11,11 @@ const KEY_BYTES = 32;
 const LEAST_CHARACTERS = 12;
 
 /** `use`: a new passphrase is typed twice. */
-export async function readSealSecret(io: CommandIo, { keyFile, passphraseFile }: SealFlags, use: "new" | "existing"): Promise<Result<SealSecret, string>> {
+export async function readSealSecret(
+  io: CommandIo,
+  { keyFile, passphraseFile }: SealFlags,
+  use: "new" | "existing",
+): Promise<Result<SealSecret, string>> {
   if (keyFile !== undefined && passphraseFile !== undefined) return err("--key-file and --passphrase-file exclude each other");
   if (keyFile !== undefined) return readKey(io, keyFile);
   if (passphraseFile !== undefined) return readPassphrase(io, passphraseFile);
@@ -27,7 +31,8 @@ function readKey(io: CommandIo, file: string): Result<SealSecret, string> {
   const bytes = readRegularFile(resolve(io.cwd, file), { bytes: MAX_SMALL_FILE, pipes: true });
   if (!bytes.ok) return err(`--key-file: ${file} ${bytes.error}`);
   const key = bytes.value.length === KEY_BYTES ? bytes.value : keyOfText(bytes.value);
-  if (key === undefined) return err(`--key-file: ${file} is no key of ${KEY_BYTES} bytes; make one with: openssl rand -out ${file} ${KEY_BYTES}`);
+  if (key === undefined)
+    return err(`--key-file: ${file} is no key of ${KEY_BYTES} bytes; make one with: openssl rand -out ${file} ${KEY_BYTES}`);
   return ok({ kind: "key", key: sensitive(new Uint8Array(key)) });
 }
 

@@ -33,11 +33,14 @@ export async function writeSealedFile(path: string, { force, seal }: SealedOutpu
 }
 
 function writeAll(file: number, bytes: Uint8Array): void {
-  for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
+  for (let at = 0; at < bytes.length;) at += writeSync(file, bytes, at);
 }
 
 /** Reads a regular file from its beginning; `read` gets as many bytes as it asks for, fewer only at the end. */
-export async function readSealedFile<T>(path: string, read: (source: ByteSource) => Promise<Result<T, string>>): Promise<Result<T, string>> {
+export async function readSealedFile<T>(
+  path: string,
+  read: (source: ByteSource) => Promise<Result<T, string>>,
+): Promise<Result<T, string>> {
   const failed = (thrown: unknown) => `cannot be read: ${describeThrown(thrown)}`;
   const opened = fromThrowing(() => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK), failed);
   if (!opened.ok) return opened;

@@ -16,12 +16,18 @@ import { pivotNamespace, readLatticeCluster } from "../pivot/child.ts";
 export type BackupSubject = { readonly name: string; /** The cluster that is connected to. */ readonly self: boolean };
 
 /** `name` undefined: the cluster itself, by its identity. */
-export async function subjectOf({ signal }: CommandIo, client: KubeClient, name: string | undefined): Promise<Result<BackupSubject, string>> {
+export async function subjectOf(
+  { signal }: CommandIo,
+  client: KubeClient,
+  name: string | undefined,
+): Promise<Result<BackupSubject, string>> {
   const identity = await client.get(configMaps, { namespace: OPERATOR_NAMESPACE, name: IDENTITY_CONFIG_MAP }, { signal });
   if (!identity.ok && identity.error.kind !== "not-found") return err(identity.error.message);
   const own = identity.ok ? identity.value.data?.["cluster"] : undefined;
   if (name === undefined && own === undefined)
-    return err(`this cluster has no identity (ConfigMap ${OPERATOR_NAMESPACE}/${IDENTITY_CONFIG_MAP}); name a LatticeCluster instead of --self`);
+    return err(
+      `this cluster has no identity (ConfigMap ${OPERATOR_NAMESPACE}/${IDENTITY_CONFIG_MAP}); name a LatticeCluster instead of --self`,
+    );
   const subject = { name: name ?? own ?? "", self: name === undefined || name === own };
   const cluster = await readLatticeCluster(client, subject.name, signal);
   if (!cluster.ok) return cluster;
@@ -45,7 +51,11 @@ export const BESIDE_KINDS: readonly BesideKind[] = [
 const OWN_SECRETS = [PARENT_CONFIG_SECRET, CELL_AUTHORITY_SECRET, AGENT_CERTIFICATE_SECRET];
 
 /** A cell has its children's LatticeClusters and access records; without them they could not connect to it again. */
-export async function readBeside({ signal }: CommandIo, client: KubeClient, { name, self }: BackupSubject): Promise<Result<readonly MoveNode[], string>> {
+export async function readBeside(
+  { signal }: CommandIo,
+  client: KubeClient,
+  { name, self }: BackupSubject,
+): Promise<Result<readonly MoveNode[], string>> {
   const namespace = OPERATOR_NAMESPACE;
   const [clusterKind, secretKind, configKind] = BESIDE_KINDS;
   if (clusterKind === undefined || secretKind === undefined || configKind === undefined) return ok([]);
@@ -55,7 +65,9 @@ export async function readBeside({ signal }: CommandIo, client: KubeClient, { na
   if (!access.ok) return err(access.error.message);
   const nodes = [
     ...clusters.value.items.filter(({ metadata }) => self || metadata.name === name).map((object) => nodeOf(clusterKind, object)),
-    ...access.value.items.filter(({ metadata }) => self || metadata.name === `lattice-access-${name}`).map((object) => nodeOf(secretKind, object)),
+    ...access.value.items
+      .filter(({ metadata }) => self || metadata.name === `lattice-access-${name}`)
+      .map((object) => nodeOf(secretKind, object)),
   ];
   const wanted = self ? [...OWN_SECRETS.map((one) => [secretKind, one] as const), [configKind, IDENTITY_CONFIG_MAP] as const] : [];
   for (const [kind, one] of wanted) {

@@ -11,7 +11,10 @@ export const registerBackup: RegisterCommand = (program, { io, done }) => {
     description:
       "save the Cluster API objects of a cluster with their Secrets, its LatticeCluster and its identity in one encrypted file. Nothing is paused. Exit code 0: saved, 1: refused, 2: not finished",
     examples: [
-      { command: "lattice backup --self --kubeconfig prod.kubeconfig -o prod.backup --key-file backup.key", effect: "a cluster that owns itself" },
+      {
+        command: "lattice backup --self --kubeconfig prod.kubeconfig -o prod.backup --key-file backup.key",
+        effect: "a cluster that owns itself",
+      },
       { command: "lattice backup dev -o dev.backup --passphrase-file passphrase", effect: "a child that its parent still owns" },
     ],
   })

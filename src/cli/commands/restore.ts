@@ -10,7 +10,10 @@ export const registerRestore: RegisterCommand = (program, { io, done }) => {
     description:
       "bring a backup into an API server that has Cluster API and none of its objects. It owns the cluster from then on; refused while the old owner answers. Exit code 0: restored, 1: refused, 2: not finished; the same command continues",
     examples: [
-      { command: "lattice restore prod.backup --kubeconfig new.kubeconfig --key-file backup.key", effect: "restore it; the same again after a crash" },
+      {
+        command: "lattice restore prod.backup --kubeconfig new.kubeconfig --key-file backup.key",
+        effect: "restore it; the same again after a crash",
+      },
       { command: "lattice restore prod.backup --inspect --passphrase-file passphrase", effect: "check the file, and list what is in it" },
     ],
   })

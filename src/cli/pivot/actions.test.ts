@@ -7,7 +7,13 @@ describe("the flags of lattice pivot", () => {
   const rows: readonly { name: string; action: PivotAction; cluster?: string; given?: Partial<PivotFlags>; want: string | undefined }[] = [
     { name: "no name", action: "plan", want: "pivot plan: give the name of the LatticeCluster" },
     { name: "a name for an export", action: "export", cluster: "x", want: "pivot export takes no name" },
-    { name: "a flag of another action", action: "status", cluster: "x", given: { directory: "d" }, want: "pivot status has no flag --directory" },
+    {
+      name: "a flag of another action",
+      action: "status",
+      cluster: "x",
+      given: { directory: "d" },
+      want: "pivot status has no flag --directory",
+    },
     { name: "an import without a directory", action: "import", want: "pivot import: name a directory with --directory" },
     { name: "an export without a directory", action: "export", want: "pivot export: name a directory with --directory" },
     { name: "an abort without a directory", action: "export", given: { abort: true }, want: undefined },

@@ -50,7 +50,11 @@ export async function exportToDirectory(io: CommandIo, { client, config, flags }
   const exported = await exportNamespace(options);
   progress.end();
   if (!exported.ok) return ok(reportMoveFailure(io, flags, exported.error));
-  io.stdout(flags.output === "json" ? `${JSON.stringify({ namespace, ...exported.value }, null, 2)}\n` : reportText(io, flags, { namespace, ...exported.value }));
+  io.stdout(
+    flags.output === "json"
+      ? `${JSON.stringify({ namespace, ...exported.value }, null, 2)}\n`
+      : reportText(io, flags, { namespace, ...exported.value }),
+  );
   return ok(0);
 }
 
@@ -73,7 +77,11 @@ function readReceipt(io: CommandIo, file: string): Result<ImportReceipt, string>
   return parsed.ok ? parsed : err(`--confirm: ${file} ${parsed.error}`);
 }
 
-function reportText(io: CommandIo, flags: PivotFlags, { namespace, id, objects, digest, epoch, confirmed }: ExportReport & { readonly namespace: string }): string {
+function reportText(
+  io: CommandIo,
+  flags: PivotFlags,
+  { namespace, id, objects, digest, epoch, confirmed }: ExportReport & { readonly namespace: string },
+): string {
   if (id === undefined) return `nothing to export in namespace ${namespace}\n`;
   if (confirmed) return `the import of ${objects} objects is confirmed: namespace ${namespace} has none of them any more\n`;
   const directory = shortPath(io.cwd, resolve(io.cwd, flags.directory ?? ""));

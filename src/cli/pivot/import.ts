@@ -21,9 +21,11 @@ export async function importFromDirectory(io: CommandIo, { client, flags }: Dire
   const directory = resolve(io.cwd, flags.directory ?? "");
   const folder = exportDirectory(directory);
   const read = readExport(folder, timestamp(io.clock));
-  if (!read.ok) return ok(reportMoveFailure(io, flags, { kind: "refused", message: located(io, directory, read.error[0] ?? ""), reasons: read.error }));
+  if (!read.ok)
+    return ok(reportMoveFailure(io, flags, { kind: "refused", message: located(io, directory, read.error[0] ?? ""), reasons: read.error }));
   const { saved, foreign } = read.value;
-  if (foreign && flags.forceOwner !== true) return ok(reportMoveFailure(io, flags, { kind: "refused", message: FOREIGN, reasons: [FOREIGN] }));
+  if (foreign && flags.forceOwner !== true)
+    return ok(reportMoveFailure(io, flags, { kind: "refused", message: FOREIGN, reasons: [FOREIGN] }));
   const progress = showProgress(io, { quiet: flags.output === "json" });
   const options = { target: client, saved, claim: folderClaim(folder, saved.id), ...moverOptions(io, progress) };
   if (flags.abort === true) {
@@ -39,7 +41,10 @@ export async function importFromDirectory(io: CommandIo, { client, flags }: Dire
   if (!received.ok) return ok(reportMoveFailure(io, flags, received.error));
   if (foreign) return ok(report(io, flags, { receipt: received.value, file: undefined }));
   const file = flags.receipt === undefined ? join(directory, RECEIPT_FILE) : resolve(io.cwd, flags.receipt);
-  const written = flags.receipt === undefined ? folder.write(RECEIPT_FILE, receiptText(received.value)) : writePrivateFile(file, receiptText(received.value));
+  const written =
+    flags.receipt === undefined
+      ? folder.write(RECEIPT_FILE, receiptText(received.value))
+      : writePrivateFile(file, receiptText(received.value));
   if (!written.ok) return err(`the clusters are imported, but the receipt was not written: ${written.error}; run the same command again`);
   return ok(report(io, flags, { receipt: received.value, file: shortPath(io.cwd, file) }));
 }
@@ -48,7 +53,11 @@ function located(io: CommandIo, directory: string, problem: string): string {
   return `${shortPath(io.cwd, directory)}: ${problem}`;
 }
 
-function report(io: CommandIo, flags: PivotFlags, { receipt, file }: { readonly receipt: ImportReceipt; readonly file: string | undefined }): ExitCode {
+function report(
+  io: CommandIo,
+  flags: PivotFlags,
+  { receipt, file }: { readonly receipt: ImportReceipt; readonly file: string | undefined },
+): ExitCode {
   if (flags.output === "json") {
     io.stdout(`${JSON.stringify({ ...receipt, ...(file === undefined ? {} : { receipt: file }) }, null, 2)}\n`);
     return 0;

@@ -18,11 +18,23 @@ export type PivotAnswer = { readonly kind: "done" | "refused"; readonly message:
 
 const DEFAULT_WAIT_MS = 300_000;
 const POLL_MS = 1_000;
-const WAIT = { name: "--wait", least: { text: "1s", why: "the status is read once a second" }, most: { text: "24h", why: "a pivot takes minutes" } };
+const WAIT = {
+  name: "--wait",
+  least: { text: "1s", why: "the status is read once a second" },
+  most: { text: "24h", why: "a pivot takes minutes" },
+};
 
-export type PivotRequestOptions = { readonly client: KubeClient; readonly name: string; readonly request: Request; readonly flags: PivotFlags };
+export type PivotRequestOptions = {
+  readonly client: KubeClient;
+  readonly name: string;
+  readonly request: Request;
+  readonly flags: PivotFlags;
+};
 
-export async function requestPivot(io: CommandIo, { client, name, request, flags }: PivotRequestOptions): Promise<Result<ExitCode, string>> {
+export async function requestPivot(
+  io: CommandIo,
+  { client, name, request, flags }: PivotRequestOptions,
+): Promise<Result<ExitCode, string>> {
   const waitMs = parseDurationFlag(WAIT, flags.wait);
   if (!waitMs.ok) return waitMs;
   const before = await readLatticeCluster(client, name, io.signal);
@@ -39,7 +51,9 @@ export async function requestPivot(io: CommandIo, { client, name, request, flags
     const answer = answerOf(cluster.value, request);
     if (answer !== undefined) return ok(reportAnswer(io, flags, { request, answer }));
     if (io.clock.monotonic() >= until || !(await sleep(io.clock, POLL_MS, io.signal)))
-      return ok(reportFailure(io, `the operator has not answered in condition Pivoting yet; the request stays: see lattice pivot status ${name}`));
+      return ok(
+        reportFailure(io, `the operator has not answered in condition Pivoting yet; the request stays: see lattice pivot status ${name}`),
+      );
   }
 }
 

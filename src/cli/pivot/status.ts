@@ -49,7 +49,9 @@ function textOf({ cluster, parent, child }: PivotFacts, { owner, next }: ReturnT
   const counts = pivot?.total === undefined ? "" : `, ${pivot.moved ?? 0} of ${pivot.total} objects`;
   return [
     `cluster ${name}: phase ${phase}, owner: ${owner}\n`,
-    ...(pivot?.step === undefined ? [] : [`pivot: ${pivot.step}${counts}${pivot.finishedAt === undefined ? "" : `, finished ${pivot.finishedAt}`}\n`]),
+    ...(pivot?.step === undefined
+      ? []
+      : [`pivot: ${pivot.step}${counts}${pivot.finishedAt === undefined ? "" : `, finished ${pivot.finishedAt}`}\n`]),
     ...(condition === undefined ? [] : [`condition Pivoting: ${condition.status} (${condition.reason}): ${condition.message}\n`]),
     `parent: ${sideText(parent)}\n`,
     `child: ${typeof child === "object" ? sideText(child) : (child ?? "no kubeconfig of it on this cluster")}\n`,
@@ -67,7 +69,8 @@ function sideText({ journal, record, exported }: MoveState): string {
 
 function jsonOf({ cluster, parent, child }: PivotFacts, summary: ReturnType<typeof pivotSummary>) {
   const side = ({ journal, record, exported, ownership }: MoveState) => ({
-    journal: journal === undefined ? null : { id: journal.id, phase: journal.phase, epoch: journal.epoch, startedAt: journal.startedAt, exported },
+    journal:
+      journal === undefined ? null : { id: journal.id, phase: journal.phase, epoch: journal.epoch, startedAt: journal.startedAt, exported },
     record: record ?? null,
     ownership,
   });

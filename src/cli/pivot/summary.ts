@@ -21,7 +21,10 @@ export function pivotSummary({ cluster, parent, child }: PivotFacts): PivotSumma
   if (parent.exported)
     return journal?.phase === "intent"
       ? { owner: "moving", next: "an export to a directory is not complete: run lattice pivot export again, or undo it with --abort" }
-      : { owner: "in doubt", next: `the objects were exported to a directory: give the receipt of the import to lattice pivot export --confirm -n ${journal === undefined ? name : `capi-${name}`}` };
+      : {
+          owner: "in doubt",
+          next: `the objects were exported to a directory: give the receipt of the import to lattice pivot export --confirm -n ${journal === undefined ? name : `capi-${name}`}`,
+        };
   if (journal !== undefined) return movingSummary(name, journal, child);
   if (typeof child === "object" && child.journal !== undefined)
     return { owner: "moving", next: "the objects are on their way back to the parent, whose operator continues" };
@@ -47,7 +50,8 @@ function movingSummary(name: string, journal: NonNullable<MoveState["journal"]>,
 
 function parentSummary({ metadata: { name }, status }: LatticeCluster): PivotSummary {
   const condition = findCondition(status?.conditions, "Pivoting");
-  if (condition?.reason === "PivotAborted") return { owner: "parent", next: `the pivot was aborted: lattice pivot resume ${name} starts another one` };
+  if (condition?.reason === "PivotAborted")
+    return { owner: "parent", next: `the pivot was aborted: lattice pivot resume ${name} starts another one` };
   if (condition?.reason === "PivotRefused") return { owner: "parent", next: `remove the reasons: ${condition.message}` };
   return { owner: "parent", next: "nothing: the operator pivots the cluster as soon as it is complete and connected" };
 }

@@ -43,10 +43,7 @@ describe("childOwnership", () => {
 
 test("a child has registered once it has a certificate, also after its tokens were issued again", () => {
   const access = { spent: false, revoked: false, expiresAt: 0, certificates: [] };
-  expect([undefined, access, { ...access, spent: true }, { ...access, certificates: [{ serial: "1", notAfter: 1 }] }].map(hasRegistered)).toEqual([
-    false,
-    false,
-    true,
-    true,
-  ]);
+  expect(
+    [undefined, access, { ...access, spent: true }, { ...access, certificates: [{ serial: "1", notAfter: 1 }] }].map(hasRegistered),
+  ).toEqual([false, false, true, true]);
 });

@@ -4,7 +4,16 @@ import { expectOk } from "#base";
 import { compileCluster } from "#cluster-compiler";
 import { FIELD_MANAGER, stamp } from "#controller-runtime";
 import { latticeClusters, parseLatticeCluster } from "#crds";
-import { capiClusters, capiMachineDeployments, configMaps, fieldAt, findCondition, kubeadmControlPlanes, secrets, type KubeObject } from "#kube";
+import {
+  capiClusters,
+  capiMachineDeployments,
+  configMaps,
+  fieldAt,
+  findCondition,
+  kubeadmControlPlanes,
+  secrets,
+  type KubeObject,
+} from "#kube";
 import { CAPI_KINDS, CellWorld, HOME, identity, localCluster } from "../../../test/builders/cell-world.ts";
 import { CELL_VIEW } from "../../../test/builders/observed-child.ts";
 import { decoded } from "../../../test/builders/two-clusters.ts";
@@ -89,7 +98,9 @@ describe("a cluster that owns itself", () => {
     expectOk(await world.cluster.client.patch(secrets, inProd("prod-kubeconfig"), { type: "merge", patch: due }));
     const before = await world.object<KubeObject>(secrets, inProd("prod-kubeconfig"));
     await world.pass();
-    expect((await world.object<KubeObject>(secrets, inProd("prod-kubeconfig")))?.metadata.resourceVersion).toBe(before?.metadata.resourceVersion);
+    expect((await world.object<KubeObject>(secrets, inProd("prod-kubeconfig")))?.metadata.resourceVersion).toBe(
+      before?.metadata.resourceVersion,
+    );
     await world.pass(120_000);
     const renewed = await world.object<KubeObject>(secrets, inProd("prod-kubeconfig"));
     expect(renewed?.metadata.resourceVersion).not.toBe(first?.metadata.resourceVersion);

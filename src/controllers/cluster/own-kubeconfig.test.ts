@@ -49,7 +49,9 @@ describe("the kubeconfig of a cluster that owns itself", () => {
     expect(text).not.toContain("certificate-authority-data");
   });
 
-  const issued = (status: object) => ({ create: () => Promise.resolve(ok({ apiVersion: "v1", kind: "TokenRequest", metadata: { name: "x" }, status })) });
+  const issued = (status: object) => ({
+    create: () => Promise.resolve(ok({ apiVersion: "v1", kind: "TokenRequest", metadata: { name: "x" }, status })),
+  });
   const failure = { kind: "forbidden", message: "no" } as const;
   const good = { token: "T", expirationTimestamp: timeOf(NOON) };
   test.each([

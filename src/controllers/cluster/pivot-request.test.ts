@@ -48,7 +48,12 @@ describe("a child whose pivot a person has aborted", () => {
       reason: "PivotFailed",
       command: "abort-pivot",
     },
-    { name: "still provisioned: no pivot will begin", given: { capi: NO_CAPI, agent: undefined }, reason: "PivotAborted", command: undefined },
+    {
+      name: "still provisioned: no pivot will begin",
+      given: { capi: NO_CAPI, agent: undefined },
+      reason: "PivotAborted",
+      command: undefined,
+    },
     { name: "the child owns itself: too late", given: { ...complete, ownership: "child" }, reason: "Pivoted", command: undefined },
   ];
   it.each(rows)("$name", ({ given, reason, command }) => {

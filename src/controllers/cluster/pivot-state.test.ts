@@ -23,7 +23,15 @@ import type { PivotProblem, PivotView } from "./ports.ts";
 import { MIRROR_ANNOTATION, specDigest } from "./spec-mirror.ts";
 import { statusOfCluster } from "./status.ts";
 
-const RUNNING: PivotView = { direction: "to-child", state: "running", step: "transfer", moved: 3, total: 9, startedAt: NOON - 5_000, progressAt: NOON };
+const RUNNING: PivotView = {
+  direction: "to-child",
+  state: "running",
+  step: "transfer",
+  moved: 3,
+  total: 9,
+  startedAt: NOON - 5_000,
+  progressAt: NOON,
+};
 const failedWith = (kind: PivotProblem["kind"], message = "because"): PivotView => ({
   ...RUNNING,
   state: "waiting",
@@ -40,11 +48,21 @@ const annotated = (cluster: LatticeCluster, annotations: Readonly<Record<string,
   ...cluster,
   metadata: { ...cluster.metadata, annotations },
 });
-const condition = (type: string, status: "True" | "False", reason: string) => ({ type, status, reason, message: "", lastTransitionTime: timeOf(NOON) });
+const condition = (type: string, status: "True" | "False", reason: string) => ({
+  type,
+  status,
+  reason,
+  message: "",
+  lastTransitionTime: timeOf(NOON),
+});
 const selfStatus: LatticeClusterStatus = {
   phase: "Ready",
   ownedBy: "self",
-  conditions: [condition("Ready", "True", "SelfManaged"), condition("AgentConnected", "True", "Connected"), condition("Provisioning", "False", "Provisioned")],
+  conditions: [
+    condition("Ready", "True", "SelfManaged"),
+    condition("AgentConnected", "True", "Connected"),
+    condition("Provisioning", "False", "Provisioned"),
+  ],
 };
 const MIRRORED = (() => {
   const cluster = childCluster({}, selfStatus);
@@ -60,9 +78,17 @@ type Row = {
 };
 
 const rows: readonly Row[] = [
-  { name: "a move that runs", given: { ownership: "moving", pivot: RUNNING }, want: { phase: "Pivoting", reason: "Pivoting", message: expect.stringContaining("(transfer)") } },
+  {
+    name: "a move that runs",
+    given: { ownership: "moving", pivot: RUNNING },
+    want: { phase: "Pivoting", reason: "Pivoting", message: expect.stringContaining("(transfer)") },
+  },
   { name: "a move that another process has left", given: { ownership: "moving" }, want: { phase: "Pivoting", reason: "Pivoting" } },
-  { name: "a refused plan", given: { pivot: failedWith("refused", "a; b") }, want: { phase: "Pivoting", reason: "PivotRefused", message: "a; b" } },
+  {
+    name: "a refused plan",
+    given: { pivot: failedWith("refused", "a; b") },
+    want: { phase: "Pivoting", reason: "PivotRefused", message: "a; b" },
+  },
   { name: "a move that failed", given: { pivot: failedWith("failed") }, want: { phase: "Pivoting", reason: "PivotFailed" } },
   { name: "a move of another process", given: { pivot: failedWith("held") }, want: { phase: "Pivoting", reason: "PivotFailed" } },
   {
@@ -140,18 +166,52 @@ const rows: readonly Row[] = [
     given: { ...SELF_OWNED, pivot: { ...BACK, ...failedWith("has-children", "prod has clusters of its own: a") } },
     want: { phase: "Unpivoting", reason: "HasChildren", message: "prod has clusters of its own: a" },
   },
-  { name: "refused", cluster: deleted(childCluster()), given: { ...SELF_OWNED, pivot: failedWith("refused") }, want: { phase: "Unpivoting", reason: "UnpivotRefused" } },
-  { name: "failed", cluster: deleted(childCluster()), given: { ...SELF_OWNED, pivot: failedWith("failed") }, want: { phase: "Unpivoting", reason: "UnpivotFailed" } },
-  { name: "a deleted child that is away", cluster: deleted(childCluster()), given: { ...SELF_OWNED, agent: AWAY }, want: { phase: "Unpivoting", reason: "ChildUnreachable" } },
+  {
+    name: "refused",
+    cluster: deleted(childCluster()),
+    given: { ...SELF_OWNED, pivot: failedWith("refused") },
+    want: { phase: "Unpivoting", reason: "UnpivotRefused" },
+  },
+  {
+    name: "failed",
+    cluster: deleted(childCluster()),
+    given: { ...SELF_OWNED, pivot: failedWith("failed") },
+    want: { phase: "Unpivoting", reason: "UnpivotFailed" },
+  },
+  {
+    name: "a deleted child that is away",
+    cluster: deleted(childCluster()),
+    given: { ...SELF_OWNED, agent: AWAY },
+    want: { phase: "Unpivoting", reason: "ChildUnreachable" },
+  },
   {
     name: "a deleted child that is away for too long: what to do",
     cluster: deleted(childCluster({ deletion: { timeout: "30m" } })),
     given: { ...SELF_OWNED, agent: AWAY },
-    want: { phase: "Unpivoting", reason: "UnpivotTimedOut", message: expect.stringMatching(/connection reset; remove the cause, or set spec.deletion.unpivot to false/) },
+    want: {
+      phase: "Unpivoting",
+      reason: "UnpivotTimedOut",
+      message: expect.stringMatching(/connection reset; remove the cause, or set spec.deletion.unpivot to false/),
+    },
   },
-  { name: "a deleted child while the cell starts", cluster: deleted(MIRRORED), given: { ...SELF_OWNED, ...STARTING }, want: { phase: "Unpivoting", reason: "CellStarting" } },
-  { name: "a deleted child during its pivot", cluster: deleted(childCluster()), given: { ownership: "moving" }, want: { phase: "Unpivoting", reason: "Unpivoting" } },
-  { name: "a released child", cluster: deleted(childCluster({ deletion: { unpivot: false } })), given: SELF_OWNED, want: { phase: "Deleting", reason: "Deleting" } },
+  {
+    name: "a deleted child while the cell starts",
+    cluster: deleted(MIRRORED),
+    given: { ...SELF_OWNED, ...STARTING },
+    want: { phase: "Unpivoting", reason: "CellStarting" },
+  },
+  {
+    name: "a deleted child during its pivot",
+    cluster: deleted(childCluster()),
+    given: { ownership: "moving" },
+    want: { phase: "Unpivoting", reason: "Unpivoting" },
+  },
+  {
+    name: "a released child",
+    cluster: deleted(childCluster({ deletion: { unpivot: false } })),
+    given: SELF_OWNED,
+    want: { phase: "Deleting", reason: "Deleting" },
+  },
   {
     name: "a child whose Cluster this parent has deleted",
     cluster: annotated(deleted(childCluster()), { [DELETION_ANNOTATION]: "true" }),
@@ -170,20 +230,65 @@ const planOf = (cluster: LatticeCluster, given: Partial<ObservedChild>) => expec
 
 describe("the plan from the pivot on", () => {
   test.each([
-    { name: "continues a move, and applies nothing", cluster: childCluster(), given: { ownership: "moving" as const, objects: undefined }, want: ["start-pivot"] },
+    {
+      name: "continues a move, and applies nothing",
+      cluster: childCluster(),
+      given: { ownership: "moving" as const, objects: undefined },
+      want: ["start-pivot"],
+    },
     { name: "waits for an agent that is away", cluster: childCluster(), given: { ownership: "moving" as const, agent: AWAY }, want: [] },
-    { name: "is empty for a child that owns itself", cluster: MIRRORED, given: { ...SELF_OWNED, agent: { ...SELF_OWNED.agent, health: { ...SELF_OWNED.agent.health, specDigest: specDigest(MIRRORED) } } }, want: [] },
+    {
+      name: "is empty for a child that owns itself",
+      cluster: MIRRORED,
+      given: { ...SELF_OWNED, agent: { ...SELF_OWNED.agent, health: { ...SELF_OWNED.agent.health, specDigest: specDigest(MIRRORED) } } },
+      want: [],
+    },
     { name: "copies the spec of a child that was changed", cluster: MIRRORED, given: SELF_OWNED, want: ["mirror-spec"] },
-    { name: "copies nothing over the edit of a user", cluster: annotated(MIRRORED, { [MIRROR_ANNOTATION]: "b".repeat(64) }), given: SELF_OWNED, want: [] },
-    { name: "copies nothing from a child that is away", cluster: MIRRORED, given: { ...SELF_OWNED, agent: { ...SELF_OWNED.agent, connected: false } }, want: [] },
-    { name: "writes its kubeconfig before the objects are taken back", cluster: deleted(childCluster()), given: { ...SELF_OWNED, hasKubeconfig: false }, want: ["write-kubeconfig"] },
-    { name: "makes the namespace again", cluster: deleted(childCluster()), given: { ...SELF_OWNED, hasNamespace: false, hasKubeconfig: false }, want: ["create-namespace"] },
+    {
+      name: "copies nothing over the edit of a user",
+      cluster: annotated(MIRRORED, { [MIRROR_ANNOTATION]: "b".repeat(64) }),
+      given: SELF_OWNED,
+      want: [],
+    },
+    {
+      name: "copies nothing from a child that is away",
+      cluster: MIRRORED,
+      given: { ...SELF_OWNED, agent: { ...SELF_OWNED.agent, connected: false } },
+      want: [],
+    },
+    {
+      name: "writes its kubeconfig before the objects are taken back",
+      cluster: deleted(childCluster()),
+      given: { ...SELF_OWNED, hasKubeconfig: false },
+      want: ["write-kubeconfig"],
+    },
+    {
+      name: "makes the namespace again",
+      cluster: deleted(childCluster()),
+      given: { ...SELF_OWNED, hasNamespace: false, hasKubeconfig: false },
+      want: ["create-namespace"],
+    },
     { name: "takes the objects back", cluster: deleted(childCluster()), given: SELF_OWNED, want: ["start-unpivot"] },
-    { name: "takes nothing back from a child that is away", cluster: deleted(childCluster()), given: { ...SELF_OWNED, agent: AWAY }, want: [] },
+    {
+      name: "takes nothing back from a child that is away",
+      cluster: deleted(childCluster()),
+      given: { ...SELF_OWNED, agent: AWAY },
+      want: [],
+    },
     { name: "waits for the cell", cluster: deleted(childCluster()), given: { ...SELF_OWNED, ...STARTING }, want: [] },
     { name: "marks a cluster before its Cluster is deleted", cluster: deleted(childCluster()), given: {}, want: ["mark-deletion"] },
-    { name: "then deletes it", cluster: annotated(deleted(childCluster()), { [DELETION_ANNOTATION]: "true" }), given: {}, want: ["remove-access", "delete-namespace"] },
-    { name: "releases a cluster", cluster: deleted(childCluster({ deletion: { unpivot: false } })), given: SELF_OWNED, want: ["remove-access", "delete-namespace"] },
+    {
+      name: "then deletes it",
+      cluster: annotated(deleted(childCluster()), { [DELETION_ANNOTATION]: "true" }),
+      given: {},
+      want: ["remove-access", "delete-namespace"],
+    },
+    {
+      name: "releases a cluster",
+      cluster: deleted(childCluster({ deletion: { unpivot: false } })),
+      given: SELF_OWNED,
+      want: ["remove-access", "delete-namespace"],
+    },
   ])("$name", ({ cluster, given, want }) => {
     const plan = planOf(cluster, given);
     expect(plan.commands.map(({ kind }) => kind)).toEqual(want);
@@ -191,7 +296,12 @@ describe("the plan from the pivot on", () => {
   });
 
   test("goes on applying the spec while a pivot is refused, and tries again when it is due", () => {
-    const objects = { namespace: "capi-prod", first: [], rest: [{ apiVersion: "v1", kind: "KubeadmControlPlane", metadata: { name: "prod" } }], usedTemplates: new Set<string>() };
+    const objects = {
+      namespace: "capi-prod",
+      first: [],
+      rest: [{ apiVersion: "v1", kind: "KubeadmControlPlane", metadata: { name: "prod" } }],
+      usedTemplates: new Set<string>(),
+    };
     const plan = planOf(childCluster(), { objects, pivot: failedWith("refused", "no provider") });
     expect(plan.apply).toHaveLength(1);
     expect(plan.outcome).toEqual({ kind: "stalled", reason: "PivotRefused", message: "no provider", afterMs: 7_000 });
@@ -250,7 +360,9 @@ describe("the status from the pivot on", () => {
     const unnoted = childCluster({}, { ...selfStatus, pivot: { step: "delete-source", startedAt: timeOf(NOON - HOUR_MS) } });
     const { pivot } = statusOf(unnoted, SELF_OWNED) as LatticeClusterStatus;
     expect(pivot).toMatchObject({ step: "done", finishedAt: timeOf(NOON), epoch: 1 });
-    expect(statusOf(childCluster({}, { ...selfStatus, ...(pivot === undefined ? {} : { pivot }) }), SELF_OWNED)).not.toHaveProperty("pivot");
+    expect(statusOf(childCluster({}, { ...selfStatus, ...(pivot === undefined ? {} : { pivot }) }), SELF_OWNED)).not.toHaveProperty(
+      "pivot",
+    );
     expect(millisecondsOf(pivot?.startedAt ?? "")).toBe(NOON - HOUR_MS);
   });
 
@@ -260,8 +372,18 @@ describe("the status from the pivot on", () => {
     { name: "taken back", cluster: deleted(childCluster()), given: { ...SELF_OWNED, pivot: BACK }, want: "True Unpivoting" },
     { name: "not taken back", cluster: deleted(childCluster()), given: { ...SELF_OWNED, agent: AWAY }, want: "False ChildUnreachable" },
     { name: "not yet begun", cluster: childCluster(), given: { agent: undefined, capi: NO_CAPI }, want: undefined },
-    { name: "timed out", cluster: childCluster({}, { pivot: { startedAt: timeOf(NOON - 9 * HOUR_MS) } }), given: { pivot: failedWith("failed") }, want: "False PivotTimedOut" },
-    { name: "of a deleted cluster", cluster: deleted(childCluster({}, provisioningStatus("False", "Provisioned", NOON))), given: {}, want: undefined },
+    {
+      name: "timed out",
+      cluster: childCluster({}, { pivot: { startedAt: timeOf(NOON - 9 * HOUR_MS) } }),
+      given: { pivot: failedWith("failed") },
+      want: "False PivotTimedOut",
+    },
+    {
+      name: "of a deleted cluster",
+      cluster: deleted(childCluster({}, provisioningStatus("False", "Provisioned", NOON))),
+      given: {},
+      want: undefined,
+    },
   ])("has a condition Pivoting: $name", ({ cluster, given, want }) => {
     expect(conditionsOf(statusOf(cluster, given))["Pivoting"]).toBe(want);
   });

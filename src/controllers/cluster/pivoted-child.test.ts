@@ -67,7 +67,10 @@ test("a child that owns itself is Ready, and a pass over it sends no request", a
     await world.pass();
   }
   // but for the reads of this test itself
-  const sent = world.requests().slice(before).filter(({ path }) => !/latticeclusters|events/.test(path));
+  const sent = world
+    .requests()
+    .slice(before)
+    .filter(({ path }) => !/latticeclusters|events/.test(path));
   expect(sent.map(({ method, path }) => `${method} ${path}`)).toEqual([]);
 });
 

@@ -139,7 +139,11 @@ function childPlan(cluster: LatticeCluster, observed: ObservedChild): ClusterPla
   return {
     apply: wavesOfKinds([...objects.first, ...objects.rest]),
     prune: { kinds: PRUNED_KINDS, keep: objects.usedTemplates },
-    commands: [...claim, ...extension(name, state, observed), ...(isComplete(state) && isReachable(observed) ? [startPivot(cluster, cell.name)] : [])],
+    commands: [
+      ...claim,
+      ...extension(name, state, observed),
+      ...(isComplete(state) && isReachable(observed) ? [startPivot(cluster, cell.name)] : []),
+    ],
     outcome,
   };
 }

@@ -5,7 +5,10 @@ import { MIRROR_ANNOTATION, mirrorAnnotation, specDigest, specMirrorOf } from ".
 const cluster = childCluster();
 const own = specDigest(cluster);
 const OTHER = "b".repeat(64);
-const annotated = (annotation: string) => ({ ...cluster, metadata: { ...cluster.metadata, annotations: { [MIRROR_ANNOTATION]: annotation } } });
+const annotated = (annotation: string) => ({
+  ...cluster,
+  metadata: { ...cluster.metadata, annotations: { [MIRROR_ANNOTATION]: annotation } },
+});
 
 describe("specMirrorOf", () => {
   test.each([

@@ -3,7 +3,17 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { err, expectOk, ok } from "#base";
 import type { CacheReader } from "#controller-runtime";
 import { startEmbeddedCluster, type EmbeddedCluster } from "#embedded-cluster";
-import { capiClusters, configMaps, fieldAt, kubeadmConfigs, kubeadmControlPlanes, namespaces, secrets, type KubeObject, type Resource } from "#kube";
+import {
+  capiClusters,
+  configMaps,
+  fieldAt,
+  kubeadmConfigs,
+  kubeadmControlPlanes,
+  namespaces,
+  secrets,
+  type KubeObject,
+  type Resource,
+} from "#kube";
 import { openCrd } from "../../../test/builders/open-crd.ts";
 import { SettlingClock } from "../../../test/builders/settling-clock.ts";
 import { decoded } from "../../../test/builders/two-clusters.ts";
@@ -56,7 +66,11 @@ describe("a pivot that is announced", () => {
 
   test.each([
     { name: "another cluster", order: { ...ORDER, cluster: "other" }, want: "this cluster is prod, and the pivot is that of other" },
-    { name: "another namespace", order: { ...ORDER, namespace: "kube-system" }, want: "are in namespace capi-prod, and the pivot names kube-system" },
+    {
+      name: "another namespace",
+      order: { ...ORDER, namespace: "kube-system" },
+      want: "are in namespace capi-prod, and the pivot names kube-system",
+    },
     {
       name: "a cluster without a name",
       change: { cache: { get: () => undefined } as unknown as CacheReader },
@@ -85,12 +99,21 @@ describe("a pivot that is announced", () => {
   test("is refused with the reason when the API server refuses a write", async () => {
     const cluster = await open();
     expectOk(await cluster.client.delete(cluster.resource("ServiceAccount"), { namespace: HOME, name: "lattice-cluster-api" }));
-    expect(await prepare(cluster)).toMatchObject({ error: expect.stringContaining("Secret capi-prod/prod-kubeconfig cannot be written: ") as string });
+    expect(await prepare(cluster)).toMatchObject({
+      error: expect.stringContaining("Secret capi-prod/prod-kubeconfig cannot be written: ") as string,
+    });
     const down = { kind: "network", message: "connection refused" } as const;
-    const failing = (method: "raw" | "create" | "get") => ({ ...boundClient(cluster), [method]: () => Promise.resolve(err(down)) }) as unknown as PreparePivotOptions["client"];
-    expect(await prepare(cluster, { client: failing("raw") })).toMatchObject({ error: expect.stringContaining("cannot be asked: connection refused") as string });
-    expect(await prepare(cluster, { client: failing("create") })).toMatchObject({ error: "namespace capi-prod cannot be created: connection refused" });
-    expect(await prepare(cluster, { client: failing("get") })).toMatchObject({ error: "Secret capi-prod/prod-kubeconfig cannot be read: connection refused" });
+    const failing = (method: "raw" | "create" | "get") =>
+      ({ ...boundClient(cluster), [method]: () => Promise.resolve(err(down)) }) as unknown as PreparePivotOptions["client"];
+    expect(await prepare(cluster, { client: failing("raw") })).toMatchObject({
+      error: expect.stringContaining("cannot be asked: connection refused") as string,
+    });
+    expect(await prepare(cluster, { client: failing("create") })).toMatchObject({
+      error: "namespace capi-prod cannot be created: connection refused",
+    });
+    expect(await prepare(cluster, { client: failing("get") })).toMatchObject({
+      error: "Secret capi-prod/prod-kubeconfig cannot be read: connection refused",
+    });
   });
 });
 

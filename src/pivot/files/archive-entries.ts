@@ -9,7 +9,8 @@ const MOST_NAME_BYTES = 512;
 
 export function* archiveBytes(files: Iterable<{ readonly name: string; readonly text: string }>): Generator<Uint8Array> {
   const encoder = new TextEncoder();
-  for (const { name, text } of files) yield joined([name, text].map((part) => encoder.encode(part)).flatMap((part) => [lengthBytes(part.length), part]));
+  for (const { name, text } of files)
+    yield joined([name, text].map((part) => encoder.encode(part)).flatMap((part) => [lengthBytes(part.length), part]));
 }
 
 function lengthBytes(value: number): Uint8Array {

@@ -91,7 +91,9 @@ export function fileNameProblems(objects: readonly KubeObject[]): readonly strin
     const file = fileNameOf(object);
     const other = seen.get(file);
     seen.set(file, object.apiVersion);
-    return other === undefined ? [] : [`${file} would be the file of two objects, of ${other} and of ${object.apiVersion}; move one of them first`];
+    return other === undefined
+      ? []
+      : [`${file} would be the file of two objects, of ${other} and of ${object.apiVersion}; move one of them first`];
   });
 }
 

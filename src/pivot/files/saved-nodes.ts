@@ -41,18 +41,22 @@ export function savedGraph(world: SavedWorld): SavedGraph {
   const capi = world.objects.filter(({ beside }) => !beside);
   const discovered = capi.flatMap(({ file, object }) => {
     const kind = kindIn(world.kinds, object);
-    if (kind === undefined) problems.push(`${file}: the target does not move ${object.kind} of ${object.apiVersion}; install its provider there`);
+    if (kind === undefined)
+      problems.push(`${file}: the target does not move ${object.kind} of ${object.apiVersion}; install its provider there`);
     return kind === undefined ? [] : [{ kind, object: withoutDeletion(object) }];
   });
   const graph = buildGraph({ namespace: world.namespace, objects: discovered, classesUsedElsewhere: new Set() });
   const moved = new Set(graph.moved.map(({ uid }) => uid));
   for (const { object } of discovered)
-    if (!moved.has(object.metadata.uid ?? "")) problems.push(`${describeObject(object)} belongs to no Cluster of these files; remove its file`);
-  const beside = world.objects.filter((one) => one.beside).flatMap(({ file, object }) => {
-    const kind = world.besideKinds.find((one) => isOfKind(one, object) && one.namespace === (object.metadata.namespace ?? ""));
-    if (kind === undefined) problems.push(`${file}: ${describeObject(object)} is no part of a backup; it was edited`);
-    return kind === undefined ? [] : [nodeOf(kind, withKnownOwners(object, uids))];
-  });
+    if (!moved.has(object.metadata.uid ?? ""))
+      problems.push(`${describeObject(object)} belongs to no Cluster of these files; remove its file`);
+  const beside = world.objects
+    .filter((one) => one.beside)
+    .flatMap(({ file, object }) => {
+      const kind = world.besideKinds.find((one) => isOfKind(one, object) && one.namespace === (object.metadata.namespace ?? ""));
+      if (kind === undefined) problems.push(`${file}: ${describeObject(object)} is no part of a backup; it was edited`);
+      return kind === undefined ? [] : [nodeOf(kind, withKnownOwners(object, uids))];
+    });
   return { graph, beside, pausables: pausablesOf(graph.moved, world.wasPaused), problems };
 }
 
@@ -97,6 +101,8 @@ function pausablesOf(moved: readonly MoveNode[], wasPaused: ReadonlySet<string> 
 
 /** Clusters and ClusterClasses that are paused as they are saved. */
 export function pausedNow(moved: readonly MoveNode[]): readonly PausableEntry[] {
-  const names = moved.filter(({ object }) => isJsonObject(object) && isPaused(object)).map(({ object }) => pausableName({ kind: object.kind, name: object.metadata.name }));
+  const names = moved
+    .filter(({ object }) => isJsonObject(object) && isPaused(object))
+    .map(({ object }) => pausableName({ kind: object.kind, name: object.metadata.name }));
   return pausablesOf(moved, new Set(names));
 }

@@ -12,7 +12,10 @@ export type SavedFile = { readonly name: string; readonly bytes: Uint8Array };
 export type SavedObject = { readonly file: string; readonly object: KubeObject; readonly beside: boolean };
 
 /** All problems at once, one sentence each. */
-export function savedObjects(files: readonly SavedFile[], manifest: FilesManifest | undefined): Result<readonly SavedObject[], readonly string[]> {
+export function savedObjects(
+  files: readonly SavedFile[],
+  manifest: FilesManifest | undefined,
+): Result<readonly SavedObject[], readonly string[]> {
   const entries = new Map((manifest?.objects ?? []).map((entry) => [entry.file, entry]));
   const names = new Set(files.map(({ name }) => name));
   const missing = [...entries.keys()].filter((name) => !names.has(name)).map((name) => `${name} is missing; copy the directory again`);
@@ -46,7 +49,10 @@ function readObject({ name, bytes }: SavedFile, entry: ManifestEntry | undefined
 }
 
 function hasWrongMetadata({ metadata }: KubeObject): boolean {
-  const { uid, namespace, labels, annotations, finalizers, ownerReferences, managedFields, generation } = metadata as Record<string, unknown>;
+  const { uid, namespace, labels, annotations, finalizers, ownerReferences, managedFields, generation } = metadata as Record<
+    string,
+    unknown
+  >;
   const isMap = (value: unknown) =>
     value === undefined || (isJsonObject(value) && Object.values(value).every((text) => typeof text === "string"));
   const owners = ownerReferences ?? [];
@@ -59,7 +65,10 @@ function hasWrongMetadata({ metadata }: KubeObject): boolean {
     !isMap(annotations) ||
     !(finalizers === undefined || (Array.isArray(finalizers) && finalizers.every((one) => typeof one === "string"))) ||
     !(managedFields === undefined || (Array.isArray(managedFields) && managedFields.every(isJsonObject))) ||
-    !(Array.isArray(owners) && owners.every((one) => ["apiVersion", "kind", "name", "uid"].every((name) => typeof fieldAt(one, name) === "string")))
+    !(
+      Array.isArray(owners) &&
+      owners.every((one) => ["apiVersion", "kind", "name", "uid"].every((name) => typeof fieldAt(one, name) === "string"))
+    )
   );
 }
 

@@ -4,7 +4,17 @@ import { recordObject, type TargetRecordData } from "./records.ts";
 import { ownershipOf, type NamespaceOwnership, type OwnershipTraces } from "./owner.ts";
 
 function record(state: TargetRecordData["state"]): KubeObject {
-  return recordObject("capi-prod", { id: "a", state, epoch: 3, source: "s", startedAt: "", objects: 1, digest: "", finishedAt: "" , attempt: 1});
+  return recordObject("capi-prod", {
+    id: "a",
+    state,
+    epoch: 3,
+    source: "s",
+    startedAt: "",
+    objects: 1,
+    digest: "",
+    finishedAt: "",
+    attempt: 1,
+  });
 }
 
 describe("ownershipOf", () => {

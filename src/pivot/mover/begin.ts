@@ -120,7 +120,10 @@ export function pausableOf({ object, kind: { resource } }: MoveNode): JournalHea
 }
 
 /** What is to be moved once nothing of it is being deleted. The controllers of the source still run: they finish deletions. */
-export async function settledGraph({ source, namespace, clock, signal, waitMs, report }: SourceContext, kinds: SourceKinds): Moved<ObjectGraph> {
+export async function settledGraph(
+  { source, namespace, clock, signal, waitMs, report }: SourceContext,
+  kinds: SourceKinds,
+): Moved<ObjectGraph> {
   const until = clock.monotonic() + waitMs;
   for (;;) {
     const graph = await discoverGraph(source, namespace, kinds);

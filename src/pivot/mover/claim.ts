@@ -35,7 +35,8 @@ export async function withClaim<T>(options: ClaimOptions, work: (clients: Fenced
   const { source, target, namespace, identity, clock, random, signal, leaseMs } = options;
   const place = await source.get(namespaces, { name: namespace }, { signal });
   if (!place.ok && place.error.kind === "not-found") return refusal(`the source has no namespace ${namespace}; name another one with -n`);
-  if (place.ok && isBeingDeleted(place.value)) return refusal(`Namespace ${namespace} of the source is being deleted; nothing of it is moved`);
+  if (place.ok && isBeingDeleted(place.value))
+    return refusal(`Namespace ${namespace} of the source is being deleted; nothing of it is moved`);
   const over = new AbortController();
   const stop = () => over.abort();
   signal.addEventListener("abort", stop, { once: true });

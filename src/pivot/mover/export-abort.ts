@@ -19,7 +19,8 @@ export async function abortExport(context: ExportAbortContext): Moved<boolean> {
     const head = await readHead(context);
     if (!head.ok) return head;
     if (head.value === undefined) return ok(steps > 0);
-    if (head.value.target !== FOLDER_TARGET) return refusal("the unfinished move of this namespace goes to a cluster; abort it with lattice move --abort");
+    if (head.value.target !== FOLDER_TARGET)
+      return refusal("the unfinished move of this namespace goes to a cluster; abort it with lattice move --abort");
     const opened = await inFolder(openFolder(context.folder));
     if (!opened.ok) return opened;
     const resumed = await areAllResumed({ side: context.source, namespace: context.namespace, head: head.value });

@@ -19,7 +19,11 @@ export type ExportFolder = {
   readonly remove: (name: string) => Result<void, string>;
 };
 
-export type OpenedFolder = { readonly manifest: FilesManifest | undefined; readonly claim: FolderClaim | undefined; readonly sizes: readonly FileSize[] };
+export type OpenedFolder = {
+  readonly manifest: FilesManifest | undefined;
+  readonly claim: FolderClaim | undefined;
+  readonly sizes: readonly FileSize[];
+};
 
 /** Its own files are read, the objects only counted: limits hold before any content is read. */
 export function openFolder(folder: ExportFolder): Result<OpenedFolder, string> {

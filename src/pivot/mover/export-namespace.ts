@@ -35,7 +35,9 @@ export async function exportNamespace(options: ExportOptions): Moved<ExportRepor
     const left = await readHead(context);
     if (!left.ok || left.value?.phase !== "intent") return result;
     const undone = await abortExport({ ...context, notImported: false });
-    const how = undone.ok ? "the export was rolled back" : `the export could not be rolled back (${undone.error.message}); run it with --abort`;
+    const how = undone.ok
+      ? "the export was rolled back"
+      : `the export could not be rolled back (${undone.error.message}); run it with --abort`;
     return err({ ...result.error, message: `${result.error.message}; ${how}` });
   });
   if (exported.ok) await forgetClaim(options);

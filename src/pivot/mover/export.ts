@@ -17,7 +17,17 @@ import { discoverKinds, discoverTarget, unlabelledObjects, type SourceKinds } fr
 import { folderView, inFolder, openFolder, type ExportFolder, type OpenedFolder } from "./export-folder.ts";
 import { writeFiles, type WrittenFiles } from "./export-files.ts";
 import { refusal, type Moved } from "./failure.ts";
-import { clusterIdentity, createHead, deleteHead, deleteRecord, readBatches, readHead, readRecord, writeHead, type StoredHead } from "./journal.ts";
+import {
+  clusterIdentity,
+  createHead,
+  deleteHead,
+  deleteRecord,
+  readBatches,
+  readHead,
+  readRecord,
+  writeHead,
+  type StoredHead,
+} from "./journal.ts";
 import { areAllPaused, pauseAll } from "./pausing.ts";
 
 /** In the place of the target's identity in the journal: no cluster has it, so a move to a cluster does not continue an export. */
@@ -105,7 +115,8 @@ async function observe(run: Run): Moved<ExportView> {
   const opened = receipt ? ok(undefined) : await inFolder(openFolder(context.folder));
   if (!opened.ok) return opened;
   run.opened = opened.value;
-  const paused = head.value === undefined ? ok(false) : await areAllPaused({ side: context.source, namespace: context.namespace, head: head.value });
+  const paused =
+    head.value === undefined ? ok(false) : await areAllPaused({ side: context.source, namespace: context.namespace, head: head.value });
   if (!paused.ok) return paused;
   const batches = head.value?.phase === "committed" ? await readBatches(context, head.value.id) : ok([1]);
   if (!batches.ok) return batches;

@@ -9,29 +9,35 @@ import { compareMoved, MortalProcess, type Kill } from "./move-crashes.test-supp
 
 const PERCENT = roundsOf({ sample: 4, long: 100 });
 
-test("an export, import or confirmation that is killed at any write is finished by the next runs, with one owner at all times", { timeout: 1_800_000 }, async () => {
-  const world = await startMoveWorld(1);
-  onTestFinished(() => world.close());
-  const expected = new Map([...(await contentsOf(world.source.client, "c1"))].filter(([name]) => name !== "Secret c1/unrelated"));
-  const observer = observeInvariants(world, []);
-  const random = seededRandom(7);
-  let [from, to] = [world.source, world.target];
-  const whole = new MortalProcess(undefined);
-  expectOk(await handOver({ from, to, directory: new MemoryFolder() }, { process: whole }));
-  const all = Array.from({ length: whole.writes }, (_, at) => (["before", "after"] as const).map((when): Kill => ({ write: at + 1, when })));
-  const kills = all.flat().filter(() => random() * 100 < PERCENT);
-  for (const [at, kill] of kills.entries()) {
-    [from, to] = [to, from];
-    const directory = new MemoryFolder();
-    const process = new MortalProcess(kill);
-    const killed = await handOver({ from, to, directory }, { process, seed: at });
-    expect({ kill, ok: killed.ok && process.dead }).toEqual({ kill, ok: false });
-    const again = await finish({ from, to, directory }, at + 1_000);
-    expect({ kill, again }).toEqual({ kill, again: "done" });
-    expect({ kill, wrong: [...observer.wrong, ...(await compareMoved(from, to, expected))] }).toEqual({ kill, wrong: [] });
-  }
-  expect(kills.length).toBeGreaterThan(5);
-});
+test(
+  "an export, import or confirmation that is killed at any write is finished by the next runs, with one owner at all times",
+  { timeout: 1_800_000 },
+  async () => {
+    const world = await startMoveWorld(1);
+    onTestFinished(() => world.close());
+    const expected = new Map([...(await contentsOf(world.source.client, "c1"))].filter(([name]) => name !== "Secret c1/unrelated"));
+    const observer = observeInvariants(world, []);
+    const random = seededRandom(7);
+    let [from, to] = [world.source, world.target];
+    const whole = new MortalProcess(undefined);
+    expectOk(await handOver({ from, to, directory: new MemoryFolder() }, { process: whole }));
+    const all = Array.from({ length: whole.writes }, (_, at) =>
+      (["before", "after"] as const).map((when): Kill => ({ write: at + 1, when })),
+    );
+    const kills = all.flat().filter(() => random() * 100 < PERCENT);
+    for (const [at, kill] of kills.entries()) {
+      [from, to] = [to, from];
+      const directory = new MemoryFolder();
+      const process = new MortalProcess(kill);
+      const killed = await handOver({ from, to, directory }, { process, seed: at });
+      expect({ kill, ok: killed.ok && process.dead }).toEqual({ kill, ok: false });
+      const again = await finish({ from, to, directory }, at + 1_000);
+      expect({ kill, again }).toEqual({ kill, again: "done" });
+      expect({ kill, wrong: [...observer.wrong, ...(await compareMoved(from, to, expected))] }).toEqual({ kill, wrong: [] });
+    }
+    expect(kills.length).toBeGreaterThan(5);
+  },
+);
 
 /** The commands of a person who does not know how far the killed one came. */
 async function finish(handover: Parameters<typeof handOver>[0], seed: number): Promise<string> {

@@ -46,7 +46,8 @@ function foreignImport(objects: readonly SavedObject[], now: string): Result<Fol
   const namespaces = new Set(clusters.flatMap(({ object }) => object.metadata.namespace ?? []));
   const [namespace] = namespaces;
   if (namespace === undefined) return err(["the directory has no Cluster"]);
-  if (namespaces.size > 1) return err([`the directory has Clusters of several namespaces (${[...namespaces].join(", ")}); import one at a time`]);
+  if (namespaces.size > 1)
+    return err([`the directory has Clusters of several namespaces (${[...namespaces].join(", ")}); import one at a time`]);
   const hashes = objects.map(({ object }) => sha256Hex(JSON.stringify(object))).toSorted();
   const saved: SavedMove = {
     id: digestOf(hashes).slice(0, 16),

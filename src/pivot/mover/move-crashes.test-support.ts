@@ -96,7 +96,11 @@ export async function crashRounds(world: MoveWorld, choose: (writes: number) => 
   return { kills: kills.length, writes: whole.writes, wrong: observer.wrong };
 }
 
-export async function compareMoved(from: EmbeddedCluster, to: EmbeddedCluster, expected: ReadonlyMap<string, unknown>): Promise<readonly string[]> {
+export async function compareMoved(
+  from: EmbeddedCluster,
+  to: EmbeddedCluster,
+  expected: ReadonlyMap<string, unknown>,
+): Promise<readonly string[]> {
   const [left, moved] = [await contentsOf(from.client, "c1"), await contentsOf(to.client, "c1")];
   const wrong = [...left.keys()].filter((name) => name !== "Secret c1/unrelated").map((name) => `${name} is left at the source`);
   for (const [name, object] of expected) {

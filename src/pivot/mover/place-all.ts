@@ -26,7 +26,11 @@ export async function placeAll(context: Pick<MoveContext, "target" | "report">, 
   return refusal("the copies at the target keep changing although they are paused; find what writes them, then run the command again");
 }
 
-async function placeOnce({ target, report }: Pick<MoveContext, "target" | "report">, nodes: readonly MoveNode[], round: number): Moved<number> {
+async function placeOnce(
+  { target, report }: Pick<MoveContext, "target" | "report">,
+  nodes: readonly MoveNode[],
+  round: number,
+): Moved<number> {
   const existing = await listCopies(target, nodes);
   if (!existing.ok) return existing;
   const uids = new Map<string, string>();

@@ -6,7 +6,14 @@ import { ok, sleep, timestamp } from "#base";
 import { describeObject, isBeingDeleted } from "#kube";
 import type { MoveNode, ObjectGraph } from "../graph/object-graph.ts";
 import { ownershipOf } from "../journal/owner.ts";
-import { fileNameProblems, providersOf, writtenObject, type FilesManifest, type ManifestServer, type WrittenObject } from "../files/manifest.ts";
+import {
+  fileNameProblems,
+  providersOf,
+  writtenObject,
+  type FilesManifest,
+  type ManifestServer,
+  type WrittenObject,
+} from "../files/manifest.ts";
 import { pausedNow } from "../files/saved-nodes.ts";
 import type { SourceContext } from "./context.ts";
 import { discoverGraph, discoverKinds, type SourceKinds } from "./discover.ts";
@@ -68,7 +75,8 @@ async function ownEpoch({ source, namespace }: SourceContext): Moved<number> {
   const record = await readRecord(source, namespace);
   if (!record.ok) return record;
   const owner = ownershipOf({ record: record.value?.object, hasJournal: head.value !== undefined });
-  if (owner.state === "moving") return refusal("a move of these clusters is unfinished, so their owner is not known; finish or abort it first");
+  if (owner.state === "moving")
+    return refusal("a move of these clusters is unfinished, so their owner is not known; finish or abort it first");
   return ok(owner.state === "owner" ? owner.epoch : 0);
 }
 

@@ -77,7 +77,8 @@ async function openReceive(context: ReceiveContext): Moved<Run> {
     return refusal("this is the cluster that the files were written from; nothing has to be brought back into it");
   const head = await readHead({ source: context.target, namespace: context.namespace });
   if (!head.ok) return head;
-  if (head.value !== undefined) return refusal("an unfinished move of this namespace leads away from this cluster; finish or abort it first");
+  if (head.value !== undefined)
+    return refusal("an unfinished move of this namespace leads away from this cluster; finish or abort it first");
   const world = await worldOf(context);
   if (!world.ok) return world;
   return ok({ context, target: target.value, world: world.value, record: undefined, verified: false });
@@ -136,7 +137,8 @@ const STEPS: Readonly<Record<Exclude<ReceiveStep, "done" | "check-target">, Perf
   "resume-target": ({ context, world }) => resumeAll({ side: context.target, namespace: context.namespace, head: world }),
   finish: async (run) => {
     const finishedAt = run.record?.data.finishedAt ?? "";
-    const finished = finishedAt === "" ? await setRecord(run, { state: "committed", finishedAt: timestamp(run.context.clock) }) : ok(undefined);
+    const finished =
+      finishedAt === "" ? await setRecord(run, { state: "committed", finishedAt: timestamp(run.context.clock) }) : ok(undefined);
     return finished.ok ? run.context.claim.write(run.target, true) : finished;
   },
 };
@@ -153,8 +155,15 @@ async function checkTarget({ context, world }: Run): Moved<void> {
   const unfinished = saved.unfinished === undefined ? {} : { unfinished: saved.unfinished };
   const providers = (saved.providers ?? []).map(providerObject);
   const problems = planProblems({ graph: world.graph, providers, unlabelled: [], target: facts.value, ...unfinished });
-  const unserved = world.beside.filter(({ kind }) => !BUILT_IN.has(kind.resource.kind) && !facts.value.served.has(versionText(kind.resource)));
-  const missing = new Set(unserved.map(({ kind: { resource } }) => `the target does not serve ${groupResourceOf(resource)}; install the definitions of Lattice there: lattice crds`));
+  const unserved = world.beside.filter(
+    ({ kind }) => !BUILT_IN.has(kind.resource.kind) && !facts.value.served.has(versionText(kind.resource)),
+  );
+  const missing = new Set(
+    unserved.map(
+      ({ kind: { resource } }) =>
+        `the target does not serve ${groupResourceOf(resource)}; install the definitions of Lattice there: lattice crds`,
+    ),
+  );
   const nodes = nodesOf(world);
   const existing = await listCopies(target, nodes);
   if (!existing.ok) return existing;
@@ -179,7 +188,16 @@ async function setRecord(run: Run, change: Pick<TargetRecordData, "state" | "fin
   const isOurs = record?.data.id === saved.id;
   const epoch = isOurs ? record.data.epoch : Math.max(saved.epoch, (record?.data.epoch ?? 0) + 1);
   const objects = world.graph.moved.length;
-  const data = { id: saved.id, epoch, source: saved.source, startedAt: saved.createdAt, objects, digest: saved.digest, attempt: 1, ...change };
+  const data = {
+    id: saved.id,
+    epoch,
+    source: saved.source,
+    startedAt: saved.createdAt,
+    objects,
+    digest: saved.digest,
+    attempt: 1,
+    ...change,
+  };
   const written = await writeRecord(context, record, data);
   return written.ok ? ok(undefined) : written;
 }

@@ -37,10 +37,25 @@ async function change(side: Side, resource: Resource, name: string, patch: Json,
   const options = { fieldManager: "person", ...(subresource === undefined ? {} : { subresource }) };
   expectOk(await world[side].client.patch<KubeObject>(resource, { namespace, name }, { type: "merge", patch }, options));
 }
-const configMap = (name: string, data: Record<string, string>) => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace: "c1" }, data });
+const configMap = (name: string, data: Record<string, string>) => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name, namespace: "c1" },
+  data,
+});
 const addNamespace = () => world.target.add({ apiVersion: "v1", kind: "Namespace", metadata: { name: "c1" } });
 const record = (state: string, id = "other") =>
-  configMap("lattice-move-record", { id, state, source: "another cluster", epoch: "1", startedAt: "", digest: "", finishedAt: "", objects: "0", attempt: "1" });
+  configMap("lattice-move-record", {
+    id,
+    state,
+    source: "another cluster",
+    epoch: "1",
+    startedAt: "",
+    digest: "",
+    finishedAt: "",
+    objects: "0",
+    attempt: "1",
+  });
 const journal = (content: string) => ({
   apiVersion: "v1",
   kind: "Secret",
@@ -116,7 +131,8 @@ const rows: readonly Row[] = [
   },
   {
     name: "a ClusterClass is in another namespace",
-    given: () => change("source", capiClusters, "c1", { spec: { topology: { classRef: { name: "k", namespace: "classes" }, version: "v1.36.3" } } }),
+    given: () =>
+      change("source", capiClusters, "c1", { spec: { topology: { classRef: { name: "k", namespace: "classes" }, version: "v1.36.3" } } }),
     want: "Cluster c1/c1 uses a ClusterClass of namespace classes; classes of other namespaces are not moved: copy the class first",
   },
   {
@@ -156,7 +172,11 @@ const rows: readonly Row[] = [
     name: "the namespace of the target is being deleted",
     given: async () => {
       await addNamespace();
-      await world.target.client.patch(namespaces, { name: "c1" }, { type: "merge", patch: { metadata: { finalizers: ["example.com/hold"] } } });
+      await world.target.client.patch(
+        namespaces,
+        { name: "c1" },
+        { type: "merge", patch: { metadata: { finalizers: ["example.com/hold"] } } },
+      );
       await world.target.client.delete(namespaces, { name: "c1" });
     },
     want: "Namespace c1 of the target is being deleted",
@@ -165,7 +185,11 @@ const rows: readonly Row[] = [
   {
     name: "the namespace of the source is being deleted",
     given: async () => {
-      await world.source.client.patch(namespaces, { name: "c1" }, { type: "merge", patch: { metadata: { finalizers: ["example.com/hold"] } } });
+      await world.source.client.patch(
+        namespaces,
+        { name: "c1" },
+        { type: "merge", patch: { metadata: { finalizers: ["example.com/hold"] } } },
+      );
       await world.source.client.delete(namespaces, { name: "c1" });
     },
     want: "Namespace c1 of the source is being deleted; nothing of it is moved",
@@ -191,7 +215,12 @@ const rows: readonly Row[] = [
   {
     name: "two Clusters, where a pivot moves one",
     given: async () => {
-      await world.source.add({ apiVersion: "cluster.x-k8s.io/v1beta2", kind: "Cluster", metadata: { name: "c2", namespace: "c1" }, spec: {} });
+      await world.source.add({
+        apiVersion: "cluster.x-k8s.io/v1beta2",
+        kind: "Cluster",
+        metadata: { name: "c2", namespace: "c1" },
+        spec: {},
+      });
       const status = { initialization: { infrastructureProvisioned: true, controlPlaneInitialized: true }, conditions: INITIALIZED };
       await change("source", capiClusters, "c2", { status }, "status");
     },
@@ -262,7 +291,12 @@ const rows: readonly Row[] = [
     given: () => {
       const before = { verb: "create", resource: "machines", times: 1 } as const;
       world.target.intercept(before, async (_action, next) => {
-        await world.source.add({ apiVersion: "cluster.x-k8s.io/v1beta2", kind: "Cluster", metadata: { name: "c2", namespace: "c1" }, spec: {} });
+        await world.source.add({
+          apiVersion: "cluster.x-k8s.io/v1beta2",
+          kind: "Cluster",
+          metadata: { name: "c2", namespace: "c1" },
+          spec: {},
+        });
         return next();
       });
       return Promise.resolve();
@@ -302,7 +336,9 @@ const rows: readonly Row[] = [
         metadata: { name: "lattice-move", namespace: "c1" },
         spec: { holderIdentity: "laptop-1", leaseDurationSeconds: 600, acquireTime: "2026-01-01T00:00:00.000000Z", leaseTransitions: 1 },
       }),
-    options: () => ({ onWait: () => void change("source", leases, "lattice-move", { spec: { renewTime: "2026-01-01T00:01:00.000000Z" } }) }),
+    options: () => ({
+      onWait: () => void change("source", leases, "lattice-move", { spec: { renewTime: "2026-01-01T00:01:00.000000Z" } }),
+    }),
     want: "namespace c1 is being moved by laptop-1 since 2026-01-01T00:00:00.000000Z; wait until that move has ended",
     kind: "held",
   },
@@ -317,7 +353,9 @@ const rows: readonly Row[] = [
   },
 ];
 
-const INITIALIZED = [{ type: "ControlPlaneInitialized", status: "True", reason: "Test", message: "", lastTransitionTime: "2026-01-01T00:00:00Z" }];
+const INITIALIZED = [
+  { type: "ControlPlaneInitialized", status: "True", reason: "Test", message: "", lastTransitionTime: "2026-01-01T00:00:00Z" },
+];
 let bare: MoveOptions["source"];
 
 describe("refused, with the reason, and nothing is changed", () => {

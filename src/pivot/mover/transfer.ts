@@ -171,7 +171,9 @@ type Planned = { readonly batches: readonly Batch[]; readonly moved: readonly Mo
 /** Copies of objects that the source has no more, and batches that are no more needed. The number of copies that were deleted. */
 async function dropStale(context: MoveContext, recorded: readonly StoredBatch[], { batches, moved }: Planned): Moved<number> {
   const uids = new Set(moved.map(({ uid }) => uid));
-  const stale = recorded.flatMap(({ entries }) => entries.filter(({ uid, kept, left }) => !uids.has(uid) && kept === undefined && left === undefined));
+  const stale = recorded.flatMap(({ entries }) =>
+    entries.filter(({ uid, kept, left }) => !uids.has(uid) && kept === undefined && left === undefined),
+  );
   const copies = await copiesAt(context.target, stale);
   if (!copies.ok) return copies;
   const removed = await removeObjects(context.target, copies.value);

@@ -47,7 +47,8 @@ export function nextExportStep(view: ExportView): ExportDecision {
   }
   if (journal.phase === "committed") return afterReceipt(view);
   if (view.receipt) {
-    if (journal.phase === "intent") return refused("the export is not complete, so nothing can have been imported; run it to its end first");
+    if (journal.phase === "intent")
+      return refused("the export is not complete, so nothing can have been imported; run it to its end first");
     return view.sourcePaused ? { step: "accept-receipt" } : { step: "pause" };
   }
   const ours = typeof folder === "object" && folder.id === journal.id ? folder.state : undefined;

@@ -91,13 +91,20 @@ export class ModelNetwork {
 
   client(side: Side, process: ModelProcess): KubeClient {
     const server = this.#servers[side];
-    const send = <T>(text: string, isWrite: boolean, options: CallOptions | undefined, execute: () => Result<T, KubeError>): ClientResult<T> =>
-      this.#send({ side, text, isWrite, process, execute }, options) as ClientResult<T>;
+    const send = <T>(
+      text: string,
+      isWrite: boolean,
+      options: CallOptions | undefined,
+      execute: () => Result<T, KubeError>,
+    ): ClientResult<T> => this.#send({ side, text, isWrite, process, execute }, options) as ClientResult<T>;
     const managed = (options: { readonly fieldManager?: string } | undefined) => options?.fieldManager ?? "test";
     const absent = () => Promise.resolve(err({ kind: "bad-request" as const, message: "not in the model" }));
     const client = {
       get: (resource, name, options) => send(`get ${resource.plural}/${name.name}`, false, options, () => server.get(resource, name)),
-      list: (resource, query, options) => send(`list ${resource.plural} in ${query?.namespace} ${query?.labelSelector ?? ""}`.trim(), false, options, () => server.list(resource, query)),
+      list: (resource, query, options) =>
+        send(`list ${resource.plural} in ${query?.namespace} ${query?.labelSelector ?? ""}`.trim(), false, options, () =>
+          server.list(resource, query),
+        ),
       create: (resource, object, options) =>
         send(`create ${resource.plural}/${object.metadata.name}`, true, options, () => server.create(resource, object, managed(options))),
       update: (resource, object, options) =>
@@ -120,7 +127,10 @@ export class ModelNetwork {
     return client as unknown as KubeClient;
   }
 
-  #send(what: Omit<Request, "settle" | "gone">, { signal, timeoutMs = DEFAULT_LIMIT_MS, mayLeave }: CallOptions = {}): Promise<Result<unknown, KubeError>> {
+  #send(
+    what: Omit<Request, "settle" | "gone">,
+    { signal, timeoutMs = DEFAULT_LIMIT_MS, mayLeave }: CallOptions = {},
+  ): Promise<Result<unknown, KubeError>> {
     const { process } = what;
     if (process.dead) return new Promise(() => {});
     if (signal?.aborted === true || mayLeave?.() === false)

@@ -1,5 +1,15 @@
 /** The cluster that the model moves: small, with every kind of object that a move treats differently. */
-import { apiVersionOf, capiClusters, capiMachines, capiProviders, customResourceDefinitions, namespaces, secrets, type KubeObject, type Resource } from "#kube";
+import {
+  apiVersionOf,
+  capiClusters,
+  capiMachines,
+  capiProviders,
+  customResourceDefinitions,
+  namespaces,
+  secrets,
+  type KubeObject,
+  type Resource,
+} from "#kube";
 import type { ModelServer } from "./model-server.ts";
 
 export const NAMESPACE = "c1";
@@ -29,7 +39,12 @@ function definition({ group, version, kind, plural }: Resource): KubeObject {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
     metadata: { name: `${plural}.${group}`, labels: { "clusterctl.cluster.x-k8s.io": "" } },
-    spec: { group, scope: "Namespaced", names: { kind, plural }, versions: [{ name: version, served: true, storage: true, subresources: { status: {} } }] },
+    spec: {
+      group,
+      scope: "Namespaced",
+      names: { kind, plural },
+      versions: [{ name: version, served: true, storage: true, subresources: { status: {} } }],
+    },
   } as KubeObject;
 }
 
@@ -38,7 +53,12 @@ export function install(server: ModelServer): void {
   for (const name of ["kube-system", "capd"]) server.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
   for (const resource of [capiClusters, capiMachines]) server.create(customResourceDefinitions, definition(resource));
   const provider = { providerName: "docker", type: "InfrastructureProvider", version: "v1.14.0" };
-  server.create(capiProviders, { apiVersion: apiVersionOf(capiProviders), kind: "Provider", metadata: { name: "docker", namespace: "capd" }, ...provider } as KubeObject);
+  server.create(capiProviders, {
+    apiVersion: apiVersionOf(capiProviders),
+    kind: "Provider",
+    metadata: { name: "docker", namespace: "capd" },
+    ...provider,
+  } as KubeObject);
 }
 
 /** The objects of a provisioned cluster. */
@@ -47,7 +67,13 @@ export function provision(server: ModelServer): void {
   const make = (what: string, owner: string | undefined, status?: object): void => {
     const { resource, name } = placeOf(what);
     const owned = owner === undefined ? undefined : find(server, owner);
-    const reference = owned && { apiVersion: owned.apiVersion, kind: owned.kind, name: owned.metadata.name, uid: owned.metadata.uid ?? "", controller: true };
+    const reference = owned && {
+      apiVersion: owned.apiVersion,
+      kind: owned.kind,
+      name: owned.metadata.name,
+      uid: owned.metadata.uid ?? "",
+      controller: true,
+    };
     const isCustom = resource !== secrets;
     const metadata = {
       ...key(name),

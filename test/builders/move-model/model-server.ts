@@ -90,7 +90,8 @@ export class ModelServer {
     if (found === undefined) return ok(false);
     if (isStale(found, preconditions)) return failed("conflict", "the precondition does not hold");
     if ((found.metadata.finalizers ?? []).length === 0) this.#of(resource).delete(keyOf(key));
-    else this.#store(resource, { ...found, metadata: { ...found.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } } as unknown as Stored);
+    else
+      this.#store(resource, { ...found, metadata: { ...found.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } } as unknown as Stored);
     return ok(true);
   }
 

@@ -49,7 +49,13 @@ const caught = (by: number, write: string) => line(0, `trap late ${by} 1 ${write
 
 /** Stories with few free numbers: a process is killed at a write, which is executed while later processes run. */
 const PATTERNS = {
-  "late after an abort": (below) => [line(0, "move a b"), trap(below), line(IDLE, "abort a b"), line(IDLE, "move a b"), line(IDLE, "move b a")],
+  "late after an abort": (below) => [
+    line(0, "move a b"),
+    trap(below),
+    line(IDLE, "abort a b"),
+    line(IDLE, "move a b"),
+    line(IDLE, "move b a"),
+  ],
   "late of an abort": (below) => [
     line(0, "move a b"),
     line(30 + below(60), "kill lost 1"),

@@ -153,7 +153,8 @@ export class ModelWorld {
       if (object === undefined) return `the owner, ${this.owner}, has no ${name}, after ${after}`;
       if (object.metadata.annotations?.[COPY_MARK] !== undefined) return `${name} of the owner is an unfinished copy, after ${after}`;
       if (object.metadata.deletionTimestamp !== undefined) return `${name} of the owner is being deleted, after ${after}`;
-      if (object.kind === "Machine" && fieldAt(object, "status", "nodeRef") === undefined) return `${name} has lost its status, after ${after}`;
+      if (object.kind === "Machine" && fieldAt(object, "status", "nodeRef") === undefined)
+        return `${name} has lost its status, after ${after}`;
       if (editOf(object) < (this.#mustHave.get(name) ?? 0)) return `an edit of ${name} is lost, after ${after}`;
     }
     for (const [uid, { name, side }] of this.#planted) {
@@ -207,7 +208,9 @@ export class ModelWorld {
       ...NAMES.filter((name) => find(rest, name) !== undefined).map((name) => `${name} is left at ${other(this.owner)}`),
       ...NAMES.flatMap((name) => {
         const owners = find(owner, name)?.metadata.ownerReferences ?? [];
-        return owners.filter(({ uid }) => !uids.has(uid)).map((reference) => `${name} has lost its owner ${reference.kind} ${reference.name}`);
+        return owners
+          .filter(({ uid }) => !uids.has(uid))
+          .map((reference) => `${name} has lost its owner ${reference.kind} ${reference.name}`);
       }),
       ...traces,
       ...(cluster !== undefined && this.wantsPaused !== undefined && isPaused(cluster) !== this.wantsPaused

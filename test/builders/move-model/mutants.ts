@@ -84,7 +84,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: "a late request may delete the journal of a later move",
     pattern: "late end of a journal",
     file: "mover/journal.ts",
-    find: 'return source.remove(secrets, { namespace, name: HEAD_NAME }, uid === undefined ? {} : { uid });',
+    find: "return source.remove(secrets, { namespace, name: HEAD_NAME }, uid === undefined ? {} : { uid });",
     replace: "void uid;\n  return source.remove(secrets, { namespace, name: HEAD_NAME }, {});",
   },
   {
@@ -143,7 +143,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: "a copy is complete before the journal has its uid",
     file: "mover/place-copy.ts",
     find: "return carried.ok ? ok({ uid, changed: true, incomplete: true }) : carried;",
-    replace: "if (!carried.ok) return carried;\n  const completed = await completeCopy(target, node, uid);\n  return completed.ok ? ok({ uid, changed: true, incomplete: false }) : completed;",
+    replace:
+      "if (!carried.ok) return carried;\n  const completed = await completeCopy(target, node, uid);\n  return completed.ok ? ok({ uid, changed: true, incomplete: false }) : completed;",
   },
   {
     name: "an abort leaves the copies",
@@ -180,7 +181,10 @@ export async function loadMutant(root: string, { name, file, find, replace }: Mu
   const path = join(folder, file);
   const text = await readFile(path, "utf8");
   if (text.split(find).length !== 2) throw new Error(`${file} does not have this text exactly once: ${find}`);
-  await writeFile(path, text.replace(find, () => replace));
+  await writeFile(
+    path,
+    text.replace(find, () => replace),
+  );
   const mover = (await import(/* @vite-ignore */ join(folder, "mover/move-namespace.ts"))) as Mover;
   await rm(folder, { recursive: true, force: true });
   return mover;

@@ -7,8 +7,12 @@ import { ModelWorld, NAMESPACE, other } from "./model-world.ts";
 
 /** The mover under test: the real one, or a changed copy of it. */
 export type Mover = { readonly moveNamespace: typeof moveNamespace; readonly abortNamespaceMove: typeof abortNamespaceMove };
-export type Verdict = { readonly wrong: string | undefined; readonly requests: number; readonly commits: number; readonly log: readonly string[] };
-
+export type Verdict = {
+  readonly wrong: string | undefined;
+  readonly requests: number;
+  readonly commits: number;
+  readonly log: readonly string[];
+};
 
 const LEASE_MS = 1_000;
 const WAIT_MS = 2_000;
@@ -63,7 +67,13 @@ class Player {
     if (verb === "move" || verb === "abort") return void (this.#alive.length < MOST_PROCESSES && this.#start(verb, first as Side));
     if (verb === "kill") return newest && network.kill(newest, first as Fate, Number(second));
     if (verb === "trap")
-      return void (network.trap = newest && { process: newest, fate: first as Fate, by: Number(second), left: Number(third), text: rest.join(" ") });
+      return void (network.trap = newest && {
+        process: newest,
+        fate: first as Fate,
+        by: Number(second),
+        left: Number(third),
+        text: rest.join(" "),
+      });
     if (verb === "stop") return newest?.stop.abort();
     if (verb === "drop" || verb === "lose") return void network.faults.push({ kind: verb });
     if (verb === "repeat" || verb === "slow") return void network.faults.push({ kind: verb, by: Number(first) });
@@ -141,7 +151,12 @@ class Player {
 }
 
 export type Failure = { readonly seed: number; readonly steps: readonly ModelStep[]; readonly wrong: string; readonly text: string };
-export type Exploration = { readonly requests: number; readonly commits: number; readonly lists: number; readonly failure: Failure | undefined };
+export type Exploration = {
+  readonly requests: number;
+  readonly commits: number;
+  readonly lists: number;
+  readonly failure: Failure | undefined;
+};
 
 export type ExploreOptions = { readonly seed: number; readonly requests: number; readonly pattern?: PatternName | undefined };
 

@@ -24,8 +24,9 @@ import { eventually, realPlane, type RealPlane } from "../harness/index.ts";
 
 const BUILD_LIMIT_MS = 3_600_000;
 const READY_MS = 400_000;
-const INMEMORY_NAMESPACE = publishedExampleObjects().find(({ object }) => object.kind === "DevCluster" && JSON.stringify(object).includes("inMemory"))?.object
-  .metadata.namespace ?? "none";
+const INMEMORY_NAMESPACE =
+  publishedExampleObjects().find(({ object }) => object.kind === "DevCluster" && JSON.stringify(object).includes("inMemory"))?.object
+    .metadata.namespace ?? "none";
 const say = (line: string) => console.log(`move-clusterctl: ${line}`);
 
 describe("lattice move and clusterctl move", () => {
@@ -35,7 +36,11 @@ describe("lattice move and clusterctl move", () => {
   let skipped: string | undefined;
   const folder = mkdtempSync(join(tmpdir(), "lattice-move-clusterctl-"));
   const compiled = publishedExampleObjects()
-    .map(({ object, once }) => (once === undefined ? object : ({ ...object, spec: { ...(fieldAt(object, "spec") as object), ...(once["spec"] as object) } } as KubeObject)))
+    .map(({ object, once }) =>
+      once === undefined
+        ? object
+        : ({ ...object, spec: { ...(fieldAt(object, "spec") as object), ...(once["spec"] as object) } } as KubeObject),
+    )
     .filter(({ metadata }) => metadata.namespace === INMEMORY_NAMESPACE);
 
   const planes = () => (source === undefined || target === undefined ? expect.fail("no planes") : ([source, target] as const));
@@ -69,16 +74,21 @@ describe("lattice move and clusterctl move", () => {
       await plane.kubectlOk(["apply", "--server-side", "-f", "-"], { stdin: devClusterYaml("c1") });
       await plane.kubectlOk(["apply", "--server-side", "-f", "-"], { stdin: formatYamlDocuments(compiled) });
       for (const namespace of ["c1", INMEMORY_NAMESPACE]) {
-        await eventually(`the machines of ${namespace} have nodes`, () => hasNodes(plane, namespace), { withinMs: READY_MS, everyMs: 2_000 });
+        await eventually(`the machines of ${namespace} have nodes`, () => hasNodes(plane, namespace), {
+          withinMs: READY_MS,
+          everyMs: 2_000,
+        });
       }
     } finally {
       await managers.close();
     }
-    for (const kind of ["validatingwebhookconfigurations", "mutatingwebhookconfigurations"]) await plane.kubectlOk(["delete", kind, "--all"]);
+    for (const kind of ["validatingwebhookconfigurations", "mutatingwebhookconfigurations"])
+      await plane.kubectlOk(["delete", kind, "--all"]);
   }
 
   async function hasNodes(plane: RealPlane, namespace: string): Promise<true | undefined> {
-    const read = (what: string, path: string) => plane.kubectlOk(["get", what, "-n", namespace, "-o", `jsonpath={${path}}`], { limitMs: 60_000 });
+    const read = (what: string, path: string) =>
+      plane.kubectlOk(["get", what, "-n", namespace, "-o", `jsonpath={${path}}`], { limitMs: 60_000 });
     const initialized = await read("clusters", '.items[*].status.conditions[?(@.type=="ControlPlaneInitialized")].status');
     const wanted = (await read("machinedeployments", ".items[*].spec.replicas")).split(" ").reduce((sum, count) => sum + Number(count), 0);
     const planeReplicas = Number(await read("kubeadmcontrolplanes", ".items[0].spec.replicas"));
@@ -112,7 +122,8 @@ describe("lattice move and clusterctl move", () => {
       const hidden = ["status", "managedFields"];
       expect(comparable(object, hidden), name).toEqual(comparable(byClusterctl.get(name), hidden));
     }
-    const withStatus = (contents: ReadonlyMap<string, Json>) => [...contents].filter(([, object]) => JSON.stringify(object).includes('"status":{'));
+    const withStatus = (contents: ReadonlyMap<string, Json>) =>
+      [...contents].filter(([, object]) => JSON.stringify(object).includes('"status":{'));
     expect([withStatus(byClusterctl).length, withStatus(byLattice).length > 10]).toEqual([0, true]);
   });
 
@@ -128,7 +139,8 @@ describe("lattice move and clusterctl move", () => {
     const ran = await clusterctl("move", ...places(), "-n", INMEMORY_NAMESPACE);
     expect(ran.code, ran.stderr).toBe(0);
     const after = moved(await contentsOf(to, INMEMORY_NAMESPACE));
-    for (const object of compiled) expect([...after.keys()], object.kind).toContain(`${object.kind} ${INMEMORY_NAMESPACE}/${object.metadata.name}`);
+    for (const object of compiled)
+      expect([...after.keys()], object.kind).toContain(`${object.kind} ${INMEMORY_NAMESPACE}/${object.metadata.name}`);
     expect([...after.keys()]).toEqual([...before.keys()]);
   });
 

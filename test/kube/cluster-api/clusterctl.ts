@@ -3,7 +3,11 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runProgram, type Ran } from "../harness/run-program.ts";
 
-export type ClusterctlOptions = { readonly binaries: string; /** For its configuration. */ readonly folder: string; readonly limitMs?: number };
+export type ClusterctlOptions = {
+  readonly binaries: string;
+  /** For its configuration. */ readonly folder: string;
+  readonly limitMs?: number;
+};
 
 export function runClusterctl(args: readonly string[], { binaries, folder, limitMs = 600_000 }: ClusterctlOptions): Promise<Ran> {
   const home = join(folder, "clusterctl");

@@ -17,15 +17,26 @@ export async function cloneInto(client: KubeClient, contents: Contents): Promise
     const before = waiting.size;
     for (const [what, content] of waiting) {
       const { metadata, status, ...body } = content as unknown as KubeObject & { readonly status?: Json };
-      const { managedFields: _managers, generateName: _generated, ownerReferences = [], ...meta } = metadata as KubeObject["metadata"] & { generateName?: string };
+      const {
+        managedFields: _managers,
+        generateName: _generated,
+        ownerReferences = [],
+        ...meta
+      } = metadata as KubeObject["metadata"] & { generateName?: string };
       const owners = ownerReferences.map((owner) => ({ ...owner, uid: uids.get(textOf(owner)) ?? "" }));
       if (owners.some(({ uid }) => uid === "")) continue;
       const resource = resourceOf(what);
       const group = resource.group === "" ? resource.version : `${resource.group}/${resource.version}`;
-      const object = { ...body, apiVersion: group, kind: resource.kind, metadata: { ...meta, ...(owners.length === 0 ? {} : { ownerReferences: owners }) } };
+      const object = {
+        ...body,
+        apiVersion: group,
+        kind: resource.kind,
+        metadata: { ...meta, ...(owners.length === 0 ? {} : { ownerReferences: owners }) },
+      };
       const created = expectOk(await client.create(resource, object as KubeObject));
       const key = { namespace: meta.namespace, name: meta.name };
-      if (status !== undefined) expectOk(await client.patch(resource, key, { type: "merge", patch: { status } }, { subresource: "status" }));
+      if (status !== undefined)
+        expectOk(await client.patch(resource, key, { type: "merge", patch: { status } }, { subresource: "status" }));
       uids.set(textOf({ kind: resource.kind, name: meta.name }), created.metadata.uid ?? "");
       waiting.delete(what);
     }
@@ -55,5 +66,7 @@ export function comparable(content: Json | undefined, hidden: readonly string[])
 
 export const managersOf = (content: Json | undefined): readonly string[] => {
   const entries = fieldAt(content, "metadata", "managedFields");
-  return (Array.isArray(entries) ? entries : []).map((entry) => `${String(fieldAt(entry, "manager"))} ${String(fieldAt(entry, "subresource") ?? "")}`).toSorted();
+  return (Array.isArray(entries) ? entries : [])
+    .map((entry) => `${String(fieldAt(entry, "manager"))} ${String(fieldAt(entry, "subresource") ?? "")}`)
+    .toSorted();
 };

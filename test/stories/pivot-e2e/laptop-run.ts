@@ -69,8 +69,7 @@ export class RunCluster {
 
   /** Names of machines of the control plane, or of workers, that run in this version. */
   async running(controlPlane: boolean, version?: string): Promise<readonly string[]> {
-    const isOfPlane = ({ metadata }: KubeObject) =>
-      Object.hasOwn(metadata.labels ?? {}, "cluster.x-k8s.io/control-plane") === controlPlane;
+    const isOfPlane = ({ metadata }: KubeObject) => Object.hasOwn(metadata.labels ?? {}, "cluster.x-k8s.io/control-plane") === controlPlane;
     const isRunning = (machine: KubeObject) =>
       fieldAt(machine, "status", "phase") === "Running" &&
       machine.metadata.deletionTimestamp === undefined &&
@@ -90,7 +89,9 @@ export class RunCluster {
     expectOk(await this.client.delete(capiMachines, { namespace: `capi-${this.name}`, name: victim }));
     await this.until(`another machine replaces ${victim}`, async () => {
       const now = await this.running(controlPlane, version);
-      return now.length === before.length && !now.includes(victim) && (await this.machines()).every(({ metadata }) => metadata.name !== victim);
+      return (
+        now.length === before.length && !now.includes(victim) && (await this.machines()).every(({ metadata }) => metadata.name !== victim)
+      );
     });
   }
 }

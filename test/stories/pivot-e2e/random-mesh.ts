@@ -51,5 +51,9 @@ export async function applyMesh(client: KubeClient, { services }: RandomMesh): P
 
 export async function isMeshReady(client: KubeClient): Promise<boolean> {
   const listed = await client.list(latticeServices, { namespace: NAMESPACE });
-  return listed.ok && listed.value.items.length === SERVICES && listed.value.items.every(({ status }) => isConditionTrue(status?.conditions, "Ready"));
+  return (
+    listed.ok &&
+    listed.value.items.length === SERVICES &&
+    listed.value.items.every(({ status }) => isConditionTrue(status?.conditions, "Ready"))
+  );
 }

@@ -102,7 +102,10 @@ async function meshOf(cluster: RunCluster): Promise<void> {
   const open = await runLattice("why", "storefront", "cart", "--kubeconfig", cluster.kubeconfig);
   check(`the shop's other agreements are open: ${open.output}`, open.code === 0);
   const mesh = randomMesh(SEED);
-  check("some pairs are open", mesh.assertions.some(({ expect }) => expect === "open"));
+  check(
+    "some pairs are open",
+    mesh.assertions.some(({ expect }) => expect === "open"),
+  );
   await applyMesh(cluster.client, mesh);
   await cluster.until("the mesh is ready", () => isMeshReady(cluster.client));
   const file = join(folder.path, "assertions.yaml");

@@ -181,7 +181,10 @@ test("an abort whose outcome is in doubt is refused with the reason of the speci
   const runner = world.runner(HASTY);
   runner.abort(await world.cluster());
   const { problem } = await untilView(runner, (view) => view.direction === "abort" && (isWaiting(view) || isDone(view)));
-  if (problem !== undefined) expect(problem.message).toMatch(/the target does not answer, so (whether it owns the clusters is in doubt|its copies cannot be deleted)/);
+  if (problem !== undefined)
+    expect(problem.message).toMatch(
+      /the target does not answer, so (whether it owns the clusters is in doubt|its copies cannot be deleted)/,
+    );
   world.setConnected(true);
   runner.abort(await world.cluster());
   await untilView(runner, (view) => view.direction === "abort" && isDone(view));
