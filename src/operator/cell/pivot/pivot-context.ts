@@ -50,7 +50,6 @@ export function moveOptions(context: PivotContext, direction: "to-child" | "to-p
     onlyCluster: name,
     onWait: (holder) => report({ step: "wait", note: `the lease of ${holder} has to run out` }),
     report,
-    onlyCluster: name,
     leftToTarget: (object) => isKubeconfig(object, name),
   };
 }
