@@ -81,8 +81,8 @@ export class FleetProcess {
   }
 
   /** Fails with the output of `lattice up` when the condition does not become true, or when the process ends before. */
-  async until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
-    const deadline = performance.now() + PATIENCE_MS;
+  async until(what: string, condition: () => boolean | Promise<boolean>, patienceMs = PATIENCE_MS): Promise<void> {
+    const deadline = performance.now() + patienceMs;
     while (!(await condition())) {
       if (!this.alive) throw new Error(`lattice up ended before ${what}:\n${this.#output}`);
       if (performance.now() > deadline) throw new Error(`${what}: not seen\n${this.#output}\n${JSON.stringify(this.clusters())}`);
