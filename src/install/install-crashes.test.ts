@@ -93,5 +93,4 @@ test.each(MATRICES)("$name: killed at any write, the same command finishes", { t
     const { wrong } = await runKilled(matrix, kill);
     expect(wrong, `replay with LATTICE_CRASH_POINT="${describe(kill)}"`).toEqual([]);
   }
-  console.log(`${name}: ${points.length} points, ${chosen.length} visited, seed ${SEED}`);
 });

@@ -7,16 +7,22 @@ import { capiNamespace } from "#cluster-compiler";
 import { IDENTITY_CONFIG_MAP, PARENT_CONFIG_SECRET } from "#controllers";
 import { latticeClusterKind, latticeClusters } from "#crds";
 import type { EmbeddedCluster } from "#embedded-cluster";
-import { capiClusters, isBeingDeleted, namespaces, secrets, type KubeObject, type Resource } from "#kube";
+import { capiClusters, isBeingDeleted, namespaces, secrets, type KubeObject } from "#kube";
 import type { KubeClient } from "#kube-client";
 import { OPERATOR_NAMESPACE } from "#operator";
 import { moveNamespace } from "#pivot";
 import { JumpClock } from "../../test/builders/jump-clock.ts";
-import { contentsOf, makeProvisioned, MOVED_KINDS, observeInvariants, startManagementCluster } from "../../test/builders/move-world.ts";
+import {
+  comparable,
+  contentsOf,
+  makeProvisioned,
+  MOVED_KINDS,
+  observeInvariants,
+  startManagementCluster,
+} from "../../test/builders/move-world.ts";
 import { ownershipRecord } from "../../test/builders/reparent-world.ts";
 import { rawCluster } from "../../test/builders/valid-resources.ts";
 import type { MortalProcess } from "../../test/builders/mortal-process.ts";
-import { comparable } from "../pivot/mover/move-crashes.test-support.ts";
 import type { BootstrapHost, ManagementAccess } from "./ports.ts";
 
 export const NAME = "mgmt";
@@ -163,7 +169,7 @@ export class InstallWorld {
   async #deprovision(bootstrap: EmbeddedCluster): Promise<void> {
     this.wrong.push(...this.#observer.wrong.splice(0));
     this.#isDeleted = true;
-    for (const resource of MOVED_KINDS as readonly Resource[]) {
+    for (const resource of MOVED_KINDS) {
       const { items } = expectOk(await bootstrap.client.list<KubeObject>(resource, { namespace: NAMESPACE }));
       for (const { metadata } of items) {
         if (metadata.name.startsWith("lattice-move")) continue;

@@ -268,3 +268,15 @@ export function observeInvariants(
   }
   return { wrong };
 }
+
+/** As text, without what a move changes: no controller runs here, so none observes the generations that pausing makes. */
+export function comparable(object: unknown): string {
+  return JSON.stringify(sorted(object));
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== "object" || value === null) return value;
+  const fields = Object.entries(value).filter(([name]) => name !== "observedGeneration");
+  return Object.fromEntries(fields.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, inner]) => [name, sorted(inner)]));
+}

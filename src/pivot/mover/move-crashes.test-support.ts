@@ -9,7 +9,14 @@ import { openSide } from "./api-side.ts";
 import type { MoveContext } from "./context.ts";
 import { runMove } from "./move.ts";
 import { MortalProcess, type Kill } from "../../../test/builders/mortal-process.ts";
-import { contentsOf, danglingOwners, isUnpaused, observeInvariants, type MoveWorld } from "../../../test/builders/move-world.ts";
+import {
+  comparable,
+  contentsOf,
+  danglingOwners,
+  isUnpaused,
+  observeInvariants,
+  type MoveWorld,
+} from "../../../test/builders/move-world.ts";
 
 export function contextFor(
   source: EmbeddedCluster,
@@ -71,16 +78,4 @@ function leftPaused(cluster: EmbeddedCluster): readonly string[] {
   return cluster.peek(capiClusters, { namespace: "c1", name: "c1" }) !== undefined && !isUnpaused(cluster, "c1")
     ? ["the target is paused"]
     : [];
-}
-
-/** As text, without what a move changes: no controller runs here, so none observes the generations that pausing makes. */
-export function comparable(object: unknown): string {
-  return JSON.stringify(sorted(object));
-}
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== "object" || value === null) return value;
-  const fields = Object.entries(value).filter(([name]) => name !== "observedGeneration");
-  return Object.fromEntries(fields.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, inner]) => [name, sorted(inner)]));
 }

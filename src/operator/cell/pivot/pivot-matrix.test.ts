@@ -37,7 +37,6 @@ test("one owner and all objects, whatever dies or breaks at any point of a pivot
         expect(matrix.wrong, point === undefined ? "undisturbed" : `replay with LATTICE_CRASH_POINT="${describePoint(point)}"`).toEqual([]);
       }
     }
-    console.log(`pivot matrix: ${forth.length + back.length} points, ${visited} visited, ${reached} reached, seed ${SEED}`);
     // the number of writes and messages differs a little from run to run
     expect(reached / visited).toBeGreaterThan(0.9);
   } finally {
