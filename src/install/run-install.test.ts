@@ -210,7 +210,7 @@ test("an installation that is killed after every write is continued by the next 
   for (let run = 0; run < 20; run += 1) {
     const options = world.options();
     // a step with two writes is killed after each of them, and ended by a later run
-    world.budget = 1 + (run % 4);
+    world.budget = 1 + (run % 2);
     const ended = await runInstall({
       ...options,
       cluster,

@@ -56,9 +56,9 @@ export type MoveWorld = {
   readonly close: () => Promise<void>;
 };
 
-/** A cluster that Cluster API is installed in. */
-export async function startManagementCluster(seed: number): Promise<EmbeddedCluster> {
-  const cluster = await startEmbeddedCluster({ seed, logActions: false });
+/** A cluster that Cluster API is installed in. `logActions`: its requests are recorded. */
+export async function startManagementCluster(seed: number, logActions = false): Promise<EmbeddedCluster> {
+  const cluster = await startEmbeddedCluster({ seed, logActions });
   await cluster.add(...reducedCapiCrds("docker"), ...providerInventory("docker"));
   return cluster;
 }

@@ -10,9 +10,11 @@ import { latticeClusters, latticeServices } from "#crds";
 import { secretsByMetadata } from "#kube";
 import { runCli } from "../builders/cli-io.ts";
 import { FleetProcess, fleetFolder, processesOf } from "../builders/fleet/fleet-process.ts";
-import { isSettled, LAPTOP, LaptopClients, OwnerObserver } from "../builders/fleet/laptop-fleet.ts";
-import { killAtRandom } from "../builders/fleet/random-kills.ts";
+import { isSettled, LAPTOP, LaptopClients } from "../builders/fleet/laptop-fleet.ts";
+import { surviveKills } from "../builders/fleet/random-kills.ts";
 
+/** Several times what an idle machine needs: other tests run beside this one. The limits of time are in test/long. */
+const PATIENCE_MS = 280_000;
 const MAX_PSS = 1.8 * 1024 ** 3;
 
 function pssOf(pid: number): number {
@@ -48,7 +50,7 @@ describe("the laptop fleet", () => {
 
   test("comes up: four clusters, each of which owns itself, and no bootstrap cluster", { timeout: 300_000 }, async () => {
     fleet = new FleetProcess(folder.path, []);
-    await fleet.until("the fleet is up", () => fleet.output.includes("Ctrl-C stops it"));
+    await fleet.until("the fleet is up", () => fleet.output.includes("Ctrl-C stops it"), PATIENCE_MS);
     expect(await isSettled(folder.path, clients)).toBe(true);
     expect(readdirSync(join(folder.path, "clusters")).toSorted()).toEqual(LAPTOP);
     expect(fleet.output).toMatch(/mgmt +Pivoting +copying \d+ of \d+ objects/);
@@ -86,7 +88,7 @@ describe("the laptop fleet", () => {
     fleet.signalGroup("SIGINT");
     expect(await fleet.ended).toBe(0);
     fleet = new FleetProcess(folder.path, []);
-    await fleet.until("the fleet is up again", () => fleet.output.includes("Ctrl-C stops it"));
+    await fleet.until("the fleet is up again", () => fleet.output.includes("Ctrl-C stops it"), PATIENCE_MS);
     expect(fleet.output).toContain("The clusters start as they were left:");
     expect(await isSettled(folder.path, clients)).toBe(true);
     expect(await identity()).toEqual(before);
@@ -106,7 +108,7 @@ describe("the laptop fleet", () => {
     fleet.signalGroup("SIGINT");
     await fleet.ended;
     fleet = new FleetProcess(folder.path, []);
-    await fleet.until("the rest is up again", () => fleet.output.includes("Ctrl-C stops it"));
+    await fleet.until("the rest is up again", () => fleet.output.includes("Ctrl-C stops it"), PATIENCE_MS);
     expect(await isSettled(folder.path, clients, ["mgmt", "east", "edge"])).toBe(true);
   });
 });
@@ -115,22 +117,8 @@ test(
   "processes that are killed at random from the first second on: it settles, and no cluster ever has two owners",
   { timeout: 400_000 },
   async () => {
-    const folder = fleetFolder();
-    const clients = new LaptopClients(folder.path);
-    const observer = new OwnerObserver(folder.path, clients);
-    const { fleet, log } = await killAtRandom({ folder: folder.path, seed: 7, forMs: 12_000, everyMs: 1_500 });
-    try {
-      const began = performance.now();
-      await fleet.until(`all own themselves after ${log.join("; ")}`, () => isSettled(folder.path, clients));
-      expect(performance.now() - began).toBeLessThan(120_000);
-      await observer.stop();
-      expect(observer.wrong).toEqual([]);
-      expect(observer.looks).toBeGreaterThan(10);
-    } finally {
-      await observer.stop();
-      await clients.close();
-      await fleet.end();
-      folder.remove();
-    }
+    const { wrong, log, looks } = await surviveKills({ seed: 7, forMs: 12_000, everyMs: 1_500, settledWithinMs: PATIENCE_MS });
+    expect(wrong, log.join("; ")).toEqual([]);
+    expect(looks).toBeGreaterThan(10);
   },
 );

@@ -147,4 +147,14 @@ describe("the plan of a child", () => {
       ],
     });
   });
+
+  test("deletes nothing while the cell starts: whether the child has registered is not known yet", () => {
+    const problem = { reason: "CellStarting" as const, message: "starting", terminal: false };
+    const plan = planOf({ problem, cell: undefined, access: undefined, agent: undefined }, deleted(childCluster()));
+    expect(plan).toEqual({
+      apply: [],
+      commands: [],
+      outcome: { kind: "waiting", reason: "CellStarting", afterMs: 2_000, message: "starting" },
+    });
+  });
 });

@@ -81,7 +81,7 @@ export class FleetProcess {
   }
 
   /** Fails with the output of `lattice up` when the condition does not become true, or when the process ends before. */
-  async until(what: string, condition: () => boolean | Promise<boolean>, patienceMs = PATIENCE_MS): Promise<void> {
+  async until(what: string, condition: () => boolean | Promise<boolean>, patienceMs: number = PATIENCE_MS): Promise<void> {
     const deadline = performance.now() + patienceMs;
     while (!(await condition())) {
       if (!this.alive) throw new Error(`lattice up ended before ${what}:\n${this.#output}`);

@@ -1,7 +1,8 @@
 /** SIGKILLs to random processes of a laptop fleet, the supervisor too, which is started again as a user would. */
 import { setTimeout as wait } from "node:timers/promises";
 import { seededRandom } from "#base";
-import { FleetProcess, listedClusters, processesOf } from "./fleet-process.ts";
+import { FleetProcess, fleetFolder, listedClusters } from "./fleet-process.ts";
+import { isSettled, LaptopClients, OwnerObserver } from "./laptop-fleet.ts";
 
 export type KillOptions = {
   readonly folder: string;
@@ -46,7 +47,28 @@ export async function killAtRandom({ folder, seed, forMs, everyMs, supervisorSha
   return { fleet, log };
 }
 
-/** Of all processes of a folder, in bytes: shared pages count in parts. */
-export function memoryOf(folder: string, readPss: (pid: number) => number): number {
-  return processesOf(folder).reduce((sum, pid) => sum + readPss(pid), 0);
+export type Survival = {
+  /** Clusters with two owners. */
+  readonly wrong: readonly string[];
+  readonly log: readonly string[];
+  readonly looks: number;
+};
+
+/** A new laptop fleet, killed at random while it starts. Fails when it does not settle in time. */
+export async function surviveKills(options: Omit<KillOptions, "folder"> & { readonly settledWithinMs: number }): Promise<Survival> {
+  const folder = fleetFolder();
+  const clients = new LaptopClients(folder.path);
+  const observer = new OwnerObserver(folder.path, clients);
+  const { fleet, log } = await killAtRandom({ ...options, folder: folder.path });
+  try {
+    const what = `all own themselves after ${log.join("; ")}`;
+    await fleet.until(what, () => isSettled(folder.path, clients), options.settledWithinMs);
+    await observer.stop();
+    return { wrong: observer.wrong, log, looks: observer.looks };
+  } finally {
+    await observer.stop();
+    await clients.close();
+    await fleet.end();
+    folder.remove();
+  }
 }
