@@ -82,10 +82,12 @@ async function installLocal(io: CommandIo, file: ManagementFile, flags: InstallF
   }
   const cluster = await withPorts(file.cluster);
   if (!cluster.ok) return reportFailure(io, cluster.error);
-  const installed = await inFleetFolder(io, opened.value, (fleet) => {
+  const installed = await inFleetFolder(io, opened.value, async (fleet) => {
     const clients = new FleetClients(io, fleet);
     const ends = { host: fleetHost(fleet, clients), management: fleetManagement(fleet, clients, name) };
-    return run(io, { ...file, cluster: cluster.value }, ends).finally(() => clients.close());
+    const ended = await run(io, { ...file, cluster: cluster.value }, ends);
+    await clients.close();
+    return ended;
   });
   if (!installed.ok) return failedCode(io, installed.error);
   const kubeconfig = shortPath(io.cwd, folder.kubeconfig);

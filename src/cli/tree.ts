@@ -13,7 +13,7 @@ import { OPERATOR_NAMESPACE } from "#operator";
 import { connect, type ClusterFlags } from "./cluster.ts";
 import { reportFailure, type CommandIo, type ExitCode } from "./io.ts";
 import { checkLocalKubeconfig } from "./local-kubeconfig.ts";
-import { treeOf, type ObservedCluster, type TreeNode } from "./tree/cluster-tree.ts";
+import { treeOf, type AskedCluster, type TreeNode } from "./tree/cluster-tree.ts";
 import { findLocalFleet, type LocalCluster, type LocalFleet } from "./tree/local-fleet.ts";
 import { summaryOf, treeJson, treeTable } from "./tree/tree-table.ts";
 
@@ -60,8 +60,8 @@ async function readTrees(io: CommandIo, flags: TreeFlags, depth: number | undefi
   return ok(treeOf([{ name, answers: true, clusters: seen.value.clusters }], { root: name, depth }));
 }
 
-async function observeFleet(io: CommandIo, { clusters }: LocalFleet): Promise<readonly ObservedCluster[]> {
-  const observed = new Map<string, ObservedCluster>();
+async function observeFleet(io: CommandIo, { clusters }: LocalFleet): Promise<readonly AskedCluster[]> {
+  const observed = new Map<string, AskedCluster>();
   const queue = [...clusters];
   const work = async () => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) observed.set(next.name, await observeLocal(io, next));
@@ -70,8 +70,8 @@ async function observeFleet(io: CommandIo, { clusters }: LocalFleet): Promise<re
   return clusters.flatMap(({ name }) => observed.get(name) ?? []);
 }
 
-async function observeLocal(io: CommandIo, { name, parent, kubeconfig, state }: LocalCluster): Promise<ObservedCluster> {
-  const silent = (why: string): ObservedCluster => ({ name, parent, answers: false, why });
+async function observeLocal(io: CommandIo, { name, parent, kubeconfig, state }: LocalCluster): Promise<AskedCluster> {
+  const silent = (why: string): AskedCluster => ({ name, parent, answers: false, why });
   if (state === "Stopped") return silent(`it is stopped; lattice start ${name} starts it`);
   const safe = await checkLocalKubeconfig(io, kubeconfig);
   if (!safe.ok) return silent(`${kubeconfig} is not used: ${safe.error}`);

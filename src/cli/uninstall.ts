@@ -56,7 +56,8 @@ async function uninstallLocal(io: CommandIo, name: string, flags: UninstallFlags
   const gone = await inFleetFolder(io, opened.value, async (fleet) => {
     const clients = new FleetClients(io, fleet);
     const ends = { host: fleetHost(fleet, clients), management: fleetManagement(fleet, clients, name) };
-    const ended = await run(io, name, { ...ends, orphanChildren: flags.orphanChildren === true }).finally(() => clients.close());
+    const ended = await run(io, name, { ...ends, orphanChildren: flags.orphanChildren === true });
+    await clients.close();
     // its children stay as they are, and the laptop fleet is not made again
     return ended.ok ? ok(void opened.value.setContent("installed")) : ended;
   });

@@ -4,7 +4,7 @@
  */
 import { resolve } from "node:path";
 import { createLogger, err, nodeProcesses, ok, PROGRAM_VERSION, type Result } from "#base";
-import { fleetFolder, openFleetFolder, runningUp, type FolderContent, type OpenFolder } from "#fleet";
+import { fleetFolder, openFleetFolder, runningUp, type FleetFolderContent, type OpenFolder } from "#fleet";
 import { reportFailure, type CommandIo, type ExitCode } from "./io.ts";
 import { shortPath } from "./short-path.ts";
 import { readOwnServices, type OwnFlags, type OwnServices } from "./up/own-services.ts";
@@ -48,7 +48,7 @@ export async function up(io: CommandIo, flags: UpFlags): Promise<ExitCode> {
 }
 
 /** Of a new folder. */
-function contentOf(flags: UpFlags): FolderContent {
+function contentOf(flags: UpFlags): FleetFolderContent {
   if (flags.empty === true) return "empty";
   return flagForOtherContent(flags) === undefined ? "laptop" : "services";
 }
@@ -59,7 +59,7 @@ function flagForOtherContent({ empty, clusters, cell, filename }: UpFlags): stri
   return Object.entries(given).find(([, isGiven]) => isGiven)?.[0];
 }
 
-function chosenContent(content: FolderContent, { empty }: UpFlags): FleetContent {
+function chosenContent(content: FleetFolderContent, { empty }: UpFlags): FleetContent {
   if (content === "laptop" || content === "installed") return content;
   return empty === true || content === "empty" ? "empty" : "shop";
 }

@@ -21,7 +21,7 @@ export type {
 } from "./fleet-types.ts";
 export { endFolder, type EndedFolder } from "./folder/end-folder.ts";
 export { clusterFolder, clusterFolderAt, fleetFolder } from "./folder/layout.ts";
-export type { FolderContent } from "./folder/marker.ts";
+export type { FleetFolderContent } from "./folder/marker.ts";
 export { openFleetFolder, type OpenFolder } from "./folder/open-folder.ts";
 export { runningUp, type UpRecord } from "./folder/up-record.ts";
 export type { SupervisorChannel } from "./messages/channel.ts";

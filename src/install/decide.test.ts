@@ -1,7 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { nextInstallStep, nextUninstallStep, type BootstrapView, type InstallView, type ManagementView, type Observed } from "./decide.ts";
+import {
+  nextInstallStep,
+  nextUninstallStep,
+  type BootstrapView,
+  type InstallView,
+  type ManagementView,
+  type ClusterObservation,
+} from "./decide.ts";
 
-const there = <T>(view: T): Observed<T> => ({ state: "there", view });
+const there = <T>(view: T): ClusterObservation<T> => ({ state: "there", view });
 const absent = { state: "absent" } as const;
 const silent = { state: "unknown", why: "connection refused" } as const;
 
@@ -21,8 +28,8 @@ const detached: ManagementView = { ...owner, hasParent: false };
 
 type Row = {
   readonly name: string;
-  readonly bootstrap: Observed<BootstrapView>;
-  readonly management: Observed<ManagementView>;
+  readonly bootstrap: ClusterObservation<BootstrapView>;
+  readonly management: ClusterObservation<ManagementView>;
   readonly want: object;
 };
 const view = ({ bootstrap, management }: Pick<Row, "bootstrap" | "management">): InstallView => ({ name: "mgmt", bootstrap, management });
@@ -240,12 +247,12 @@ const BOOLEANS = [true, false] as const;
 
 /** Every combination of what can be observed. */
 function* allViews(): Generator<InstallView> {
-  const managements: Observed<ManagementView>[] = [absent, silent];
+  const managements: ClusterObservation<ManagementView>[] = [absent, silent];
   for (const ownership of OWNERSHIPS)
     for (const hasCluster of BOOLEANS)
       for (const hasParent of BOOLEANS)
         for (const children of [[], ["east"]]) managements.push(there({ ownership, hasCluster, hasParent, children }));
-  const bootstraps: Observed<BootstrapView>[] = [absent, silent];
+  const bootstraps: ClusterObservation<BootstrapView>[] = [absent, silent];
   for (const ownership of OWNERSHIPS)
     for (const isPermanent of BOOLEANS)
       for (const isDeleting of BOOLEANS)

@@ -9,7 +9,7 @@
  */
 import type { NamespaceOwnership } from "#pivot";
 
-export type Observed<T> =
+export type ClusterObservation<T> =
   | { readonly state: "absent" }
   /** It exists, and does not answer. */
   | { readonly state: "unknown"; readonly why: string }
@@ -50,14 +50,14 @@ export type ManagementView = {
 
 export type InstallView = {
   readonly name: string;
-  readonly bootstrap: Observed<BootstrapView>;
-  readonly management: Observed<ManagementView>;
+  readonly bootstrap: ClusterObservation<BootstrapView>;
+  readonly management: ClusterObservation<ManagementView>;
 };
 
 export type InstallStep = "create-bootstrap" | "make-cell" | "apply-cluster" | "detach" | "release-bootstrap" | "remove-bootstrap" | "done";
 export type UninstallStep = "create-bootstrap" | "move-back" | "delete-cluster" | "release-bootstrap" | "remove-bootstrap" | "done";
 
-export type Decision<Step> =
+export type InstallDecision<Step> =
   | { readonly step: Step }
   /** Something else is at work: observe again. */
   | { readonly wait: string }
@@ -67,7 +67,7 @@ export type Decision<Step> =
 const wait = (text: string) => ({ wait: text });
 const refused = (text: string) => ({ refused: text });
 
-export function nextInstallStep({ name, bootstrap, management }: InstallView): Decision<InstallStep> {
+export function nextInstallStep({ name, bootstrap, management }: InstallView): InstallDecision<InstallStep> {
   if (bootstrap.state === "unknown") return wait(`the bootstrap cluster does not answer: ${bootstrap.why}`);
   if (bootstrap.state === "absent") return withoutBootstrap(name, management);
   const { view } = bootstrap;
@@ -82,7 +82,7 @@ function ownsItself({ ownership, hasCluster }: ManagementView): boolean {
   return ownership === "owner" && hasCluster;
 }
 
-function withoutBootstrap(name: string, management: Observed<ManagementView>): Decision<InstallStep> {
+function withoutBootstrap(name: string, management: ClusterObservation<ManagementView>): InstallDecision<InstallStep> {
   switch (management.state) {
     case "absent":
       return { step: "create-bootstrap" };
@@ -103,7 +103,10 @@ function nameTaken(name: string): string {
 }
 
 /** `moving` at the bootstrap cluster: its journal is still there, so the move has not ended. */
-function afterPivot({ ownership, objects, isPermanent, cluster }: BootstrapView, { hasParent }: ManagementView): Decision<InstallStep> {
+function afterPivot(
+  { ownership, objects, isPermanent, cluster }: BootstrapView,
+  { hasParent }: ManagementView,
+): InstallDecision<InstallStep> {
   if (ownership !== "never-moved") return wait("the bootstrap cluster finishes the move");
   const [first] = objects;
   if (first !== undefined)
@@ -117,8 +120,8 @@ function afterPivot({ ownership, objects, isPermanent, cluster }: BootstrapView,
 function whileProvisioning(
   name: string,
   { phase, message, isBeingDeleted }: RequestedCluster,
-  management: Observed<ManagementView>,
-): Decision<InstallStep> {
+  management: ClusterObservation<ManagementView>,
+): InstallDecision<InstallStep> {
   if (isBeingDeleted)
     return refused(
       `LatticeCluster ${name} is being deleted in the bootstrap cluster; wait until it is gone, then run the same command again`,
@@ -133,7 +136,7 @@ export type UninstallOptions = {
   readonly orphanChildren: boolean;
 };
 
-export function nextUninstallStep({ name, bootstrap, management }: InstallView, options: UninstallOptions): Decision<UninstallStep> {
+export function nextUninstallStep({ name, bootstrap, management }: InstallView, options: UninstallOptions): InstallDecision<UninstallStep> {
   if (bootstrap.state === "unknown") return wait(`the bootstrap cluster does not answer: ${bootstrap.why}`);
   if (bootstrap.state === "there" && bootstrap.view.ownership === "owner") return deletionStep(bootstrap.view);
   if (management.state === "unknown") return wait(`cluster ${name} does not answer: ${management.why}`);
@@ -155,12 +158,12 @@ function uninstallProblem(name: string, { ownership, children, hasParent }: Mana
   return `${name} does not own itself; ${hasParent ? "delete its LatticeCluster on its parent" : "there is nothing that lattice uninstall could move"}`;
 }
 
-function deletionStep({ objects, isDeleting, isPermanent }: BootstrapView): Decision<UninstallStep> {
+function deletionStep({ objects, isDeleting, isPermanent }: BootstrapView): InstallDecision<UninstallStep> {
   if (objects.length === 0) return { step: isPermanent ? "release-bootstrap" : "remove-bootstrap" };
   return isDeleting ? wait(`${objects.length} Cluster API objects are being deleted`) : { step: "delete-cluster" };
 }
 
-function endOfBootstrap(name: string, { objects, isPermanent }: BootstrapView): Decision<UninstallStep> {
+function endOfBootstrap(name: string, { objects, isPermanent }: BootstrapView): InstallDecision<UninstallStep> {
   if (objects.length > 0)
     return refused(
       `the bootstrap cluster has Cluster API objects of ${name} (${objects[0] ?? ""}) and does not own them; lattice install continues`,

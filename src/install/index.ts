@@ -1,13 +1,3 @@
-export {
-  nextInstallStep,
-  nextUninstallStep,
-  type BootstrapView,
-  type Decision,
-  type InstallStep,
-  type InstallView,
-  type ManagementView,
-  type UninstallStep,
-} from "./decide.ts";
 export { checkManagementCluster, type ManagementFile } from "./management-file.ts";
 export type { BootstrapHost, CellEndpoints, FindCluster, ManagementAccess } from "./ports.ts";
 export {

@@ -2,7 +2,7 @@
 import { err, ok, type Result } from "#base";
 import { IDENTITY_CONFIG_MAP } from "#controllers";
 import { latticeClusters } from "#crds";
-import { configMaps, field, parseJson, type Json, type KubeObject, type Resource } from "#kube";
+import { configMaps, field, parseJson, type Json, type KubeObject } from "#kube";
 import type { KubeClient } from "#kube-client";
 import { OPERATOR_NAMESPACE } from "#operator";
 import type { CellEndpoints } from "./ports.ts";
@@ -42,7 +42,7 @@ export async function makeCell(client: KubeClient, { name, endpoints }: NewCell)
     metadata: { name },
     spec,
   };
-  const created = await client.create<KubeObject>(latticeClusters as Resource, object, { fieldManager: FIELD_MANAGER });
+  const created = await client.create<KubeObject>(latticeClusters, object, { fieldManager: FIELD_MANAGER });
   return created.ok || created.error.kind === "already-exists" ? ok(undefined) : err(`LatticeCluster ${name}: ${created.error.message}`);
 }
 

@@ -16,7 +16,7 @@ import {
 import type { KubeClient } from "#kube-client";
 import { OPERATOR_NAMESPACE } from "#operator";
 import { MOVE_JOURNAL, MOVE_RECORD, ownershipOf, type NamespaceOwnership } from "#pivot";
-import type { BootstrapView, InstallView, ManagementView, Observed, RequestedCluster } from "./decide.ts";
+import type { BootstrapView, InstallView, ManagementView, ClusterObservation, RequestedCluster } from "./decide.ts";
 import type { BootstrapHost, FindCluster, ManagementAccess } from "./ports.ts";
 import { remainingObjects } from "./remaining-objects.ts";
 
@@ -46,7 +46,7 @@ async function observed<T>(
   find: FindCluster,
   signal: AbortSignal,
   read: (client: KubeClient) => Promise<Result<T, string>>,
-): Promise<Observed<T>> {
+): Promise<ClusterObservation<T>> {
   const found = await find(signal);
   if (!found.ok) return { state: "unknown", why: found.error };
   if (found.value === undefined) return { state: "absent" };
@@ -134,7 +134,7 @@ async function readOwnership(
 ): Promise<Result<NamespaceOwnership["state"], string>> {
   const read = reader(client, signal);
   // the journal is written before a record of this side goes, and read last
-  const record = await read<KubeObject>(configMaps as Resource, { namespace, name: MOVE_RECORD });
+  const record = await read<KubeObject>(configMaps, { namespace, name: MOVE_RECORD });
   if (!record.ok) return record;
   const journal = await read<KubeObject>(secretsByMetadata, { namespace, name: MOVE_JOURNAL });
   if (!journal.ok) return journal;

@@ -15,7 +15,7 @@ export async function remainingObjects(
   namespace: string,
   options: CallOptions,
 ): Promise<Result<readonly string[], string>> {
-  const definitions = await client.list<KubeObject>(customResourceDefinitions as Resource, { labelSelector: CLUSTERCTL_LABEL }, options);
+  const definitions = await client.list<KubeObject>(customResourceDefinitions, { labelSelector: CLUSTERCTL_LABEL }, options);
   if (!definitions.ok) return err(definitions.error.message);
   const queue = definitions.value.items.flatMap(resourceOf);
   const found: string[] = [];
@@ -40,7 +40,7 @@ function resourceOf(definition: KubeObject): readonly Resource[] {
   const served = Array.isArray(versions) ? versions.find((version) => field(version, "storage") === true) : undefined;
   const version = field(served, "name");
   if (scope !== "Namespaced" || group === INVENTORY_GROUP || typeof version !== "string") return [];
-  return [{ group: group ?? "", version, kind: kind ?? "", plural: plural ?? "", namespaced: true } as Resource];
+  return [{ group: group ?? "", version, kind: kind ?? "", plural: plural ?? "", namespaced: true }];
 }
 
 function textAt(definition: KubeObject, ...path: readonly string[]): string {

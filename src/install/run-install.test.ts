@@ -102,7 +102,7 @@ class World {
   async operate(): Promise<void> {
     const client = this.bootstrap?.client;
     if (client === undefined) return;
-    const cluster = await client.get<KubeObject>(capiClusters as Resource, { namespace: NAMESPACE, name: "prod" });
+    const cluster = await client.get<KubeObject>(capiClusters, { namespace: NAMESPACE, name: "prod" });
     if (cluster.ok && cluster.value.metadata.deletionTimestamp !== undefined) return this.#removeMachines(client);
     await setStatus(client, "boot", { phase: "Ready", conditions: [ready()] });
     const requested = await client.get(latticeClusters, { name: "prod" });
@@ -128,7 +128,7 @@ class World {
       metadata: { name: "prod" },
       spec: { ...spec, cellRef: "boot" },
     };
-    await target.create(latticeClusters as Resource, own as unknown as KubeObject);
+    await target.create(latticeClusters, own as unknown as KubeObject);
     const ports = { clock: systemClock, random, signal: new AbortController().signal, report: () => {}, onWait: () => {} };
     expectOk(await moveNamespace({ source, target, namespace: NAMESPACE, identity: "cell", leaseMs: 5_000, waitMs: 1_000, ...ports }));
   }
@@ -192,7 +192,7 @@ async function expectInstalled(): Promise<void> {
   if (client === undefined) throw new Error("there is no management cluster");
   expect(await client.get(secrets, { namespace: "lattice-system", name: "lattice-parent-config" })).toMatchObject({ ok: false });
   expect(expectOk(await client.get(latticeClusters, { name: "prod" })).spec.cellRef).toBeUndefined();
-  expect(await client.get<KubeObject>(capiClusters as Resource, { namespace: NAMESPACE, name: "prod" })).toMatchObject({ ok: true });
+  expect(await client.get<KubeObject>(capiClusters, { namespace: NAMESPACE, name: "prod" })).toMatchObject({ ok: true });
 }
 
 test("an installation makes a cluster that owns itself, and removes the bootstrap cluster", async () => {
@@ -214,7 +214,7 @@ test("an installation that is killed after every write is continued by the next 
     const ended = await runInstall({
       ...options,
       cluster,
-      beside: [{ resource: namespaces as Resource, object: { ...HOME, metadata: { name: "credentials" } } }],
+      beside: [{ resource: namespaces, object: { ...HOME, metadata: { name: "credentials" } } }],
     });
     if (ended.ok) break;
     expect(ended.error.kind).toBe("stopped");

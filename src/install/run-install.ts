@@ -4,7 +4,7 @@ import type { KubeObject } from "#kube";
 import {
   nextInstallStep,
   nextUninstallStep,
-  type Decision,
+  type InstallDecision,
   type InstallStep,
   type InstallView,
   type UninstallOptions,
@@ -84,7 +84,7 @@ function contextOf({ onMove = () => {}, ...options }: RunOptions): StepContext {
 }
 
 type Work<Step extends string> = {
-  readonly decide: (view: InstallView) => Decision<Step>;
+  readonly decide: (view: InstallView) => InstallDecision<Step>;
   readonly steps: Readonly<Record<Exclude<Step, "done">, () => Performed>>;
   /** Steps after which nothing is observed again. */
   readonly last?: ReadonlySet<Step>;

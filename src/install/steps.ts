@@ -53,7 +53,7 @@ export async function applyManagementCluster(
   }
   const annotations = { ...cluster.metadata.annotations, [INSTALLED_ANNOTATION]: INSTALLER };
   const object = { ...cluster, metadata: { ...cluster.metadata, annotations } };
-  const created = await client.value.create<KubeObject>(latticeClusters as Resource, object, { fieldManager: FIELD_MANAGER, signal });
+  const created = await client.value.create<KubeObject>(latticeClusters, object, { fieldManager: FIELD_MANAGER, signal });
   if (created.ok || created.error.kind === "already-exists") return ok(undefined);
   return rejected(`LatticeCluster ${cluster.metadata.name}`, created.error);
 }
@@ -83,7 +83,7 @@ export async function releaseBootstrap({ host, name, signal }: StepContext): Per
   if (!client.ok) return client;
   const kept = await patchCluster(client.value, name, { spec: { deletion: { unpivot: false } } });
   if (!kept.ok) return kept;
-  const removed = await client.value.delete(latticeClusters as Resource, { name }, { signal });
+  const removed = await client.value.delete(latticeClusters, { name }, { signal });
   if (!removed.ok && removed.error.kind !== "not-found")
     return failed(`LatticeCluster ${name} cannot be deleted: ${removed.error.message}`);
   const place = await client.value.delete(namespaces, { name: capiNamespace(name) }, { signal });
@@ -156,7 +156,7 @@ export async function deleteManagementCluster({ host, name, signal }: StepContex
   const client = await clientOf(host.find, signal);
   if (!client.ok) return client;
   const key: ObjectKey = { namespace: capiNamespace(name), name };
-  const removed = await client.value.delete(capiClusters as Resource, key, { signal });
+  const removed = await client.value.delete(capiClusters, key, { signal });
   return removed.ok || removed.error.kind === "not-found"
     ? ok(undefined)
     : failed(`Cluster ${name} cannot be deleted: ${removed.error.message}`);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { FakeClock } from "#base";
 import type { LatticeCluster } from "#crds";
 import { plainText } from "../styled-text.ts";
-import { treeOf, type ObservedCluster, type TreeNode } from "./cluster-tree.ts";
+import { treeOf, type AskedCluster, type TreeNode } from "./cluster-tree.ts";
 import { summaryOf, treeJson, treeTable } from "./tree-table.ts";
 
 const at = new Date(new FakeClock().now()).toISOString();
@@ -31,7 +31,7 @@ function cluster(name: string, { phase = "Ready", ready = phase === "Ready", age
   } as unknown as LatticeCluster;
 }
 
-const answering = (name: string, clusters: readonly LatticeCluster[], parent?: string): ObservedCluster => ({
+const answering = (name: string, clusters: readonly LatticeCluster[], parent?: string): AskedCluster => ({
   name,
   parent,
   answers: true,
@@ -39,7 +39,7 @@ const answering = (name: string, clusters: readonly LatticeCluster[], parent?: s
 });
 
 const root = (name: string) => cluster(name, { agent: "NoParent" });
-const FLEET: readonly ObservedCluster[] = [
+const FLEET: readonly AskedCluster[] = [
   answering("mgmt", [root("mgmt"), cluster("east"), cluster("west")]),
   answering("east", [cluster("east"), cluster("edge")], "mgmt"),
   answering("west", [cluster("west")], "mgmt"),
@@ -52,7 +52,7 @@ const shape = (nodes: readonly TreeNode[]): unknown =>
 describe("the hierarchy", () => {
   const rows: readonly {
     readonly name: string;
-    readonly given: readonly ObservedCluster[];
+    readonly given: readonly AskedCluster[];
     readonly root?: string;
     readonly want: unknown;
   }[] = [
@@ -100,7 +100,7 @@ describe("the hierarchy", () => {
 });
 
 describe("the state of a cluster", () => {
-  const only = (observed: ObservedCluster) => treeOf([observed], {})[0];
+  const only = (observed: AskedCluster) => treeOf([observed], {})[0];
   const child = (given: Given) => treeOf([answering("cell", [cluster("c", given)])], { root: "cell" })[0]?.children[0];
   const rows: readonly { readonly name: string; readonly got: TreeNode | undefined; readonly want: Partial<TreeNode> }[] = [
     {
@@ -178,7 +178,7 @@ describe("the output", () => {
   });
 
   test("of a fleet that is partly down has the reason", () => {
-    const stopped = FLEET.map((one): ObservedCluster =>
+    const stopped = FLEET.map((one): AskedCluster =>
       one.name === "west" ? { name: "west", parent: "mgmt", answers: false, why: "it is stopped" } : one,
     );
     const trees = treeOf(stopped, { depth: 1 });

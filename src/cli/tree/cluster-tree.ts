@@ -8,7 +8,7 @@ import type { LatticeCluster } from "#crds";
 import { findCondition } from "#kube";
 
 /** A cluster whose API server was asked. */
-export type ObservedCluster =
+export type AskedCluster =
   | { readonly name: string; readonly parent?: string | undefined; readonly answers: true; readonly clusters: readonly LatticeCluster[] }
   | { readonly name: string; readonly parent?: string | undefined; readonly answers: false; readonly why: string };
 
@@ -41,7 +41,7 @@ export type TreeOptions = {
   readonly depth?: number | undefined;
 };
 
-export function treeOf(observed: readonly ObservedCluster[], { root, depth = Infinity }: TreeOptions): readonly TreeNode[] {
+export function treeOf(observed: readonly AskedCluster[], { root, depth = Infinity }: TreeOptions): readonly TreeNode[] {
   const world = worldOf(observed);
   const tops = root === undefined ? [...world.views.keys()].filter((name) => !world.parents.has(name)) : [root];
   const shown = new Set<string>();
@@ -53,7 +53,7 @@ export function treeOf(observed: readonly ObservedCluster[], { root, depth = Inf
 
 /** What is known of a cluster, from itself and from its parent. */
 type ClusterViews = {
-  readonly observed?: ObservedCluster | undefined;
+  readonly observed?: AskedCluster | undefined;
   readonly own?: LatticeCluster | undefined;
   readonly atParent?: LatticeCluster | undefined;
 };
@@ -64,7 +64,7 @@ type World = {
   readonly children: ReadonlyMap<string, readonly string[]>;
 };
 
-function worldOf(observed: readonly ObservedCluster[]): World {
+function worldOf(observed: readonly AskedCluster[]): World {
   const views = new Map<string, ClusterViews>();
   const parents = new Map<string, string>();
   for (const one of observed) {
@@ -143,7 +143,7 @@ function agentOf(atParent: LatticeCluster | undefined, own: LatticeCluster | und
   return condition.status === "True" ? "connected" : "disconnected";
 }
 
-type Health = { readonly observed: ObservedCluster | undefined; readonly cluster: LatticeCluster | undefined; readonly isReady: boolean };
+type Health = { readonly observed: AskedCluster | undefined; readonly cluster: LatticeCluster | undefined; readonly isReady: boolean };
 
 function healthOf({ observed, cluster, isReady }: Health): string {
   if (observed?.answers === false) return `does not answer: ${observed.why}`;
@@ -157,7 +157,7 @@ function healthOf({ observed, cluster, isReady }: Health): string {
   return pivot === "" ? message : pivot;
 }
 
-/** Steps of a move in words; others are those before the first object is copied. */
+/** Steps of a move as text; others are those before the first object is copied. */
 const MOVING: Readonly<Record<string, string>> = {
   pause: "copying",
   transfer: "copying",
@@ -171,7 +171,7 @@ const MOVING: Readonly<Record<string, string>> = {
 };
 
 /** Of a move that is under way; empty: none is. */
-export function pivotText(pivot: NonNullable<LatticeCluster["status"]>["pivot"]): string {
+function pivotText(pivot: NonNullable<LatticeCluster["status"]>["pivot"]): string {
   if (pivot?.step === undefined || pivot.finishedAt !== undefined) return "";
   const { step, moved = 0, total } = pivot;
   const what = Object.hasOwn(MOVING, step) ? (MOVING[step] ?? step) : "preparing the move";

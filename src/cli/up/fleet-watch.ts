@@ -8,7 +8,7 @@ import { latticeClusters } from "#crds";
 import type { ClusterView, Fleet } from "#fleet";
 import { describeState, type FleetClients } from "../install/fleet-clients.ts";
 import type { CliIo } from "../io.ts";
-import type { ObservedCluster } from "../tree/cluster-tree.ts";
+import type { AskedCluster } from "../tree/cluster-tree.ts";
 
 export type FleetWatchOptions = {
   readonly io: Pick<CliIo, "clock" | "random" | "signal">;
@@ -34,8 +34,8 @@ export class FleetWatch {
     this.#changed();
   }
 
-  observed(): readonly ObservedCluster[] {
-    return this.#options.fleet.clusters().map((cluster): ObservedCluster => {
+  observed(): readonly AskedCluster[] {
+    return this.#options.fleet.clusters().map((cluster): AskedCluster => {
       const { name, parent, state } = cluster;
       const followed = this.#followed.get(name);
       if (state === "Stopped" || state === "Stopping") return { name, parent, answers: false, why: describeState(cluster) };

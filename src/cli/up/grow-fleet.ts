@@ -8,7 +8,7 @@ import { reducedMeshCrds } from "#controllers";
 import { latticeClusters } from "#crds";
 import type { Fleet } from "#fleet";
 import { runInstall, type InstallProgress } from "#install";
-import { configMaps, customResourceDefinitions, type Resource } from "#kube";
+import { configMaps, customResourceDefinitions } from "#kube";
 import { OPERATOR_NAMESPACE } from "#operator";
 import type { FleetClients } from "../install/fleet-clients.ts";
 import { fleetHost, fleetManagement } from "../install/fleet-host.ts";
@@ -122,7 +122,7 @@ async function createItem(io: CommandIo, options: GrowOptions, item: PlannedItem
   if (client.value === undefined) return err("the cluster is gone");
   if (item.kind === "shop") {
     // clusters of machines get no kinds of a mesh from their parent
-    const crds = reducedMeshCrds().map((object) => ({ resource: customResourceDefinitions as Resource, object }));
+    const crds = reducedMeshCrds().map((object) => ({ resource: customResourceDefinitions, object }));
     const applied = await applyAll(client.value, crds);
     if (!applied.ok) return applied;
     const shop = await applyShop(io, client.value);
@@ -130,7 +130,7 @@ async function createItem(io: CommandIo, options: GrowOptions, item: PlannedItem
   }
   const object = await childObject(item.cluster);
   if (!object.ok) return object;
-  const created = await client.value.create(latticeClusters as Resource, object.value, { fieldManager: FIELD_MANAGER });
+  const created = await client.value.create(latticeClusters, object.value, { fieldManager: FIELD_MANAGER });
   return created.ok || created.error.kind === "already-exists" ? ok(undefined) : err(created.error.message);
 }
 

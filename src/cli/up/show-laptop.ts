@@ -92,10 +92,11 @@ class LaptopView {
     const growing = this.#grown ? undefined : this.#grow((reason) => (failed = reason));
     const late = new AbortController();
     let isLate = false;
-    void sleep(clock, UP_WITHIN_MS, AbortSignal.any([late.signal, signal])).then((passed) => {
-      isLate = passed;
+    const expire = async () => {
+      isLate = await sleep(clock, UP_WITHIN_MS, AbortSignal.any([late.signal, signal]));
       this.#wake();
-    });
+    };
+    void expire();
     while (!this.isUp() && failed === undefined && !isLate && !signal.aborted) await this.#nextChange();
     late.abort();
     if (signal.aborted) await growing;

@@ -11,9 +11,9 @@ import { isBeingDeleted, capiClusters, configMaps, secretsByMetadata, type KubeO
 import { MOVE_JOURNAL, MOVE_RECORD, ownershipOf } from "#pivot";
 import { adoptedCluster } from "./adoption.ts";
 import { childOwnership, hasRegistered, type ChildOwnership, type OwnershipSigns } from "./child-ownership.ts";
-import type { CellSlot } from "./ports.ts";
+import type { RunningCell } from "./ports.ts";
 
-type OwnershipContext = Pick<ReadRuntime, "cache" | "client" | "signal"> & { readonly cell: CellSlot };
+type OwnershipContext = Pick<ReadRuntime, "cache" | "client" | "signal"> & { readonly running: RunningCell | undefined };
 
 export type ObservedOwnership = {
   readonly ownership: ChildOwnership;
@@ -21,10 +21,9 @@ export type ObservedOwnership = {
 };
 
 export async function observeOwnership(raw: KubeObject, context: OwnershipContext): Promise<Result<ObservedOwnership, FailureCause>> {
-  const { cache, cell } = context;
+  const { cache, running } = context;
   const { name } = raw.metadata;
   const namespace = capiNamespace(name);
-  const { running } = cell;
   // an adopted cluster was never made here
   const registered = hasRegistered(running?.access.read(name)) || adoptedCluster(raw) !== undefined;
   const known = { registered, epoch: running?.link.agents().get(name)?.health?.ownershipEpoch ?? 0, pivot: running?.pivots.view(name) };

@@ -28,7 +28,7 @@ import type { OwnApiServer } from "./own-kubeconfig.ts";
 import { observeOwn } from "./observe-own.ts";
 import { observeOwnership, type ObservedOwnership } from "./observe-ownership.ts";
 import { childKinds } from "./owned-kinds.ts";
-import type { CellSlot } from "./ports.ts";
+import type { CellSlot, RunningCell } from "./ports.ts";
 import { missingCredentials, missingProvider, notACell, otherCell, terminatingNamespace } from "./refusals.ts";
 import type { UplinkSlot } from "./uplink.ts";
 
@@ -51,9 +51,11 @@ export async function observeCluster(raw: LatticeCluster, context: ObserveContex
   const identity = identityOf(context.cache, context.home);
   const { name } = raw.metadata;
   if (name === identity.name) return observeOwn(raw, observeCapi(raw, context), context);
-  const owned = await observeOwnership(raw, context);
+  // one state of the cell for the whole pass: a cell that starts meanwhile has records that the ownership was not decided with
+  const { running } = context.cell;
+  const owned = await observeOwnership(raw, { ...context, running });
   if (!owned.ok) return owned;
-  const child = observeChild(raw, identity, { ...context, ...owned.value });
+  const child = observeChild(raw, identity, { ...context, ...owned.value, running });
   const { cell } = child;
   const needsSecrets = child.objects !== undefined || (isBeingDeleted(raw) && child.ownership !== "parent");
   const place = cell === undefined || !needsSecrets ? undefined : { name, namespace: capiNamespace(name), cell };
@@ -64,12 +66,13 @@ export async function observeCluster(raw: LatticeCluster, context: ObserveContex
 
 type CacheChild = Omit<ObservedChild, "hasNamespace" | "hasToken" | "hasKubeconfig">;
 
-function observeChild(raw: LatticeCluster, identity: OwnIdentity, context: ObserveContext & ObservedOwnership): CacheChild {
-  const { cache, clock, home, cell, ownership, exists } = context;
+type ChildContext = ObserveContext & ObservedOwnership & { readonly running: RunningCell | undefined };
+
+function observeChild(raw: LatticeCluster, identity: OwnIdentity, context: ChildContext): CacheChild {
+  const { cache, clock, home, running, ownership, exists } = context;
   const { name } = raw.metadata;
   const now = clock.now();
   const parsed = parseLatticeCluster(raw);
-  const running = cell.running;
   const cached = observeCapi(raw, context);
   // what the server was asked for is newer than the cache
   const capi = { ...cached, exists: ownership === "parent" ? exists : cached.exists && exists };

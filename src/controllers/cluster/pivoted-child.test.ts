@@ -177,3 +177,21 @@ test("a start of the operator changes nothing about children that own themselves
   expect((await world.latticeCluster("prod"))?.metadata.resourceVersion).toBe(before);
   expect(await world.objects(capiClusters)).toEqual([]);
 });
+
+test("a child that is deleted while the cell starts is taken back once it runs, and never released", async () => {
+  const world = await openCell();
+  await mirrored(world);
+  await world.end(0);
+  world.slot.set(undefined);
+  await world.remove(latticeClusters, { name: "prod" });
+  // the cell starts between the first and the last request of the pass
+  world.cluster.intercept({ verb: "get", resource: "configmaps", times: 1 }, (_request, next) => {
+    world.startCell();
+    return next();
+  });
+  world.restart(world.controllers());
+  await world.pass();
+  for (let pass = 0; pass < 3; pass += 1) await world.pass(6_000);
+  expect((await world.latticeCluster("prod"))?.status?.phase).toBe("Unpivoting");
+  expect(world.pivots.asked.some((asked) => asked.startsWith("unpivot"))).toBe(true);
+});

@@ -20,11 +20,11 @@ const MAX_LENGTH = 1_000;
  * What a fleet was started with, and stays so: one cluster with services, clusters without services, the laptop fleet, or a management cluster that was
  * installed by itself.
  */
-export type FolderContent = "services" | (typeof CONTENTS)[number];
+export type FleetFolderContent = "services" | (typeof CONTENTS)[number];
 
 export type Marker = {
   readonly kind: "absent" | "older" | "current";
-  readonly content: FolderContent;
+  readonly content: FleetFolderContent;
   /** Its kubeconfig is that of the folder. */
   readonly management: string;
 };

@@ -10,7 +10,7 @@ import type { FleetFolder, FleetProcess } from "../fleet-types.ts";
 import { isDraft, listed, LOCK, otherFilesIn, SOCKET } from "./folder-names.ts";
 import { clusterFolder, fleetFolder } from "./layout.ts";
 import { endLeftovers, type LeftoverPorts } from "./leftovers.ts";
-import { readMarker, writeMarker, type FolderContent, type Marker } from "./marker.ts";
+import { readMarker, writeMarker, type FleetFolderContent, type Marker } from "./marker.ts";
 import { migrateOlderLayout } from "./migrate.ts";
 import { readRecord, removeRecord, runningUp, writeRecord, type UpRecord } from "./up-record.ts";
 
@@ -23,11 +23,11 @@ export type OpenFolder = {
   readonly ended: readonly FleetProcess[];
   /** State of the older layout was moved. */
   readonly migrated: boolean;
-  readonly content: FolderContent;
+  readonly content: FleetFolderContent;
   /** The name of the management cluster. */
   readonly management: string;
   /** Replaces what is recorded of the fleet. */
-  readonly setContent: (content: FolderContent) => Result<void, string>;
+  readonly setContent: (content: FleetFolderContent) => Result<void, string>;
   /** No fleet was in it before. */
   readonly isNew: boolean;
   /** Replaces the record of this process. */
@@ -43,7 +43,7 @@ export type OpenFolderOptions = LeftoverPorts & {
   /** The management cluster of a new fleet, which gets the state of the older layout. */
   readonly cluster: string;
   /** Of a new fleet; an older one stays as it is. */
-  readonly content?: FolderContent;
+  readonly content?: FleetFolderContent;
   readonly write?: typeof writeRecord;
 };
 
@@ -60,7 +60,7 @@ export async function openFleetFolder(options: OpenFolderOptions): Promise<Resul
   const isNew = !isMade(before.content) && !existsSync(clusterFolder(folder, options.cluster).data);
   const content = isNew && before.content === "services" ? (options.content ?? "services") : before.content;
   const management = isNew ? options.cluster : before.management;
-  const setContent = (next: FolderContent) => writeMarker(folder.path, { content: next, management });
+  const setContent = (next: FleetFolderContent) => writeMarker(folder.path, { content: next, management });
   const opened = andThen(moved, (migrated) =>
     map(setContent(content), () => ({ ...claimed.value, migrated, content, management, isNew, setContent })),
   );
@@ -69,7 +69,7 @@ export async function openFleetFolder(options: OpenFolderOptions): Promise<Resul
 }
 
 /** Its clusters are made of machines, and the management cluster may not exist yet. */
-function isMade(content: FolderContent): boolean {
+function isMade(content: FleetFolderContent): boolean {
   return content === "laptop" || content === "installed";
 }
 
