@@ -91,13 +91,20 @@ describe("lattice move and clusterctl move", () => {
 
   /** As its managers would write it when its machines have joined. */
   async function completeCompiled(plane: RealPlane, name: string): Promise<void> {
-    const condition = { type: "ControlPlaneInitialized", status: "True", reason: "Test", message: "", lastTransitionTime: "2026-01-01T00:00:00Z" };
+    const condition = {
+      type: "ControlPlaneInitialized",
+      status: "True",
+      reason: "Test",
+      message: "",
+      lastTransitionTime: "2026-01-01T00:00:00Z",
+    };
     const patch = (what: string, status: object) =>
       plane.kubectlOk(["patch", what, "-n", INMEMORY_NAMESPACE, "--subresource=status", "--type=merge", "-p", JSON.stringify({ status })]);
     const initialization = { infrastructureProvisioned: true, controlPlaneInitialized: true };
     await patch(`clusters.cluster.x-k8s.io/${name}`, { initialization, conditions: [condition] });
     const machines = await plane.kubectlOk(["get", "machines", "-n", INMEMORY_NAMESPACE, "-o", "name"]);
-    for (const machine of machines.split("\n").filter((line) => line !== "")) await patch(machine, { nodeRef: { name: machine.split("/")[1] } });
+    for (const machine of machines.split("\n").filter((line) => line !== ""))
+      await patch(machine, { nodeRef: { name: machine.split("/")[1] } });
   }
 
   async function hasNodes(plane: RealPlane, namespace: string): Promise<true | undefined> {
@@ -154,8 +161,10 @@ describe("lattice move and clusterctl move", () => {
     const ran = await clusterctl("move", ...places(), "-n", INMEMORY_NAMESPACE);
     expect(ran.code, ran.stderr).toBe(0);
     const after = moved(await contentsOf(to, INMEMORY_NAMESPACE));
-    for (const object of compiled)
-      expect([...after.keys()], object.kind).toContain(`${object.kind} ${INMEMORY_NAMESPACE}/${object.metadata.name}`);
+    for (const { kind, apiVersion, metadata } of compiled) {
+      const group = apiVersion.includes("/") ? `.${apiVersion.split("/")[0]}` : "";
+      await planes()[1].kubectlOk(["get", `${kind.toLowerCase()}${group}`, metadata.name, "-n", INMEMORY_NAMESPACE, "-o", "name"]);
+    }
     expect([...after.keys()]).toEqual([...before.keys()]);
   });
 
