@@ -100,12 +100,11 @@ afterAll(async () => {
 });
 
 async function installKinds(client: KubeClient): Promise<void> {
-  for (const crd of reducedCapiCrds("docker")) expectOk(await client.create(customResourceDefinitions, crd as KubeObject));
+  for (const crd of reducedCapiCrds("docker")) expectOk(await client.create(customResourceDefinitions, crd));
   for (const provider of providerInventory("docker")) {
-    const object = provider as KubeObject;
-    const name = object.metadata.namespace ?? "default";
+    const name = provider.metadata.namespace ?? "default";
     await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
-    if (object.kind === "Provider") expectOk(await client.create(capiProviders, object));
+    if (provider.kind === "Provider") expectOk(await client.create(capiProviders, provider));
   }
 }
 

@@ -1,6 +1,6 @@
 /** The objects of a cluster on a real API server, as two moves of it are compared: copied, emptied, and without what differs in any case. */
 import { expectOk } from "#base";
-import { fieldAt, isJsonObject, secrets, type Json, type JsonObject, type KubeObject, type Resource } from "#kube";
+import { fieldAt, isJsonObject, secrets, type Json, type KubeObject, type Resource } from "#kube";
 import type { KubeClient } from "#kube-client";
 import { MOVED_KINDS } from "../../builders/move-world.ts";
 
@@ -61,12 +61,12 @@ export function comparable(content: Json | undefined, hidden: readonly string[])
   if (Array.isArray(content)) return content.map((item) => comparable(item as Json, hidden));
   if (!isJsonObject(content)) return content ?? null;
   const kept = Object.entries(content).filter(([name]) => !hidden.includes(name));
-  return Object.fromEntries(kept.map(([name, value]) => [name, comparable(value, hidden)])) as JsonObject;
+  return Object.fromEntries(kept.map(([name, value]) => [name, comparable(value, hidden)]));
 }
 
 export const managersOf = (content: Json | undefined): readonly string[] => {
   const entries = fieldAt(content, "metadata", "managedFields");
   return (Array.isArray(entries) ? entries : [])
-    .map((entry) => `${String(fieldAt(entry, "manager"))} ${String(fieldAt(entry, "subresource") ?? "")}`)
+    .map((entry) => JSON.stringify([fieldAt(entry, "manager"), fieldAt(entry, "subresource")]))
     .toSorted();
 };
