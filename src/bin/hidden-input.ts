@@ -19,7 +19,7 @@ export function askHidden({ input, output }: HiddenTerminal, question: string): 
       for (const character of data.toString("utf8")) {
         if (character === "\r" || character === "\n") return end(line);
         if (character === "\u0003" || (character === "\u0004" && line === "")) return end(undefined);
-        line = character === "\u007f" || character === "\b" ? [...line].slice(0, -1).join("") : `${line}${character}`;
+        line = character === "\u007f" || character === "\b" ? Array.from(line).slice(0, -1).join("") : `${line}${character}`;
       }
     };
     output.write(question);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { seededRandom, systemClock } from "#base";
 import { latticeClusterKind, latticeClusters } from "#crds";
-import { failWith, type EmbeddedCluster, type FixtureObject } from "#embedded-cluster";
+import { failWith, type EmbeddedCluster } from "#embedded-cluster";
 import { capiClusters, configMaps, fieldAt, namespaces, secrets } from "#kube";
 import { MOVE_RECORD } from "#pivot";
 import { runCli, type CliRun } from "../../test/builders/cli-io.ts";
@@ -19,13 +19,17 @@ let cwd = "";
 let owner: EmbeddedCluster;
 let seed = 40;
 
-const named = (kind: string, name: string, more: object = {}) =>
-  ({ apiVersion: "v1", kind, metadata: { name, namespace: HOME, ...(more as { metadata?: object }).metadata }, ...more }) as FixtureObject;
+const named = (kind: string, name: string, more: object = {}) => ({
+  apiVersion: "v1",
+  kind,
+  metadata: { name, namespace: HOME, ...(more as { metadata?: object }).metadata },
+  ...more,
+});
 
 async function startManaged(): Promise<EmbeddedCluster> {
   seed += 1;
   const cluster = await startManagementCluster(seed);
-  await cluster.add(latticeClusterKind.crd() as unknown as FixtureObject, {
+  await cluster.add(latticeClusterKind.crd(), {
     apiVersion: "v1",
     kind: "Namespace",
     metadata: { name: HOME },

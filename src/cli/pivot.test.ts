@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectOk, seededRandom, systemClock } from "#base";
 import { PIVOT_ANNOTATION } from "#controllers";
 import { latticeClusterKind, latticeClusters } from "#crds";
-import type { EmbeddedCluster, FixtureObject } from "#embedded-cluster";
+import type { EmbeddedCluster } from "#embedded-cluster";
 import { namespaces, secrets } from "#kube";
 import { MOVE_JOURNAL } from "#pivot";
 import { runCli, type CliRun } from "../../test/builders/cli-io.ts";
@@ -20,7 +20,7 @@ let child: EmbeddedCluster;
 beforeAll(async () => {
   cwd = mkdtempSync(join(tmpdir(), "lattice-pivot-"));
   [parent, child] = [await startManagementCluster(71), await startManagementCluster(72)];
-  await parent.add(latticeClusterKind.crd() as unknown as FixtureObject);
+  await parent.add(latticeClusterKind.crd());
   await makeProvisioned(parent.client, "prod", 1, "capi-prod");
   await parent.add(rawCluster({ cellRef: "mgmt" }, "prod"), rawCluster({ cellRef: "mgmt" }, "early"));
   await setKubeconfig(await child.kubeconfig({ http: true }));
@@ -72,7 +72,7 @@ describe("plan", () => {
       data: { value: "eA==" },
     };
     await child.client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: "capi-prod" } });
-    await child.add(secret as FixtureObject);
+    await child.add(secret);
     const planned = await pivot("plan", "prod", "-o", "json");
     expect([planned.code, (JSON.parse(planned.stdout) as { problems: unknown[] }).problems]).toEqual([0, []]);
   });
@@ -137,7 +137,7 @@ describe("status", () => {
     };
     const data = { journal: Buffer.from(JSON.stringify(head)).toString("base64") };
     const metadata = { name: MOVE_JOURNAL, namespace: "capi-prod", labels: { "lattice.dev/move-journal": "head" } };
-    await parent.add({ apiVersion: "v1", kind: "Secret", metadata, data } as FixtureObject);
+    await parent.add({ apiVersion: "v1", kind: "Secret", metadata, data });
     const whole = await child.kubeconfig({ http: true });
     await setKubeconfig("no kubeconfig");
     const { code, stdout } = await pivot("status", "prod");

@@ -5,6 +5,8 @@
  */
 import { resolve } from "node:path";
 import { err, ok, silentLogger, textOfBytes, type Result } from "#base";
+import { KUBECONFIG_ANNOTATION } from "#controllers";
+import type { KubeObject } from "#kube";
 import type { ClusterConfig } from "#kube-client";
 import {
   ArchiveReader,
@@ -70,8 +72,17 @@ function backupOf(files: Files): Result<OpenedBackup, string> {
     manifest.value,
   );
   if (!objects.ok) return err(`is not consistent: ${objects.error.join("; ")}`);
-  const saved = savedMove(manifest.value, objects.value);
+  const saved = savedMove(
+    manifest.value,
+    objects.value.map((one) => ({ ...one, object: withDueKubeconfig(one.object) })),
+  );
   return ok({ manifest: manifest.value, saved: { ...saved, epoch: saved.epoch + 1, besideKinds: BESIDE_KINDS, unfinished: "accepted" } });
+}
+
+/** Its token is of the old API server. Without this annotation the operator writes the kubeconfig anew. */
+function withDueKubeconfig(object: KubeObject): KubeObject {
+  const { [KUBECONFIG_ANNOTATION]: of, ...annotations } = object.metadata.annotations ?? {};
+  return of === undefined ? object : { ...object, metadata: { ...object.metadata, annotations } };
 }
 
 function inspect(io: CommandIo, { output }: RestoreFlags, { manifest }: OpenedBackup): ExitCode {

@@ -20,9 +20,8 @@ export {
   type AdoptionState,
 } from "./cluster/adoption.ts";
 export type { CapiView } from "./cluster/capi-view.ts";
-export { bootstrapSecret, kubeconfigSecret } from "./cluster/child-secrets.ts";
+export { KUBECONFIG_ANNOTATION } from "./cluster/child-secrets.ts";
 export { createChildNamespace } from "./cluster/commands.ts";
-export { compileChild } from "./cluster/compile-child.ts";
 export { clusterController } from "./cluster/controller.ts";
 export { identityOf, type OwnIdentity } from "./cluster/identity.ts";
 export { CLUSTER_API_ACCOUNT, IDENTITY_CONFIG_MAP, kubeconfigSecretOf, PARENT_CONFIG_SECRET } from "./cluster/names.ts";
@@ -40,7 +39,7 @@ export {
   type PivotView,
   type RunningCell,
 } from "./cluster/ports.ts";
-export { PIVOT_ANNOTATION, pivotRequestOf } from "./cluster/pivot-request.ts";
+export { PIVOT_ANNOTATION } from "./cluster/pivot-request.ts";
 export { isKubeconfigDue, writeOwnKubeconfig, type OwnApiServer } from "./cluster/own-kubeconfig.ts";
 export { tracesIn } from "./cluster/own-management.ts";
 export { CLUSTER_REASONS } from "./cluster/reasons.ts";

@@ -23,7 +23,7 @@ export {
   receiveSaved,
   type ReceiveOptions,
 } from "./mover/export-namespace.ts";
-export { arePaused, folderClaim, readExport, releaseFolder, savedMove } from "./mover/import-folder.ts";
+export { folderClaim, readExport, releaseFolder, savedMove } from "./mover/import-folder.ts";
 export { abortWithoutTarget, readMoveState, type MoveState } from "./mover/move-state.ts";
 export { readNamespaceBackup, type BackupFiles } from "./mover/backup-namespace.ts";
 export type { SavedMove } from "./mover/receive.ts";

@@ -4,12 +4,12 @@
  */
 import { base64OfBytes, bytesOfBase64, err, fromThrowing, ok, type Result } from "#base";
 
-export const SEAL_VERSION = 1;
+const SEAL_VERSION = 1;
 /** Of the text before encryption; the last chunk may be shorter. */
 export const CHUNK_BYTES = 65_536;
 export const SALT_BYTES = 32;
 export const NONCE_PREFIX_BYTES = 7;
-export const MOST_HEADER_BYTES = 4_096;
+const MOST_HEADER_BYTES = 4_096;
 
 export const ITERATIONS = 600_000;
 const MOST_ITERATIONS = 10_000_000;

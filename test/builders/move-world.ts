@@ -33,7 +33,7 @@ import {
 } from "#kube";
 import type { KubeClient } from "#kube-client";
 
-const MOVED_KINDS: readonly Resource[] = [
+export const MOVED_KINDS: readonly Resource[] = [
   capiClusters,
   capiMachineDeployments,
   capiMachineSets,
@@ -56,9 +56,9 @@ export type MoveWorld = {
   readonly close: () => Promise<void>;
 };
 
-/** A cluster that Cluster API is installed in. */
-export async function startManagementCluster(seed: number): Promise<EmbeddedCluster> {
-  const cluster = await startEmbeddedCluster({ seed, logActions: false });
+/** A cluster that Cluster API is installed in. `logActions`: its requests are recorded. */
+export async function startManagementCluster(seed: number, logActions = false): Promise<EmbeddedCluster> {
+  const cluster = await startEmbeddedCluster({ seed, logActions });
   await cluster.add(...reducedCapiCrds("docker"), ...providerInventory("docker"));
   return cluster;
 }
@@ -267,4 +267,16 @@ export function observeInvariants(
     }
   }
   return { wrong };
+}
+
+/** As text, without what a move changes: no controller runs here, so none observes the generations that pausing makes. */
+export function comparable(object: unknown): string {
+  return JSON.stringify(sorted(object));
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== "object" || value === null) return value;
+  const fields = Object.entries(value).filter(([name]) => name !== "observedGeneration");
+  return Object.fromEntries(fields.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, inner]) => [name, sorted(inner)]));
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemClock } from "#base";
 import { latticeClusterKind } from "#crds";
-import type { EmbeddedCluster, FixtureObject } from "#embedded-cluster";
+import type { EmbeddedCluster } from "#embedded-cluster";
 import { execFileSync } from "node:child_process";
 import { runCli } from "../builders/cli-io.ts";
 import { shellSteps } from "../builders/console-steps.ts";
@@ -21,7 +21,7 @@ const clusters: EmbeddedCluster[] = [];
 async function start(seed: number): Promise<EmbeddedCluster> {
   const cluster = await startManagementCluster(seed);
   clusters.push(cluster);
-  await cluster.add(latticeClusterKind.crd() as unknown as FixtureObject, {
+  await cluster.add(latticeClusterKind.crd(), {
     apiVersion: "v1",
     kind: "Namespace",
     metadata: { name: "lattice-system" },
@@ -58,7 +58,7 @@ test("a cluster is backed up, and restored into a new API server when the old on
     metadata: { name: "lattice-identity", namespace: "lattice-system" },
     data: { cluster: "prod" },
   };
-  await prod.add(rawCluster({}, "prod"), identity as FixtureObject);
+  await prod.add(rawCluster({}, "prod"), identity);
   await prod.writeKubeconfig(join(cwd, "prod.kubeconfig"));
   await (await start(12)).writeKubeconfig(join(cwd, "new.kubeconfig"));
   await run(keys ?? "");

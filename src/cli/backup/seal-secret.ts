@@ -54,7 +54,7 @@ function readPassphrase(io: CommandIo, file: string): Result<SealSecret, string>
 }
 
 function newPassphrase(text: string): Result<SealSecret, string> {
-  if ([...text].length < LEAST_CHARACTERS) return err(`the passphrase is shorter than ${LEAST_CHARACTERS} characters`);
+  if (Array.from(text).length < LEAST_CHARACTERS) return err(`the passphrase is shorter than ${LEAST_CHARACTERS} characters`);
   if (/[\r\n]/.test(text)) return err("the passphrase has several lines");
   return ok({ kind: "passphrase", passphrase: sensitive(text) });
 }

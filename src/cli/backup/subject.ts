@@ -6,7 +6,7 @@ import { err, ok, type Result } from "#base";
 import { IDENTITY_CONFIG_MAP, PARENT_CONFIG_SECRET } from "#controllers";
 import { latticeClusters } from "#crds";
 import { ACCESS_LABEL } from "#http";
-import { apiVersionOf, capiClusters, configMaps, secrets, type KubeObject, type Resource } from "#kube";
+import { apiVersionOf, capiClusters, configMaps, secrets, type KubeObject } from "#kube";
 import type { KubeClient } from "#kube-client";
 import { AGENT_CERTIFICATE_SECRET, CELL_AUTHORITY_SECRET, OPERATOR_NAMESPACE } from "#operator";
 import type { BesideKind, MoveNode } from "#pivot";
@@ -43,9 +43,9 @@ export async function subjectOf(
 }
 
 export const BESIDE_KINDS: readonly BesideKind[] = [
-  { resource: latticeClusters as Resource, rule: "alone", hasStatus: true, namespace: "" },
-  { resource: secrets as Resource, rule: "alone", hasStatus: false, namespace: OPERATOR_NAMESPACE },
-  { resource: configMaps as Resource, rule: "alone", hasStatus: false, namespace: OPERATOR_NAMESPACE },
+  { resource: latticeClusters, rule: "alone", hasStatus: true, namespace: "" },
+  { resource: secrets, rule: "alone", hasStatus: false, namespace: OPERATOR_NAMESPACE },
+  { resource: configMaps, rule: "alone", hasStatus: false, namespace: OPERATOR_NAMESPACE },
 ];
 
 const OWN_SECRETS = [PARENT_CONFIG_SECRET, CELL_AUTHORITY_SECRET, AGENT_CERTIFICATE_SECRET];

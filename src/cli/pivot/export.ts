@@ -25,7 +25,7 @@ export type DirectoryExport = { readonly client: KubeClient; readonly config: Cl
 export async function exportToDirectory(io: CommandIo, { client, config, flags }: DirectoryExport): Promise<Result<ExitCode, string>> {
   const waitMs = parseDurationFlag(WAIT, flags.wait);
   if (!waitMs.ok) return waitMs;
-  const scope = scopeOf({ ...(flags.namespace === undefined ? {} : { namespace: flags.namespace }) }, config);
+  const scope = scopeOf(flags, config);
   if (!scope.ok) return scope;
   const receipt = flags.confirm === undefined ? ok(undefined) : readReceipt(io, flags.confirm);
   if (!receipt.ok) return receipt;

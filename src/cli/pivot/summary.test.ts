@@ -26,7 +26,7 @@ const record = (state: "receiving" | "committed"): MoveState => ({
   record: { id: "m", state, epoch: 1, source: "p", startedAt: "", objects: 3, digest: "", finishedAt: "", attempt: 1 },
   ownership: state === "committed" ? { state: "owner", epoch: 1 } : { state: "moving" },
 });
-const withStatus = (status: Partial<LatticeClusterStatus>) => childCluster({}, status as LatticeClusterStatus);
+const withStatus = (status: Partial<LatticeClusterStatus>) => childCluster({}, status);
 const pivoting = (reason: string, message = "m") =>
   withStatus({ conditions: [{ type: "Pivoting", status: "False", reason, message, lastTransitionTime: "2026-01-01T00:00:00Z" }] });
 

@@ -1,7 +1,7 @@
 /** The phase of a child from its pivot on: its objects are moved to it, it owns itself, or they are taken back. Pure. */
 import { millisecondsOf, parseDuration } from "#base";
 import type { LatticeCluster } from "#crds";
-import { isConditionTrue } from "#kube";
+import { fieldAt, isConditionTrue } from "#kube";
 import { adoptedCluster } from "./adoption.ts";
 import type { ChildState } from "./child-state.ts";
 import { deadlineAt, PHASE_DEADLINES } from "./deadlines.ts";
@@ -110,7 +110,7 @@ export type ChildDeletion = "own" | "unpivot" | "release";
 export function childDeletionOf(cluster: LatticeCluster, { ownership }: Pick<ObservedChild, "ownership">): ChildDeletion {
   if (cluster.metadata.annotations?.[DELETION_ANNOTATION] !== undefined || ownership === "parent") return "own";
   if (ownership === "moving") return "unpivot";
-  return cluster.spec.deletion?.unpivot === false ? "release" : "unpivot";
+  return fieldAt(cluster.spec, "deletion", "unpivot") === false ? "release" : "unpivot";
 }
 
 export function unpivotingState(cluster: LatticeCluster, observed: ObservedChild): ChildState & { readonly late: boolean } {

@@ -141,7 +141,7 @@ test("a deleted child that owns itself is taken back with a kubeconfig of its ow
   if (owner === undefined) throw new Error("there is no LatticeCluster");
   const moved = stamp(capiCluster, { controller: "cluster", object: owner, ownerReferences: "none" });
   expectOk(await world.cluster.client.apply(capiClusters, moved, { fieldManager: "lattice" }));
-  await world.cluster.add(record(2) as never);
+  await world.cluster.add(record(2));
   const now = world.clock.now();
   world.pivots.set("prod", { direction: "to-parent", state: "done", startedAt: now, progressAt: now, finishedAt: now });
   for (let pass = 0; pass < 3; pass += 1) await world.pass(6_000);

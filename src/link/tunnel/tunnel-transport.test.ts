@@ -69,7 +69,7 @@ test("a watch reports changes as they come, and ends with its signal", async () 
   const { metadata } = expectOk(await client.list(configMaps, { namespace: "default" }));
   const stop = new AbortController();
   const seen: string[] = [];
-  const { resourceVersion = "" } = metadata;
+  const { resourceVersion } = metadata;
   const opened = Promise.withResolvers<void>();
   const watching = (async () => {
     const query = { namespace: "default", resourceVersion };

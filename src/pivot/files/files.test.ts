@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { err, expectOk, ok } from "#base";
-import type { KubeObject } from "#kube";
+import type { Json, KubeObject } from "#kube";
 import { archiveBytes, ArchiveReader } from "./archive-entries.ts";
 import { commentedJson, parseCommentedJson } from "./commented-json.ts";
 import { fileNameOf, isExportFile, isFileName, MANIFEST_FILE } from "./file-names.ts";
@@ -74,7 +74,7 @@ describe("JSON in comments", () => {
   it("is read as it was written, and clusterctl sees no document in it", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
-        const text = commentedJson("a title", value as never);
+        const text = commentedJson("a title", value);
         expect(text).toMatch(/^(#.*\n)+$/);
         expect(parseCommentedJson(text)).toEqual(ok(JSON.parse(JSON.stringify(value))));
       }),
@@ -98,7 +98,7 @@ describe("JSON in comments", () => {
 });
 
 describe("the manifest", () => {
-  const rows: { name: string; change: (value: Record<string, unknown>) => void; want: string }[] = [
+  const rows: { name: string; change: (value: Record<string, Json>) => void; want: string }[] = [
     { name: "another version", change: (value) => void (value["version"] = 2), want: "has another version" },
     { name: "no id", change: (value) => void delete value["id"], want: "lacks fields" },
     { name: "an unknown state", change: (value) => void (value["state"] = "ready"), want: "lacks fields" },
@@ -111,9 +111,9 @@ describe("the manifest", () => {
     { name: "pausables without a name", change: (value) => void (value["pausables"] = [{}]), want: "lacks fields" },
   ];
   it.each(rows)("$name is refused", ({ change, want }) => {
-    const value = structuredClone(manifest([secret("a")])) as unknown as Record<string, unknown>;
+    const value = structuredClone(manifest([secret("a")])) as unknown as Record<string, Json>;
     change(value);
-    const parsed = parseManifest(commentedJson("t", value as never));
+    const parsed = parseManifest(commentedJson("t", value));
     expect(parsed.ok ? "" : parsed.error).toContain(want);
   });
 

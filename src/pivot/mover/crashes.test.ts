@@ -3,7 +3,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { seededRandom } from "#base";
 import { startMoveWorld } from "../../../test/builders/move-world.ts";
 import { roundsOf } from "../../../test/builders/rounds.ts";
-import { crashRounds, type Kill } from "./move-crashes.test-support.ts";
+import { crashRounds } from "./move-crashes.test-support.ts";
+import { type Kill } from "../../../test/builders/mortal-process.ts";
 
 const PERCENT = roundsOf({ sample: 10, long: 100 });
 

@@ -14,7 +14,8 @@ import {
   type KubeObject,
   type Resource,
 } from "#kube";
-import { contextFor, MortalProcess } from "./move-crashes.test-support.ts";
+import { contextFor } from "./move-crashes.test-support.ts";
+import { MortalProcess } from "../../../test/builders/mortal-process.ts";
 import { contentsOf, isUnpaused, startMoveWorld, type MoveWorld } from "../../../test/builders/move-world.ts";
 import { abortMove } from "./abort.ts";
 import type { ApiSide } from "./api-side.ts";

@@ -5,7 +5,8 @@ import { contentsOf, observeInvariants, startMoveWorld } from "../../../test/bui
 import { roundsOf } from "../../../test/builders/rounds.ts";
 import { handOver } from "./folder-world.test-support.ts";
 import { MemoryFolder } from "./memory-folder.test-support.ts";
-import { compareMoved, MortalProcess, type Kill } from "./move-crashes.test-support.ts";
+import { compareMoved } from "./move-crashes.test-support.ts";
+import { MortalProcess, type Kill } from "../../../test/builders/mortal-process.ts";
 
 const PERCENT = roundsOf({ sample: 4, long: 100 });
 

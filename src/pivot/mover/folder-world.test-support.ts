@@ -8,7 +8,7 @@ import { runExport, type ExportContext, type ExportReport } from "./export.ts";
 import type { MoveFailure, Moved } from "./failure.ts";
 import { folderClaim, readExport } from "./import-folder.ts";
 import type { MemoryFolder } from "./memory-folder.test-support.ts";
-import { MortalProcess } from "./move-crashes.test-support.ts";
+import { MortalProcess } from "../../../test/builders/mortal-process.ts";
 import { runReceive, type ReceiveContext } from "./receive.ts";
 
 const shared = (seed: number) => ({ clock: systemClock, random: seededRandom(seed), signal: new AbortController().signal });

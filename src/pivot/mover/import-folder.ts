@@ -1,6 +1,5 @@
 /** A directory as the source of a move: its files, verified, and the claim of the target on it. */
 import { err, ok, sha256Hex, type Result } from "#base";
-import { isPaused } from "../plan/content.ts";
 import { CLAIM_FILE } from "../files/file-names.ts";
 import { digestOf, manifestDigest, type FilesManifest } from "../files/manifest.ts";
 import { claimText } from "../files/receipt.ts";
@@ -63,11 +62,6 @@ function foreignImport(objects: readonly SavedObject[], now: string): Result<Fol
     wasPaused: undefined,
   };
   return ok({ saved, foreign: true });
-}
-
-/** Whether clusterctl wrote the Clusters paused: then at least they were not reconciled when they were written. */
-export function arePaused({ objects }: SavedMove): boolean {
-  return objects.filter(({ object }) => object.kind === "Cluster").every(({ object }) => isPaused(object));
 }
 
 export function folderClaim(folder: ExportFolder, id: string): ClaimPort {

@@ -5,7 +5,8 @@ import type { EmbeddedCluster } from "#embedded-cluster";
 import { fieldAt, secrets, type KubeObject } from "#kube";
 import { contentsOf, observeInvariants, startMoveWorld, type MoveWorld } from "../../../test/builders/move-world.ts";
 import { roundsOf } from "../../../test/builders/rounds.ts";
-import { contextFor, MortalProcess } from "./move-crashes.test-support.ts";
+import { contextFor } from "./move-crashes.test-support.ts";
+import { MortalProcess } from "../../../test/builders/mortal-process.ts";
 import { abortNamespaceMove, moveNamespace, planNamespaceMove, type MoveOptions } from "./move-namespace.ts";
 import { runMove } from "./move.ts";
 

@@ -1,7 +1,7 @@
 /** A directory in memory, and one whose process dies at a write. */
 import { err, ok } from "#base";
 import type { ExportFolder } from "./export-folder.ts";
-import type { MortalProcess } from "./move-crashes.test-support.ts";
+import type { MortalProcess } from "../../../test/builders/mortal-process.ts";
 
 export class MemoryFolder {
   readonly files = new Map<string, string>();

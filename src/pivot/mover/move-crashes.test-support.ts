@@ -2,57 +2,21 @@
  * Moves that are killed at one write and run again, forth and back between two embedded API servers, with an observer that checks the
  * invariants of a move after every write on either side.
  */
-import { err, expectOk, seededRandom, systemClock } from "#base";
+import { expectOk, seededRandom, systemClock } from "#base";
 import type { EmbeddedCluster } from "#embedded-cluster";
 import { capiClusters } from "#kube";
-import type { ClientResult, KubeClient } from "#kube-client";
 import { openSide } from "./api-side.ts";
 import type { MoveContext } from "./context.ts";
 import { runMove } from "./move.ts";
-import { contentsOf, danglingOwners, isUnpaused, observeInvariants, type MoveWorld } from "../../../test/builders/move-world.ts";
-
-/** "before": the write is not sent; "after": it is executed, and its answer is lost. */
-export type Kill = { readonly write: number; readonly when: "before" | "after" };
-
-/** The writes of one process: it dies at one of them, and no later request is sent. */
-export class MortalProcess {
-  writes = 0;
-  dead = false;
-  readonly #kill: Kill | undefined;
-
-  constructor(kill: Kill | undefined) {
-    this.#kill = kill;
-  }
-
-  /** Counts a write: "lost": it is executed, and the process dies. */
-  countWrite(): "sent" | "lost" | "dead" {
-    if (this.dead) return "dead";
-    this.writes += 1;
-    if (this.writes !== this.#kill?.write) return "sent";
-    this.dead = true;
-    return this.#kill.when === "after" ? "lost" : "dead";
-  }
-
-  client(client: KubeClient): KubeClient {
-    const dead = () => Promise.resolve(err({ kind: "cancelled" as const, message: "killed" }));
-    const read = <T>(send: () => ClientResult<T>): ClientResult<T> => (this.dead ? dead() : send());
-    const write = async <T>(send: () => ClientResult<T>): ClientResult<T> => {
-      const counted = this.countWrite();
-      if (counted === "sent") return send();
-      if (counted === "lost") await send();
-      return dead();
-    };
-    return {
-      ...client,
-      get: (...call) => read(() => client.get(...call)),
-      list: (...call) => read(() => client.list(...call)),
-      create: (...call) => write(() => client.create(...call)),
-      update: (...call) => write(() => client.update(...call)),
-      patch: (...call) => write(() => client.patch(...call)),
-      delete: (...call) => write(() => client.delete(...call)),
-    };
-  }
-}
+import { MortalProcess, type Kill } from "../../../test/builders/mortal-process.ts";
+import {
+  comparable,
+  contentsOf,
+  danglingOwners,
+  isUnpaused,
+  observeInvariants,
+  type MoveWorld,
+} from "../../../test/builders/move-world.ts";
 
 export function contextFor(
   source: EmbeddedCluster,
@@ -104,7 +68,7 @@ export async function compareMoved(
   const [left, moved] = [await contentsOf(from.client, "c1"), await contentsOf(to.client, "c1")];
   const wrong = [...left.keys()].filter((name) => name !== "Secret c1/unrelated").map((name) => `${name} is left at the source`);
   for (const [name, object] of expected) {
-    if (JSON.stringify(sorted(moved.get(name))) !== JSON.stringify(sorted(object))) wrong.push(`${name} is not what it was`);
+    if (comparable(moved.get(name)) !== comparable(object)) wrong.push(`${name} is not what it was`);
   }
   const extra = [...moved.keys()].filter((name) => !expected.has(name) && name !== "Secret c1/unrelated");
   return [...wrong, ...extra.map((name) => `${name} is new at the target`), ...(await danglingOwners(to.client, "c1")), ...leftPaused(to)];
@@ -114,12 +78,4 @@ function leftPaused(cluster: EmbeddedCluster): readonly string[] {
   return cluster.peek(capiClusters, { namespace: "c1", name: "c1" }) !== undefined && !isUnpaused(cluster, "c1")
     ? ["the target is paused"]
     : [];
-}
-
-/** No controller runs here, so none observes the generations that pausing makes. */
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== "object" || value === null) return value;
-  const fields = Object.entries(value).filter(([name]) => name !== "observedGeneration");
-  return Object.fromEntries(fields.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, inner]) => [name, sorted(inner)]));
 }

@@ -86,7 +86,7 @@ export async function fencePauses({ side, namespace, head }: Pausing & { readonl
     if (!found.ok || found.value === undefined) return found.ok ? ok(true) : found;
     if (isPaused(found.value)) return ok(false);
     const mark = (value: string | null) => ({ annotations: { [FENCE_ANNOTATION]: value } });
-    const marked = await side.patch(kind, key, { metadata: { ...mark(head.id), ...versionOf(found.value) } });
+    const marked = await side.patch(kind, key, { metadata: { ...mark(""), ...versionOf(found.value) } });
     if (!marked.ok || marked.value === undefined) return marked.ok ? ok(false) : marked;
     const cleared = await side.patch(kind, key, { metadata: mark(null) });
     return cleared.ok ? ok(true) : cleared;

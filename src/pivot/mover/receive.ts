@@ -187,7 +187,7 @@ function isSame(found: KubeObject, { object, kind: { hasStatus } }: MoveNode): b
 }
 
 function providerObject({ name, ...fields }: ManifestProvider): KubeObject {
-  return { apiVersion: "clusterctl.cluster.x-k8s.io/v1alpha3", kind: "Provider", metadata: { name }, ...fields } as KubeObject;
+  return { apiVersion: "clusterctl.cluster.x-k8s.io/v1alpha3", kind: "Provider", metadata: { name }, ...fields };
 }
 
 async function setRecord(run: Run, change: Pick<TargetRecordData, "state" | "finishedAt">): Moved<void> {

@@ -6,7 +6,8 @@ import { apiVersionOf, capiMachines, defineResource, secrets, type KubeObject, t
 import { isUnpaused, startMoveWorld, type MoveWorld } from "../../../test/builders/move-world.ts";
 import { openCrd } from "../../../test/builders/open-crd.ts";
 import type { MoveFailure } from "./failure.ts";
-import { contextFor, MortalProcess } from "./move-crashes.test-support.ts";
+import { contextFor } from "./move-crashes.test-support.ts";
+import { MortalProcess } from "../../../test/builders/mortal-process.ts";
 import { runMove } from "./move.ts";
 
 const infrastructure = { group: "infrastructure.cluster.x-k8s.io", version: "v1beta2", namespaced: true };

@@ -28,6 +28,12 @@ export async function removeObjects(side: ApiSide, objects: readonly RemovedObje
   return ok(undefined);
 }
 
+/** Removes each once, without looking whether they are gone: of many, that is done at the end, because it reads whole kinds. */
+export async function removeOnce(side: ApiSide, objects: readonly RemovedObject[]): Moved<void> {
+  const removed = await inParallel(objects, PARALLEL, (object) => removeObject(side, object));
+  return removed.ok ? ok(undefined) : removed;
+}
+
 async function removeObject(side: ApiSide, { kind, key, uid }: RemovedObject): Moved<void> {
   const annotations = { [DELETE_FOR_MOVE_ANNOTATION]: "" };
   const freed = await side.patch(kind, key, { metadata: { uid, finalizers: [], annotations } });
@@ -36,7 +42,7 @@ async function removeObject(side: ApiSide, { kind, key, uid }: RemovedObject): M
 }
 
 /** Of these objects, those that exist: by lists, one for each kind and namespace. */
-async function stillThere(side: ApiSide, objects: readonly RemovedObject[]): Moved<readonly RemovedObject[]> {
+export async function stillThere(side: ApiSide, objects: readonly RemovedObject[]): Moved<readonly RemovedObject[]> {
   const lists = new Map(
     objects.map(({ kind, key }) => [`${groupResourceOf(kind)}/${key.namespace ?? ""}`, { kind, namespace: key.namespace }]),
   );

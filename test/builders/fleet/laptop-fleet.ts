@@ -3,8 +3,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { latticeClusters, type LatticeCluster } from "#crds";
-import { capiClusters, fieldAt, findCondition, type KubeObject } from "#kube";
+import { capiClusters, configMaps, fieldAt, findCondition, secretsByMetadata, type KubeObject } from "#kube";
 import type { KubeClient } from "#kube-client";
+import { MOVE_JOURNAL, MOVE_RECORD, ownershipOf } from "#pivot";
 import { clientOf } from "./fleet-client.ts";
 import { listedClusters } from "./fleet-process.ts";
 
@@ -69,6 +70,17 @@ export class LaptopClients {
     const cluster = await this.capiCluster(server, name);
     return cluster !== undefined && fieldAt(cluster, "spec", "paused") !== true;
   }
+
+  /** By the traces of moves: it was given the objects, and has not begun to move them away. */
+  async isOwner(server: string, name: string): Promise<boolean> {
+    const client = await this.get(server);
+    const options = { timeoutMs: ANSWER_WITHIN_MS };
+    const record = await client?.get<KubeObject>(configMaps, { namespace: `capi-${name}`, name: MOVE_RECORD }, options);
+    if (record?.ok !== true) return false;
+    const journal = await client?.get(secretsByMetadata, { namespace: `capi-${name}`, name: MOVE_JOURNAL }, options);
+    if (journal?.ok !== true && journal?.error.kind !== "not-found") return false;
+    return ownershipOf({ record: record.value, hasJournal: journal.ok }).state === "owner";
+  }
 }
 
 function textOf(path: string): string | undefined {
@@ -96,7 +108,7 @@ export async function isSettled(folder: string, clients: LaptopClients, names: r
 }
 
 /**
- * Looks for a cluster that two API servers act on, until it is stopped. An owner never becomes one again by the same move, so that two active servers
+ * Looks for a cluster that two API servers act on or own, until it is stopped. An owner never becomes one again by the same move, so that two active servers
  * are proven by looking at the first one before and after the second.
  */
 export class OwnerObserver {
@@ -128,10 +140,16 @@ export class OwnerObserver {
 
   async #look(cluster: string, first: string, servers: readonly string[]): Promise<void> {
     this.looks += 1;
-    if (!(await this.#clients.isActive(first, cluster))) return;
-    for (const second of servers) {
-      if (second === first || !(await this.#clients.isActive(second, cluster))) continue;
-      if (await this.#clients.isActive(first, cluster)) this.wrong.push(`${first} and ${second} both own ${cluster}`);
+    const claims = [
+      { what: "act on", holds: (server: string) => this.#clients.isActive(server, cluster) },
+      { what: "own", holds: (server: string) => this.#clients.isOwner(server, cluster) },
+    ];
+    for (const { what, holds } of claims) {
+      if (!(await holds(first))) continue;
+      for (const second of servers) {
+        if (second === first || !(await holds(second))) continue;
+        if (await holds(first)) this.wrong.push(`${first} and ${second} both ${what} ${cluster}`);
+      }
     }
   }
 }

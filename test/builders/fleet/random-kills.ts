@@ -10,6 +10,8 @@ export type KillOptions = {
   readonly forMs: number;
   /** Between two kills, at most. */
   readonly everyMs: number;
+  /** How often the supervisor is the victim; absent: one kill in ten. */
+  readonly supervisorShare?: number;
 };
 
 export type Killed = { readonly fleet: FleetProcess; /** What was killed, in order, for a failure. */ readonly log: readonly string[] };
@@ -17,7 +19,7 @@ export type Killed = { readonly fleet: FleetProcess; /** What was killed, in ord
 const SUPERVISOR_SHARE = 0.1;
 
 /** The returned process runs. */
-export async function killAtRandom({ folder, seed, forMs, everyMs }: KillOptions): Promise<Killed> {
+export async function killAtRandom({ folder, seed, forMs, everyMs, supervisorShare = SUPERVISOR_SHARE }: KillOptions): Promise<Killed> {
   const random = seededRandom(seed);
   const log: string[] = [];
   let fleet = new FleetProcess(folder, []);
@@ -25,7 +27,7 @@ export async function killAtRandom({ folder, seed, forMs, everyMs }: KillOptions
   while (performance.now() - began < forMs) {
     await wait(200 + random() * everyMs);
     const at = `${((performance.now() - began) / 1_000).toFixed(1)}s`;
-    if (random() < SUPERVISOR_SHARE || !fleet.alive) {
+    if (random() < supervisorShare || !fleet.alive) {
       log.push(`${at} supervisor`);
       fleet.signal("SIGKILL");
       await fleet.ended;

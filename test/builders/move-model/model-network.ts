@@ -3,7 +3,6 @@
  * process, or not answered. A request counts when it arrives.
  */
 import { err, type Result } from "#base";
-import type { KubeObject } from "#kube";
 import type { CallOptions, ClientResult, KubeClient, KubeError } from "#kube-client";
 import type { ModelServer } from "./model-server.ts";
 import { ProcessClock, type VirtualTime } from "./virtual-time.ts";
@@ -194,5 +193,5 @@ export class ModelNetwork {
 type ModelClient = {
   readonly [Verb in "get" | "list" | "create" | "update" | "patch" | "delete"]: (
     ...call: Parameters<KubeClient[Verb]>
-  ) => ClientResult<KubeObject | boolean | unknown>;
+  ) => ClientResult<unknown>;
 } & Record<"apply" | "deleteCollection" | "raw" | "watch" | "close", unknown>;

@@ -58,7 +58,7 @@ export function install(server: ModelServer): void {
     kind: "Provider",
     metadata: { name: "docker", namespace: "capd" },
     ...provider,
-  } as KubeObject);
+  });
 }
 
 /** The objects of a provisioned cluster. */
@@ -82,7 +82,7 @@ export function provision(server: ModelServer): void {
       ...(reference === undefined ? {} : { ownerReferences: [reference] }),
     };
     const body = isCustom ? { spec: { of: name } } : { type: "Opaque", data: { value: "dg==" } };
-    server.create(resource, { apiVersion: apiVersionOf(resource), kind: resource.kind, metadata, ...body } as KubeObject, "manager");
+    server.create(resource, { apiVersion: apiVersionOf(resource), kind: resource.kind, metadata, ...body }, "manager");
     if (status !== undefined) server.patch(resource, key(name), { status } as never, { subresource: "status" });
   };
   make("Cluster c1", undefined, {

@@ -61,7 +61,7 @@ export class ModelServer {
         managedFields: [{ manager, operation: "Update" }],
       },
     };
-    return this.#store(resource, stored as unknown as Stored);
+    return this.#store(resource, stored as Stored);
   }
 
   update(resource: Resource, object: KubeObject, manager = "test"): Answer<KubeObject> {
@@ -76,7 +76,7 @@ export class ModelServer {
     if (found === undefined) return failed("not-found", `${resource.plural} "${key.name}" not found`);
     const [uid, resourceVersion] = [fieldAt(patch, "metadata", "uid"), fieldAt(patch, "metadata", "resourceVersion")];
     if (isStale(found, { uid, resourceVersion })) return failed("conflict", "the object has been modified");
-    const merged = applyMergePatch(found as unknown as Json, patch);
+    const merged = applyMergePatch(found, patch);
     if (!merged.ok) return failed("bad-request", "malformed patch");
     const body = merged.value as unknown as Stored;
     const isStatus = subresource === "status";
@@ -97,7 +97,7 @@ export class ModelServer {
 
   #change(resource: Resource, found: Stored, { body, manager, managed }: Change): Answer<KubeObject> {
     const { uid, generation = 1, creationTimestamp, deletionTimestamp, managedFields = [], resourceVersion } = found.metadata;
-    const sameSpec = jsonEqual((body["spec"] ?? null) as Json, (found["spec"] ?? null) as Json);
+    const sameSpec = jsonEqual(body["spec"] ?? null, found["spec"] ?? null);
     const own = managedFields.some((entry) => fieldAt(entry, "manager") === manager);
     const next = {
       ...body,

@@ -82,7 +82,7 @@ export class ModelWorld {
     const server = this.servers[other(this.owner)];
     const { resource, name: object } = placeOf(name);
     const metadata = { ...key(object), labels: { planted: "yes" } };
-    const made = server.create(resource, { apiVersion: apiVersionOf(resource), kind: resource.kind, metadata } as KubeObject);
+    const made = server.create(resource, { apiVersion: apiVersionOf(resource), kind: resource.kind, metadata });
     if (made.ok) this.#planted.set(made.value.metadata.uid ?? "", { name, side: other(this.owner) });
   }
 

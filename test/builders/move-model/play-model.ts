@@ -104,10 +104,11 @@ class Player {
       report: () => {},
     };
     const running = what === "move" ? this.#mover.moveNamespace(options) : this.#mover.abortNamespaceMove(options);
-    void running.then((result) => {
+    const note = (result: Awaited<typeof running>) => {
       process.result = result.ok ? "ok" : `${result.error.kind}: ${result.error.message}`;
       this.log.push(`${process.label}: ${process.result}`);
-    });
+    };
+    void running.then(note);
     return process;
   }
 

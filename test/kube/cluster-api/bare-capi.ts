@@ -27,7 +27,7 @@ function withoutConversion(object: KubeObject): KubeObject {
   return { ...rest, spec: { ...spec, conversion: { strategy: "None" } } } as KubeObject;
 }
 
-/** Kinds are served a moment after their definitions are stored. */
+/** Kinds are not served at once when their definitions are stored. */
 async function apply({ kubectl }: Pick<CapiServer, "kubectl">, args: readonly string[], stdin?: string): Promise<void> {
   await eventually(
     "the kinds of Cluster API are applied",

@@ -66,7 +66,7 @@ async function ownedAwayFrom(parent: RunCluster, child: RunCluster): Promise<voi
   check(`${parent.name} has no Cluster of ${child.name}`, !(await parent.hasClusterApi(child.name)));
   const cluster = await child.client.get(capiClusters, { namespace: `capi-${child.name}`, name: child.name });
   const host = cluster.ok ? fieldAt(cluster.value, "spec", "controlPlaneEndpoint", "host") : undefined;
-  check(`nothing listens at the address of ${child.name} that its parent saw (${String(host)})`, host === "127.0.0.9");
+  check(`nothing listens at the address of ${child.name} that its parent saw (${JSON.stringify(host)})`, host === "127.0.0.9");
 }
 
 async function manageItself(cluster: RunCluster): Promise<void> {

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { seededRandom } from "#base";
 import type { PivotView } from "#controllers";
 import type { EmbeddedCluster } from "#embedded-cluster";
-import { MortalProcess } from "../../../pivot/mover/move-crashes.test-support.ts";
+import { MortalProcess } from "../../../../test/builders/mortal-process.ts";
 import { isUnpaused, observeInvariants } from "../../../../test/builders/move-world.ts";
 import { roundsOf } from "../../../../test/builders/rounds.ts";
 import type { PivotRunner } from "./pivot-runner.ts";
@@ -68,7 +68,7 @@ test("a process that ends after any step is continued by the next, forth and bac
   const { world } = observed;
   for (const step of [...STEPS, ...LATER_STEPS]) {
     for (const direction of DIRECTIONS) {
-      const runner = world.runner({ leaseMs: 700 });
+      const runner = world.runner({ leaseMs: 3_000 });
       const stopped = untilView(runner, (view) => view.step === step || view.state === "waiting" || isDone(view));
       await ask(world, runner, direction);
       const { state } = await stopped;
@@ -104,7 +104,7 @@ test("a child whose connection breaks at any time is continued when it returns",
   const { world } = observed;
   for (const step of ["transfer", "commit", "delete-source"]) {
     for (const direction of DIRECTIONS) {
-      const runner = world.runner(QUICK);
+      const runner = world.runner({ ...QUICK, leaseMs: 30_000 });
       const broken = untilView(runner, (view) => view.step === step || isDone(view));
       await ask(world, runner, direction);
       await broken;

@@ -5,7 +5,7 @@
 import { ok, sleep } from "#base";
 import { capiNamespace } from "#cluster-compiler";
 import { latticeClusters } from "#crds";
-import { secretsByMetadata } from "#kube";
+import { fieldAt, secretsByMetadata } from "#kube";
 import type { LinkError } from "#link";
 import { abortNamespaceMove, abortWithoutTarget, MOVE_JOURNAL, moveNamespace, readMoveState, type MoveReport } from "#pivot";
 import { copyToChild } from "./copy-cluster.ts";
@@ -63,7 +63,7 @@ export async function takeBack(context: PivotContext): PivotResult<MoveReport | 
   if (!isConnected(context)) return unreachable(context);
   const pivot = await endPivot(context);
   if (!pivot.ok) return pivot;
-  if (pivot.value === "aborted" || cluster.spec.deletion?.unpivot === false) return ok(undefined);
+  if (pivot.value === "aborted" || fieldAt(cluster.spec, "deletion", "unpivot") === false) return ok(undefined);
   const children = await childrenOf(context);
   if (!children.ok) return children;
   if (children.value.length > 0) {

@@ -36,8 +36,9 @@ export class PivotWorld {
     this.tunnels = tunnels;
   }
 
-  static async open(): Promise<PivotWorld> {
-    const [parent, child] = [await startManagementCluster(1), await startManagementCluster(2)];
+  /** `logActions`: all requests are recorded. */
+  static async open({ logActions = false } = {}): Promise<PivotWorld> {
+    const [parent, child] = [await startManagementCluster(1, logActions), await startManagementCluster(2, logActions)];
     for (const cluster of [parent, child]) await cluster.add(latticeClusterKind.crd());
     await makeProvisioned(parent.client, "prod", 1, CAPI);
     await parent.add(rawCluster({ cellRef: "mgmt" }, "prod"));
@@ -86,7 +87,7 @@ export class PivotWorld {
       random: seededRandom(1),
       logger: silentLogger,
       identity: `cell-${this.#runners.length}`,
-      leaseMs: 1_500,
+      leaseMs: 60_000,
       ...more,
     });
     this.#runners.push(made);

@@ -1,0 +1,251 @@
+/**
+ * A bootstrap cluster and a management cluster in memory, for installations that are killed at one write and run again. What the operator of the
+ * bootstrap cluster and Cluster API would do is done by `advance`, with the real mover; an observer checks the invariants of a move after every write.
+ */
+import { expectOk, ok, seededRandom } from "#base";
+import { capiNamespace } from "#cluster-compiler";
+import { IDENTITY_CONFIG_MAP, PARENT_CONFIG_SECRET } from "#controllers";
+import { latticeClusterKind, latticeClusters } from "#crds";
+import type { EmbeddedCluster } from "#embedded-cluster";
+import { capiClusters, isBeingDeleted, namespaces, secrets, type KubeObject } from "#kube";
+import type { KubeClient } from "#kube-client";
+import { OPERATOR_NAMESPACE } from "#operator";
+import { moveNamespace } from "#pivot";
+import { JumpClock } from "../../test/builders/jump-clock.ts";
+import {
+  comparable,
+  contentsOf,
+  makeProvisioned,
+  MOVED_KINDS,
+  observeInvariants,
+  startManagementCluster,
+} from "../../test/builders/move-world.ts";
+import { ownershipRecord } from "../../test/builders/reparent-world.ts";
+import { rawCluster } from "../../test/builders/valid-resources.ts";
+import type { MortalProcess } from "../../test/builders/mortal-process.ts";
+import type { BootstrapHost, ManagementAccess } from "./ports.ts";
+
+export const NAME = "mgmt";
+const NAMESPACE = capiNamespace(NAME);
+const BOOTSTRAP = "lattice-bootstrap";
+const ENDPOINTS = { host: "127.0.0.1", grpcPort: 50_051, bootstrapPort: 8_443, proxyPort: 8_444, service: { type: "ClusterIP" } } as const;
+
+export class InstallWorld {
+  readonly clock = new JumpClock();
+  readonly isPermanent: boolean;
+  readonly wrong: string[] = [];
+  bootstrap: EmbeddedCluster | undefined;
+  management: EmbeddedCluster | undefined;
+  #expected: ReadonlyMap<string, unknown> = new Map();
+  #observer: { readonly wrong: string[] } = { wrong: [] };
+  #isObserved = false;
+  #isDeleted = false;
+
+  private constructor(isPermanent: boolean) {
+    this.isPermanent = isPermanent;
+  }
+
+  /** `hasManagement`: as a finished installation leaves it. */
+  static async open({
+    isPermanent,
+    hasManagement,
+  }: {
+    readonly isPermanent: boolean;
+    readonly hasManagement: boolean;
+  }): Promise<InstallWorld> {
+    const world = new InstallWorld(isPermanent);
+    if (isPermanent) world.bootstrap = await newCluster(1);
+    if (!hasManagement) return world;
+    const management = await world.#startManagement();
+    await makeProvisioned(management.client, NAME, 1, NAMESPACE);
+    await management.add(ownershipRecord(NAME), rawCluster({}, NAME));
+    world.#expected = await movedContents(management.client);
+    world.#observe();
+    return world;
+  }
+
+  async close(): Promise<void> {
+    await this.bootstrap?.close();
+    await this.management?.close();
+  }
+
+  /** The bootstrap cluster as one process reaches it. */
+  host(process: MortalProcess): BootstrapHost {
+    const changed = async (work: () => Promise<void>) => {
+      const counted = process.countWrite();
+      if (counted !== "dead") await work();
+      return counted === "sent" ? ok(undefined) : ({ ok: false, error: "killed" } as const);
+    };
+    return {
+      name: BOOTSTRAP,
+      isPermanent: this.isPermanent,
+      find: () => Promise.resolve(ok(this.bootstrap === undefined ? undefined : process.client(this.bootstrap.client))),
+      create: () => changed(() => this.#create()),
+      remove: () => changed(() => this.#remove()),
+      endpoints: () => Promise.resolve(ok(ENDPOINTS)),
+    };
+  }
+
+  access(process: MortalProcess): ManagementAccess {
+    return {
+      find: () => Promise.resolve(ok(this.management === undefined ? undefined : process.client(this.management.client))),
+      kubeconfig: () => Promise.resolve(ok("apiVersion: v1\nkind: Config\n")),
+    };
+  }
+
+  async #create(): Promise<void> {
+    this.bootstrap ??= await newCluster(1);
+    this.#observe();
+  }
+
+  async #remove(): Promise<void> {
+    const left = this.bootstrap === undefined ? [] : [...(await movedContents(this.bootstrap.client)).keys()];
+    if (left.length > 0) this.wrong.push(`the bootstrap cluster is removed with ${left[0] ?? ""}`);
+    if (!this.#isDeleted) this.wrong.push(...(await this.#unowned()));
+    await this.bootstrap?.close();
+    this.bootstrap = undefined;
+  }
+
+  async #startManagement(): Promise<EmbeddedCluster> {
+    const management = await newCluster(2);
+    const data = { cluster: NAME };
+    await management.add({ apiVersion: "v1", kind: "Namespace", metadata: { name: NAMESPACE } });
+    await management.add({
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name: IDENTITY_CONFIG_MAP, namespace: OPERATOR_NAMESPACE },
+      data,
+    });
+    this.management = management;
+    return management;
+  }
+
+  #observe(): void {
+    const { bootstrap: source, management: target } = this;
+    if (source === undefined || target === undefined || this.#expected.size === 0 || this.#isObserved) return;
+    this.#isObserved = true;
+    this.#observer = observeInvariants({ source, target }, this.#expected.keys(), { name: NAME, namespace: NAMESPACE });
+  }
+
+  /** What the operator of the bootstrap cluster and Cluster API do next. */
+  async advance(): Promise<void> {
+    const { bootstrap } = this;
+    if (bootstrap === undefined) return;
+    const own = bootstrap.peek(latticeClusters, { name: BOOTSTRAP });
+    if (own !== undefined && own.status === undefined) await writeStatus(bootstrap.client, BOOTSTRAP, { conditions: [READY] });
+    const requested = bootstrap.peek(latticeClusters, { name: NAME });
+    if (requested !== undefined && requested.status === undefined) await this.#provision(bootstrap);
+    const cluster = bootstrap.peek(capiClusters, { namespace: NAMESPACE, name: NAME });
+    if (cluster !== undefined && isBeingDeleted(cluster)) await this.#deprovision(bootstrap);
+  }
+
+  async #provision(bootstrap: EmbeddedCluster): Promise<void> {
+    await makeProvisioned(bootstrap.client, NAME, 1, NAMESPACE);
+    this.#expected = await movedContents(bootstrap.client);
+    const management = await this.#startManagement();
+    this.#observe();
+    await management.add(rawCluster({ cellRef: BOOTSTRAP }, NAME));
+    const secret = (name: string, namespace: string) => ({ apiVersion: "v1", kind: "Secret", metadata: { name, namespace }, data: {} });
+    await management.add(secret(PARENT_CONFIG_SECRET, OPERATOR_NAMESPACE), secret(`${NAME}-kubeconfig`, NAMESPACE));
+    const moved = await moveNamespace({
+      source: bootstrap.client,
+      target: management.client,
+      namespace: NAMESPACE,
+      identity: "operator",
+      leaseMs: 60_000,
+      waitMs: 1_000,
+      clock: this.clock,
+      random: seededRandom(3),
+      signal: new AbortController().signal,
+      onWait: () => {},
+      report: () => {},
+      leftToTarget: isKubeconfig,
+    });
+    expectOk(moved);
+    await writeStatus(bootstrap.client, NAME, { phase: "Ready", ownedBy: "self" });
+  }
+
+  /** The machines go, and with them the management cluster. */
+  async #deprovision(bootstrap: EmbeddedCluster): Promise<void> {
+    this.wrong.push(...this.#observer.wrong.splice(0));
+    this.#isDeleted = true;
+    for (const resource of MOVED_KINDS) {
+      const { items } = expectOk(await bootstrap.client.list<KubeObject>(resource, { namespace: NAMESPACE }));
+      for (const { metadata } of items) {
+        if (metadata.name.startsWith("lattice-move")) continue;
+        const key = { namespace: NAMESPACE, name: metadata.name };
+        await bootstrap.client.patch(resource, key, { type: "merge", patch: { metadata: { finalizers: null } } });
+        await bootstrap.client.delete(resource, key);
+      }
+    }
+    const { management } = this;
+    this.management = undefined;
+    await management?.close();
+  }
+
+  /** What is wrong after an installation. */
+  async installed(): Promise<readonly string[]> {
+    return [...this.#problems(), ...(await this.#unowned()), ...(await this.#leftInBootstrap())];
+  }
+
+  /** What is wrong after its reverse. */
+  async uninstalled(): Promise<readonly string[]> {
+    return [
+      ...this.#problems(),
+      ...(this.management === undefined ? [] : ["the management cluster still runs"]),
+      ...(await this.#leftInBootstrap()),
+    ];
+  }
+
+  #problems(): readonly string[] {
+    const missing = /on neither side$/;
+    return [...this.wrong, ...this.#observer.wrong.filter((text) => !this.#isDeleted || !missing.test(text))];
+  }
+
+  async #leftInBootstrap(): Promise<readonly string[]> {
+    const { bootstrap } = this;
+    if (bootstrap === undefined) return [];
+    if (!this.isPermanent) return ["the bootstrap cluster is left"];
+    const left = [...(await movedContents(bootstrap.client)).keys()];
+    if (bootstrap.peek(latticeClusters, { name: NAME }) !== undefined) left.push(`LatticeCluster ${NAME}`);
+    const place = bootstrap.peek(namespaces, { name: NAMESPACE });
+    if (place !== undefined && !isBeingDeleted(place)) left.push(`namespace ${NAMESPACE}`);
+    return left.map((name) => `${name} is left in the bootstrap cluster`);
+  }
+
+  /** Why the management cluster cannot live without the bootstrap cluster. */
+  async #unowned(): Promise<readonly string[]> {
+    const { management } = this;
+    if (management === undefined) return ["there is no management cluster"];
+    const moved = await movedContents(management.client);
+    const wrong = [...this.#expected].filter(([name, object]) => comparable(moved.get(name)) !== comparable(object));
+    const own = management.peek(latticeClusters, { name: NAME });
+    const parent = management.peek(secrets, { namespace: OPERATOR_NAMESPACE, name: PARENT_CONFIG_SECRET });
+    return [
+      ...wrong.map(([name]) => `${name} is not what it was`),
+      ...(own === undefined ? [`LatticeCluster ${NAME} is missing`] : []),
+      ...(own?.spec.cellRef === undefined && parent === undefined ? [] : ["it has a parent"]),
+    ];
+  }
+}
+
+const READY = { type: "Ready", status: "True", reason: "Ready", message: "", lastTransitionTime: "2026-01-01T00:00:00Z" };
+
+async function newCluster(seed: number): Promise<EmbeddedCluster> {
+  const cluster = await startManagementCluster(seed);
+  await cluster.add(latticeClusterKind.crd(), { apiVersion: "v1", kind: "Namespace", metadata: { name: OPERATOR_NAMESPACE } });
+  return cluster;
+}
+
+async function writeStatus(client: KubeClient, name: string, status: object): Promise<void> {
+  const body = { type: "merge", patch: { status } } as never;
+  expectOk(await client.patch(latticeClusters, { name }, body, { subresource: "status" }));
+}
+
+function isKubeconfig({ kind, metadata }: KubeObject): boolean {
+  return kind === "Secret" && metadata.name === `${NAME}-kubeconfig`;
+}
+
+async function movedContents(client: KubeClient): Promise<ReadonlyMap<string, unknown>> {
+  return new Map([...(await contentsOf(client, NAMESPACE))].filter(([name]) => !/unrelated|kubeconfig/.test(name)));
+}
