@@ -128,7 +128,7 @@ class World {
       metadata: { name: "prod" },
       spec: { ...spec, cellRef: "boot" },
     };
-    await target.create(latticeClusters, own);
+    await target.create(latticeClusters, own as LatticeCluster);
     const ports = { clock: systemClock, random, signal: new AbortController().signal, report: () => {}, onWait: () => {} };
     expectOk(await moveNamespace({ source, target, namespace: NAMESPACE, identity: "cell", leaseMs: 5_000, waitMs: 1_000, ...ports }));
   }
