@@ -61,7 +61,7 @@ export class ModelServer {
         managedFields: [{ manager, operation: "Update" }],
       },
     };
-    return this.#store(resource, stored as Stored);
+    return this.#store(resource, stored);
   }
 
   update(resource: Resource, object: KubeObject, manager = "test"): Answer<KubeObject> {
