@@ -127,7 +127,9 @@ async function real(): Promise<readonly BenchResult[]> {
   const folder = process.env["LATTICE_KUBE_BIN"] ?? binaryCache(process.env);
   const missing = await missingBinaries(folder, [...BINARIES, CLUSTERCTL]);
   if (missing.length > 0) {
-    console.log(`pivot: ${folder} lacks ${missing.map(({ name }) => name).join(", ")}: not measured beside clusterctl (npm run test:kube -- --all builds them)`);
+    console.log(
+      `pivot: ${folder} lacks ${missing.map(({ name }) => name).join(", ")}: not measured beside clusterctl (npm run test:kube -- --all builds them)`,
+    );
     return [];
   }
   const planes = await MovePlanes.start(folder);
