@@ -136,7 +136,7 @@ describe("the parts of an operator", () => {
     expect([always.existing, cell.existing, operator.health().ready]).toEqual([1, 0, true]);
     const details = await (await fetch(`${operator.healthUrl}/readyz`)).text();
     expect(details).toMatch(
-      /^role later: inactive\nrole now: running\nrole cell: inactive\nrole agent: inactive\nrole self-manager: inactive\nservice always: running\nservice deferred-objects: running\nservice listener: stopped$/m,
+      /^role later: inactive\nrole now: running\nrole cell: inactive\nrole agent: inactive\nrole self-manager: inactive\nservice always: running\nservice deferred-objects: running\nservice webhook-renewal: running\nservice listener: stopped$/m,
     );
 
     operator.setActive("later", true);

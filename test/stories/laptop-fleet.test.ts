@@ -53,7 +53,7 @@ describe("the laptop fleet", () => {
     await fleet.until("the fleet is up", () => fleet.output.includes("Ctrl-C stops it"), PATIENCE_MS);
     expect(await isSettled(folder.path, clients)).toBe(true);
     expect(readdirSync(join(folder.path, "clusters")).toSorted()).toEqual(LAPTOP);
-    expect(fleet.output).toMatch(/mgmt +Pivoting +copying \d+ of \d+ objects/);
+    expect(fleet.output).toMatch(/mgmt +Pivoting +comparing \d+ objects/);
     expect(fleet.output).toMatch(/^└─ west +Ready +self +connected +2\/2 +healthy$/m);
     const mgmt = await clients.need("mgmt");
     const parent = await mgmt.get(secretsByMetadata, { namespace: "lattice-system", name: "lattice-parent-config" });
