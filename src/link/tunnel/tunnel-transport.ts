@@ -50,7 +50,6 @@ function contentOf({ headers, body }: TransportRequest): {
   return { headers: [...sent, ["content-length", String(bytes.byteLength)]], body: oneOf(bytes) };
 }
 
-// eslint-disable-next-line @typescript-eslint/require-await
 async function* oneOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
