@@ -1,4 +1,4 @@
-export type { FieldPath, PathStep } from "./field-path.ts";
+export type { PatchedPath, PatchedStep } from "./patched-path.ts";
 export type {
   AppliedPatch,
   FieldConflict,

@@ -1,6 +1,6 @@
 /** What applying, reverting and previewing a workload patch return. */
 import type { Json, KubeObject } from "#kube";
-import type { FieldPath } from "./field-path.ts";
+import type { PatchedPath } from "./patched-path.ts";
 
 /** The write that an application is part of. */
 export type PatchWrite = {
@@ -14,7 +14,7 @@ export type PatchWrite = {
 
 /** A field that another manager keeps setting to another value; it has that value until `until`. */
 export type FieldConflict = {
-  readonly path: FieldPath;
+  readonly path: PatchedPath;
   /** From managedFields; absent: unknown. */
   readonly manager?: string;
   readonly operation?: string;
@@ -38,12 +38,12 @@ export type AppliedPatch = {
 export type PatchProblem = { readonly kind: "not-a-deployment" | "record-too-large" | "selector"; readonly message: string };
 
 /** A field that a revert leaves alone, because its value is no longer the patched one. The values can be sensitive: never print them. */
-export type KeptField = { readonly path: FieldPath; readonly before?: Json; readonly after?: Json; readonly now?: Json };
+export type KeptField = { readonly path: PatchedPath; readonly before?: Json; readonly after?: Json; readonly now?: Json };
 
 /** The result of a revert. */
 export type RevertedPatch = {
   readonly deployment: KubeObject;
-  readonly restored: readonly FieldPath[];
+  readonly restored: readonly PatchedPath[];
   readonly kept: readonly KeptField[];
   /** The record cannot be read: only the labels of Lattice and the record itself were removed. */
   readonly recordProblem?: string;

@@ -2,7 +2,7 @@
  * The record of a patched Deployment: every field that was changed, with the value before. It is the annotation `lattice.dev/patched-fields`.
  */
 import type { Json } from "#kube";
-import type { FieldPath } from "./field-path.ts";
+import type { PatchedPath } from "./patched-path.ts";
 
 /** The annotation that holds the record. It is not part of the pod template: changing it starts no rollout. */
 export const RECORD_ANNOTATION = "lattice.dev/patched-fields";
@@ -21,7 +21,7 @@ export type Backoff = {
 
 /** One changed field. */
 export type PatchedField = {
-  readonly path: FieldPath;
+  readonly path: PatchedPath;
   /** The owner's value. Absent: the field was not there. */
   readonly before?: Json;
   /** The patched value. Absent: the patch removed the field. */

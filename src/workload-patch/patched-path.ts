@@ -5,7 +5,7 @@ import type { Json, JsonObject } from "#kube";
  * One step: the name of a field; `key`: the element of a list with these fields (`{name: "main"}`); `value`: the element that equals the value,
  * for lists without a key (`envFrom`).
  */
-export type PathStep = string | { readonly key: JsonObject } | { readonly value: Json };
+export type PatchedStep = string | { readonly key: JsonObject } | { readonly value: Json };
 
 /** From the Deployment to one field. */
-export type FieldPath = readonly PathStep[];
+export type PatchedPath = readonly PatchedStep[];
