@@ -67,7 +67,7 @@ export function createRequest(resource: Resource, object: KubeObject, options: W
   return onCollection(resource, namespace, (path) => ({
     method: "POST",
     path: withQuery(path, [["fieldManager", options.fieldManager], VALIDATION]),
-    headers: JSON_BODY,
+    headers: { ...JSON_BODY, ...accepted(resource, "object") },
     content: object,
   }));
 }
@@ -76,7 +76,7 @@ export function updateRequest(resource: Resource, object: KubeObject, options: W
   return onObject(resource, keyOf(object), options.subresource, (path) => ({
     method: "PUT",
     path: withQuery(path, [["fieldManager", options.fieldManager], VALIDATION]),
-    headers: JSON_BODY,
+    headers: { ...JSON_BODY, ...accepted(resource, "object") },
     content: object,
   }));
 }
@@ -100,7 +100,7 @@ export function patchRequest(resource: Resource, key: ObjectKey, body: PatchBody
   return onObject(resource, key, options.subresource, (path) => ({
     method: "PATCH",
     path: withQuery(path, [["fieldManager", options.fieldManager], ["dryRun", dryRun(options.dryRun)], VALIDATION]),
-    headers: { ...ACCEPT, "content-type": PATCH_TYPES[body.type] },
+    headers: { ...accepted(resource, "object"), "content-type": PATCH_TYPES[body.type] },
     content: body.type === "json" ? body.operations : body.patch,
   }));
 }

@@ -31,7 +31,7 @@ export function defineResource<T extends KubeObject>(resource: Omit<Resource<T>,
   return resource;
 }
 
-/** The same collection, but reads return only metadata: for code that watches all kinds. */
+/** The same collection, but reads, creates, updates and patches return only metadata: for code that needs nothing else. */
 export function metadataOf(resource: Resource): Resource {
   const { type: _type, ...rest } = resource;
   return { ...rest, view: "metadata" };

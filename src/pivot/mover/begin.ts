@@ -5,10 +5,10 @@ import { COPY_ANNOTATION } from "../graph/names.ts";
 import type { MoveNode, ObjectGraph } from "../graph/object-graph.ts";
 import type { JournalHead } from "../journal/records.ts";
 import { isPaused, pausedBy } from "../plan/content.ts";
-import { beingDeleted, planProblems } from "../plan/problems.ts";
+import { beingDeleted, planProblems, type TargetFacts } from "../plan/problems.ts";
 import type { MoveContext, SourceContext } from "./context.ts";
 import { listCopies } from "./copies.ts";
-import { discoverGraph, discoverTarget, unlabelledObjects, type SourceKinds } from "./discover.ts";
+import { discoverGraph, discoverKinds, discoverTarget, unlabelledObjects, type SourceKinds } from "./discover.ts";
 import { refusal, type Moved } from "./failure.ts";
 import { createHead, deleteAllBatches, readHead, readRecord, type ReadRecord } from "./journal.ts";
 import { isLeftToTarget, missingAtTarget } from "./left-to-target.ts";
@@ -23,24 +23,33 @@ export type MovePlan = {
 
 const POLL_MS = 1_000;
 
-export async function planMove(context: MoveContext, kinds: SourceKinds): Moved<MovePlan> {
+export async function planMove(context: MoveContext, facts: PlanFacts): Moved<MovePlan> {
   const traces = await traceProblems(context);
   if (!traces.ok) return traces;
-  const graph = await discoverGraph(context.source, context.namespace, kinds);
-  return graph.ok ? planOf(context, { kinds, traces: traces.value }, graph.value) : graph;
+  const graph = await discoverGraph(context.source, context.namespace, facts.kinds);
+  return graph.ok ? planOf(context, { ...facts, traces: traces.value }, graph.value) : graph;
 }
 
-type PlanInput = { readonly kinds: SourceKinds; readonly traces: readonly string[] };
+/** What both sides serve. Definitions are large, so both are read at the same time. */
+export type PlanFacts = { readonly kinds: SourceKinds; readonly target: TargetFacts };
 
-async function planOf(context: MoveContext, { kinds, traces }: PlanInput, graph: ObjectGraph): Moved<MovePlan> {
+export async function discoverFacts({ source, target }: Pick<MoveContext, "source" | "target">): Moved<PlanFacts> {
+  const [kinds, facts] = await Promise.all([discoverKinds(source), discoverTarget(target)]);
+  if (!kinds.ok) return kinds;
+  return facts.ok ? ok({ kinds: kinds.value, target: facts.value }) : facts;
+}
+
+type PlanInput = PlanFacts & { readonly traces: readonly string[] };
+
+async function planOf(context: MoveContext, { kinds, target, traces }: PlanInput, graph: ObjectGraph): Moved<MovePlan> {
   const { moved, left } = graph;
-  const target = await discoverTarget(context.target);
-  if (!target.ok) return target;
-  const unlabelled = await unlabelledObjects(context.source, context.namespace, { graph, kinds });
+  const [unlabelled, existing] = await Promise.all([
+    unlabelledObjects(context.source, context.namespace, { graph, kinds }),
+    listCopies(context.target, moved),
+  ]);
   if (!unlabelled.ok) return unlabelled;
-  const problems = planProblems({ graph, providers: kinds.providers, unlabelled: unlabelled.value, target: target.value });
-  const existing = await listCopies(context.target, moved);
   if (!existing.ok) return existing;
+  const problems = planProblems({ graph, providers: kinds.providers, unlabelled: unlabelled.value, target });
   const leftOut = moved.filter((node) => isLeftToTarget(context, node));
   const taken = moved.filter((node) => node.kept === undefined && !leftOut.includes(node) && isComplete(existing.value.of(node.object)));
   const taking = taken.map(
@@ -89,12 +98,12 @@ export function receivingProblems(own: ReadRecord | undefined, namespace: string
 export type MoveEnds = { readonly source: string; readonly target: string };
 
 /** Waits for objects that are being deleted, then checks everything and writes the intent. Undefined: there is nothing to move. */
-export async function begin(context: MoveContext, ends: MoveEnds, kinds: SourceKinds): Moved<JournalHead | undefined> {
+export async function begin(context: MoveContext, ends: MoveEnds, facts: PlanFacts): Moved<JournalHead | undefined> {
   const traces = await traceProblems(context);
   if (!traces.ok) return traces;
-  const settled = await settledGraph(context, kinds);
+  const settled = await settledGraph(context, facts.kinds);
   if (!settled.ok) return settled;
-  const plan = await planOf(context, { kinds, traces: traces.value }, settled.value);
+  const plan = await planOf(context, { ...facts, traces: traces.value }, settled.value);
   if (!plan.ok) return plan;
   const { moved, problems } = plan.value;
   if (moved.length === 0) return ok(undefined);

@@ -1,9 +1,10 @@
 /** The last part of a move: the objects of the source are deleted in reverse order. The journal goes after all objects. */
 import { ok } from "#base";
+import type { BatchEntry } from "../journal/records.ts";
 import type { SourceContext } from "./context.ts";
 import type { Moved } from "./failure.ts";
 import { deleteBatch, readBatches } from "./journal.ts";
-import { removeObjects, removeOnce, stillThere, type RemovedObject } from "./remove-object.ts";
+import { freeObjects, removeObjects, removeOnce, stillThere, type RemovedObject } from "./remove-object.ts";
 
 export async function deleteSource(context: SourceContext, move: string): Moved<void> {
   const batches = await readBatches(context, move);
@@ -11,12 +12,12 @@ export async function deleteSource(context: SourceContext, move: string): Moved<
   const deletable = batches.value.map((batch) => ({ batch, entries: batch.entries.filter(({ kept }) => kept === undefined) }));
   const total = deletable.reduce((sum, { entries }) => sum + entries.length, 0);
   let done = 0;
-  const all: RemovedObject[] = [];
+  const all = deletable.flatMap(({ entries }) => entries.map(removedObject));
+  const free = await freeObjects(context.source, all);
+  if (!free.ok) return free;
   for (const { entries } of deletable.toReversed()) {
-    const objects = entries.map(({ kind, namespace, name, uid }) => ({ kind, key: { namespace, name }, uid }));
-    const removed = await removeOnce(context.source, objects);
+    const removed = await removeOnce(context.source, entries.map(removedObject), free.value);
     if (!removed.ok) return removed;
-    all.push(...objects);
     done += entries.length;
     context.report({ step: "delete-source", done, total });
   }
@@ -29,4 +30,8 @@ export async function deleteSource(context: SourceContext, move: string): Moved<
     if (!forgotten.ok) return forgotten;
   }
   return ok(undefined);
+}
+
+function removedObject({ kind, namespace, name, uid }: BatchEntry): RemovedObject {
+  return { kind, key: { namespace, name }, uid };
 }

@@ -23,13 +23,12 @@ export type SourceKinds = {
 const REFERENCE_ROUNDS = 4;
 
 export async function discoverKinds(source: ApiSide): Moved<SourceKinds> {
-  const crds = await source.list(customResourceDefinitions);
+  const [crds, providers] = await Promise.all([source.list(customResourceDefinitions), source.list(capiProviders)]);
   if (!crds.ok) return crds;
   const isLabelled = ({ metadata: { labels = {} } }: KubeObject) => Object.hasOwn(labels, CLUSTERCTL_LABEL);
   const kinds = moveKinds(crds.value.filter(isLabelled));
   if (!kinds.some(({ resource }) => resource.group === CORE_GROUP && resource.kind === "Cluster"))
     return refusal(`the source has no definition of Cluster with label ${CLUSTERCTL_LABEL}; is Cluster API installed there?`);
-  const providers = await source.list(capiProviders);
   if (!providers.ok) return providers;
   const unlabelled = moveKinds(crds.value.filter((crd) => !isLabelled(crd))).filter(isOfClusterApi);
   return ok({ kinds, providers: providers.value, unlabelled });
@@ -107,8 +106,7 @@ export async function unlabelledObjects(source: ApiSide, namespace: string, foun
 type Unlabelled = { readonly graph: ObjectGraph; readonly kinds: SourceKinds };
 
 export async function discoverTarget(target: ApiSide): Moved<TargetFacts> {
-  const crds = await target.list(customResourceDefinitions);
+  const [crds, providers] = await Promise.all([target.list(customResourceDefinitions), target.list(capiProviders)]);
   if (!crds.ok) return crds;
-  const providers = await target.list(capiProviders);
   return providers.ok ? ok({ providers: providers.value, served: servedVersions(crds.value) }) : providers;
 }

@@ -6,10 +6,9 @@
 import { err, ok } from "#base";
 import { abortMove } from "./abort.ts";
 import { openSide } from "./api-side.ts";
-import { planMove, type MovePlan } from "./begin.ts";
+import { discoverFacts, planMove, type MovePlan } from "./begin.ts";
 import { forgetClaim, withClaim, type ClaimOptions, type FencedClients } from "./claim.ts";
 import type { MoveContext } from "./context.ts";
-import { discoverKinds } from "./discover.ts";
 import type { Moved } from "./failure.ts";
 import { readHead } from "./journal.ts";
 import { runMove, type MoveReport } from "./move.ts";
@@ -47,9 +46,9 @@ export async function planNamespaceMove(options: MoveOptions): Moved<PlannedMove
   const context = contextOf(options, options);
   const head = await readHead(context);
   if (!head.ok) return head;
-  const kinds = await discoverKinds(context.source);
-  if (!kinds.ok) return kinds;
-  const plan = await planMove(context, kinds.value);
+  const facts = await discoverFacts(context);
+  if (!facts.ok) return facts;
+  const plan = await planMove(context, facts.value);
   if (!plan.ok) return plan;
   return ok({ ...plan.value, ...(head.value === undefined ? {} : { unfinished: head.value.phase }) });
 }

@@ -4,7 +4,7 @@
  */
 import { ok, timestamp, type Err } from "#base";
 import { nextStep, type MoveStep, type MoveView, type TargetRecord } from "../ownership/decide.ts";
-import { begin } from "./begin.ts";
+import { begin, discoverFacts } from "./begin.ts";
 import type { MoveContext } from "./context.ts";
 import { deleteSource } from "./delete-source.ts";
 import { discoverKinds, type SourceKinds } from "./discover.ts";
@@ -166,9 +166,10 @@ type Perform = (run: Run) => Moved<void>;
 /** Each may be repeated after a crash at any write. */
 const STEPS: Readonly<Record<Exclude<MoveStep, "done">, Perform>> = {
   "write-intent": async (run) => {
-    const kinds = await kindsOf(run);
-    if (!kinds.ok) return kinds;
-    const begun = await begin(run.context, { source: run.source, target: run.target }, kinds.value);
+    const facts = await discoverFacts(run.context);
+    if (!facts.ok) return facts;
+    run.kinds = facts.value.kinds;
+    const begun = await begin(run.context, { source: run.source, target: run.target }, facts.value);
     run.begun = true;
     return begun.ok ? ok(undefined) : begun;
   },

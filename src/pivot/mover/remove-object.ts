@@ -1,9 +1,11 @@
 /**
  * Deletes objects of a move without their controllers: finalizers first, so that an object is gone with its deletion and a run that is killed
  * in between leaves nothing half deleted. Nothing of the real infrastructure is touched.
+ *
+ * A Secret or ConfigMap that was read without finalizers is deleted by one request, which names the version that was read.
  */
 import { ok } from "#base";
-import { groupResourceOf, type ObjectKey, type Resource } from "#kube";
+import { groupResourceOf, metadataOf, type KubeObject, type ObjectKey, type Resource } from "#kube";
 import { DELETE_FOR_MOVE_ANNOTATION } from "../graph/names.ts";
 import type { ApiSide } from "./api-side.ts";
 import { PARALLEL } from "./context.ts";
@@ -28,10 +30,32 @@ export async function removeObjects(side: ApiSide, objects: readonly RemovedObje
   return ok(undefined);
 }
 
-/** Removes each once, without looking whether they are gone: of many, that is done at the end, because it reads whole kinds. */
-export async function removeOnce(side: ApiSide, objects: readonly RemovedObject[]): Moved<void> {
-  const removed = await inParallel(objects, PARALLEL, (object) => removeObject(side, object));
+/**
+ * Removes each once, without looking whether they are gone: of many, that is done at the end, because it reads whole kinds. `free`: what
+ * `freeObjects` has found.
+ */
+export async function removeOnce(side: ApiSide, objects: readonly RemovedObject[], free: FreeObjects): Moved<void> {
+  const removed = await inParallel(objects, PARALLEL, (object) => {
+    const resourceVersion = free.get(object.uid);
+    // one that has changed since is not deleted, and is found at the end
+    if (resourceVersion !== undefined) return side.remove(object.kind, object.key, { uid: object.uid, resourceVersion });
+    return removeObject(side, object);
+  });
   return removed.ok ? ok(undefined) : removed;
+}
+
+/** The versions of objects that nothing has to be removed from before their deletion, by uid. */
+export type FreeObjects = ReadonlyMap<string, string>;
+
+/** Custom resources are never among them: their webhooks may ask for the annotation. */
+export async function freeObjects(side: ApiSide, objects: readonly RemovedObject[]): Moved<FreeObjects> {
+  const listed = await listKindsOf(
+    side,
+    objects.filter(({ kind }) => kind.group === ""),
+  );
+  if (!listed.ok) return listed;
+  const isFree = ({ metadata: { finalizers = [] } }: KubeObject) => finalizers.length === 0;
+  return ok(new Map(listed.value.filter(isFree).map(({ metadata: { uid = "", resourceVersion = "" } }) => [uid, resourceVersion])));
 }
 
 async function removeObject(side: ApiSide, { kind, key, uid }: RemovedObject): Moved<void> {
@@ -41,13 +65,19 @@ async function removeObject(side: ApiSide, { kind, key, uid }: RemovedObject): M
   return side.remove(kind, key, { uid });
 }
 
-/** Of these objects, those that exist: by lists, one for each kind and namespace. */
+/** Of these objects, those that exist. */
 export async function stillThere(side: ApiSide, objects: readonly RemovedObject[]): Moved<readonly RemovedObject[]> {
+  const listed = await listKindsOf(side, objects);
+  if (!listed.ok) return listed;
+  const uids = new Set(listed.value.map(({ metadata }) => metadata.uid));
+  return ok(objects.filter(({ uid }) => uids.has(uid)));
+}
+
+/** The metadata of all objects of their kinds and namespaces. */
+async function listKindsOf(side: ApiSide, objects: readonly RemovedObject[]): Moved<readonly KubeObject[]> {
   const lists = new Map(
     objects.map(({ kind, key }) => [`${groupResourceOf(kind)}/${key.namespace ?? ""}`, { kind, namespace: key.namespace }]),
   );
-  const listed = await inParallel([...lists.values()], PARALLEL, ({ kind, namespace }) => side.list(kind, { namespace }));
-  if (!listed.ok) return listed;
-  const uids = new Set(listed.value.flat().map(({ metadata }) => metadata.uid));
-  return ok(objects.filter(({ uid }) => uids.has(uid)));
+  const listed = await inParallel([...lists.values()], PARALLEL, ({ kind, namespace }) => side.list(metadataOf(kind), { namespace }));
+  return listed.ok ? ok(listed.value.flat()) : listed;
 }

@@ -2,7 +2,8 @@
  * What is between a process that moves and the two API servers: requests take time, are lost, repeated, delayed beyond the life of their
  * process, or not answered. A request counts when it arrives.
  */
-import { err, type Result } from "#base";
+import { err, ok, type Result } from "#base";
+import type { KubeObject, Resource } from "#kube";
 import type { CallOptions, ClientResult, KubeClient, KubeError } from "#kube-client";
 import type { ModelServer } from "./model-server.ts";
 import { ProcessClock, type VirtualTime } from "./virtual-time.ts";
@@ -97,6 +98,10 @@ export class ModelNetwork {
       execute: () => Result<T, KubeError>,
     ): ClientResult<T> => this.#send({ side, text, isWrite, process, execute }, options) as ClientResult<T>;
     const managed = (options: { readonly fieldManager?: string } | undefined) => options?.fieldManager ?? "test";
+    const settingsOf = (options: { readonly fieldManager?: string; readonly subresource?: string } | undefined) => ({
+      manager: managed(options),
+      ...(options?.subresource === undefined ? {} : { subresource: options.subresource }),
+    });
     const absent = () => Promise.resolve(err({ kind: "bad-request" as const, message: "not in the model" }));
     const client = {
       get: (resource, name, options) => send(`get ${resource.plural}/${name.name}`, false, options, () => server.get(resource, name)),
@@ -105,15 +110,16 @@ export class ModelNetwork {
           server.list(resource, query),
         ),
       create: (resource, object, options) =>
-        send(`create ${resource.plural}/${object.metadata.name}`, true, options, () => server.create(resource, object, managed(options))),
+        send(`create ${resource.plural}/${object.metadata.name}`, true, options, () =>
+          shown(resource, server.create(resource, object, managed(options))),
+        ),
       update: (resource, object, options) =>
-        send(`update ${resource.plural}/${object.metadata.name}`, true, options, () => server.update(resource, object, managed(options))),
+        send(`update ${resource.plural}/${object.metadata.name}`, true, options, () =>
+          shown(resource, server.update(resource, object, settingsOf(options))),
+        ),
       patch: (resource, name, body, options) =>
         send(`patch ${resource.plural}/${name.name}`, true, options, () =>
-          server.patch(resource, name, body.type === "merge" ? body.patch : {}, {
-            manager: managed(options),
-            ...(options?.subresource === undefined ? {} : { subresource: options.subresource }),
-          }),
+          shown(resource, server.patch(resource, name, body.type === "merge" ? body.patch : {}, settingsOf(options))),
         ),
       delete: (resource, name, options) =>
         send(`delete ${resource.plural}/${name.name}`, true, options, () => server.delete(resource, name, options)),
@@ -187,6 +193,13 @@ export class ModelNetwork {
     this.#onExecuted({ side, isWrite, text: `${process.label}: ${text} at ${side}${answer.ok ? "" : ` (${answer.error.kind})`}` });
     return answer;
   }
+}
+
+/** As a server answers a client that asks for metadata only. */
+function shown(resource: Resource, answer: Result<KubeObject, KubeError>): Result<KubeObject, KubeError> {
+  if (!answer.ok || resource.view !== "metadata") return answer;
+  const { apiVersion, kind, metadata } = answer.value;
+  return ok({ apiVersion, kind, metadata });
 }
 
 /** The calls of a client, without type parameters. */

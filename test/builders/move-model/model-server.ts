@@ -64,10 +64,11 @@ export class ModelServer {
     return this.#store(resource, stored);
   }
 
-  update(resource: Resource, object: KubeObject, manager = "test"): Answer<KubeObject> {
+  update(resource: Resource, object: KubeObject, { manager = "test", subresource = "" } = {}): Answer<KubeObject> {
     const found = this.#of(resource).get(keyOf(object.metadata));
     if (found === undefined) return failed("not-found", `${resource.plural} "${object.metadata.name}" not found`);
     if (isStale(found, object.metadata)) return failed("conflict", "the object has been modified");
+    if (subresource === "status") return this.#store(resource, { ...found, status: (object as Stored)["status"] ?? {} } as unknown as Stored);
     return this.#change(resource, found, { body: object as Stored, manager });
   }
 
