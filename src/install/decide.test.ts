@@ -12,7 +12,7 @@ const there = <T>(view: T): ClusterObservation<T> => ({ state: "there", view });
 const absent = { state: "absent" } as const;
 const silent = { state: "unknown", why: "connection refused" } as const;
 
-const fresh: BootstrapView = { isPermanent: false, ownership: "never-moved", objects: [], isDeleting: true };
+const fresh: BootstrapView = { isPermanent: false, ownership: "never-moved", objects: [], isDeleting: true, hasNamespace: false };
 const cell: BootstrapView = { ...fresh, cell: { ready: true, message: "" } };
 const requested = (phase: string, message = "") => ({ isOurs: true, isBeingDeleted: false, phase, message });
 const provisioning: BootstrapView = {
@@ -20,6 +20,7 @@ const provisioning: BootstrapView = {
   cluster: requested("Provisioning", "1 of 2 machines run"),
   objects: ["Cluster mgmt"],
   isDeleting: false,
+  hasNamespace: true,
 };
 const pivoted: BootstrapView = { ...cell, cluster: requested("Ready") };
 const young: ManagementView = { ownership: "never-moved", hasCluster: false, hasParent: true, children: [] };
@@ -97,6 +98,12 @@ describe("the next step of an installation", () => {
       bootstrap: there({ ...cell, isPermanent: true }),
       management: there(detached),
       want: { step: "done" },
+    },
+    {
+      name: "a bootstrap cluster that stays, and has forgotten all but the namespace",
+      bootstrap: there({ ...cell, isPermanent: true, hasNamespace: true }),
+      management: there(detached),
+      want: { step: "release-bootstrap" },
     },
     {
       name: "the bootstrap cluster does not answer",
@@ -264,7 +271,8 @@ function* allViews(): Generator<InstallView> {
               { ...requested("Ready"), isOurs: false },
               { ...requested("Deleting"), isBeingDeleted: true },
             ])
-              bootstraps.push(there({ isPermanent, ownership, isDeleting, objects, cell: own, cluster }));
+              for (const hasNamespace of BOOLEANS)
+                bootstraps.push(there({ isPermanent, ownership, isDeleting, objects, hasNamespace, cell: own, cluster }));
   for (const bootstrap of bootstraps) for (const management of managements) yield { name: "mgmt", bootstrap, management };
 }
 

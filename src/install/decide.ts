@@ -36,6 +36,8 @@ export type BootstrapView = {
   readonly objects: readonly string[];
   /** Its Cluster is being deleted. */
   readonly isDeleting: boolean;
+  /** The namespace of the management cluster exists, and is not being deleted. */
+  readonly hasNamespace: boolean;
 };
 
 export type ManagementView = {
@@ -104,7 +106,7 @@ function nameTaken(name: string): string {
 
 /** `moving` at the bootstrap cluster: its journal is still there, so the move has not ended. */
 function afterPivot(
-  { ownership, objects, isPermanent, cluster }: BootstrapView,
+  { ownership, objects, isPermanent, cluster, hasNamespace }: BootstrapView,
   { hasParent }: ManagementView,
 ): InstallDecision<InstallStep> {
   if (ownership !== "never-moved") return wait("the bootstrap cluster finishes the move");
@@ -113,7 +115,8 @@ function afterPivot(
     return wait(`the bootstrap cluster still has ${first}${objects.length === 1 ? "" : ` and ${objects.length - 1} more`}`);
   if (hasParent) return { step: "detach" };
   if (!isPermanent) return { step: "remove-bootstrap" };
-  if (cluster === undefined) return { step: "done" };
+  // a run that was killed may have deleted one of them only
+  if (cluster === undefined) return { step: hasNamespace ? "release-bootstrap" : "done" };
   return cluster.isBeingDeleted ? wait("the bootstrap cluster forgets the cluster") : { step: "release-bootstrap" };
 }
 

@@ -8,6 +8,7 @@ import {
   configMaps,
   findCondition,
   isBeingDeleted,
+  namespaces,
   secretsByMetadata,
   type KubeObject,
   type ObjectKey,
@@ -59,16 +60,18 @@ type BootstrapPlace = { readonly name: string; readonly host: BootstrapHost; rea
 async function observeBootstrap(client: KubeClient, { name, host, signal }: BootstrapPlace): Promise<Result<BootstrapView, string>> {
   const read = reader(client, signal);
   const namespace = capiNamespace(name);
-  const [own, requested, ownership, cluster] = await Promise.all([
+  const [own, requested, ownership, cluster, place] = await Promise.all([
     read(latticeClusters, { name: host.name }),
     read(latticeClusters, { name }),
     readOwnership(client, namespace, signal),
     read<KubeObject>(capiClusters, { namespace, name }),
+    read<KubeObject>(namespaces, { name: namespace }),
   ]);
   if (!own.ok) return own;
   if (!requested.ok) return requested;
   if (!ownership.ok) return ownership;
   if (!cluster.ok) return cluster;
+  if (!place.ok) return place;
   // all kinds are listed only where the answer can matter
   const left =
     cluster.value === undefined
@@ -82,6 +85,7 @@ async function observeBootstrap(client: KubeClient, { name, host, signal }: Boot
     ownership: ownership.value,
     objects: left.value,
     isDeleting: cluster.value === undefined || isBeingDeleted(cluster.value),
+    hasNamespace: place.value !== undefined && !isBeingDeleted(place.value),
   });
 }
 

@@ -50,8 +50,14 @@ export type BatchEntry = {
   readonly copy?: string;
 };
 
-/** `move`: the id of its move. A batch of another one was written by a request that arrived too late. */
-export type JournalBatch = { readonly move: string; readonly number: number; readonly entries: readonly BatchEntry[] };
+export type JournalBatch = {
+  /** The id of its move. A batch of another one was written by a request that arrived too late. */
+  readonly move: string;
+  readonly number: number;
+  readonly entries: readonly BatchEntry[];
+  /** Counts the runs of an export that have found these entries: the version changes, and a request of an earlier run fails. */
+  readonly runs?: number;
+};
 
 export type TargetRecordData = {
   readonly id: string;

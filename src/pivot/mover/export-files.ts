@@ -12,7 +12,7 @@ import type { SourceContext } from "./context.ts";
 import type { SourceKinds } from "./discover.ts";
 import { inFolder, type ExportFolder } from "./export-folder.ts";
 import { refusal, type Moved } from "./failure.ts";
-import { deleteBatch, readBatches } from "./journal.ts";
+import { deleteBatch, readBatches, writeBatch } from "./journal.ts";
 import { entryOf, readyGraph, recordBatch } from "./transfer.ts";
 
 const ROUNDS = 6;
@@ -29,7 +29,7 @@ export async function writeFiles(context: SourceContext, folder: ExportFolder, h
     const written = graph.value.moved.map((node) => writtenObject(node));
     const isSame = known.size === written.length && written.every(({ entry }) => known.get(entry.file) === contentKey(entry));
     if (isSame) return ok(written.map(({ entry }) => entry));
-    const recorded = await recordAll(context, graph.value, head.id);
+    const recorded = await recordAll(context, graph.value, { move: head.id, isFirst: round === 1 });
     if (!recorded.ok) return recorded;
     const stored = await storeAll(context, folder, written);
     if (!stored.ok) return stored;
@@ -42,14 +42,22 @@ export async function writeFiles(context: SourceContext, folder: ExportFolder, h
 /** The status may change while the source is paused; it is an observation. The file has one of the observed values. */
 const contentKey = ({ uid, hash }: ManifestEntry) => `${uid} ${hash}`;
 
-async function recordAll(context: SourceContext, { moved }: ObjectGraph, move: string): Moved<void> {
+type Recording = {
+  readonly move: string;
+  /** In this run: a request of an earlier one may be on its way to each batch, so that also those that do not change are written. */
+  readonly isFirst: boolean;
+};
+
+async function recordAll(context: SourceContext, { moved }: ObjectGraph, { move, isFirst }: Recording): Moved<void> {
   const recorded = await readBatches(context, move);
   if (!recorded.ok) return recorded;
   const batches = batchesOf(moved);
   for (const { number, nodes } of batches) {
     const entries = nodes.map((node) => entryOf(node, undefined, false));
     const before = recorded.value.find((batch) => batch.number === number);
-    const written = await recordBatch(context, before, { move, number, entries });
+    const runs = (before?.runs ?? 0) + (isFirst ? 1 : 0);
+    const batch = { move, number, entries, runs };
+    const written = isFirst ? await writeBatch(context, before, batch) : await recordBatch(context, before, batch);
     if (!written.ok) return written;
   }
   for (const batch of recorded.value.filter(({ number }) => number >= batches.length)) {

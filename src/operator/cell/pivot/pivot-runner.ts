@@ -41,7 +41,8 @@ type Job = {
 };
 
 const MOST_AT_ONCE = 8;
-const RETRY: BackoffPolicy = { initialMs: 4_000, maxMs: 120_000, factor: 2 };
+/** Most problems pass by themselves, such as an API server that starts again, and the cluster waits meanwhile. */
+const RETRY: BackoffPolicy = { initialMs: 4_000, maxMs: 20_000, factor: 2 };
 /** Counts of a step are reported at most so often. */
 const NOTIFY_MS = 1_000;
 /** Steps before anything was written: a problem of the attempt before stays visible during them. */
