@@ -1,3 +1,7 @@
+export type { ReviewedDeployment } from "./admission/admission-review.ts";
+export { MUTATE_DEPLOYMENTS_PATH, type ReviewDeployment } from "./admission/handler.ts";
+export type { ReviewAnswer } from "./admission/review-answer.ts";
+export { startAdmissionServer, type AdmissionServer, type AdmissionServerOptions } from "./admission/server.ts";
 export { startApiProxy, type ApiProxy, type ApiProxyOptions } from "./api-proxy/api-proxy.ts";
 export type { AccessError } from "./bootstrap/access-records.ts";
 export { newAccess } from "./bootstrap/access-rules.ts";
