@@ -16,6 +16,7 @@ export type ReviewedDeployment = {
   readonly object: KubeObject;
   /** Of an update. */
   readonly old?: KubeObject;
+  readonly dryRun: boolean;
 };
 
 export type AdmissionRequest = {
@@ -52,10 +53,11 @@ function reviewedDeployment(request: Json | undefined): Result<ReviewedDeploymen
   if (key.namespace === "") return err("request.namespace: must not be empty");
   const object = deploymentOf(field(request, "object"), key);
   if (object === undefined) return err("request.object: must be the Deployment that request.namespace and request.name name");
-  if (operation === "CREATE") return ok({ operation, ...key, object });
+  const dryRun = field(request, "dryRun") === true;
+  if (operation === "CREATE") return ok({ operation, ...key, object, dryRun });
   const old = deploymentOf(field(request, "oldObject"), key);
   if (old === undefined) return err("request.oldObject: must be the Deployment that request.namespace and request.name name");
-  return ok({ operation, ...key, object, old });
+  return ok({ operation, ...key, object, old, dryRun });
 }
 
 type Key = { readonly namespace: string; readonly name: string };

@@ -43,15 +43,16 @@ describe("a review of a Deployment", () => {
     const seen: ReviewedDeployment[] = [];
     const { review } = await startTestServer((one) => void seen.push(one));
     await review(testReview());
-    await review(testReview({ operation: "UPDATE", oldObject: testDeployment({ status: { replicas: 1 } }) }));
+    await review(testReview({ operation: "UPDATE", dryRun: true, oldObject: testDeployment({ status: { replicas: 1 } }) }));
     expect(seen).toEqual([
-      { operation: "CREATE", namespace: "shop", name: "api", object: testDeployment() },
+      { operation: "CREATE", namespace: "shop", name: "api", object: testDeployment(), dryRun: false },
       {
         operation: "UPDATE",
         namespace: "shop",
         name: "api",
         object: testDeployment(),
         old: testDeployment({ status: { replicas: 1 } }),
+        dryRun: true,
       },
     ]);
   });
