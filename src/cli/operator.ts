@@ -20,6 +20,7 @@ import {
   createOtlpTracer,
   openIdentityFile,
   startOperator,
+  WEBHOOK_IN_POD,
   type KeptIdentity,
   type OperatorConfig,
   type OtlpTracer,
@@ -45,7 +46,7 @@ export async function operate(io: CliIo, flags: OperatorFlags): Promise<ExitCode
     if (!kept.ok) return reportFailure(io, kept.error);
     const pod = podIn(io.env);
     // in a Pod, Service lattice-webhook reaches it
-    const webhook = settings.value.webhook ?? (pod === undefined ? undefined : { kind: "service" as const });
+    const webhook = settings.value.webhook ?? (pod === undefined ? undefined : WEBHOOK_IN_POD);
     const config = { ...settings.value, identity: kept.value.identity, pod, webhook, bundle: bundle.value };
     return await runOperator(io, { config, logger, connection: connection.value });
   } finally {

@@ -13,12 +13,18 @@ import type { ReplicaHealth } from "../parts.ts";
 import { ADMISSION_CERTIFICATE_SECRET, readServing } from "./serving-secret.ts";
 import { Wakeup } from "./wakeup.ts";
 
-/** Where API servers find the webhook: Service lattice-webhook in the cluster, or an address outside it. */
-export type WebhookSettings = { readonly kind: "service" } | { readonly kind: "url"; readonly host: string; readonly port: number };
+export type WebhookSettings = {
+  /** Where API servers find the webhook: through Service lattice-webhook of the cluster, or at the address outside it. */
+  readonly kind: "service" | "url";
+  /** The address to listen on. */
+  readonly host: string;
+  readonly port: number;
+};
 
 export const WEBHOOK_SERVICE = "lattice-webhook";
-/** In a Pod, on all its addresses. */
 export const WEBHOOK_PORT = 9_443;
+/** All addresses of the Pod. */
+export const WEBHOOK_IN_POD: WebhookSettings = { kind: "service", host: "0.0.0.0", port: WEBHOOK_PORT };
 /** After a failure to listen. */
 const RETRY_MS = 5_000;
 
@@ -126,12 +132,12 @@ export class WebhookReplica {
       return loaded.ok ? undefined : loaded.error;
     }
     const { settings, clock, logger } = this.#options;
-    const listen = settings.kind === "service" ? { host: "0.0.0.0", port: WEBHOOK_PORT } : settings;
+    const { host, port } = settings;
     const review = reviewDeployments({ find: (namespace, name) => this.index.find(namespace, name), clock });
-    const started = await startAdmissionServer({ ...this.#options, ...listen, tls: tls.value, review });
+    const started = await startAdmissionServer({ ...this.#options, host, port, tls: tls.value, review });
     if (!started.ok) return started.error;
     this.#server = started.value;
-    logger.info("the admission webhook listens", { host: listen.host, port: started.value.port });
+    logger.info("the admission webhook listens", { host, port: started.value.port });
     this.wakeup.wake();
     return undefined;
   }
