@@ -17,6 +17,8 @@ export type ReviewedDeployment = {
   /** Of an update. */
   readonly old?: KubeObject;
   readonly dryRun: boolean;
+  /** The name under which the client writes; empty: the client has not set one. */
+  readonly fieldManager: string;
 };
 
 export type AdmissionRequest = {
@@ -53,11 +55,11 @@ function reviewedDeployment(request: Json | undefined): Result<ReviewedDeploymen
   if (key.namespace === "") return err("request.namespace: must not be empty");
   const object = deploymentOf(field(request, "object"), key);
   if (object === undefined) return err("request.object: must be the Deployment that request.namespace and request.name name");
-  const dryRun = field(request, "dryRun") === true;
-  if (operation === "CREATE") return ok({ operation, ...key, object, dryRun });
+  const write = { dryRun: field(request, "dryRun") === true, fieldManager: textAt(field(request, "options"), "fieldManager") };
+  if (operation === "CREATE") return ok({ operation, ...key, object, ...write });
   const old = deploymentOf(field(request, "oldObject"), key);
   if (old === undefined) return err("request.oldObject: must be the Deployment that request.namespace and request.name name");
-  return ok({ operation, ...key, object, old, dryRun });
+  return ok({ operation, ...key, object, old, ...write });
 }
 
 type Key = { readonly namespace: string; readonly name: string };

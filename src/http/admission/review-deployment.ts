@@ -9,10 +9,11 @@ export type ReviewDeploymentOptions = {
 };
 
 export function reviewDeployments({ find, clock }: ReviewDeploymentOptions): ReviewDeployment {
-  return ({ namespace, name, object, old, dryRun }) => {
+  return ({ namespace, name, object, old, dryRun, fieldManager }) => {
     const patch = find(namespace, name);
     if (patch === undefined) return undefined;
-    const applied = applyWorkloadPatch(object, patch, { at: timestamp(clock), previous: old, dryRun });
+    const manager = fieldManager === "" ? undefined : fieldManager;
+    const applied = applyWorkloadPatch(object, patch, { at: timestamp(clock), previous: old, manager, dryRun });
     if (!applied.ok) return { patch: [], warnings: [`LatticeService ${patch.service} does not patch this Deployment: ${applied.error.message}`] };
     const changes = applied.value.changed ? jsonPatchBetween(object, applied.value.deployment) : [];
     return { patch: changes, warnings: warningsOf(patch.service, applied.value) };

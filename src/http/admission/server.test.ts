@@ -43,9 +43,9 @@ describe("a review of a Deployment", () => {
     const seen: ReviewedDeployment[] = [];
     const { review } = await startTestServer((one) => void seen.push(one));
     await review(testReview());
-    await review(testReview({ operation: "UPDATE", dryRun: true, oldObject: testDeployment({ status: { replicas: 1 } }) }));
+    await review(testReview({ operation: "UPDATE", dryRun: true, options: { fieldManager: "helm" }, oldObject: testDeployment({ status: { replicas: 1 } }) }));
     expect(seen).toEqual([
-      { operation: "CREATE", namespace: "shop", name: "api", object: testDeployment(), dryRun: false },
+      { operation: "CREATE", namespace: "shop", name: "api", object: testDeployment(), dryRun: false, fieldManager: "" },
       {
         operation: "UPDATE",
         namespace: "shop",
@@ -53,6 +53,7 @@ describe("a review of a Deployment", () => {
         object: testDeployment(),
         old: testDeployment({ status: { replicas: 1 } }),
         dryRun: true,
+        fieldManager: "helm",
       },
     ]);
   });

@@ -1,7 +1,6 @@
 /** The webhook configuration for Deployments that services refer to: which requests reach the webhook, and how many names it can have. */
 import { expect } from "vitest";
-import { webhookConfiguration } from "../../../src/http/admission/webhook-configuration.ts";
-import type { PatchTarget } from "#http";
+import { webhookConfiguration, type PatchTarget } from "#http";
 import { field, fieldAt, isJsonObject, type Json } from "#kube";
 import type { Api } from "../client/api.ts";
 import type { Hook, Review } from "../client/hook-host.ts";
