@@ -1,7 +1,7 @@
 /** An embedded cluster, and replicas of the webhook that it calls over TLS. Only for tests. */
 import { onTestFinished } from "vitest";
 import { createLogger, expectOk, MetricsRegistry, seededRandom, systemClock, type LogFields } from "#base";
-import { startEmbeddedCluster, type ClusterOptions } from "#embedded-cluster";
+import { startEmbeddedCluster, type ClusterOptions, type ClusterUser } from "#embedded-cluster";
 import { workloadPatchName, type PatchTarget } from "#http";
 import {
   configMaps,
@@ -14,6 +14,7 @@ import {
   type Json,
   type KubeObject,
 } from "#kube";
+import type { KubeClient } from "#kube-client";
 import { formatWorkloadPatch } from "#workload-patch";
 import { admissionWebhookService } from "./webhook-service.ts";
 import { WebhookReplica, type WebhookSettings } from "./webhook-replica.ts";
@@ -63,7 +64,8 @@ export async function startAdmissionWorld(options: ClusterOptions = {}) {
       const patch = { metadata: { annotations: { touched: value } } };
       return client.patch(deployments, { namespace, name }, { type: "merge", patch });
     },
-    startReplica: (settings: WebhookSettings = { kind: "url", host: "127.0.0.1", port: 0 }) => startReplica(cluster, settings),
+    startReplica: (settings: WebhookSettings = { kind: "url", host: "127.0.0.1", port: 0 }, user?: ClusterUser) =>
+      startReplica(user === undefined ? client : cluster.clientFor(user), settings),
   };
 }
 
@@ -71,10 +73,8 @@ export function serviceLabel(deployment: KubeObject): Json | undefined {
   return fieldAt(deployment, "metadata", "labels", "lattice.dev/service");
 }
 
-type Cluster = Awaited<ReturnType<typeof startEmbeddedCluster>>;
-
 /** A process of the operator, as far as its webhook is concerned. */
-function startReplica({ client }: Cluster, settings: WebhookSettings) {
+function startReplica(client: KubeClient, settings: WebhookSettings) {
   const lines: LogLine[] = [];
   const logger = createLogger((level, message, fields) => void lines.push({ level, message, fields }));
   const metrics = new MetricsRegistry();
