@@ -10,6 +10,7 @@ export const CAPI_VERSION = "1.14.2";
 /** The infrastructure for tests: 1.14.2 is not published as a module, and this one runs with the other managers. */
 export const CAPD_VERSION = "1.14.0";
 const HELM_VERSION = "4.3.1";
+const HELM_3_VERSION = "3.22.0";
 
 /** The Go version of Kubernetes' go.mod. */
 export const GO_MINIMUM = { major: 1, minor: 26 } as const;
@@ -21,6 +22,7 @@ export type BinaryName =
   | "kubectl"
   | "e2e.test"
   | "helm"
+  | "helm3"
   | "clusterctl"
   | CapiBinaryName;
 export type CapiBinaryName = "capi-core" | "capi-bootstrap-kubeadm" | "capi-controlplane-kubeadm" | "capd";
@@ -29,7 +31,7 @@ export type Binary = {
   readonly name: BinaryName;
   readonly version: string;
   /** Folder below modules/ whose go.mod and go.sum pin it. */
-  readonly module: "etcd" | "kube" | "e2e" | "capi" | "helm";
+  readonly module: "etcd" | "kube" | "e2e" | "capi" | "helm" | "helm3";
   readonly package: string;
   /** Most packages are built as programs, some as tests. */
   readonly build: "program" | "tests";
@@ -119,14 +121,14 @@ export const CLUSTERCTL: Binary = {
   minutes: 1,
 };
 
-/** For the stories that render a chart. */
-export const HELM: Binary = {
-  name: "helm",
-  version: HELM_VERSION,
-  module: "helm",
-  package: "helm.sh/helm/v4/cmd/helm",
-  build: "program",
-  ldflags: `-s -w -X helm.sh/helm/v4/internal/version.version=v${HELM_VERSION}`,
-  versionArgs: ["version"],
-  minutes: 4,
-};
+/** For the stories that render a chart, and for those of patch mode: it writes by server-side apply. */
+export const HELM: Binary = helmBinary("helm", HELM_VERSION, 4);
+
+/** For the stories of patch mode: it writes by three-way strategic merge patches. */
+export const HELM_3: Binary = helmBinary("helm3", HELM_3_VERSION, 2);
+
+function helmBinary(name: "helm" | "helm3", version: string, minutes: number): Binary {
+  const module = `helm.sh/helm/v${version.split(".")[0]}`;
+  const ldflags = `-s -w -X ${module}/internal/version.version=v${version}`;
+  return { name, version, module: name, package: `${module}/cmd/helm`, build: "program", ldflags, versionArgs: ["version"], minutes };
+}

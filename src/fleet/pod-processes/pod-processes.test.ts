@@ -162,7 +162,10 @@ describe("a Pod that is to run", () => {
           pod: "p-u1",
           container: "operator",
           folder: report().folder,
-          args: ["operator", "--identity-file", join(folder, "volumes/state/identity")],
+          args: [
+            ...["operator", "--identity-file", join(folder, "volumes/state/identity")],
+            ...["--health-address", "127.0.0.1:0", "--webhook-address", "127.0.0.1:0"],
+          ],
           env: { POD_NAME: "p-u1", POD_NAMESPACE: OPERATOR_NAMESPACE, HOME: folder, KUBECONFIG: join(folder, "kubeconfig") },
           cwd: folder,
         },
