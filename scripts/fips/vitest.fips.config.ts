@@ -1,4 +1,5 @@
-/** The suite of vitest.config.ts, in workers that check first that FIPS is enabled. */
+/** The suite of vitest.config.ts without the tests that no provider of cryptography can change, in workers that check first that FIPS is enabled. */
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { defineConfig, mergeConfig } from "vitest/config";
 import suite from "../../vitest.config.ts";
@@ -18,10 +19,20 @@ const FLEETS = ["clusters-connected", "fleet-*", "install", "laptop-fleet", "piv
   (name) => `test/stories/${name}.test.ts`,
 );
 
+const root = join(import.meta.dirname, "../..");
+
+/** Folders that layers.json calls pure use no module of Node, so no provider either. */
+const { layers } = JSON.parse(readFileSync(join(root, "layers.json"), "utf8")) as {
+  readonly layers: Readonly<Record<string, { readonly pure?: true }>>;
+};
+const PURE = Object.entries(layers)
+  .filter(([, { pure }]) => pure === true)
+  .map(([folder]) => `src/${folder}/**`);
+
 export default mergeConfig(
   suite,
   defineConfig({
-    root: join(import.meta.dirname, "../.."),
-    test: { setupFiles: [join(import.meta.dirname, "probe.ts")], exclude: [...REPETITIONS, ...FLEETS] },
+    root,
+    test: { setupFiles: [join(import.meta.dirname, "probe.ts")], exclude: [...REPETITIONS, ...FLEETS, ...PURE] },
   }),
 );
