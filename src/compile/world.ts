@@ -6,8 +6,8 @@
  */
 import { err, ok, type Result } from "#base";
 import type { LatticeEnvironment, LatticeExternalService, LatticeSecretBindings, LatticeService, LatticeServiceConfig } from "#crds";
-import { keyText, type KubeObject } from "#kube";
-import { Mesh, serviceId, splitId, type ServiceId } from "#mesh-compiler";
+import { keyText, type KubeObject, type ObjectKey } from "#kube";
+import { Mesh, serviceId, splitId, type ServiceId, type ServiceNode } from "#mesh-compiler";
 import {
   compileService,
   grantsOf,
@@ -23,10 +23,11 @@ import {
 import type { ObjectTaken, ServiceError } from "./errors.ts";
 import { dependenciesOf, type Dependencies } from "./closed-dependencies.ts";
 import { closedForm, type InvalidKind } from "./invalid-object.ts";
-import { erroneousResources, externalNodeOf, meshNodeOf, routesOf, sameNode } from "./mesh-node.ts";
+import { erroneousResources, externalNodeOf, meshNodeOf, patchedNode, routesOf, sameNode } from "./mesh-node.ts";
 import { NameClaims, type Claimant } from "./name-claims.ts";
 import { mountProblem } from "./object-access.ts";
 import { isFlaggerName, objectNames, reservedFor } from "./object-names.ts";
+import { claimedWorkload, patchTarget, type PatchTarget, type WorkloadError } from "./patch-target.ts";
 import { namespaceOfEnvironment, place, type Placed } from "./placement.ts";
 import { ReservedNamespaces } from "./reserved-namespaces.ts";
 import { Indexed } from "./indexed.ts";
@@ -46,6 +47,8 @@ export type CompiledApplication = Omit<CompiledService, "objects"> & {
   readonly id: ServiceId;
   /** Workload, then policies, in apply order. */
   readonly objects: readonly CompiledObject[];
+  /** In patch mode: the Deployment that is patched. */
+  readonly target?: PatchTarget | undefined;
 };
 
 /**
@@ -67,6 +70,8 @@ export class World {
   /** The holder of each target namespace and name. */
   readonly #places = new NameClaims();
   readonly #objects = new NameClaims();
+  /** The service that patches each Deployment. */
+  readonly #workloads = new NameClaims();
   readonly #reserved: ReservedNamespaces;
   readonly #routes = new RouteClaims();
   /** Services and external services with an invalid spec: they keep their names and declare nothing. */
@@ -204,6 +209,32 @@ export class World {
     }
   }
 
+  /** Services in patch mode that name this Deployment, whether or not they may patch it. */
+  patching(deployment: ObjectKey): readonly ServiceKey[] {
+    return this.#workloads.claimants(keyText(deployment)).map(({ key }) => key);
+  }
+
+  /** The service that patches this Deployment; undefined: none. */
+  patcherOf(deployment: ObjectKey): ServiceKey | undefined {
+    return this.#workloads.holder(keyText(deployment))?.key;
+  }
+
+  /** A Deployment was created, changed or deleted: see `findWorkload` of the settings. */
+  workloadChanged(deployment: ObjectKey): ReadonlySet<ServiceKey> {
+    const affected = new Set<ServiceKey>();
+    for (const key of this.patching(deployment)) {
+      for (const other of this.#replace({ kind: "LatticeService", key }, "if it differs")) affected.add(other);
+    }
+    return affected;
+  }
+
+  /** The Deployment of a service in patch mode, or why the service may not patch it; undefined: it is not in patch mode, or not in the mesh. */
+  targetOf(key: ServiceKey): Result<PatchTarget, WorkloadError> | undefined {
+    const service = this.#services.get(key);
+    const placed = service === undefined ? undefined : this.#place(service);
+    return service === undefined || placed?.ok !== true ? undefined : this.#targetOf(service, placed.value);
+  }
+
   /**
    * Returns all errors of a service. A service that may not have its target namespace has only that error: other errors would disclose to its author
    * information about Secrets and objects of another namespace. `misplaced: "check"` lists them too, for authors who have all the files.
@@ -215,11 +246,14 @@ export class World {
     if (!placed.ok) return err([placed.error, ...(misplaced === "check" ? this.#furtherErrors(service) : [])]);
     const id = serviceId(placed.value.namespace, service.metadata.name);
     const taken = this.#takenFrom({ kind: "LatticeService", key }, id);
+    const target = this.#targetOf(service, placed.value);
+    const refused = target?.ok === false ? [...taken, target.error] : taken;
     const compiled = compileService(this.#inputFor(service, placed.value));
-    if (!compiled.ok) return err([...taken, ...compiled.error]);
-    if (taken.length > 0) return err(taken);
+    if (!compiled.ok) return err([...refused, ...compiled.error]);
+    if (refused.length > 0) return err(refused);
     const policies = this.mesh.policiesOf(id).map((object) => ({ object }));
-    return ok({ ...compiled.value, id, objects: [...compiled.value.objects, ...policies] });
+    const patched = target?.ok === true ? { target: target.value } : {};
+    return ok({ ...compiled.value, id, objects: [...compiled.value.objects, ...policies], ...patched });
   }
 
   /**
@@ -330,6 +364,23 @@ export class World {
     const canary = [first, second].find(isCanary);
     if (canary === undefined) return {};
     return { flagger: { canary: describe(canary), other: describe(canary === first ? second : first) } };
+  }
+
+  #targetOf(service: LatticeService, { namespace }: Placed): Result<PatchTarget, WorkloadError> | undefined {
+    const name = claimedWorkload(service, namespace);
+    const one: ResourceName = { kind: "LatticeService", key: keyText(service.metadata) };
+    const patcher = name === undefined ? undefined : this.#workloads.holder(name);
+    const patchedBy = patcher === undefined || isSame(patcher, one) ? undefined : describe(patcher);
+    const owner = this.#objects.holder(`${namespace} Deployment ${service.spec.workloadRef?.name ?? ""}`);
+    const ownedBy = owner === undefined ? undefined : describe(owner);
+    return patchTarget({ service, namespace, find: this.#settings.findWorkload, patchedBy, ownedBy });
+  }
+
+  #nodeOf(service: LatticeService, placed: Placed): ServiceNode {
+    const node = meshNodeOf(this.#inputFor(service, placed));
+    const target = this.#targetOf(service, placed);
+    if (target === undefined) return node;
+    return patchedNode(node, target.ok ? target.value.serviceAccount : undefined);
   }
 
   #place(object: LatticeService | LatticeExternalService): Result<Placed, ServiceError> {
@@ -470,6 +521,9 @@ export class World {
     const held = this.#heldBy(one);
     const names = object?.kind === "LatticeService" && placed?.ok === true ? objectNames(object, placed.value.namespace) : [];
     const rivals = [...this.#objects.claimAmong(claimant, names)];
+    const workload = object?.kind === "LatticeService" && placed?.ok === true ? claimedWorkload(object, placed.value.namespace) : undefined;
+    const patching = this.#workloads.claimAmong(claimant, workload === undefined ? [] : [workload]);
+    rivals.push(...patching);
     const affected = new Set<ServiceId>();
     for (const place of this.#places.claim(claimant, id === undefined ? [] : [id])) {
       rivals.push(...this.#places.claimants(place));
@@ -478,6 +532,11 @@ export class World {
       for (const other of this.#updateNode(place, when)) affected.add(other);
     }
     for (const other of this.#releaseRoutes(one)) affected.add(other);
+    // another service may get the Deployment now, or lose it
+    for (const rival of patching) {
+      const other = this.#heldBy(rival);
+      for (const further of other === undefined ? [] : this.#updateNode(other, "if it differs")) affected.add(further);
+    }
     // a service that reads its own outputs must be read again after it is in the mesh
     const readsItself = id !== undefined && this.mesh.graph.service(id)?.declarations.has(id) === true;
     const neighbours = [...affected].filter((other) => other !== id || readsItself);
@@ -518,8 +577,7 @@ export class World {
       const claims = routeClaimsOf(object, this.#inputFor(object, placed.value));
       for (const other of this.#claimRoutes(keyText(object.metadata), claims)) affected.add(other);
     }
-    const node =
-      object.kind === "LatticeService" ? meshNodeOf(this.#inputFor(object, placed.value)) : externalNodeOf(object, placed.value.namespace);
+    const node = object.kind === "LatticeService" ? this.#nodeOf(object, placed.value) : externalNodeOf(object, placed.value.namespace);
     const known = this.mesh.graph.get(id);
     if (when === "always" || known === undefined || !sameNode(known, node))
       for (const other of this.mesh.put(node).services) affected.add(other);
