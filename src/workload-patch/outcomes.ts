@@ -1,0 +1,66 @@
+/** What applying, reverting and previewing a workload patch return. */
+import type { Json, KubeObject } from "#kube";
+import type { PatchedPath } from "./patched-path.ts";
+
+/** The write that an application is part of. */
+export type PatchWrite = {
+  /** The time of the write, RFC 3339. */
+  readonly at: string;
+  /** The stored object that the write replaces: the old object of an UPDATE. Without it no conflict is counted. */
+  readonly previous?: KubeObject | undefined;
+  /** A dry run counts no conflict: its result must equal what a write would store. */
+  readonly dryRun?: boolean | undefined;
+};
+
+/** A field that another manager keeps setting to another value; it has that value until `until`. */
+export type FieldConflict = {
+  readonly path: PatchedPath;
+  /** From managedFields; absent: unknown. */
+  readonly manager?: string;
+  readonly operation?: string;
+  /** RFC 3339. */
+  readonly until: string;
+};
+
+/** The result of an application. */
+export type AppliedPatch = {
+  readonly deployment: KubeObject;
+  /** false: the Deployment had the patch already. */
+  readonly changed: boolean;
+  /** Containers of the patch that the Deployment does not have. */
+  readonly missingContainers: readonly string[];
+  readonly conflicts: readonly FieldConflict[];
+  /** The record of the Deployment cannot be read and was replaced: values before are those of now. */
+  readonly recordProblem?: string;
+};
+
+/** Why nothing was changed. */
+export type PatchProblem = { readonly kind: "not-a-deployment" | "record-too-large" | "selector"; readonly message: string };
+
+/** A field that a revert leaves alone, because its value is no longer the patched one. The values can be sensitive: never print them. */
+export type KeptField = { readonly path: PatchedPath; readonly before?: Json; readonly after?: Json; readonly now?: Json };
+
+/** The result of a revert. */
+export type RevertedPatch = {
+  readonly deployment: KubeObject;
+  readonly restored: readonly PatchedPath[];
+  readonly kept: readonly KeptField[];
+  /** The record cannot be read: only the labels of Lattice and the record itself were removed. */
+  readonly recordProblem?: string;
+};
+
+/** One operation of a JSON Patch (RFC 6902). */
+export type JsonPatchOperation =
+  | { readonly op: "add" | "replace"; readonly path: string; readonly value: Json }
+  | { readonly op: "remove"; readonly path: string };
+
+/** One field that a workload patch would change. */
+export type FieldPreview = {
+  /** `spec.template.spec.containers[main].image`. */
+  readonly path: string;
+  /** Hidden when the name of the field or variable is one of a secret. */
+  readonly before?: Json;
+  readonly after?: Json;
+  /** The field manager that owns it now. Absent: none. */
+  readonly owner?: { readonly manager: string; readonly operation: string };
+};
