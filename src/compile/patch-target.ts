@@ -20,7 +20,11 @@ export type WorkloadFacts = {
 /** "assumed": when files are compiled, a Deployment that is not among them counts as one that exists, with a ServiceAccount of its name. */
 export type FindWorkload = (namespace: string, name: string) => WorkloadFacts | "assumed" | undefined;
 
-/** The facts of a Deployment. `madeFor`: see `WorkloadFacts`. */
+/**
+ * The facts of a Deployment. `madeFor`: see `WorkloadFacts`.
+ *
+ * @example const settings = worldSettings({}, { findWorkload: () => workloadFacts(deployment) });
+ */
 export function workloadFacts(deployment: KubeObject, madeFor?: string): WorkloadFacts {
   const pod = fieldAt(deployment, "spec", "template", "spec");
   // the API server fills in serviceAccount, an older name of the field, too
@@ -35,6 +39,7 @@ export function workloadFacts(deployment: KubeObject, madeFor?: string): Workloa
   };
 }
 
+/** Why a service may not patch the Deployment that it names. */
 export type WorkloadError =
   | { readonly kind: "workload-namespace"; readonly namespace: string; readonly runs: string }
   | { readonly kind: "workload-claimed"; readonly workload: string; readonly by: string }
@@ -108,5 +113,5 @@ export function placeOfWorkloadError({ kind }: WorkloadError): string {
 
 /** `namespace/name` of the Deployment that a service in patch mode claims; it claims none outside of the namespace in which it runs. */
 export function claimedWorkload({ spec: { workloadRef } }: LatticeService, runs: string): string | undefined {
-  return workloadRef?.namespace === runs ? keyText(workloadRef) : undefined;
+  return workloadRef === undefined || workloadRef.namespace !== runs ? undefined : keyText(workloadRef);
 }

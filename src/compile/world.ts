@@ -17,9 +17,11 @@ import {
   widerLevel,
   type CompiledObject,
   type CompiledService,
+  type DeploymentPatch,
   type Provisioner,
   type ServiceInput,
 } from "#service-compiler";
+import type { WorkloadPatch } from "#workload-patch";
 import type { ObjectTaken, ServiceError } from "./errors.ts";
 import { dependenciesOf, type Dependencies } from "./closed-dependencies.ts";
 import { closedForm, type InvalidKind } from "./invalid-object.ts";
@@ -27,7 +29,7 @@ import { erroneousResources, externalNodeOf, meshNodeOf, patchedNode, routesOf, 
 import { NameClaims, type Claimant } from "./name-claims.ts";
 import { mountProblem } from "./object-access.ts";
 import { isFlaggerName, objectNames, reservedFor } from "./object-names.ts";
-import { claimedWorkload, patchTarget, type PatchTarget, type WorkloadError } from "./patch-target.ts";
+import { claimedWorkload, describeWorkloadError, patchTarget, type PatchTarget, type WorkloadError } from "./patch-target.ts";
 import { namespaceOfEnvironment, place, type Placed } from "./placement.ts";
 import { ReservedNamespaces } from "./reserved-namespaces.ts";
 import { Indexed } from "./indexed.ts";
@@ -43,12 +45,13 @@ export type WorldObject = LatticeService | LatticeExternalService | LatticeEnvir
 export type ServiceKey = string;
 
 /** One service compiled, with its policies. */
-export type CompiledApplication = Omit<CompiledService, "objects"> & {
+export type CompiledApplication = Omit<CompiledService, "objects" | "patch"> & {
   readonly id: ServiceId;
   /** Workload, then policies, in apply order. */
   readonly objects: readonly CompiledObject[];
-  /** In patch mode: the Deployment that is patched. */
+  /** In patch mode: the Deployment that is patched, and how. */
   readonly target?: PatchTarget | undefined;
+  readonly workloadPatch?: WorkloadPatch | undefined;
 };
 
 /**
@@ -235,6 +238,15 @@ export class World {
     return service === undefined || placed?.ok !== true ? undefined : this.#targetOf(service, placed.value);
   }
 
+  /** Why a service in patch mode has no identity, so that nothing is open for it; undefined: it has one. */
+  patchProblem(id: ServiceId): string | undefined {
+    const holder = this.#places.holder(id);
+    const target = holder?.kind === "LatticeService" ? this.targetOf(holder.key) : undefined;
+    if (target?.ok === false) return describeWorkloadError(target.error).split("\n")[0];
+    const { namespace, name, serviceAccount } = target?.value ?? { serviceAccount: "" };
+    return serviceAccount === undefined ? `there is no Deployment ${namespace}/${name}` : undefined;
+  }
+
   /**
    * Returns all errors of a service. A service that may not have its target namespace has only that error: other errors would disclose to its author
    * information about Secrets and objects of another namespace. `misplaced: "check"` lists them too, for authors who have all the files.
@@ -252,8 +264,9 @@ export class World {
     if (!compiled.ok) return err([...refused, ...compiled.error]);
     if (refused.length > 0) return err(refused);
     const policies = this.mesh.policiesOf(id).map((object) => ({ object }));
-    const patched = target?.ok === true ? { target: target.value } : {};
-    return ok({ ...compiled.value, id, objects: [...compiled.value.objects, ...policies], ...patched });
+    const { patch, ...application } = compiled.value;
+    const patched = target?.ok === true && patch !== undefined ? patchedBy(key, target.value, patch) : {};
+    return ok({ ...application, id, objects: [...application.objects, ...policies], ...patched });
   }
 
   /**
@@ -371,9 +384,16 @@ export class World {
     const one: ResourceName = { kind: "LatticeService", key: keyText(service.metadata) };
     const patcher = name === undefined ? undefined : this.#workloads.holder(name);
     const patchedBy = patcher === undefined || isSame(patcher, one) ? undefined : describe(patcher);
-    const owner = this.#objects.holder(`${namespace} Deployment ${service.spec.workloadRef?.name ?? ""}`);
-    const ownedBy = owner === undefined ? undefined : describe(owner);
+    const ownedBy = name === undefined ? undefined : this.#ownerOfDeployment(namespace, splitId(name).name);
     return patchTarget({ service, namespace, find: this.#settings.findWorkload, patchedBy, ownedBy });
+  }
+
+  /** The service that has the Deployment: its own, or the copy that Flagger makes for its canary. */
+  #ownerOfDeployment(namespace: string, name: string): string | undefined {
+    const holder = this.#objects.holder(`${namespace} Deployment ${name}`);
+    const owner = holder === undefined ? undefined : this.#services.get(holder.key);
+    const isOwn = owner?.metadata.name === name || owner?.spec.deploy?.strategy === "canary";
+    return holder !== undefined && isOwn ? describe(holder) : undefined;
   }
 
   #nodeOf(service: LatticeService, placed: Placed): ServiceNode {
@@ -520,9 +540,13 @@ export class World {
     const claimant: Claimant = { ...one, made: object?.metadata.creationTimestamp ?? "" };
     const held = this.#heldBy(one);
     const names = object?.kind === "LatticeService" && placed?.ok === true ? objectNames(object, placed.value.namespace) : [];
+    const deployments = this.#workloads.isEmpty ? [] : [...this.#objects.namesOf(one), ...names].flatMap(deploymentIn);
     const rivals = [...this.#objects.claimAmong(claimant, names)];
     const workload = object?.kind === "LatticeService" && placed?.ok === true ? claimedWorkload(object, placed.value.namespace) : undefined;
-    const patching = this.#workloads.claimAmong(claimant, workload === undefined ? [] : [workload]);
+    const patching = new Set([
+      ...this.#workloads.claimAmong(claimant, workload === undefined ? [] : [workload]),
+      ...deployments.flatMap((name) => this.#workloads.claimants(name)),
+    ]);
     rivals.push(...patching);
     const affected = new Set<ServiceId>();
     for (const place of this.#places.claim(claimant, id === undefined ? [] : [id])) {
@@ -532,7 +556,7 @@ export class World {
       for (const other of this.#updateNode(place, when)) affected.add(other);
     }
     for (const other of this.#releaseRoutes(one)) affected.add(other);
-    // another service may get the Deployment now, or lose it
+    // another service may patch its Deployment now, or no longer
     for (const rival of patching) {
       const other = this.#heldBy(rival);
       for (const further of other === undefined ? [] : this.#updateNode(other, "if it differs")) affected.add(further);
@@ -635,6 +659,17 @@ export class World {
 
 type ResourceName = Pick<Claimant, "kind" | "key">;
 type When = "always" | "if it differs";
+
+/** `prod Deployment api` is Deployment `prod/api`; other names are none. */
+function deploymentIn(name: string): readonly string[] {
+  const [namespace = "", kind, own = ""] = name.split(" ");
+  return kind === "Deployment" ? [`${namespace}/${own}`] : [];
+}
+
+function patchedBy(service: ServiceKey, target: PatchTarget, patch: DeploymentPatch): Pick<CompiledApplication, "target" | "workloadPatch"> {
+  const { namespace, name } = target;
+  return { target, workloadPatch: { version: 1, service, target: { namespace, name }, ...patch } };
+}
 
 function isSame(one: ResourceName | undefined, other: ResourceName): boolean {
   return one !== undefined && one.kind === other.kind && one.key === other.key;

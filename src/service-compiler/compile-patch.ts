@@ -2,7 +2,7 @@
  * The objects of a service in patch mode, and its patch on a Deployment of another owner. The patch has only fields that the service declares:
  * no defaults, no replicas, no ServiceAccount. It refers to config and never contains it.
  *
- * Names of volumes get a prefix, and a probe removes the other handlers: merged with fields of the owner, the Deployment stays valid.
+ * The label of the service is not in it: it follows from the name of the service. Names of volumes get a prefix, and a probe removes the other handlers: merged with fields of the owner, the Deployment stays valid.
  */
 import { err, ok, type Result } from "#base";
 import { canonicalJson, field, fieldAt, isJsonObject, type JsonObject } from "#kube";
@@ -77,11 +77,10 @@ export function compilePatch(input: ServiceInput, rendered: RenderedService): Re
 }
 
 function deploymentPatch(
-  { service: { metadata, spec } }: ServiceInput,
+  { service: { spec } }: ServiceInput,
   containers: readonly JsonObject[],
   { configs, configHash, podVolumes }: WorkloadParts,
 ): DeploymentPatch {
-  const labels = { [SERVICE_LABEL]: metadata.name };
   const changed = containers.filter((container) => Object.keys(container).length > 1);
   const volumes = podVolumes.map((volume) => ({ ...volume, name: patchVolumeName(nameOf(volume)) }));
   const hash = configHash === undefined ? {} : { [CONFIG_HASH_ANNOTATION]: configHash };
@@ -91,13 +90,8 @@ function deploymentPatch(
     ...(volumes.length === 0 ? {} : { volumes }),
   };
   const patch: JsonObject = {
-    metadata: { labels, ...annotations({ ...spec.annotations }) },
-    spec: {
-      template: {
-        metadata: { labels, ...annotations({ ...spec.annotations, ...hash }) },
-        ...(Object.keys(pod).length === 0 ? {} : { spec: pod }),
-      },
-    },
+    metadata: annotations({ ...spec.annotations }),
+    spec: { template: { metadata: annotations({ ...spec.annotations, ...hash }), spec: pod } },
   };
   const env = [...configs].map(([name, config]) => [name, config.env] as const);
   return {
