@@ -53,7 +53,12 @@ export function sleep(clock: Clock, ms: number, signal: AbortSignal): Promise<bo
 const textOfSecond = memoize({ limit: 4 }, (second: number) => `${new Date(second * 1_000).toISOString().slice(0, -5)}Z`);
 
 export function timestamp(clock: Clock): string {
-  return textOfSecond(Math.floor(clock.now() / 1_000));
+  return timestampOf(clock.now());
+}
+
+/** RFC 3339, in whole seconds. */
+export function timestampOf(milliseconds: number): string {
+  return textOfSecond(Math.floor(milliseconds / 1_000));
 }
 
 /** Milliseconds since 1970; NaN for an invalid time. */

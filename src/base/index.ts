@@ -1,7 +1,7 @@
 export { base64OfBytes, base64OfText, bytesOfBase64, bytesOfBase64Url } from "./base64.ts";
 export { backoffDelay, withJitter, type BackoffPolicy } from "./backoff.ts";
 export type { Brand } from "./brand.ts";
-export { millisecondsOf, sleep, systemClock, timestamp, type Clock } from "./clock.ts";
+export { millisecondsOf, sleep, systemClock, timestamp, timestampOf, type Clock } from "./clock.ts";
 export { equalInConstantTime, hmacSha256Hex, sha256Hex } from "./digests.ts";
 export { isFipsActive } from "./fips.ts";
 export { DURATION_PATTERN, milliseconds, parseDuration, seconds, type Duration } from "./duration.ts";

@@ -4,12 +4,11 @@
  *
  * Values of Secrets are compared and never printed.
  */
-import { describeObject, fieldAt, isJsonObject, type JsonObject, type KubeObject } from "#kube";
+import { describeObject, fieldAt, isJsonObject, ownedFields, type JsonObject, type KubeObject } from "#kube";
 import { CONFIG_HASH_ANNOTATION } from "#service-compiler";
 import { configRead, movedValues, sameContent, sameText, type Move, type Objects } from "./diff/config.ts";
 import { changedFields, type FieldChange } from "./diff/fields.ts";
 import { flowsOf, type Flow } from "./diff/flows.ts";
-import { ownedFields } from "./diff/owned-fields.ts";
 
 /** An object that is added, removed or changed. */
 export type ObjectChange = {

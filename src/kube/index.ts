@@ -239,6 +239,7 @@ export {
   type ObjectMeta,
   type OwnerReference,
 } from "./object.ts";
+export { ownedField, ownedFields, ownedItem, type OwnedFields } from "./owned-fields.ts";
 export {
   addQuantities,
   compareQuantities,

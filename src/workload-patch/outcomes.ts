@@ -8,6 +8,8 @@ export type PatchWrite = {
   readonly at: string;
   /** The stored object that the write replaces: the old object of an UPDATE. Without it no conflict is counted. */
   readonly previous?: KubeObject | undefined;
+  /** The field manager of the request, if the client sent one. */
+  readonly manager?: string | undefined;
   /** A dry run counts no conflict: its result must equal what a write would store. */
   readonly dryRun?: boolean | undefined;
 };

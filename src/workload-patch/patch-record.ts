@@ -1,19 +1,22 @@
 /**
  * The record of a patched Deployment: every field that was changed, with the value before. It is the annotation `lattice.dev/patched-fields`.
+ *
+ * Users can edit it, so it is parsed as untrusted input.
  */
-import type { Json } from "#kube";
-import type { PatchedPath } from "./patched-path.ts";
+import { err, ok, type Result } from "#base";
+import { field, isJsonObject, parseJson, type Json, type KubeObject } from "#kube";
+import { isPatchable } from "./patchable.ts";
+import type { PatchedPath, PatchedStep } from "./patched-path.ts";
 
 /** The annotation that holds the record. It is not part of the pod template: changing it starts no rollout. */
 export const RECORD_ANNOTATION = "lattice.dev/patched-fields";
 /** The annotation by which the controller sends an existing Deployment through the webhook. A revert removes it. */
 export const REQUEST_ANNOTATION = "lattice.dev/patch-requested";
 
-/** The manager that set a field to another value again and again. The field has that manager's value until `until`. */
-export type Backoff = {
+/** A field that was given up, because another manager kept setting it. It has that manager's value. */
+export type PatchBackoff = {
+  /** RFC 3339. The field is patched again after this time. */
   readonly until: string;
-  /** How many times in a row the field was given up; the wait grows with it. */
-  readonly count: number;
   /** From managedFields; absent: unknown. */
   readonly manager?: string;
   readonly operation?: string;
@@ -32,9 +35,12 @@ export type PatchedField = {
   readonly index?: number;
   /** RFC 3339. */
   readonly since: string;
-  /** When another manager changed the field, the last three times. */
+  /** When another manager set the field back to its own value, the last three times. */
   readonly flips?: readonly string[];
-  readonly backoff?: Backoff;
+  /** How many times in a row the field was given up; the wait grows with it. */
+  readonly backoffs?: number;
+  /** Present while the field is given up. */
+  readonly backoff?: PatchBackoff;
 };
 
 /** Every field of a Deployment that a service changed. */
@@ -44,3 +50,95 @@ export type PatchRecord = {
   readonly service: string;
   readonly fields: readonly PatchedField[];
 };
+
+/** All annotations of an object together have at most this size. */
+export const ANNOTATIONS_LIMIT = 256 * 1024;
+const MAX_FIELDS = 2_000;
+const MAX_STEPS = 24;
+const MAX_FLIPS = 3;
+
+/** The record of a Deployment; undefined: it has none. */
+export function recordOf(deployment: KubeObject): Result<PatchRecord | undefined, string> {
+  const text = field(deployment.metadata.annotations, RECORD_ANNOTATION);
+  if (text === undefined) return ok(undefined);
+  return typeof text === "string" ? parseRecord(text) : err(`annotation ${RECORD_ANNOTATION}: must be a text`);
+}
+
+function parseRecord(text: string): Result<PatchRecord, string> {
+  if (text.length > ANNOTATIONS_LIMIT) return err(`annotation ${RECORD_ANNOTATION}: larger than 256 KiB`);
+  const parsed = parseJson(text);
+  if (!parsed.ok) return err(`annotation ${RECORD_ANNOTATION}: not JSON, or nested too deep`);
+  const [service, fields] = [field(parsed.value, "service"), field(parsed.value, "fields")];
+  if (field(parsed.value, "version") !== 1) return err(`annotation ${RECORD_ANNOTATION}: version must be 1`);
+  if (typeof service !== "string" || !Array.isArray(fields)) {
+    return err(`annotation ${RECORD_ANNOTATION}: needs the fields service and fields`);
+  }
+  if (fields.length > MAX_FIELDS) return err(`annotation ${RECORD_ANNOTATION}: more than ${MAX_FIELDS} fields`);
+  const read = (fields as readonly Json[]).map(readField);
+  const bad = read.indexOf(undefined);
+  if (bad >= 0) return err(`annotation ${RECORD_ANNOTATION}: fields[${bad}] is not a patched field`);
+  return ok({ version: 1, service, fields: read.filter((entry) => entry !== undefined) });
+}
+
+function readField(value: Json): PatchedField | undefined {
+  const path = readPath(field(value, "path"));
+  const since = field(value, "since");
+  if (path === undefined || typeof since !== "string") return undefined;
+  const [before, after, index] = [field(value, "before"), field(value, "after"), field(value, "index")];
+  const backoff = readBackoff(field(value, "backoff"));
+  const flips = field(value, "flips");
+  const backoffs = field(value, "backoffs");
+  return {
+    path,
+    ...(before === undefined ? {} : { before }),
+    ...(after === undefined ? {} : { after }),
+    ...(field(value, "created") === true ? { created: true } : {}),
+    ...(isCount(index) ? { index } : {}),
+    since,
+    ...(Array.isArray(flips) ? { flips: (flips as readonly Json[]).filter((time) => typeof time === "string").slice(-MAX_FLIPS) } : {}),
+    ...(isCount(backoffs) ? { backoffs } : {}),
+    ...(backoff === undefined ? {} : { backoff }),
+  };
+}
+
+function readBackoff(value: Json | undefined): PatchBackoff | undefined {
+  const [until, manager, operation] = [field(value, "until"), field(value, "manager"), field(value, "operation")];
+  if (typeof until !== "string") return undefined;
+  return {
+    until,
+    ...(typeof manager === "string" ? { manager } : {}),
+    ...(typeof operation === "string" ? { operation } : {}),
+  };
+}
+
+function isCount(value: Json | undefined): value is number {
+  return typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= 1e6;
+}
+
+function readPath(value: Json | undefined): PatchedPath | undefined {
+  if (!Array.isArray(value) || value.length > MAX_STEPS) return undefined;
+  const steps = (value as readonly Json[]).map(readStep);
+  const path = steps.filter((step) => step !== undefined);
+  return path.length === steps.length && isPatchable(path) ? path : undefined;
+}
+
+function readStep(value: Json): PatchedStep | undefined {
+  if (typeof value === "string") return value;
+  const [key, element] = [field(value, "key"), field(value, "value")];
+  if (isJsonObject(key) && Object.keys(key).length > 0) return { key };
+  return element === undefined ? undefined : { value: element };
+}
+
+/** The Deployment with the record, or without one when it has no fields. */
+export function withRecord(deployment: KubeObject, record: PatchRecord): KubeObject {
+  const text = record.fields.length === 0 ? undefined : JSON.stringify(record);
+  return withAnnotations(deployment, { [RECORD_ANNOTATION]: text });
+}
+
+/** undefined removes an annotation. Annotations that become empty are removed as a whole, as the server does. */
+export function withAnnotations(deployment: KubeObject, change: Readonly<Record<string, string | undefined>>): KubeObject {
+  const { annotations, ...metadata } = deployment.metadata;
+  const kept = Object.entries({ ...annotations, ...change }).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  if (kept.length === 0) return annotations === undefined ? deployment : { ...deployment, metadata };
+  return { ...deployment, metadata: { ...deployment.metadata, annotations: Object.fromEntries(kept) } };
+}

@@ -3,7 +3,9 @@
  *
  * It holds no sensitive value, only references to Secrets.
  */
-import type { JsonObject } from "#kube";
+import { err, ok, type Result } from "#base";
+import { canonicalJson, depthExceeds, field, isJsonObject, parseJson, type Json, type JsonObject } from "#kube";
+import { isPatchable, PATCHABLE_TEXT } from "./patchable.ts";
 
 /** What one LatticeService changes in one Deployment. */
 export type WorkloadPatch = {
@@ -25,3 +27,63 @@ export type WorkloadPatch = {
    */
   readonly variables: Readonly<Record<string, Readonly<Record<string, JsonObject>>>>;
 };
+
+/** A ConfigMap is not larger. */
+const MAX_LENGTH = 1024 * 1024;
+const MAX_DEPTH = 40;
+
+/** Equal patches have equal texts. */
+export function formatWorkloadPatch(patch: WorkloadPatch): string {
+  return canonicalJson(patch);
+}
+
+/** Bounded: the text can be of any origin. */
+export function parseWorkloadPatch(text: string): Result<WorkloadPatch, string> {
+  if (text.length > MAX_LENGTH) return err("larger than 1 MiB");
+  const parsed = parseJson(text);
+  if (!parsed.ok) return parsed;
+  if (depthExceeds(parsed.value, MAX_DEPTH)) return err(`nested deeper than ${MAX_DEPTH} levels`);
+  const problem = problemOf(parsed.value);
+  return problem === undefined ? ok(parsed.value as unknown as WorkloadPatch) : err(problem);
+}
+
+function problemOf(value: Json): string | undefined {
+  const [service, target, patch] = [field(value, "service"), field(value, "target"), field(value, "patch")];
+  if (field(value, "version") !== 1) return "version: must be 1";
+  if (typeof service !== "string" || !/^[^/]+\/[^/]+$/.test(service)) return 'service: must be "namespace/name"';
+  if (!["namespace", "name"].every((name) => isName(field(target, name)))) return "target: needs a namespace and a name";
+  if (!isJsonObject(patch)) return "patch: must be an object";
+  return patchProblem(patch) ?? envFromProblem(field(value, "envFrom")) ?? variablesProblem(field(value, "variables"));
+}
+
+function isName(value: Json | undefined): boolean {
+  return typeof value === "string" && value !== "";
+}
+
+function patchProblem(patch: JsonObject): string | undefined {
+  for (const [root, below] of Object.entries(patch)) {
+    if (!isJsonObject(below)) return `patch.${root}: must be an object`;
+    for (const [name, inner] of Object.entries(below)) {
+      if (!isPatchable([root, name, ""])) return `patch.${root}.${name}: only ${PATCHABLE_TEXT} can be changed`;
+      if (!isJsonObject(inner)) return `patch.${root}.${name}: must be an object`;
+    }
+  }
+  return directiveIn(patch) ? "patch: directives ($patch, $retainKeys and the like) are not used" : undefined;
+}
+
+function directiveIn(value: Json | undefined): boolean {
+  if (Array.isArray(value)) return (value as readonly Json[]).some(directiveIn);
+  return isJsonObject(value) && Object.entries(value).some(([name, inner]) => name.startsWith("$") || directiveIn(inner));
+}
+
+function envFromProblem(envFrom: Json | undefined): string | undefined {
+  if (!isJsonObject(envFrom)) return "envFrom: must be an object";
+  const bad = Object.entries(envFrom).find(([, sources]) => !Array.isArray(sources) || !(sources as readonly Json[]).every(isJsonObject));
+  return bad === undefined ? undefined : `envFrom.${bad[0]}: must be a list of objects`;
+}
+
+function variablesProblem(variables: Json | undefined): string | undefined {
+  if (!isJsonObject(variables)) return "variables: must be an object";
+  const bad = Object.entries(variables).find(([, names]) => !isJsonObject(names) || !Object.values(names).every(isJsonObject));
+  return bad === undefined ? undefined : `variables.${bad[0]}: must be an object of valueFrom objects`;
+}

@@ -2,8 +2,18 @@
  * The differences between two versions of one object, field by field. List items are matched by their `name` where all have one, like
  * containers and ports; otherwise by index.
  */
-import { canonicalJson, compareQuantities, isJsonObject, jsonEqual, parseQuantity, type Json, type JsonObject } from "#kube";
-import { owns, ownedItem, type Owned } from "./owned-fields.ts";
+import {
+  canonicalJson,
+  compareQuantities,
+  isJsonObject,
+  jsonEqual,
+  ownedField,
+  ownedItem,
+  parseQuantity,
+  type Json,
+  type JsonObject,
+  type OwnedFields,
+} from "#kube";
 
 /** One field that differs. It never contains values of Secrets. */
 export type FieldChange = {
@@ -15,8 +25,11 @@ export type FieldChange = {
 };
 
 export type Comparing = {
-  /** Fields that Lattice owns when `before` is read from a cluster; other fields that only the cluster has are ignored. undefined: `before` is a file. */
-  readonly owned?: Owned | undefined;
+  /**
+   * Fields that Lattice owns when `before` is read from a cluster. Other fields that only the cluster has are ignored: they are defaults of the server
+   * or belong to another manager. undefined: `before` is a file.
+   */
+  readonly owned?: OwnedFields | undefined;
 };
 
 type Side = Json | undefined;
@@ -36,7 +49,7 @@ function inObjects(before: JsonObject, after: JsonObject, path: string, { owned 
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   return names.flatMap((name) => {
     const [own, old] = [at(after, name), at(before, name)];
-    const below = owned === undefined ? undefined : owns(owned, name);
+    const below = owned === undefined ? undefined : ownedField(owned, name);
     if (own === undefined && owned !== undefined && below === undefined) return [];
     // of a removed map, only the keys that Lattice owns are removed
     if (own === undefined && isJsonObject(old) && below !== undefined && Object.keys(below).length > 0)

@@ -1,13 +1,12 @@
-/**
- * The fields of a live object that Lattice owns, from `managedFields`. A field that only the cluster has is a difference when Lattice owns it
- * and would remove it; any other field is a server default or belongs to another manager.
- */
-import { isJsonObject, jsonEqual, parseJson, type Json, type JsonObject, type KubeObject } from "#kube";
+/** The fields of a live object that a field manager owns, from `managedFields`. */
+import { isJsonObject, jsonEqual, parseJson, type Json, type JsonObject } from "./json.ts";
+import type { KubeObject } from "./object.ts";
 
 /** The tree of `fieldsV1`: `f:name` is a field, `k:{…}` an item of a list. */
-export type Owned = JsonObject;
+export type OwnedFields = JsonObject;
 
-export function ownedFields({ metadata }: KubeObject, manager: string): Owned {
+/** What a manager applied. */
+export function ownedFields({ metadata }: KubeObject, manager: string): OwnedFields {
   const trees = (metadata.managedFields ?? []).flatMap((entry) => {
     const { manager: by, operation, subresource, fieldsV1 } = isJsonObject(entry) ? entry : {};
     return by === manager && operation === "Apply" && subresource === undefined && isJsonObject(fieldsV1) ? [fieldsV1] : [];
@@ -15,13 +14,14 @@ export function ownedFields({ metadata }: KubeObject, manager: string): Owned {
   return trees[0] ?? {};
 }
 
-/** undefined: Lattice does not own it. */
-export function owns(owned: Owned, name: string): Owned | undefined {
+/** What is owned below a field. undefined: the field is not owned. */
+export function ownedField(owned: OwnedFields, name: string): OwnedFields | undefined {
   const below = Object.hasOwn(owned, `f:${name}`) ? owned[`f:${name}`] : undefined;
   return isJsonObject(below) ? below : undefined;
 }
 
-export function ownedItem(owned: Owned, item: Json | undefined): Owned | undefined {
+/** What is owned below an item of a list. undefined: the item is not owned. */
+export function ownedItem(owned: OwnedFields, item: Json | undefined): OwnedFields | undefined {
   for (const [key, below] of Object.entries(owned)) {
     if (!isJsonObject(below)) continue;
     const wanted = key.startsWith("k:") || key.startsWith("v:") ? parseJson(key.slice(2)) : undefined;

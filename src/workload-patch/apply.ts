@@ -1,0 +1,112 @@
+/** Applies a workload patch: to the owner's object, which is the Deployment without the patch that is on it. */
+import { err, ok, type Result } from "#base";
+import { field, isJsonObject, jsonEqual, matches, requirementsOf, type JsonObject, type KubeObject, type LabelSelector } from "#kube";
+import { isFlip, isGivenUp, sameButForPatch, withFlip } from "./conflicts.ts";
+import { mergeWorkloadPatch, type MergedPatch } from "./merge-patch.ts";
+import type { MergedField } from "./merge.ts";
+import type { AppliedPatch, PatchProblem, PatchWrite } from "./outcomes.ts";
+import { jsonOf, ownerObject, type OwnerObject } from "./owner-object.ts";
+import { ANNOTATIONS_LIMIT, withRecord, type PatchedField } from "./patch-record.ts";
+import { pathKey } from "./patched-path.ts";
+import type { WorkloadPatch } from "./workload-patch.ts";
+
+/** Idempotent. The record keeps what the owner wrote; with `previous`, repeated changes of one field by another manager become a conflict. */
+export function applyWorkloadPatch(deployment: KubeObject, patch: WorkloadPatch, write: PatchWrite): Result<AppliedPatch, PatchProblem> {
+  if (!isDeployment(deployment)) {
+    return err({ kind: "not-a-deployment", message: "the object is not a Deployment of apps/v1 with a pod template" });
+  }
+  const owner = ownerObject(deployment, write.previous);
+  const recorded = countFlips({ deployment, patch, write, owner });
+  const givenUp = (merged: MergedField) => isGivenUp(recorded.get(pathKey(merged.path)), merged, write.at);
+  const merged = mergeWorkloadPatch(owner.object, patch, givenUp);
+  if (selectsLess(owner.object, merged.object)) {
+    return err({
+      kind: "selector",
+      message: `spec.selector of Deployment ${deployment.metadata.name} selects by a label that the patch changes`,
+    });
+  }
+  const fields = merged.fields.map((entry) => recordedField(entry, recorded.get(pathKey(entry.path)), write.at));
+  const patched = withRecord(merged.object as KubeObject, { version: 1, service: patch.service, fields });
+  const problem = annotationsProblem(patched);
+  if (problem !== undefined) return err(problem);
+  const changed = !jsonEqual(patched, deployment);
+  return ok({
+    deployment: changed ? patched : deployment,
+    changed,
+    missingContainers: merged.missing,
+    conflicts: fields.flatMap(({ path, backoff }) => (backoff === undefined ? [] : [{ path, ...backoff }])),
+    ...(owner.recordProblem === undefined ? {} : { recordProblem: owner.recordProblem }),
+  });
+}
+
+function isDeployment(object: KubeObject): boolean {
+  return (
+    object.kind === "Deployment" &&
+    object.apiVersion === "apps/v1" &&
+    isJsonObject(object.metadata) &&
+    isJsonObject(field(field(field(object, "spec"), "template"), "spec"))
+  );
+}
+
+type Application = {
+  readonly deployment: KubeObject;
+  readonly patch: WorkloadPatch;
+  readonly write: PatchWrite;
+  readonly owner: OwnerObject;
+};
+
+/** What is recorded of each field, with the flips of this write. */
+function countFlips({ deployment, patch, write, owner }: Application): OwnerObject["recorded"] {
+  const { previous, dryRun } = write;
+  if (previous === undefined || dryRun === true) return owner.recorded;
+  const flipped = [...owner.recorded].filter(([, entry]) => isFlip(entry, jsonOf(deployment)));
+  if (flipped.length === 0) return owner.recorded;
+  const merge = (object: JsonObject): MergedPatch => mergeWorkloadPatch(object, patch, () => false);
+  const then = merge(ownerObject(previous, undefined).object);
+  if (!sameButForPatch(merge(owner.object).object, then.object)) return owner.recorded;
+  const isReplaced = flipped.length === [...owner.recorded.values()].filter(({ created }) => created !== true).length;
+  // an object that is replaced as a whole lacks what the patch added; only the owner's own values count
+  const counted = flipped.filter(([, entry]) => !isReplaced || entry.before !== undefined);
+  return new Map([...owner.recorded, ...counted.map(([key, entry]) => [key, withFlip(entry, deployment, write)] as const)]);
+}
+
+/** Times and conflicts stay while the patched value stays. A field that was given up and is patched again starts anew. */
+function recordedField(merged: MergedField, recorded: PatchedField | undefined, at: string): PatchedField {
+  if (recorded === undefined || !jsonEqual(recorded.after, merged.after)) return { ...merged, since: at };
+  const { since, flips, backoffs, backoff } = recorded;
+  if (backoff !== undefined && !isGivenUp(recorded, merged, at))
+    return { ...merged, since: at, ...(backoffs === undefined ? {} : { backoffs }) };
+  return {
+    ...merged,
+    since,
+    ...(flips === undefined ? {} : { flips }),
+    ...(backoffs === undefined ? {} : { backoffs }),
+    ...(backoff === undefined ? {} : { backoff }),
+  };
+}
+
+/** The server refuses a Deployment whose selector does not match its pod template. */
+function selectsLess(owner: JsonObject, patched: JsonObject): boolean {
+  const selector = field(field(owner, "spec"), "selector");
+  if (!isJsonObject(selector)) return false;
+  const requirements = requirementsOf(selector as LabelSelector);
+  const selects = (object: JsonObject) => matches(requirements, templateLabels(object));
+  return !selects(patched) && selects(owner);
+}
+
+function templateLabels(deployment: JsonObject): Readonly<Record<string, string>> {
+  const labels = field(field(field(field(deployment, "spec"), "template"), "metadata"), "labels");
+  return (isJsonObject(labels) ? labels : {}) as Readonly<Record<string, string>>;
+}
+
+function annotationsProblem({ metadata }: KubeObject): PatchProblem | undefined {
+  let size = 0;
+  for (const [name, value] of Object.entries(metadata.annotations ?? {})) size += byteLength(name) + byteLength(value);
+  if (size <= ANNOTATIONS_LIMIT) return undefined;
+  const message = `the record of the changed fields would make the annotations of Deployment ${metadata.name} larger than 256 KiB`;
+  return { kind: "record-too-large", message: `${message}; shorten its annotations, or patch fewer fields` };
+}
+
+function byteLength(text: string): number {
+  return new TextEncoder().encode(text).byteLength;
+}

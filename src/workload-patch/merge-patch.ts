@@ -1,0 +1,92 @@
+/** One workload patch on the owner's Deployment: its environment variables, then the rest. */
+import { field, isJsonObject, type Json, type JsonObject } from "#kube";
+import { change, isList, mergeObject, replaced, type MergedField, type Merging } from "./merge.ts";
+import { lastIndexOf, withField, type PatchedPath } from "./patched-path.ts";
+import { CONTAINER_LISTS, DEPLOYMENT } from "./shapes.ts";
+import type { WorkloadPatch } from "./workload-patch.ts";
+
+/** The label of a Deployment and of its pods that names the service. */
+export const SERVICE_LABEL = "lattice.dev/service";
+
+export type MergedPatch = { readonly object: JsonObject; readonly fields: readonly MergedField[]; readonly missing: readonly string[] };
+
+export function mergeWorkloadPatch(base: JsonObject, patch: WorkloadPatch, isGivenUp: Merging["isGivenUp"]): MergedPatch {
+  const merging: Merging = { fields: [], missing: new Set(), isGivenUp };
+  const labels = { [SERVICE_LABEL]: serviceName(patch) };
+  const labelled = mergeObject(base, { metadata: { labels }, spec: { template: { metadata: { labels } } } }, ROOT, merging);
+  const withVariables = mergeVariables(labelled, patch, merging);
+  const object = mergeObject(withVariables, patch.patch, ROOT, merging);
+  return { object, fields: merging.fields, missing: [...merging.missing].toSorted() };
+}
+
+const ROOT = { path: [], shape: DEPLOYMENT } as const;
+
+function serviceName({ service }: WorkloadPatch): string {
+  return service.slice(service.indexOf("/") + 1);
+}
+
+/** Before the patch itself: whether a variable is in `env` is asked of the owner's list. */
+function mergeVariables(deployment: JsonObject, patch: WorkloadPatch, merging: Merging): JsonObject {
+  let result = deployment;
+  for (const name of new Set([...Object.keys(patch.envFrom), ...Object.keys(patch.variables)])) {
+    const merged = inContainer(result, name, (container, path) => {
+      const variables = field(patch.variables, name);
+      const env = mergeEnv(container, isJsonObject(variables) ? variables : {}, path, merging);
+      const sources = field(patch.envFrom, name);
+      return mergeEnvFrom(env, isList(sources) ? sources : [], path, merging);
+    });
+    if (merged === undefined) merging.missing.add(name);
+    else result = merged;
+  }
+  return result;
+}
+
+/** undefined: no such container. */
+function inContainer(deployment: JsonObject, name: string, merge: (container: JsonObject, path: PatchedPath) => JsonObject) {
+  const [spec, template] = [field(deployment, "spec"), field(field(deployment, "spec"), "template")];
+  const pod = field(template, "spec");
+  if (!isJsonObject(spec) || !isJsonObject(template) || !isJsonObject(pod)) return undefined;
+  for (const list of CONTAINER_LISTS) {
+    const containers = field(pod, list);
+    if (!isList(containers)) continue;
+    const step = { key: { name } };
+    const index = lastIndexOf(containers, step);
+    const container = containers[index];
+    if (!isJsonObject(container)) continue;
+    const merged = replaced(containers, index, merge(container, ["spec", "template", "spec", list, step]));
+    if (merged === containers) return deployment;
+    return withField(deployment, "spec", withField(spec, "template", withField(template, "spec", withField(pod, list, merged))));
+  }
+  return undefined;
+}
+
+function mergeEnv(container: JsonObject, variables: JsonObject, path: PatchedPath, merging: Merging): JsonObject {
+  const env = field(container, "env");
+  if (!isList(env)) return container;
+  let result = env;
+  for (const [name, valueFrom] of Object.entries(variables)) {
+    const step = { key: { name } };
+    const index = lastIndexOf(result, step);
+    if (index < 0 || valueFrom === undefined) continue;
+    const next = change(result[index], { name, valueFrom }, [...path, "env", step], merging);
+    if (next !== undefined) result = replaced(result, index, next);
+  }
+  return result === env ? container : withField(container, "env", result);
+}
+
+/** Appended: of two sources with one variable, the last wins. */
+function mergeEnvFrom(container: JsonObject, sources: readonly Json[], path: PatchedPath, merging: Merging): JsonObject {
+  const now = field(container, "envFrom");
+  const list = isList(now) ? now : [];
+  const { length } = merging.fields;
+  const added = sources.flatMap((value) => {
+    if (lastIndexOf(list, { value }) >= 0) return [];
+    const next = change(undefined, value, [...path, "envFrom", { value }], merging);
+    return next === undefined ? [] : [next];
+  });
+  if (added.length === 0) return container;
+  if (!isList(now)) {
+    merging.fields.splice(length, 0, { path: [...path, "envFrom"], ...(now === undefined ? {} : { before: now }), created: true });
+  }
+  return withField(container, "envFrom", [...list, ...added]);
+}

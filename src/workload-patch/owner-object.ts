@@ -1,0 +1,48 @@
+/** The Deployment as its owner wrote it: without the patch that is on it. */
+import { field, isJsonObject, jsonEqual, type JsonObject, type KubeObject } from "#kube";
+import { SERVICE_LABEL } from "./merge-patch.ts";
+import { RECORD_ANNOTATION, recordOf, withAnnotations, type PatchedField } from "./patch-record.ts";
+import { pathKey, valueAt } from "./patched-path.ts";
+import { restoreFields } from "./restore.ts";
+
+export type OwnerObject = {
+  readonly object: JsonObject;
+  /** What is recorded of each field, by `pathKey`: by the object, else by the one before. */
+  readonly recorded: ReadonlyMap<string, PatchedField>;
+  readonly recordProblem?: string;
+};
+
+/**
+ * A writer can drop the record and keep fields of the patch (an Update with annotations of its own). A field that the write does not change is
+ * then restored from the record of the previous object. A writer that drops the record and the label replaced the whole object.
+ */
+export function ownerObject(deployment: KubeObject, previous: KubeObject | undefined): OwnerObject {
+  const own = recordOf(deployment);
+  const last = previous === undefined ? undefined : recordOf(previous);
+  const fields = own.ok ? (own.value?.fields ?? []) : [];
+  const lastFields = last?.ok === true ? (last.value?.fields ?? []) : [];
+  const recorded = new Map([...lastFields, ...fields].map((entry) => [pathKey(entry.path), entry]));
+  const restored = restoreFields(jsonOf(withAnnotations(deployment, { [RECORD_ANNOTATION]: undefined })), fields);
+  const matched = new Set(restored.fields.flatMap(({ field: entry, changed }) => (changed ? [] : [pathKey(entry.path)])));
+  const kept =
+    previous === undefined || isReplacement(deployment)
+      ? []
+      : lastFields.filter((entry) => !matched.has(pathKey(entry.path)) && isUntouched(entry, deployment, previous));
+  const object = kept.length === 0 ? restored.object : restoreFields(restored.object, kept).object;
+  return { object, recorded, ...(own.ok ? {} : { recordProblem: own.error }) };
+}
+
+function isReplacement({ metadata }: KubeObject): boolean {
+  return field(metadata.annotations, RECORD_ANNOTATION) === undefined && field(metadata.labels, SERVICE_LABEL) === undefined;
+}
+
+/** A list or object that was created counts as untouched: it is removed only when it is empty. */
+function isUntouched({ path, after, created }: PatchedField, deployment: KubeObject, previous: KubeObject): boolean {
+  if (created === true) return true;
+  return jsonEqual(valueAt(jsonOf(deployment), path), after) && jsonEqual(valueAt(jsonOf(previous), path), after);
+}
+
+/** An object of the API is JSON. */
+export function jsonOf(object: KubeObject): JsonObject {
+  return isJsonObject(object) ? object : {};
+}
