@@ -13,6 +13,7 @@ import {
   CLUSTER_API_ACCOUNT,
   clusterController,
   CompileRecords,
+  detachController,
   environmentController,
   externalServiceController,
   HASH_KEY_SECRET,
@@ -75,6 +76,7 @@ export function operatorControllers(
     bindController(environmentController, { followed }),
     bindController(externalServiceController, { followed }),
     bindController(serviceController, { followed, records: new CompileRecords() }),
+    bindController(detachController, { followed, progress: new Map() }),
     ...ofClusters,
     ...acceptanceControllers(followed.reach).map((controller) => bindController(controller, {})),
   ];
