@@ -6,8 +6,9 @@ import { mergeWorkloadPatch, type MergedPatch } from "./merge-patch.ts";
 import type { MergedField } from "./merge.ts";
 import type { AppliedPatch, PatchProblem, PatchWrite } from "./outcomes.ts";
 import { jsonOf, ownerObject, type OwnerObject } from "./owner-object.ts";
-import { ANNOTATIONS_LIMIT, withRecord, type PatchedField } from "./patch-record.ts";
+import { ANNOTATIONS_LIMIT, REQUEST_ANNOTATION, withAnnotations, withRecord, type PatchedField } from "./patch-record.ts";
 import { pathKey } from "./patched-path.ts";
+import { revertWorkloadPatch } from "./revert.ts";
 import type { WorkloadPatch } from "./workload-patch.ts";
 
 /** Idempotent. The record keeps what the owner wrote; with `previous`, repeated changes of one field by another manager become a conflict. */
@@ -16,6 +17,7 @@ export function applyWorkloadPatch(deployment: KubeObject, patch: WorkloadPatch,
     return err({ kind: "not-a-deployment", message: "the object is not a Deployment of apps/v1 with a pod template" });
   }
   const owner = ownerObject(deployment, write.previous);
+  if (patch.detach === true) return ok(detached(deployment, owner));
   const recorded = countFlips({ deployment, patch, write, owner });
   const givenUp = (merged: MergedField) => isGivenUp(recorded.get(pathKey(merged.path)), merged, write.at);
   const merged = mergeWorkloadPatch(owner.object, patch, givenUp);
@@ -37,6 +39,22 @@ export function applyWorkloadPatch(deployment: KubeObject, patch: WorkloadPatch,
     conflicts: fields.flatMap(({ path, backoff }) => (backoff === undefined ? [] : [{ path, ...backoff }])),
     ...(owner.recordProblem === undefined ? {} : { recordProblem: owner.recordProblem }),
   });
+}
+
+/** The owner's object, also when a writer dropped the record. */
+function detached(deployment: KubeObject, owner: OwnerObject): AppliedPatch {
+  const { deployment: plain, restored, kept, recordProblem } = revertWorkloadPatch(deployment);
+  const object = recordProblem === undefined ? withAnnotations(owner.object as KubeObject, { [REQUEST_ANNOTATION]: undefined }) : plain;
+  const changed = !jsonEqual(object, deployment);
+  const problem = recordProblem === undefined ? {} : { recordProblem };
+  return {
+    deployment: changed ? object : deployment,
+    changed,
+    missingContainers: [],
+    conflicts: [],
+    reverted: { restored, kept },
+    ...problem,
+  };
 }
 
 function isDeployment(object: KubeObject): boolean {
@@ -70,19 +88,17 @@ function countFlips({ deployment, patch, write, owner }: Application): OwnerObje
   return new Map([...owner.recorded, ...counted.map(([key, entry]) => [key, withFlip(entry, deployment, write)] as const)]);
 }
 
-/** Times and conflicts stay while the patched value stays. A field that was given up and is patched again starts anew. */
+/**
+ * Times and conflicts stay while the patched value stays. A field that was given up and is patched again starts anew. An equal field is returned as
+ * it was recorded: another order of its fields would be a change of the record.
+ */
 function recordedField(merged: MergedField, recorded: PatchedField | undefined, at: string): PatchedField {
   if (recorded === undefined || !jsonEqual(recorded.after, merged.after)) return { ...merged, since: at };
   const { since, flips, backoffs, backoff } = recorded;
-  if (backoff !== undefined && !isGivenUp(recorded, merged, at))
-    return { ...merged, since: at, ...(backoffs === undefined ? {} : { backoffs }) };
-  return {
-    ...merged,
-    since,
-    ...(flips === undefined ? {} : { flips }),
-    ...(backoffs === undefined ? {} : { backoffs }),
-    ...(backoff === undefined ? {} : { backoff }),
-  };
+  const count = backoffs === undefined ? {} : { backoffs };
+  if (backoff !== undefined && !isGivenUp(recorded, merged, at)) return { ...merged, since: at, ...count };
+  const field = { ...merged, since, ...(flips === undefined ? {} : { flips }), ...count, ...(backoff === undefined ? {} : { backoff }) };
+  return jsonEqual(field, recorded) ? recorded : field;
 }
 
 /** The server refuses a Deployment whose selector does not match its pod template. */

@@ -28,7 +28,7 @@ function serviceName({ service }: WorkloadPatch): string {
 /** Before the patch itself: whether a variable is in `env` is asked of the owner's list. */
 function mergeVariables(deployment: JsonObject, patch: WorkloadPatch, merging: Merging): JsonObject {
   let result = deployment;
-  for (const name of new Set([...Object.keys(patch.envFrom), ...Object.keys(patch.variables)])) {
+  for (const name of new Set([...Object.keys(patch.envFrom), ...Object.keys(patch.variables)].toSorted())) {
     const merged = inContainer(result, name, (container, path) => {
       const variables = field(patch.variables, name);
       const env = mergeEnv(container, isJsonObject(variables) ? variables : {}, path, merging);
@@ -64,8 +64,8 @@ function mergeEnv(container: JsonObject, variables: JsonObject, path: PatchedPat
   const env = field(container, "env");
   if (!isList(env)) return container;
   let result = env;
-  for (const [name, valueFrom] of Object.entries(variables)) {
-    const step = { key: { name } };
+  for (const name of Object.keys(variables).toSorted()) {
+    const [valueFrom, step] = [field(variables, name), { key: { name } }];
     const index = lastIndexOf(result, step);
     if (index < 0 || valueFrom === undefined) continue;
     const next = change(result[index], { name, valueFrom }, [...path, "env", step], merging);

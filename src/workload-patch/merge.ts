@@ -28,7 +28,9 @@ export type Place = { readonly path: PatchedPath; readonly shape: PatchShape };
 
 export function mergeObject(base: JsonObject, patch: JsonObject, { path, shape }: Place, merging: Merging): JsonObject {
   let result = base;
-  for (const [name, wanted] of Object.entries(patch)) {
+  // sorted: the record must not depend on the order of fields in the patch
+  for (const name of Object.keys(patch).toSorted()) {
+    const wanted = field(patch, name);
     if (wanted === undefined) continue;
     const now = field(result, name);
     const at = { path: [...path, name], shape: shape.fields?.get(name) ?? MERGED };
@@ -69,13 +71,13 @@ export function isList(value: Json | undefined): value is readonly Json[] {
 const NO_ELEMENTS: readonly Json[] = [];
 const NO_FIELDS: JsonObject = {};
 
-/** Merges into a list or object, which is created first where it is absent. */
+/** Merges into a list or object. One that is absent or empty is recorded, because it is removed when it becomes empty. */
 function inCreated<T extends Json>(now: T | null | undefined, empty: T, path: PatchedPath, merging: Merging, merge: (value: T) => T) {
-  if (!isNothing(now)) return merge(now);
+  if (!isNothing(now) && Object.keys(now).length > 0) return merge(now);
   const { length } = merging.fields;
   const merged = merge(empty);
   if (merged === empty) return now;
-  merging.fields.splice(length, 0, { path, ...(now === null ? { before: null } : {}), created: true });
+  merging.fields.splice(length, 0, { path, ...(now === undefined ? {} : { before: now }), created: true });
   return merged;
 }
 

@@ -32,6 +32,8 @@ export type AppliedPatch = {
   /** Containers of the patch that the Deployment does not have. */
   readonly missingContainers: readonly string[];
   readonly conflicts: readonly FieldConflict[];
+  /** Of a patch with `detach`. */
+  readonly reverted?: Pick<RevertedPatch, "restored" | "kept">;
   /** The record of the Deployment cannot be read and was replaced: values before are those of now. */
   readonly recordProblem?: string;
 };

@@ -26,6 +26,8 @@ export type WorkloadPatch = {
    * container has that name in `env`, because `env` has precedence over `envFrom`.
    */
   readonly variables: Readonly<Record<string, Readonly<Record<string, JsonObject>>>>;
+  /** Takes the patch off: the Deployment becomes its owner's again. The webhook does it, because a write of the operator would make it the owner. */
+  readonly detach?: true;
 };
 
 /** A ConfigMap is not larger. */
@@ -53,6 +55,7 @@ function problemOf(value: Json): string | undefined {
   if (typeof service !== "string" || !/^[^/]+\/[^/]+$/.test(service)) return 'service: must be "namespace/name"';
   if (!["namespace", "name"].every((name) => isName(field(target, name)))) return "target: needs a namespace and a name";
   if (!isJsonObject(patch)) return "patch: must be an object";
+  if (![undefined, true].includes(field(value, "detach") as true | undefined)) return "detach: must be true or absent";
   return patchProblem(patch) ?? envFromProblem(field(value, "envFrom")) ?? variablesProblem(field(value, "variables"));
 }
 
