@@ -225,7 +225,10 @@ export class World {
   /** A Deployment was created, changed or deleted: see `findWorkload` of the settings. */
   workloadChanged(deployment: ObjectKey): ReadonlySet<ServiceKey> {
     const affected = new Set<ServiceKey>();
-    for (const key of this.patching(deployment)) {
+    // a service that got a workloadRef may still have its own Deployment
+    const own = this.#places.holder(keyText(deployment))?.key;
+    const isLeft = own !== undefined && this.#services.get(own)?.spec.workloadRef !== undefined;
+    for (const key of new Set([...this.patching(deployment), ...(isLeft ? [own] : [])])) {
       for (const other of this.#replace({ kind: "LatticeService", key }, "if it differs")) affected.add(other);
     }
     return affected;
@@ -241,10 +244,10 @@ export class World {
   /** Why a service in patch mode has no identity, so that nothing is open for it; undefined: it has one. */
   patchProblem(id: ServiceId): string | undefined {
     const holder = this.#places.holder(id);
-    const target = holder?.kind === "LatticeService" ? this.targetOf(holder.key) : undefined;
-    if (target?.ok === false) return describeWorkloadError(target.error).split("\n")[0];
-    const { namespace, name, serviceAccount } = target?.value ?? { serviceAccount: "" };
-    return serviceAccount === undefined ? `there is no Deployment ${namespace}/${name}` : undefined;
+    const service = holder?.kind === "LatticeService" ? this.#services.get(holder.key) : undefined;
+    const placed = service === undefined ? undefined : this.#place(service);
+    if (service === undefined || placed?.ok !== true || service.spec.workloadRef === undefined) return undefined;
+    return this.#identityOf(service, placed.value) === undefined ? this.#noIdentity(service, placed.value) : undefined;
   }
 
   /**
@@ -398,9 +401,25 @@ export class World {
 
   #nodeOf(service: LatticeService, placed: Placed): ServiceNode {
     const node = meshNodeOf(this.#inputFor(service, placed));
+    return service.spec.workloadRef === undefined ? node : patchedNode(node, this.#identityOf(service, placed));
+  }
+
+  /**
+   * The ServiceAccount of a service in patch mode: that of the Deployment; of its own Deployment while that still runs and the other does not exist.
+   * undefined: none.
+   */
+  #identityOf(service: LatticeService, placed: Placed): string | undefined {
     const target = this.#targetOf(service, placed);
-    if (target === undefined) return node;
-    return patchedNode(node, target.ok ? target.value.serviceAccount : undefined);
+    if (target?.ok === true && target.value.serviceAccount !== undefined) return target.value.serviceAccount;
+    const own = this.#settings.findWorkload(placed.namespace, service.metadata.name);
+    const isOwn = typeof own === "object" && own.madeFor === keyText(service.metadata);
+    return isOwn ? service.metadata.name : undefined;
+  }
+
+  #noIdentity(service: LatticeService, placed: Placed): string {
+    const target = this.#targetOf(service, placed);
+    if (target?.ok === false) return describeWorkloadError(target.error).split("\n")[0] ?? "";
+    return `there is no Deployment ${keyText(service.spec.workloadRef ?? service.metadata)}`;
   }
 
   #place(object: LatticeService | LatticeExternalService): Result<Placed, ServiceError> {

@@ -59,7 +59,7 @@ function acceptanceControllers(reach: OperatorReach) {
 
 /** The kinds that the controllers and services read and write, without an instance of any. */
 function operatorDeclarations(reach: OperatorReach): readonly PartDeclaration[] {
-  const controllers = [namespaceController, environmentController, externalServiceController, serviceController];
+  const controllers = [namespaceController, environmentController, externalServiceController, serviceController, detachController];
   const clusters = reach.namespaces === undefined ? clusterDeclarations : [];
   return [...controllers, ...clusters, ...acceptanceControllers(reach), leaderLabelService];
 }
@@ -93,6 +93,9 @@ const HASH_KEY_RULES: readonly RbacRule[] = [
   { apiGroups: [""], resources: ["secrets"], verbs: ["get"], resourceNames: [HASH_KEY_SECRET] },
 ];
 
+/** The patches of Deployments, which are in the operator's own namespace. */
+const PATCH_RULES: readonly RbacRule[] = [{ apiGroups: [""], resources: ["configmaps"], verbs: ["get", "create", "patch", "delete"] }];
+
 /**
  * All permissions that an operator needs, and no others; its own namespace first, so that the list can be applied in order. With `namespaces`:
  * Roles in those, which must exist. `more`: the declarations of further parts.
@@ -105,7 +108,7 @@ export function operatorRbac(
   const home = { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } };
   const reach = { home: namespace, namespaces };
   const clusterName = namespace === OPERATOR_NAMESPACE ? OPERATOR_NAME : `${OPERATOR_NAME}-${namespace}`;
-  const options = { name: OPERATOR_NAME, namespace, clusterName, scope: operatorScope(reach), homeRules: HASH_KEY_RULES };
+  const options = { name: OPERATOR_NAME, namespace, clusterName, scope: operatorScope(reach), homeRules: [...HASH_KEY_RULES, ...PATCH_RULES] };
   return [
     home,
     ...rbacFor([...operatorDeclarations(reach), ...more], options),
