@@ -1,5 +1,6 @@
 /** What applying, reverting and previewing a workload patch return. */
 import type { Json, KubeObject } from "#kube";
+import type { FieldOwner } from "./field-owner.ts";
 import type { PatchedPath } from "./patched-path.ts";
 
 /** The write that an application is part of. */
@@ -62,9 +63,20 @@ export type JsonPatchOperation =
 export type FieldPreview = {
   /** `spec.template.spec.containers[main].image`. */
   readonly path: string;
-  /** Hidden when the name of the field or variable is one of a secret. */
+  /** Hidden when its name looks like that of a secret. */
   readonly before?: Json;
   readonly after?: Json;
   /** The field manager that owns it now. Absent: none. */
-  readonly owner?: { readonly manager: string; readonly operation: string };
+  readonly owner?: FieldOwner;
+};
+
+/** What a workload patch would change. */
+export type PatchPreview = {
+  readonly fields: readonly FieldPreview[];
+  /** Containers of the patch that the Deployment does not have. */
+  readonly missingContainers: readonly string[];
+  /** The Deployment has the patch already. */
+  readonly isApplied: boolean;
+  /** Fields that are given up at present. */
+  readonly conflicts: readonly FieldConflict[];
 };
