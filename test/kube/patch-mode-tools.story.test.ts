@@ -10,17 +10,17 @@ import { obtainPrograms } from "../../scripts/kube/obtain-binaries.ts";
 import { HELM, HELM_3 } from "../../scripts/kube/versions.ts";
 import { fieldAt } from "#kube";
 import { sharedPlane, type Ran } from "./harness/index.ts";
-import { FIRST } from "./patch-mode/owned-manifest.ts";
+import { DEPLOYMENT, FIRST } from "./patch-mode/owned-manifest.ts";
 import { OWNER_TOOLS, type ToolContext } from "./patch-mode/owner-tools.ts";
 import {
   attach,
   detach,
-  hasPatch,
   installCrds,
+  isPatched,
   noticeable,
   readDeployment,
+  specText,
   startPatchOperator,
-  storyPatch,
   type PatchOperator,
 } from "./patch-mode/patch-operator.ts";
 import { embeddedServer, realServer, type PatchServer } from "./patch-mode/patch-servers.ts";
@@ -30,7 +30,7 @@ const UPGRADED = { level: "warn", memory: "96Mi", replicas: 2 };
 const TOOLS = ["helm 3", "helm 4, client-side", "helm 4, server-side", "kubectl apply -k", "kubectl apply -k --server-side"];
 
 const folder = mkdtempSync(join(tmpdir(), "lattice-patch-mode-"));
-const operated = new Map<string, { readonly server: PatchServer; readonly operator: PatchOperator }>();
+const operators = new Map<string, PatchOperator>();
 let helm = "";
 let skipped: string | undefined;
 
@@ -42,20 +42,25 @@ beforeAll(async () => {
   helm = obtained.folder;
   for (const server of [realServer(), await embeddedServer()]) {
     await installCrds(server);
-    operated.set(server.name, { server, operator: await startPatchOperator(server, await server.makeNamespace("patching")) });
+    operators.set(server.name, await startPatchOperator(server, await server.makeNamespace("patching")));
   }
 }, BUILD_LIMIT_MS);
 
 afterAll(async () => {
-  for (const { server, operator } of operated.values()) {
+  for (const operator of operators.values()) {
     await operator.stop();
-    await server.close();
+    await operator.server.close();
   }
   rmSync(folder, { recursive: true, force: true });
 });
 
 async function contextOn(server: PatchServer): Promise<ToolContext> {
   const namespace = await server.makeNamespace("patched");
+  await server.request({
+    method: "POST",
+    path: `/api/v1/namespaces/${namespace}/serviceaccounts`,
+    body: { metadata: { name: DEPLOYMENT } },
+  });
   return { server, namespace, folder: mkdtempSync(join(folder, "tool-")), kubectl: sharedPlane().binaries, helm };
 }
 
@@ -69,22 +74,21 @@ const toolOf = (name: string) => OWNER_TOOLS.find((tool) => tool.name === name) 
 describe.each(["real", "embedded"])("on the %s API server, a Deployment of", (which) => {
   test.for(TOOLS)("%s is patched, upgraded, rolled back and detached: before = after", { timeout: 240_000 }, async (name, { skip }) => {
     if (skipped !== undefined) skip(skipped);
-    const [tool, at] = [toolOf(name), operated.get(which)];
-    if (tool === undefined || at === undefined) throw new Error("not started");
-    const { server, operator } = at;
+    const [tool, operator] = [toolOf(name), operators.get(which)];
+    if (tool === undefined || operator === undefined) throw new Error("not started");
+    const { server } = operator;
     const [patched, control] = [await contextOn(server), await contextOn(server)];
-    const patch = storyPatch(patched.namespace);
-    const live = () => readDeployment(server, patch);
+    const live = () => readDeployment(server, patched.namespace);
     const both = (act: (context: ToolContext) => Promise<Ran>) => Promise.all([succeeds(act(patched)), succeeds(act(control))]);
-    const expectPatched = async () => expect(hasPatch(await live(), patch)).toBe(true);
+    const expectPatched = async () => expect(await isPatched(operator, patched.namespace)).toBe(true);
     const expectAsControl = async () => {
-      const other = await readDeployment(server, storyPatch(control.namespace));
+      const other = await readDeployment(server, control.namespace);
       expect(noticeable(await live(), patched.namespace)).toBe(noticeable(other, control.namespace));
     };
 
     await both((context) => tool.install(context, FIRST));
-    const before = JSON.stringify(fieldAt(await live(), "spec"));
-    await attach(server, operator.home, patch);
+    const before = specText(server, await live());
+    await attach(operator, patched.namespace);
     await both((context) => tool.upgrade(context, FIRST));
     await expectPatched();
     await both((context) => tool.upgrade(context, UPGRADED));
@@ -92,14 +96,14 @@ describe.each(["real", "embedded"])("on the %s API server, a Deployment of", (wh
     expect(fieldAt(await live(), "spec", "replicas")).toBe(2);
     await both((context) => tool.rollback(context, FIRST));
     await expectPatched();
-    await detach(server, operator.home, patch);
-    expect(JSON.stringify(fieldAt(await live(), "spec"))).toBe(before);
+    await detach(operator, patched.namespace);
+    expect(specText(server, await live())).toBe(before);
     await expectAsControl();
 
     // patched again, detached after an upgrade, and upgraded without Lattice: no manager has lost a field
-    await attach(server, operator.home, patch);
+    await attach(operator, patched.namespace);
     await both((context) => tool.upgrade(context, UPGRADED));
-    await detach(server, operator.home, patch);
+    await detach(operator, patched.namespace);
     await expectAsControl();
     await both((context) => tool.upgrade(context, { ...UPGRADED, level: "error", memory: "32Mi" }));
     await expectAsControl();

@@ -1,16 +1,17 @@
-/** The operator with its admission webhook, in this process, on any API server; and patches as its service controller writes them. */
+/** The operator with its admission webhook, in this process, on any API server; and a service in patch mode. */
 import { expectOk, MetricsRegistry, noTracing, seededRandom, silentLogger, systemClock } from "#base";
 import { latticeKinds } from "#crds";
 import { workloadPatchName } from "#http";
-import { fieldAt, type Json, type JsonObject, type KubeObject } from "#kube";
+import { canonicalJson, fieldAt, type Json, type JsonObject, type KubeObject } from "#kube";
 import { createKubeClient, httpTransport, loadKubeconfig, type KubeClient } from "#kube-client";
 import { startOperator } from "#operator";
-import { applyWorkloadPatch, formatWorkloadPatch, recordOf, REQUEST_ANNOTATION, type WorkloadPatch } from "#workload-patch";
+import { applyWorkloadPatch, parseWorkloadPatch, RECORD_ANNOTATION, recordOf, REQUEST_ANNOTATION } from "#workload-patch";
 import { eventually } from "../harness/index.ts";
 import { DEPLOYMENT } from "./owned-manifest.ts";
 import type { PatchServer } from "./patch-servers.ts";
+import { textOf } from "./written-fields.ts";
 
-export type PatchOperator = { readonly home: string; stop(): Promise<void> };
+export type PatchOperator = { readonly server: PatchServer; readonly home: string; stop(): Promise<void> };
 
 /** Resolves when it leads. `home` is its namespace, which must exist. */
 export async function startPatchOperator(server: PatchServer, home: string): Promise<PatchOperator> {
@@ -32,6 +33,7 @@ export async function startPatchOperator(server: PatchServer, home: string): Pro
   );
   const running = operator.run(stop.signal);
   return {
+    server,
     home,
     async stop() {
       stop.abort();
@@ -63,79 +65,78 @@ export async function installCrds(server: PatchServer): Promise<void> {
   });
 }
 
-/** As a service in patch mode is compiled: changed and added variables, limits, files, a source of variables, a hash of its configuration. */
-export function storyPatch(namespace: string): WorkloadPatch {
+const SERVICE = "patching-web";
+
+/** Changes a variable and a limit, adds others, a file and a Service. */
+function storyService(namespace: string): JsonObject {
   const container = {
-    name: DEPLOYMENT,
-    env: [
-      { name: "LEVEL", value: "debug" },
-      { name: "LATTICE", value: "on" },
-    ],
+    variables: { LEVEL: "debug", LATTICE: "on" },
+    files: { "/etc/lattice/story.txt": { content: "patched" } },
     resources: { limits: { memory: "128Mi", cpu: "1" } },
-    volumeMounts: [{ name: "lattice-files", mountPath: "/etc/lattice", readOnly: true }],
   };
-  const volumes = [{ name: "lattice-files", configMap: { name: "web-files" } }];
-  const template = { metadata: { annotations: { "lattice.dev/config-hash": "1" } }, spec: { containers: [container], volumes } };
   return {
-    version: 1,
-    service: `${namespace}/${DEPLOYMENT}`,
-    target: { namespace, name: DEPLOYMENT },
-    patch: { spec: { template } },
-    envFrom: { [DEPLOYMENT]: [{ configMapRef: { name: "web-env" } }] },
-    variables: { [DEPLOYMENT]: { FIRST: { configMapKeyRef: { name: "web-env", key: "FIRST" } } } },
+    apiVersion: "lattice.dev/v1alpha1",
+    kind: "LatticeService",
+    metadata: { name: SERVICE, namespace },
+    spec: {
+      workloadRef: { kind: "Deployment", name: DEPLOYMENT, namespace },
+      containers: { [DEPLOYMENT]: container },
+      service: { ports: { http: { port: 8080 } } },
+    },
   };
 }
 
-const pathOf = ({ target }: WorkloadPatch) => `/apis/apps/v1/namespaces/${target.namespace}/deployments/${target.name}`;
+const servicesIn = (namespace: string) => `/apis/lattice.dev/v1alpha1/namespaces/${namespace}/latticeservices`;
 
-export async function readDeployment(server: PatchServer, patch: WorkloadPatch): Promise<KubeObject> {
-  return (await server.request({ path: pathOf(patch) })).json() as unknown as KubeObject;
+export async function readDeployment(server: PatchServer, namespace: string): Promise<KubeObject> {
+  const path = `/apis/apps/v1/namespaces/${namespace}/deployments/${DEPLOYMENT}`;
+  return (await server.request({ path })).json() as unknown as KubeObject;
 }
 
-/** Stores the patch, and writes the Deployment until it has it. */
-export async function attach(server: PatchServer, home: string, patch: WorkloadPatch): Promise<void> {
-  await storePatch(server, home, patch);
-  await writtenUntil(server, patch, (deployment) => hasPatch(deployment, patch));
+/** Byte by byte. The embedded server does not keep the order of keys in objects; the order in lists counts on both. */
+export function specText({ name }: PatchServer, deployment: KubeObject): string {
+  const spec = fieldAt(deployment, "spec") ?? null;
+  return name === "real" ? JSON.stringify(spec) : canonicalJson(spec);
 }
 
-/** Stores the order to detach, writes the Deployment until nothing of the patch is left, and removes the order. */
-export async function detach(server: PatchServer, home: string, patch: WorkloadPatch): Promise<void> {
-  await storePatch(server, home, { ...patch, patch: {}, envFrom: {}, variables: {}, detach: true });
-  await writtenUntil(server, patch, (deployment) => expectOk(recordOf(deployment)) === undefined);
-  await server.request({ method: "DELETE", path: `/api/v1/namespaces/${home}/configmaps/${workloadPatchName(patch.target)}` });
+/** Resolves when the operator has patched the Deployment of the namespace. */
+export async function attach({ server, home }: PatchOperator, namespace: string): Promise<void> {
+  const { code, text } = await server.request({ method: "POST", path: servicesIn(namespace), body: storyService(namespace) });
+  if (code !== 201) throw new Error(text);
+  await patched({ server, home }, namespace);
 }
 
-export function hasPatch(deployment: KubeObject, patch: WorkloadPatch): boolean {
+/** Resolves when the Deployment has the patch that the operator's service controller has stored for it. */
+export async function patched({ server, home }: Pick<PatchOperator, "server" | "home">, namespace: string): Promise<void> {
+  await eventually(`Deployment ${namespace}/${DEPLOYMENT} has the patch`, () => isPatched({ server, home }, namespace), WITHIN);
+}
+
+/** undefined: not yet. */
+export async function isPatched({ server, home }: Pick<PatchOperator, "server" | "home">, namespace: string): Promise<true | undefined> {
+  const path = `/api/v1/namespaces/${home}/configmaps/${workloadPatchName({ namespace, name: DEPLOYMENT })}`;
+  const stored = await server.request({ path });
+  if (stored.code !== 200) return undefined;
+  const patch = expectOk(parseWorkloadPatch(textOf(fieldAt(stored.json(), "data", "patch.json"))));
+  const deployment = await readDeployment(server, namespace);
   const applied = expectOk(applyWorkloadPatch(deployment, patch, { at: "2026-01-01T00:00:00Z" }));
-  return !applied.changed && applied.missingContainers.length === 0 && expectOk(recordOf(deployment)) !== undefined;
+  const isThere = !applied.changed && applied.missingContainers.length === 0 && expectOk(recordOf(deployment)) !== undefined;
+  return isThere && patch.detach !== true ? true : undefined;
 }
 
-async function storePatch(server: PatchServer, home: string, patch: WorkloadPatch): Promise<void> {
-  const name = workloadPatchName(patch.target);
-  const metadata = { name, namespace: home, labels: { "lattice.dev/workload-patch": "true" } };
-  const body = { apiVersion: "v1", kind: "ConfigMap", metadata, data: { "patch.json": formatWorkloadPatch(patch) } };
-  const path = `/api/v1/namespaces/${home}/configmaps`;
-  const made = await server.request({ method: "POST", path, body });
-  const stored = made.code === 409 ? await server.request({ method: "PUT", path: `${path}/${name}`, body }) : made;
-  if (stored.code >= 300) throw new Error(stored.text);
+/** Resolves when the service is gone, and nothing of it is on the Deployment. */
+export async function detach({ server }: Pick<PatchOperator, "server">, namespace: string): Promise<void> {
+  await server.request({ method: "DELETE", path: `${servicesIn(namespace)}/${SERVICE}` });
+  const isDetached = async () => {
+    const { code } = await server.request({ path: `${servicesIn(namespace)}/${SERVICE}` });
+    const annotations = (await readDeployment(server, namespace)).metadata.annotations ?? {};
+    const isClean = annotations[RECORD_ANNOTATION] === undefined && annotations[REQUEST_ANNOTATION] === undefined;
+    return (code === 404 && isClean) || undefined;
+  };
+  await eventually(`Deployment ${namespace}/${DEPLOYMENT} is detached`, isDetached, WITHIN);
 }
 
-let writes = 0;
-
-async function writtenUntil(server: PatchServer, patch: WorkloadPatch, isDone: (deployment: KubeObject) => boolean): Promise<void> {
-  await eventually(
-    `Deployment ${patch.target.namespace}/${patch.target.name} is as it should be`,
-    async () => {
-      if (isDone(await readDeployment(server, patch))) return true;
-      writes += 1;
-      const body = { metadata: { annotations: { [REQUEST_ANNOTATION]: `${writes}` } } };
-      const contentType = "application/merge-patch+json";
-      await server.request({ method: "PATCH", path: `${pathOf(patch)}?fieldManager=lattice`, contentType, body });
-      return isDone(await readDeployment(server, patch)) || undefined;
-    },
-    { withinMs: 60_000, everyMs: 500 },
-  );
-}
+/** The time in which all Deployments must converge after a fault. */
+const WITHIN = { withinMs: 60_000, everyMs: 250 };
 
 /**
  * All that a tool or a person may notice of a Deployment, as text; equal texts for equal Deployments of two namespaces. What Lattice leaves is its
@@ -150,7 +151,7 @@ export function noticeable(deployment: KubeObject, namespace: string): string {
   // how many revisions there were is visible, and true
   const { "deployment.kubernetes.io/revision": _revision, ...own } = annotations ?? {};
   const seen = { labels, annotations: own, spec: fieldAt(deployment, "spec"), owners: owners.toSorted() };
-  return JSON.stringify(seen, null, 1).replaceAll(namespace, "NAMESPACE");
+  return canonicalJson(seen as unknown as Json).replaceAll(namespace, "NAMESPACE");
 }
 
 const LEFT_BEHIND = JSON.stringify(["lattice", "Update", { "f:metadata": { "f:annotations": { [`f:${REQUEST_ANNOTATION}`]: {} } } }]);

@@ -1,6 +1,6 @@
 /**
  * Defaults that are a value and nothing else, by the type they belong to. A field gets its value wherever the type occurs, so a
- * container is defaulted in a Pod and in a Deployment's template alike. Fields are in the order of Go's types, in which a real server writes them.
+ * container is defaulted in a Pod and in a Deployment's template alike.
  *
  * Defaults that Kubernetes declares in its OpenAPI documents (a port's protocol) are not repeated here: walk.ts reads them there.
  */
@@ -21,10 +21,10 @@ export const FIELD_DEFAULTS: ReadonlyMap<string, JsonObject> = new Map<string, J
   [
     "core.v1.PodSpec",
     {
-      restartPolicy: "Always",
-      terminationGracePeriodSeconds: 30,
       dnsPolicy: "ClusterFirst",
+      restartPolicy: "Always",
       securityContext: {},
+      terminationGracePeriodSeconds: 30,
       schedulerName: "default-scheduler",
     },
   ],
