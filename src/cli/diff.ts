@@ -43,11 +43,12 @@ async function againstFiles(io: CliIo, flags: DiffFlags, against: readonly strin
   const after = await readSide(io, flags.filename, flags);
   if (!after.ok || after.value === undefined) return after.ok ? ok(undefined) : after;
   const { world } = after.value;
-  const options: DiffOptions = { bookkeeping: BOOKKEEPING, trustDomain: (namespace) => world.trustDomainOf(namespace) };
+  const patched = { before: before.value.patched, after: after.value.patched };
+  const options: DiffOptions = { bookkeeping: BOOKKEEPING, trustDomain: (namespace) => world.trustDomainOf(namespace), patched };
   return ok(diffObjects(before.value.objects, after.value.objects, options));
 }
 
-type Side = { readonly objects: readonly KubeObject[]; readonly world: FilesWorld["world"] };
+type Side = { readonly objects: readonly KubeObject[]; readonly patched: readonly KubeObject[]; readonly world: FilesWorld["world"] };
 
 /** Compiled objects among the files are compared as they are: either side may be the output of an earlier `lattice compile`. */
 async function readSide(io: CliIo, paths: readonly string[], flags: DiffFlags): Promise<Result<Side | undefined, string>> {
@@ -57,7 +58,7 @@ async function readSide(io: CliIo, paths: readonly string[], flags: DiffFlags): 
   const compiled = compileAll(world);
   if (reportProblems(io, loaded.value, compiled)) return ok(undefined);
   const given = leftOut.map(({ object }) => object).filter(isCompiled);
-  return ok({ world, objects: [...compiled.namespaces, ...compiled.objects, ...given] });
+  return ok({ world, objects: [...compiled.namespaces, ...compiled.objects, ...given], patched: compiled.patched });
 }
 
 function reportProblems(io: CliIo, loaded: FilesWorld, compiled: Pick<CompiledWorld, "errors">): boolean {

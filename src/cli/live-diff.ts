@@ -40,7 +40,8 @@ export function diffWithCluster(io: CliIo, given: DiffFlags): Promise<Result<Wor
     for (const warning of brokenByFiles(sides)) io.stderr(`warning: ${warning}\n`);
     const { world } = loaded.value;
     const trustDomain = (namespace: string) => world.trustDomainOf(namespace);
-    const options = { liveManager: FIELD_MANAGER, bookkeeping: BOOKKEEPING, trustDomain };
+    const patched = { before: sides.before.patched, after: sides.after.patched };
+    const options = { liveManager: FIELD_MANAGER, bookkeeping: BOOKKEEPING, trustDomain, patched };
     const names = { ids: idsOf(loaded.value, without.value), failed: new Set(failedIn(sides).map((key) => world.idOf(key) ?? key)) };
     return ok(diffObjects(objects, applied(objects, sides, names), options));
   });

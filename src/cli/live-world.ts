@@ -8,7 +8,18 @@ import { err, ok, silentLogger, type Result } from "#base";
 import { compiledKinds, isCompiled, policyKinds, type WorldDocument } from "#compile";
 import { HASH_KEY_SECRET } from "#controllers";
 import { latticeEnvironments, latticeExternalServices, latticeSecretBindings, latticeServiceConfigs, latticeServices } from "#crds";
-import { apiVersionOf, describeObject, groupResourceOf, type Json, type KubeObject, type Resource } from "#kube";
+import {
+  apiVersionOf,
+  deployments,
+  describeObject,
+  field,
+  fieldAt,
+  groupResourceOf,
+  parseKey,
+  type Json,
+  type KubeObject,
+  type Resource,
+} from "#kube";
 import type { ClusterConfig, KubeClient } from "#kube-client";
 import { PROVISIONER_LABEL, SHAREABLE_LABEL } from "#service-compiler";
 import { connect, type ClusterFlags } from "./cluster.ts";
@@ -41,7 +52,7 @@ const LATTICE = [
   latticeSecretBindings,
 ] as readonly Resource[];
 
-/** Lattice's resources, and the resource types that ConfigMaps declare. */
+/** Lattice's resources, the resource types that ConfigMaps declare, and the Deployments that services patch. */
 export async function readLatticeResources(
   client: KubeClient,
   signal: AbortSignal,
@@ -50,8 +61,33 @@ export async function readLatticeResources(
   if (!own.ok) return own;
   const declared = await listKinds(client, CONFIG_MAPS, { signal, labelSelector: PROVISIONER_LABEL });
   if (!declared.ok) return declared;
-  const documents = [...own.value.value, ...declared.value.value].map(asDocument);
-  return ok({ value: documents, notes: [...own.value.notes, ...declared.value.notes] });
+  const patched = await readPatched(client, own.value.value, signal);
+  if (!patched.ok) return patched;
+  const documents = [...own.value.value, ...declared.value.value, ...patched.value.value].map(asDocument);
+  return ok({ value: documents, notes: [...own.value.notes, ...declared.value.notes, ...patched.value.notes] });
+}
+
+/** The Deployments that services in patch mode name. A Deployment that does not exist is left out. */
+async function readPatched(
+  client: KubeClient,
+  resources: readonly KubeObject[],
+  signal: AbortSignal,
+): Promise<Result<Live<readonly KubeObject[]>, string>> {
+  const found: KubeObject[] = [];
+  const names = new Set(resources.flatMap((resource) => patchedName(resource) ?? []));
+  for (const name of names) {
+    const answer = await client.get<KubeObject>(deployments, parseKey(name), { signal });
+    if (answer.ok) found.push({ ...answer.value, apiVersion: apiVersionOf(deployments), kind: deployments.kind });
+    else if (answer.error.kind === "forbidden") return ok({ value: found, notes: [mayNotBeRead(deployments)] });
+    else if (answer.error.kind !== "not-found") return err(answer.error.message);
+  }
+  return ok({ value: found, notes: [] });
+}
+
+function patchedName(object: KubeObject): string | undefined {
+  const ref = fieldAt(object, "spec", "workloadRef");
+  const [namespace, name] = [field(ref, "namespace"), field(ref, "name")];
+  return object.kind === "LatticeService" && typeof namespace === "string" && typeof name === "string" ? `${namespace}/${name}` : undefined;
 }
 
 function asDocument(object: KubeObject): WorldDocument {
@@ -136,10 +172,14 @@ async function listKinds(
     const all = await listAll(client, resource, listing);
     if (all.ok) objects.push(...all.value);
     else if (all.error.kind === "forbidden")
-      notes.push(`${groupResourceOf(resource)} may not be read with these credentials, and are left out`);
+      notes.push(mayNotBeRead(resource));
     else if (all.error.kind !== "not-found") return err(all.error.message);
   }
   return ok({ value: objects, notes });
+}
+
+function mayNotBeRead(resource: Resource): string {
+  return `${groupResourceOf(resource)} may not be read with these credentials, and are left out`;
 }
 
 const PAGE = 500;

@@ -87,6 +87,7 @@ export async function readWorld(
     ...(flags.onSecret === undefined ? {} : { onSecret: flags.onSecret }),
     placeholderSecrets: flags.placeholderSecrets === true,
     assumeShareable: flags.assumeShareable === true,
+    allDeployments: underneath.length > 0,
     partialDocuments: flags.partialDocuments === true,
     files: sourceFiles(io.cwd, (from) => files.get(from) ?? from),
   });

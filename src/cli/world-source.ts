@@ -49,6 +49,7 @@ async function fromCluster(io: CliIo, flags: SourceFlags): Promise<Result<Source
       settings: settings.value,
       placeholderSecrets: true,
       assumeShareable: true,
+      allDeployments: true,
     });
     const notes = [...resources.value.notes, ...policies.value.notes];
     const names = namespace === undefined ? undefined : { namespace, only: flags.namespace !== undefined };

@@ -31,12 +31,18 @@ export function dependenciesOf(world: World, { service, id, erroneous }: Dependi
       if (reason !== undefined) closed.set(resource, reason);
     }
   }
+  const problem = world.patchProblem(id);
+  if (problem !== undefined) return closedAll(outboundOf(service, id), problem);
   const undeclared = outboundOf(service, id).filter((name) => !declared.has(name));
   const errors = undeclared.length === 0 ? NONE : erroneous();
   // a bucket has no peer and no edge; a resource with an error is reported because it may declare a call
   const broken = undeclared.filter((name) => errors.has(name));
   for (const name of broken) closed.set(name, hasError(name));
   return { count: declared.size + broken.length, closed };
+}
+
+function closedAll(resources: readonly string[], reason: string): Dependencies {
+  return { count: resources.length, closed: new Map(resources.map((name) => [name, reason])) };
 }
 
 const NONE: ReadonlySet<string> = new Set();
@@ -71,6 +77,8 @@ function reasonFor(world: World, caller: ServiceNode, peer: ServiceId, calling: 
     return `${peer} has not agreed; add ${name} to spec.allowedRequesters of LatticeExternalService ${key}`;
   }
   if (world.isInvalid(peer)) return `LatticeService ${key} is invalid; its status has the error`;
+  const problem = world.patchProblem(peer);
+  if (problem !== undefined) return `LatticeService ${key} is closed: ${problem}`;
   if (callee.declarations.get(caller.id)?.some(isCalled) !== true) {
     const entry = flow(entryFor(world, callee, caller.id, "inbound", "service"));
     return `${peer} has not agreed; add ${entry} to LatticeService ${key}`;

@@ -37,6 +37,8 @@ export type DiffOptions = {
   /** Labels and annotations by which an applier recognizes its objects; they are not compared. */
   readonly bookkeeping?: ReadonlySet<string>;
   readonly trustDomain?: (namespace: string) => string;
+  /** Deployments that are not compared, and whose pods send and receive traffic: those that services patch. */
+  readonly patched?: { readonly before: readonly KubeObject[]; readonly after: readonly KubeObject[] };
 };
 
 /**
@@ -52,7 +54,9 @@ export function diffObjects(before: readonly KubeObject[], after: readonly KubeO
   const hidden = new Set(moves.flatMap(({ name, from, to }) => [`${from}\0${name}`, `${to}\0${name}`]));
   const names = [...new Set([...old.keys(), ...own.keys()])].toSorted();
   const objects = names.flatMap((name) => objectChange(name, old.get(name), own.get(name), { ...options, hidden }));
-  const [flowsBefore, flowsAfter] = [flowsOf(before, options.trustDomain), flowsOf(after, options.trustDomain)];
+  const { trustDomain, patched = { before: [], after: [] } } = options;
+  const flowsBefore = flowsOf([...before, ...patched.before], trustDomain);
+  const flowsAfter = flowsOf([...after, ...patched.after], trustDomain);
   return {
     objects,
     rolls: [...own.values()].flatMap((object) => rollOf(object, old, own, objects)),

@@ -15,6 +15,8 @@ type Placed = {
   readonly secrets: readonly Read[];
   /** ConfigMaps and PersistentVolumeClaims, which volumes may refer to. */
   readonly mountable: readonly Read[];
+  /** Deployments, which services in patch mode may name. */
+  readonly deployments: readonly Read[];
 };
 
 export type Namespaces = { readonly chosen: string | undefined; readonly fallback: string };
@@ -23,12 +25,13 @@ export function inNamespaces(documents: Placed, { chosen, fallback }: Namespaces
   return chosen === undefined ? inOwnNamespaces(documents, fallback) : inOneNamespace(documents, chosen);
 }
 
-function inOneNamespace({ lattice, secrets, mountable }: Placed, namespace: string): Placed {
+function inOneNamespace({ lattice, secrets, mountable, deployments }: Placed, namespace: string): Placed {
   const place = <T extends KubeObject>(read: Read<T>): Read<T> => ({ ...read, object: placedIn(read.object, namespace) });
   return {
     lattice: lattice.map((read) => (isNamespaced(read.object) ? place(read) : read)),
     secrets: secrets.map(place),
     mountable: mountable.map(place),
+    deployments: deployments.map(place),
   };
 }
 
@@ -49,7 +52,7 @@ function isNamespaced({ kind }: LatticeObject): boolean {
   return latticeKinds.some((one) => one.kind === kind && one.namespaced);
 }
 
-function inOwnNamespaces({ lattice, secrets, mountable }: Placed, fallback: string): Placed {
+function inOwnNamespaces({ lattice, secrets, mountable, deployments }: Placed, fallback: string): Placed {
   const environments = new Map(
     lattice.flatMap(({ object }) => (object.kind === "LatticeEnvironment" ? [[object.metadata.name, object] as const] : [])),
   );
@@ -71,7 +74,12 @@ function inOwnNamespaces({ lattice, secrets, mountable }: Placed, fallback: stri
     return object.kind === "LatticeSecretBindings" ? { ...read, object: placedIn(object, beside(object.spec.service) ?? fallback) } : read;
   });
   const besideAll = (read: Read): Read => ({ ...read, object: placedIn(read.object, beside(undefined) ?? fallback) });
-  return { lattice: rest, secrets: secrets.map(besideAll), mountable: mountable.map(besideAll) };
+  return {
+    lattice: rest,
+    secrets: secrets.map(besideAll),
+    mountable: mountable.map(besideAll),
+    deployments: deployments.map(besideAll),
+  };
 }
 
 function environmentOf(object: LatticeObject): string | undefined {
@@ -92,12 +100,17 @@ function placesUnderneath(lattice: readonly Read<LatticeObject>[]): (object: Lat
 }
 
 /** A document of a file replaces the cluster's document for the same object. */
-export function onTop({ lattice, secrets, mountable }: Placed): Placed {
+export function onTop({ lattice, secrets, mountable, deployments }: Placed): Placed {
   const above = new Set(
-    [...lattice, ...secrets, ...mountable].flatMap(({ object, underneath }) => (underneath === true ? [] : [describeObject(object)])),
+    [...lattice, ...secrets, ...mountable, ...deployments].flatMap(({ object, underneath }) => (underneath === true ? [] : [describeObject(object)])),
   );
   const stays = ({ object, underneath }: Read) => underneath !== true || !above.has(describeObject(object));
-  return { lattice: lattice.filter(stays), secrets: secrets.filter(stays), mountable: mountable.filter(stays) };
+  return {
+    lattice: lattice.filter(stays),
+    secrets: secrets.filter(stays),
+    mountable: mountable.filter(stays),
+    deployments: deployments.filter(stays),
+  };
 }
 
 export function isPlacedByEnvironment(object: LatticeObject): boolean {

@@ -11,6 +11,7 @@ import { declaredProvisioner, type Provisioner, type Settings } from "#service-c
 import { describeCompose, isCompose } from "./compose/detect.ts";
 import { inNamespaces, isPlacedByEnvironment, onTop, otherNamespaces, type Read } from "./document-places.ts";
 import type { InvalidKind } from "./invalid-object.ts";
+import { workloadFacts, type FindWorkload } from "./patch-target.ts";
 import { describePlacementError, namespaceOfEnvironment } from "./placement.ts";
 import { readPartially } from "./partial-documents.ts";
 import { ImageChoice, type ANY_IMAGE, type ScoreImages } from "./score/images.ts";
@@ -62,6 +63,8 @@ export type WorldOptions = {
   readonly placeholderSecrets?: boolean;
   /** Objects that volumes refer to and that are not among the documents are assumed to be labelled shareable. */
   readonly assumeShareable?: boolean;
+  /** The documents have every Deployment that a service patches; default: a Deployment that is not among them is assumed to exist. */
+  readonly allDeployments?: boolean;
   /** Called for each secret that a service reads and that is in no Secret of the documents, when the world is compiled. */
   readonly onSecret?: (use: SecretUse) => void;
   readonly files?: SourceFiles;
@@ -105,6 +108,7 @@ type Sorted = {
   readonly provisioners: Provisioner[];
   readonly secrets: Read[];
   readonly mountable: Read[];
+  readonly deployments: Read[];
   readonly problems: DocumentProblem[];
   readonly leftOut: Read[];
   /** Services of the cluster that cannot be parsed: they keep their names and declare nothing, as in the operator. */
@@ -127,6 +131,7 @@ export function loadWorld(documents: readonly WorldDocument[], options: WorldOpt
     provisioners: [],
     secrets: [],
     mountable: [],
+    deployments: [],
     problems: [],
     leftOut: [],
     invalid: [],
@@ -147,7 +152,8 @@ export function loadWorld(documents: readonly WorldDocument[], options: WorldOpt
   });
   const named = new Set<string>();
   const findObject = objectsIn([...placed.secrets, ...placed.mountable], options.assumeShareable === true);
-  const world = new World(settingsFor(options, { secrets: store, findObject }, named));
+  const findWorkload = workloadsIn(placed.deployments, options.allDeployments === true ? undefined : "assumed");
+  const world = new World(settingsFor(options, { secrets: store, findObject, findWorkload }, named));
   world.setProvisioners([...(options.provisioners ?? []), ...sorted.provisioners]);
   const places = new Map<ServiceKey, string>();
   for (const { object, from, underneath } of inPuttingOrder(placed.lattice)) {
@@ -278,13 +284,15 @@ export function isForeign(value: Json): boolean {
   return !apiVersion.startsWith(`${group}/`) && !latticeKinds.some((known) => known.kind === kind);
 }
 
-function sortForeign({ value, ...read }: WorldDocument, { provisioners, secrets, mountable, problems, leftOut }: Sorted): void {
+function sortForeign({ value, ...read }: WorldDocument, sorted: Sorted): void {
+  const { provisioners, secrets, mountable, deployments, problems, leftOut } = sorted;
   const { from, underneath } = read;
   const name = field(field(value, "metadata"), "name");
   if (typeof name !== "string") return void problems.push({ from, path: "metadata.name", message: "is required" });
   const object = value as unknown as KubeObject;
   if (isCompiled(object)) return void leftOut.push({ object, ...read });
   if (object.kind === "Secret" && object.apiVersion === "v1") return void secrets.push({ object, ...read });
+  if (object.kind === "Deployment" && object.apiVersion === "apps/v1") deployments.push({ object, ...read });
   if (object.apiVersion === "v1" && MOUNTABLE.has(object.kind)) mountable.push({ object, ...read });
   const declared = declaredProvisioner(object);
   if (declared?.ok === true) provisioners.push(declared.value);
@@ -303,6 +311,11 @@ function objectsIn(documents: readonly Read[], assumeShareable: boolean): FindOb
   };
 }
 
+function workloadsIn(documents: readonly Read[], absent: "assumed" | undefined): FindWorkload {
+  const known = new Map(documents.map(({ object }) => [keyText(keyOf(object)), workloadFacts(object)]));
+  return (namespace, name) => known.get(keyText({ namespace, name })) ?? absent;
+}
+
 /**
  * Whether an object is one that Lattice compiled: by its label.
  *
@@ -313,7 +326,7 @@ export function isCompiled({ metadata }: KubeObject): boolean {
 }
 
 /** Only files that a document of a file names: a resource of a cluster must not cause local files to be read. */
-function settingsFor({ settings, files }: WorldOptions, ports: Pick<WorldSettings, "secrets" | "findObject">, named: ReadonlySet<string>) {
+function settingsFor({ settings, files }: WorldOptions, ports: Pick<WorldSettings, "secrets" | "findObject" | "findWorkload">, named: ReadonlySet<string>) {
   if (files === undefined) return worldSettings(settings, ports);
   const readFile = (path: string) => (named.has(path) ? files.read(path) : err(`${path} cannot be read: a cluster has no files`));
   return worldSettings(settings, { ...ports, readFile });

@@ -4,12 +4,14 @@ import type { World } from "./world.ts";
 
 export function edgeWarnings(world: World): readonly string[] {
   return allEdges(world.mesh.graph).flatMap((edge) => {
-    const text = warningFor(edge);
+    const text = warningFor(edge, world.patchProblem(edge.callee) ?? world.patchProblem(edge.caller));
     return text === undefined ? [] : [text];
   });
 }
 
-function warningFor({ caller, callee, state }: Edge): string | undefined {
+/** `problem`: why one of the two has no identity. */
+function warningFor({ caller, callee, state }: Edge, problem: string | undefined): string | undefined {
+  if (problem !== undefined) return `${caller} -> ${callee} is closed: ${problem}`;
   switch (state.kind) {
     case "caller-only":
       return `${caller} -> ${callee} is closed: ${callee} does not declare ${caller} as inbound`;

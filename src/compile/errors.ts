@@ -1,11 +1,13 @@
 /** The errors of a service that cannot be compiled, and their messages. */
 import { describeCompileError, fieldOf, placeOf, type CompileError } from "#service-compiler";
+import { describeWorkloadError, placeOfWorkloadError, type WorkloadError } from "./patch-target.ts";
 import { describePlacementError, type PlacementError } from "./placement.ts";
 
 /** An error that prevents a service from being compiled. */
 export type ServiceError =
   | CompileError
   | PlacementError
+  | WorkloadError
   | { readonly kind: "name-taken"; readonly namespace: string; readonly by: string }
   | { readonly kind: "name-reserved"; readonly name: string; readonly for: string }
   | ObjectTaken;
@@ -36,6 +38,13 @@ export function describeServiceError(error: ServiceError): string {
     case "object-taken":
       if (error.flagger !== undefined) return describeFlaggerName(error.object, error.flagger);
       return `${error.object} would also be created for ${error.by}, which takes precedence\n${remedyFor(error.object)}`;
+    case "workload-namespace":
+    case "workload-claimed":
+    case "workload-owned":
+    case "workload-copy":
+    case "workload-not-shared":
+    case "shared-service-account":
+      return describeWorkloadError(error);
     default:
       return describeCompileError(error);
   }
@@ -56,6 +65,13 @@ export function placeOfError(error: ServiceError): string {
     case "name-reserved":
     case "object-taken":
       return "metadata.name";
+    case "workload-namespace":
+    case "workload-claimed":
+    case "workload-owned":
+    case "workload-copy":
+    case "workload-not-shared":
+    case "shared-service-account":
+      return placeOfWorkloadError(error);
     default:
       return placeOf(error);
   }

@@ -26,6 +26,7 @@ export type { NameScope } from "./find-service.ts";
 export { drawGraph, formatGraph, type GraphFormat, type GraphOptions } from "./graph-view.ts";
 export type { Missing } from "./missing.ts";
 export type { TableWriter } from "./plain-table.ts";
+export { workloadFacts, type FindWorkload, type PatchTarget, type WorkloadError, type WorkloadFacts } from "./patch-target.ts";
 export { namespaceOfEnvironment } from "./placement.ts";
 export type { ScoreError } from "./score/error.ts";
 export { ANY_IMAGE, type ScoreImages } from "./score/images.ts";

@@ -3,7 +3,7 @@
  * the edges of its neighbours to it are closed, and no other service gets its name.
  */
 import type { LatticeExternalService, LatticeService } from "#crds";
-import { fieldAt, type KubeObject } from "#kube";
+import { field, fieldAt, parseNamespace, type KubeObject } from "#kube";
 
 const API_VERSION = "lattice.dev/v1alpha1";
 
@@ -19,6 +19,14 @@ export function closedForm(kind: InvalidKind, object: KubeObject): LatticeServic
   const written = fieldAt(object, "spec", "environment");
   const environment = typeof written === "string" ? { environment: written } : {};
   return kind === "LatticeService"
-    ? { apiVersion: API_VERSION, kind, metadata, spec: environment }
+    ? { apiVersion: API_VERSION, kind, metadata, spec: { ...environment, ...workloadRefIn(object) } }
     : { apiVersion: API_VERSION, kind, metadata, spec: { ...environment, endpoints: {}, allowedRequesters: [], resolution: "dns" } };
+}
+
+/** The Deployment stays claimed, so that its patch is not reverted because of a mistake elsewhere in the spec. */
+function workloadRefIn(object: KubeObject): Pick<LatticeService["spec"], "workloadRef"> {
+  const ref = fieldAt(object, "spec", "workloadRef");
+  const [name, namespace] = [field(ref, "name"), field(ref, "namespace")];
+  const parsed = typeof namespace === "string" ? parseNamespace(namespace) : undefined;
+  return typeof name !== "string" || parsed?.ok !== true ? {} : { workloadRef: { kind: "Deployment", name, namespace: parsed.value } };
 }

@@ -43,6 +43,13 @@ export function meshNodeOf(input: ServiceInput): ServiceNode {
   };
 }
 
+/** The node of a service in patch mode: the Deployment has the identity, and Flagger is not configured. */
+export function patchedNode(node: ServiceNode, serviceAccount: string | undefined): ServiceNode {
+  const own = { ...node, canary: false, measured: false };
+  // without an identity nothing is open; the ports stay, since templates of callers read them
+  return serviceAccount === undefined ? { ...own, declarations: new Map(), routedPorts: [] } : { ...own, serviceAccount };
+}
+
 /** The HTTPRoutes of the valid route resources of the service. */
 export function routesOf(input: ServiceInput): readonly KubeObject[] {
   return compileRoutes(input, resolveDeclarations(input)).routes.map(({ object }) => object);

@@ -28,6 +28,10 @@ export class NameClaims {
   readonly #claims = new Map<string, readonly Claimant[]>();
   readonly #names = new Map<string, readonly string[]>();
 
+  get isEmpty(): boolean {
+    return this.#claims.size === 0;
+  }
+
   /** Replaces all earlier claims of the claimant; returns the names that it lost, gained or kept. */
   claim(claimant: Claimant, names: readonly string[]): ReadonlySet<string> {
     const before = this.namesOf(claimant);

@@ -22,8 +22,9 @@ export function objectNames({ metadata: { name }, spec }: LatticeService, namesp
   const owners = containers.length > 1 ? containers.map((container) => `${name}-${container}`) : [name];
   const resources = Object.entries(spec.resources ?? {});
   const names = [
-    ...[...flaggerNames(name), name].map((workload) => `Deployment ${workload}`),
-    ...(spec.deploy?.strategy === "canary" ? [`HTTPRoute ${name}`] : []),
+    // in patch mode no Deployment is made
+    ...(spec.workloadRef === undefined ? [...flaggerNames(name), name] : []).map((workload) => `Deployment ${workload}`),
+    ...(spec.workloadRef === undefined && spec.deploy?.strategy === "canary" ? [`HTTPRoute ${name}`] : []),
     ...owners.flatMap((owner) => CONFIG.map(([kind, suffix]) => `${kind} ${owner}-${suffix}`)),
     ...[name, `${name}-${WAYPOINT}`].map((policy) => `AuthorizationPolicy ${policy}`),
     ...resources.flatMap(([resource, { type }]) => (type === "route" ? [`HTTPRoute ${name}-${resource}`] : [])),

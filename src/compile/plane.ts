@@ -9,6 +9,6 @@ export function planeOf(world: World, objects?: readonly KubeObject[]): DataPlan
 }
 
 function compiledObjects(world: World): readonly KubeObject[] {
-  const { namespaces, objects } = compileAll(world);
-  return [...namespaces, ...objects];
+  const { namespaces, objects, patched } = compileAll(world);
+  return [...namespaces, ...objects, ...patched];
 }

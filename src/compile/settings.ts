@@ -3,6 +3,7 @@ import { err, sensitive } from "#base";
 import type { GatewayIdentity } from "#mesh-compiler";
 import type { ServiceInput, Settings } from "#service-compiler";
 import type { FindObject } from "./object-access.ts";
+import type { FindWorkload } from "./patch-target.ts";
 
 type GatewayName = Settings["gateway"];
 
@@ -13,6 +14,8 @@ export type WorldSettings = Pick<ServiceInput, "settings" | "secrets" | "readFil
   readonly gatewayIdentity: (gateway: GatewayName) => GatewayIdentity;
   /** Objects that volumes refer to, as far as they are known. */
   readonly findObject: FindObject;
+  /** Deployments that services in patch mode name. `World.workloadChanged` reports a change. */
+  readonly findWorkload: FindWorkload;
 };
 
 /** Without a cluster there is no secret key for the config hash, so a fixed one is used. */
@@ -44,7 +47,7 @@ function istioGateway({ namespace, name }: GatewayName): GatewayIdentity {
  */
 export function worldSettings(
   settings: Partial<Settings> = {},
-  ports: Partial<Pick<WorldSettings, "secrets" | "readFile" | "syncedVersion" | "findObject">> = {},
+  ports: Partial<Pick<WorldSettings, "secrets" | "readFile" | "syncedVersion" | "findObject" | "findWorkload">> = {},
 ): WorldSettings {
   const all = { ...DEFAULT_SETTINGS, ...settings };
   return {
@@ -56,6 +59,7 @@ export function worldSettings(
     readFile: (path) => err(`${path} cannot be read here: only the command line has files`),
     syncedVersion: () => undefined,
     findObject: () => undefined,
+    findWorkload: () => "assumed",
     ...ports,
   };
 }

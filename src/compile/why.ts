@@ -90,7 +90,8 @@ function whyInside(
   const { world, caller, callee } = pair;
   const ports = callee.ports.filter(({ name, port }) => wanted === undefined || wanted === name || wanted === String(port));
   if (ports.length === 0 && wanted !== undefined && callee.ports.length > 0) return err(noSuchPort(callee.id, wanted, callee.ports));
-  const missing = missingBetween(world, caller, callee);
+  const closedBy = patchNotes(pair);
+  const missing = closedBy.length > 0 ? [] : missingBetween(world, caller, callee);
   const trustDomain = world.trustDomainOf(splitId(caller.id).namespace);
   if (ports.length === 0) {
     const note = `${callee.id} offers no port; add one in its spec.service.ports`;
@@ -106,11 +107,20 @@ function whyInside(
         ...(path === undefined ? {} : { path }),
       });
       const open = verdict?.open === true;
-      const closed = open ? [] : [...narrowing(pair, port), ...trustNotes(objects ?? [], caller, trustDomain)];
-      const notes = verdict === undefined ? [notThere(objects !== undefined)] : [...closed, ...requestNotes(pair)];
+      const closed = open ? [] : [...closedBy, ...narrowing(pair, port), ...trustNotes(objects ?? [], caller, trustDomain)];
+      const absent = closedBy.length > 0 ? closedBy : [notThere(objects !== undefined)];
+      const notes = verdict === undefined ? absent : [...closed, ...requestNotes(pair)];
       return { from: caller.id, to: callee.id, port, open, steps: verdict?.steps ?? [], missing: open ? [] : missing, notes };
     }),
   );
+}
+
+/** Services in patch mode without an identity. */
+function patchNotes({ world, caller, callee }: Pair<ServiceNode>): readonly string[] {
+  return [...new Set([caller.id, callee.id])].flatMap((id) => {
+    const problem = world.patchProblem(id);
+    return problem === undefined ? [] : [`nothing is open for ${id}: ${problem}`];
+  });
 }
 
 function notThere(live: boolean): string {

@@ -6,8 +6,8 @@
  */
 import { err, ok, type Result } from "#base";
 import type { LatticeEnvironment, LatticeExternalService, LatticeSecretBindings, LatticeService, LatticeServiceConfig } from "#crds";
-import { keyText, type KubeObject } from "#kube";
-import { Mesh, serviceId, splitId, type ServiceId } from "#mesh-compiler";
+import { keyText, type KubeObject, type ObjectKey } from "#kube";
+import { Mesh, serviceId, splitId, type ServiceId, type ServiceNode } from "#mesh-compiler";
 import {
   compileService,
   grantsOf,
@@ -17,16 +17,19 @@ import {
   widerLevel,
   type CompiledObject,
   type CompiledService,
+  type DeploymentPatch,
   type Provisioner,
   type ServiceInput,
 } from "#service-compiler";
+import type { WorkloadPatch } from "#workload-patch";
 import type { ObjectTaken, ServiceError } from "./errors.ts";
 import { dependenciesOf, type Dependencies } from "./closed-dependencies.ts";
 import { closedForm, type InvalidKind } from "./invalid-object.ts";
-import { erroneousResources, externalNodeOf, meshNodeOf, routesOf, sameNode } from "./mesh-node.ts";
+import { erroneousResources, externalNodeOf, meshNodeOf, patchedNode, routesOf, sameNode } from "./mesh-node.ts";
 import { NameClaims, type Claimant } from "./name-claims.ts";
 import { mountProblem } from "./object-access.ts";
 import { isFlaggerName, objectNames, reservedFor } from "./object-names.ts";
+import { claimedWorkload, describeWorkloadError, patchTarget, type PatchTarget, type WorkloadError } from "./patch-target.ts";
 import { namespaceOfEnvironment, place, type Placed } from "./placement.ts";
 import { ReservedNamespaces } from "./reserved-namespaces.ts";
 import { Indexed } from "./indexed.ts";
@@ -42,10 +45,13 @@ export type WorldObject = LatticeService | LatticeExternalService | LatticeEnvir
 export type ServiceKey = string;
 
 /** One service compiled, with its policies. */
-export type CompiledApplication = Omit<CompiledService, "objects"> & {
+export type CompiledApplication = Omit<CompiledService, "objects" | "patch"> & {
   readonly id: ServiceId;
   /** Workload, then policies, in apply order. */
   readonly objects: readonly CompiledObject[];
+  /** In patch mode: the Deployment that is patched, and how. */
+  readonly target?: PatchTarget | undefined;
+  readonly workloadPatch?: WorkloadPatch | undefined;
 };
 
 /**
@@ -67,6 +73,8 @@ export class World {
   /** The holder of each target namespace and name. */
   readonly #places = new NameClaims();
   readonly #objects = new NameClaims();
+  /** The service that patches each Deployment. */
+  readonly #workloads = new NameClaims();
   readonly #reserved: ReservedNamespaces;
   readonly #routes = new RouteClaims();
   /** Services and external services with an invalid spec: they keep their names and declare nothing. */
@@ -204,6 +212,44 @@ export class World {
     }
   }
 
+  /** Services in patch mode that name this Deployment, whether or not they may patch it. */
+  patching(deployment: ObjectKey): readonly ServiceKey[] {
+    return this.#workloads.claimants(keyText(deployment)).map(({ key }) => key);
+  }
+
+  /** The service that patches this Deployment; undefined: none. */
+  patcherOf(deployment: ObjectKey): ServiceKey | undefined {
+    return this.#workloads.holder(keyText(deployment))?.key;
+  }
+
+  /** A Deployment was created, changed or deleted: see `findWorkload` of the settings. */
+  workloadChanged(deployment: ObjectKey): ReadonlySet<ServiceKey> {
+    const affected = new Set<ServiceKey>();
+    // a service that got a workloadRef may still have its own Deployment
+    const own = this.#places.holder(keyText(deployment))?.key;
+    const isLeft = own !== undefined && this.#services.get(own)?.spec.workloadRef !== undefined;
+    for (const key of new Set([...this.patching(deployment), ...(isLeft ? [own] : [])])) {
+      for (const other of this.#replace({ kind: "LatticeService", key }, "if it differs")) affected.add(other);
+    }
+    return affected;
+  }
+
+  /** The Deployment of a service in patch mode, or why the service may not patch it; undefined: it is not in patch mode, or not in the mesh. */
+  targetOf(key: ServiceKey): Result<PatchTarget, WorkloadError> | undefined {
+    const service = this.#services.get(key);
+    const placed = service === undefined ? undefined : this.#place(service);
+    return service === undefined || placed?.ok !== true ? undefined : this.#targetOf(service, placed.value);
+  }
+
+  /** Why a service in patch mode has no identity, so that nothing is open for it; undefined: it has one. */
+  patchProblem(id: ServiceId): string | undefined {
+    const holder = this.#places.holder(id);
+    const service = holder?.kind === "LatticeService" ? this.#services.get(holder.key) : undefined;
+    const placed = service === undefined ? undefined : this.#place(service);
+    if (service === undefined || placed?.ok !== true || service.spec.workloadRef === undefined) return undefined;
+    return this.#identityOf(service, placed.value) === undefined ? this.#noIdentity(service, placed.value) : undefined;
+  }
+
   /**
    * Returns all errors of a service. A service that may not have its target namespace has only that error: other errors would disclose to its author
    * information about Secrets and objects of another namespace. `misplaced: "check"` lists them too, for authors who have all the files.
@@ -215,11 +261,15 @@ export class World {
     if (!placed.ok) return err([placed.error, ...(misplaced === "check" ? this.#furtherErrors(service) : [])]);
     const id = serviceId(placed.value.namespace, service.metadata.name);
     const taken = this.#takenFrom({ kind: "LatticeService", key }, id);
+    const target = this.#targetOf(service, placed.value);
+    const refused = target?.ok === false ? [...taken, target.error] : taken;
     const compiled = compileService(this.#inputFor(service, placed.value));
-    if (!compiled.ok) return err([...taken, ...compiled.error]);
-    if (taken.length > 0) return err(taken);
+    if (!compiled.ok) return err([...refused, ...compiled.error]);
+    if (refused.length > 0) return err(refused);
     const policies = this.mesh.policiesOf(id).map((object) => ({ object }));
-    return ok({ ...compiled.value, id, objects: [...compiled.value.objects, ...policies] });
+    const { patch, ...application } = compiled.value;
+    const patched = target?.ok === true && patch !== undefined ? patchedBy(key, target.value, patch) : {};
+    return ok({ ...application, id, objects: [...application.objects, ...policies], ...patched });
   }
 
   /**
@@ -330,6 +380,46 @@ export class World {
     const canary = [first, second].find(isCanary);
     if (canary === undefined) return {};
     return { flagger: { canary: describe(canary), other: describe(canary === first ? second : first) } };
+  }
+
+  #targetOf(service: LatticeService, { namespace }: Placed): Result<PatchTarget, WorkloadError> | undefined {
+    const name = claimedWorkload(service, namespace);
+    const one: ResourceName = { kind: "LatticeService", key: keyText(service.metadata) };
+    const patcher = name === undefined ? undefined : this.#workloads.holder(name);
+    const patchedBy = patcher === undefined || isSame(patcher, one) ? undefined : describe(patcher);
+    const ownedBy = name === undefined ? undefined : this.#ownerOfDeployment(namespace, splitId(name).name);
+    return patchTarget({ service, namespace, find: this.#settings.findWorkload, patchedBy, ownedBy });
+  }
+
+  /** The service that has the Deployment: its own, or the copy that Flagger makes for its canary. */
+  #ownerOfDeployment(namespace: string, name: string): string | undefined {
+    const holder = this.#objects.holder(`${namespace} Deployment ${name}`);
+    const owner = holder === undefined ? undefined : this.#services.get(holder.key);
+    const isOwn = owner?.metadata.name === name || owner?.spec.deploy?.strategy === "canary";
+    return holder !== undefined && isOwn ? describe(holder) : undefined;
+  }
+
+  #nodeOf(service: LatticeService, placed: Placed): ServiceNode {
+    const node = meshNodeOf(this.#inputFor(service, placed));
+    return service.spec.workloadRef === undefined ? node : patchedNode(node, this.#identityOf(service, placed));
+  }
+
+  /**
+   * The ServiceAccount of a service in patch mode: that of the Deployment; of its own Deployment while that still runs and the other does not exist.
+   * undefined: none.
+   */
+  #identityOf(service: LatticeService, placed: Placed): string | undefined {
+    const target = this.#targetOf(service, placed);
+    if (target?.ok === true && target.value.serviceAccount !== undefined) return target.value.serviceAccount;
+    const own = this.#settings.findWorkload(placed.namespace, service.metadata.name);
+    const isOwn = typeof own === "object" && own.madeFor === keyText(service.metadata);
+    return isOwn ? service.metadata.name : undefined;
+  }
+
+  #noIdentity(service: LatticeService, placed: Placed): string {
+    const target = this.#targetOf(service, placed);
+    if (target?.ok === false) return describeWorkloadError(target.error).split("\n")[0] ?? "";
+    return `there is no Deployment ${keyText(service.spec.workloadRef ?? service.metadata)}`;
   }
 
   #place(object: LatticeService | LatticeExternalService): Result<Placed, ServiceError> {
@@ -469,7 +559,14 @@ export class World {
     const claimant: Claimant = { ...one, made: object?.metadata.creationTimestamp ?? "" };
     const held = this.#heldBy(one);
     const names = object?.kind === "LatticeService" && placed?.ok === true ? objectNames(object, placed.value.namespace) : [];
+    const deployments = this.#workloads.isEmpty ? [] : [...this.#objects.namesOf(one), ...names].flatMap(deploymentIn);
     const rivals = [...this.#objects.claimAmong(claimant, names)];
+    const workload = object?.kind === "LatticeService" && placed?.ok === true ? claimedWorkload(object, placed.value.namespace) : undefined;
+    const patching = new Set([
+      ...this.#workloads.claimAmong(claimant, workload === undefined ? [] : [workload]),
+      ...deployments.flatMap((name) => this.#workloads.claimants(name)),
+    ]);
+    rivals.push(...patching);
     const affected = new Set<ServiceId>();
     for (const place of this.#places.claim(claimant, id === undefined ? [] : [id])) {
       rivals.push(...this.#places.claimants(place));
@@ -478,6 +575,11 @@ export class World {
       for (const other of this.#updateNode(place, when)) affected.add(other);
     }
     for (const other of this.#releaseRoutes(one)) affected.add(other);
+    // another service may patch its Deployment now, or no longer
+    for (const rival of patching) {
+      const other = this.#heldBy(rival);
+      for (const further of other === undefined ? [] : this.#updateNode(other, "if it differs")) affected.add(further);
+    }
     // a service that reads its own outputs must be read again after it is in the mesh
     const readsItself = id !== undefined && this.mesh.graph.service(id)?.declarations.has(id) === true;
     const neighbours = [...affected].filter((other) => other !== id || readsItself);
@@ -518,8 +620,7 @@ export class World {
       const claims = routeClaimsOf(object, this.#inputFor(object, placed.value));
       for (const other of this.#claimRoutes(keyText(object.metadata), claims)) affected.add(other);
     }
-    const node =
-      object.kind === "LatticeService" ? meshNodeOf(this.#inputFor(object, placed.value)) : externalNodeOf(object, placed.value.namespace);
+    const node = object.kind === "LatticeService" ? this.#nodeOf(object, placed.value) : externalNodeOf(object, placed.value.namespace);
     const known = this.mesh.graph.get(id);
     if (when === "always" || known === undefined || !sameNode(known, node))
       for (const other of this.mesh.put(node).services) affected.add(other);
@@ -577,6 +678,17 @@ export class World {
 
 type ResourceName = Pick<Claimant, "kind" | "key">;
 type When = "always" | "if it differs";
+
+/** `prod Deployment api` is Deployment `prod/api`; other names are none. */
+function deploymentIn(name: string): readonly string[] {
+  const [namespace = "", kind, own = ""] = name.split(" ");
+  return kind === "Deployment" ? [`${namespace}/${own}`] : [];
+}
+
+function patchedBy(service: ServiceKey, target: PatchTarget, patch: DeploymentPatch): Pick<CompiledApplication, "target" | "workloadPatch"> {
+  const { namespace, name } = target;
+  return { target, workloadPatch: { version: 1, service, target: { namespace, name }, ...patch } };
+}
 
 function isSame(one: ResourceName | undefined, other: ResourceName): boolean {
   return one !== undefined && one.kind === other.kind && one.key === other.key;

@@ -9,6 +9,7 @@ export {
 export { type AccessPlan, type ApplyEngineOptions, type ApplyEngineRequest, type Prune } from "./apply/engine.ts";
 export { type DeletionOrder } from "./apply/deletion.ts";
 export {
+  ADOPT_ANNOTATION,
   APPLIED_ANNOTATION,
   FIELD_MANAGER,
   isLabelledByUs,

@@ -10,7 +10,7 @@ export type DnsLabel = Brand<string, "DnsLabel">;
 export type DnsSubdomain = Brand<string, "DnsSubdomain">;
 /** RFC 1035 label: names of Services. */
 export type ServiceName = Brand<string, "ServiceName">;
-export type NamespaceName = Brand<DnsLabel, "NamespaceName">;
+export type NamespaceName = Brand<string, "NamespaceName">;
 export type LabelKey = Brand<string, "LabelKey">;
 export type LabelValue = Brand<string, "LabelValue">;
 /** A key in a ConfigMap or Secret. */

@@ -13,6 +13,7 @@ import {
   CLUSTER_API_ACCOUNT,
   clusterController,
   CompileRecords,
+  detachController,
   environmentController,
   externalServiceController,
   HASH_KEY_SECRET,
@@ -59,7 +60,7 @@ function acceptanceControllers(reach: OperatorReach) {
 
 /** The kinds that the controllers and services read and write, without an instance of any. */
 function operatorDeclarations(reach: OperatorReach): readonly PartDeclaration[] {
-  const controllers = [namespaceController, environmentController, externalServiceController, serviceController];
+  const controllers = [namespaceController, environmentController, externalServiceController, serviceController, detachController];
   const clusters = reach.namespaces === undefined ? [...clusterDeclarations, webhookConfigurationRights(reach.home)] : [];
   return [...controllers, ...clusters, ...acceptanceControllers(reach), leaderLabelService, admissionWebhookService];
 }
@@ -76,6 +77,7 @@ export function operatorControllers(
     bindController(environmentController, { followed }),
     bindController(externalServiceController, { followed }),
     bindController(serviceController, { followed, records: new CompileRecords() }),
+    bindController(detachController, { followed, progress: new Map() }),
     ...ofClusters,
     ...acceptanceControllers(followed.reach).map((controller) => bindController(controller, {})),
   ];
@@ -92,6 +94,9 @@ const HASH_KEY_RULES: readonly RbacRule[] = [
   { apiGroups: [""], resources: ["secrets"], verbs: ["get"], resourceNames: [HASH_KEY_SECRET] },
 ];
 
+/** The patches of Deployments, which are in the operator's own namespace. */
+const PATCH_RULES: readonly RbacRule[] = [{ apiGroups: [""], resources: ["configmaps"], verbs: ["get", "create", "patch", "delete"] }];
+
 /**
  * All permissions that an operator needs, and no others; its own namespace first, so that the list can be applied in order. With `namespaces`:
  * Roles in those, which must exist. `more`: the declarations of further parts.
@@ -104,7 +109,7 @@ export function operatorRbac(
   const home = { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } };
   const reach = { home: namespace, namespaces };
   const clusterName = namespace === OPERATOR_NAMESPACE ? OPERATOR_NAME : `${OPERATOR_NAME}-${namespace}`;
-  const options = { name: OPERATOR_NAME, namespace, clusterName, scope: operatorScope(reach), homeRules: HASH_KEY_RULES };
+  const options = { name: OPERATOR_NAME, namespace, clusterName, scope: operatorScope(reach), homeRules: [...HASH_KEY_RULES, ...PATCH_RULES] };
   return [
     home,
     ...rbacFor([...operatorDeclarations(reach), ...more], options),

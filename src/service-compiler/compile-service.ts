@@ -4,7 +4,8 @@ import { boundErrors, boundWarnings, type CompileError, type Warning } from "./e
 import type { ServiceInput } from "./input.ts";
 import type { PeerAddress, RouteTarget } from "./provisioners/index.ts";
 import { renderService, type RenderedService } from "./rendering/render-service.ts";
-import { compileWorkload } from "./compile-workload.ts";
+import { compilePatch, type DeploymentPatch } from "./compile-patch.ts";
+import { compileWorkload, type CompiledWorkload } from "./compile-workload.ts";
 import type { CompiledObject } from "./workload/once.ts";
 
 export type CompiledService = {
@@ -18,11 +19,14 @@ export type CompiledService = {
   /** Number of expanded placeholders. */
   readonly resolved: number;
   readonly warnings: readonly Warning[];
+  /** In patch mode: the changes of the Deployment. */
+  readonly patch?: DeploymentPatch | undefined;
 };
 
 export function compileService(input: ServiceInput): Result<CompiledService, readonly CompileError[]> {
   const { rendered, errors } = renderService(input);
-  const workload = compileWorkload(input, rendered);
+  const workload: Result<CompiledWorkload & { readonly patch?: DeploymentPatch }, readonly CompileError[]> =
+    input.service.spec.workloadRef === undefined ? compileWorkload(input, rendered) : compilePatch(input, rendered);
   // report all mistakes at once: parts that could not be rendered are omitted from the workload, and the rest is checked
   if (!workload.ok || errors.length > 0) return err(boundErrors(workload.ok ? errors : [...errors, ...workload.error]));
   const { provisioned, resolved, warnings } = rendered;
@@ -33,6 +37,7 @@ export function compileService(input: ServiceInput): Result<CompiledService, rea
     routes: new Map([...provisioned].flatMap(([name, { route }]) => (route === undefined ? [] : [[name, route] as const]))),
     resolved,
     warnings: boundWarnings([...warnings, ...workload.value.warnings]),
+    patch: workload.value.patch,
   });
 }
 

@@ -1,51 +1,36 @@
 /** All objects of one workload, in apply order. */
 import { err, ok, type Result } from "#base";
-import type { JsonObject, KubeObject } from "#kube";
+import type { JsonObject } from "#kube";
 import type { CompileError, Warning } from "./errors.ts";
 import { claimWarnings } from "./checks/claims.ts";
 import { checkMounts } from "./checks/mounts.ts";
 import { checkProbes } from "./checks/probes.ts";
 import type { ServiceInput } from "./input.ts";
-import type { Claim } from "./provisioners/index.ts";
 import type { RenderedContainer, RenderedService } from "./rendering/render-service.ts";
 import { annotationErrors } from "./workload/annotations.ts";
 import { canaryWarnings, compileCanary, foreignMetricTemplates } from "./workload/canary.ts";
-import { configHash } from "./workload/config-hash.ts";
-import type { ConfigObjects } from "./workload/config-objects.ts";
 import { compileContainer, type Ports } from "./workload/container.ts";
 import { compileDeployment, type Replicas } from "./workload/deployment.ts";
-import { compileEnv, type CompiledEnv } from "./workload/env.ts";
-import { compileFiles, type CompiledFiles } from "./workload/files.ts";
-import type { WorkloadOwner } from "./workload/names.ts";
 import { compileService, compileServiceAccount } from "./workload/network.ts";
 import type { CompiledObject } from "./workload/once.ts";
 import { isSidecar, orderContainers, type ContainerOrder } from "./workload/order.ts";
 import { podSecurityContext } from "./workload/pod-security-context.ts";
 import { rootImageWarnings } from "./workload/root-images.ts";
-import { compileRoutes } from "./workload/routes.ts";
 import { compileAutoscaler, compileClaim, compileDisruptionBudget } from "./workload/scaling.ts";
 import { securityErrors } from "./workload/security-errors.ts";
 import { tooLarge } from "./workload/size-limits.ts";
-import { compileVolumes, type CompiledVolumes } from "./workload/volumes.ts";
+import { mountsOf, workloadParts, type WorkloadParts } from "./workload-parts.ts";
 
 export type CompiledWorkload = { readonly objects: readonly CompiledObject[]; readonly warnings: readonly Warning[] };
 
-type Config = { readonly env: CompiledEnv; readonly files: CompiledFiles };
-
 export function compileWorkload(input: ServiceInput, rendered: RenderedService): Result<CompiledWorkload, readonly CompileError[]> {
-  const { service, namespace } = input;
-  const owner: WorkloadOwner = { name: service.metadata.name, namespace, several: rendered.containers.length > 1 };
+  const { service } = input;
+  const parts = workloadParts(input, rendered);
+  const { owner, configs, volumes, routes, config, claims } = parts;
   const order = orderContainers(rendered.containers);
-  const configs = new Map<string, Config>(
-    rendered.containers.map((container) => [container.name, { env: compileEnv(owner, container), files: compileFiles(owner, container) }]),
-  );
-  const fileVolumes = [...configs.values()].flatMap(({ files }) => files.volumes.map(({ name }) => name));
-  const volumes = compileVolumes(rendered.containers, { taken: fileVolumes, mountProblem: input.mountProblem });
-  const routes = compileRoutes(input, rendered);
   const replicas = replicasOf(input);
-  const config = [...configs.values()].flatMap(({ env, files }) => [...objectsOf(env.objects), ...objectsOf(files.objects)]);
   const ordered = order.ok ? order.value : { first: [], main: rendered.containers };
-  const pod = compilePod({ input, order: ordered, configs, volumes: volumes.compiled, config });
+  const pod = compilePod(input, parts, ordered);
   const probes = checkProbes(rendered.containers, servingOf(ordered), service.spec.service?.ports ?? {});
   const mounts = checkMounts(rendered.containers);
   const errors = [
@@ -60,9 +45,8 @@ export function compileWorkload(input: ServiceInput, rendered: RenderedService):
     ...securityErrors(pod, input.grants),
   ];
   if (errors.length > 0) return err(errors);
-  const claims = claimsOf(rendered);
   const objects = [
-    ...inOrder(config).map((object) => ({ object })),
+    ...config.map((object) => ({ object })),
     ...claims.map((claim) => compileClaim(owner, claim)),
     compileServiceAccount(owner),
     compileDeployment(owner, service.spec, replicas, pod),
@@ -84,45 +68,26 @@ export function compileWorkload(input: ServiceInput, rendered: RenderedService):
   return ok({ objects, warnings });
 }
 
-function objectsOf({ open, closed, outside }: ConfigObjects): readonly KubeObject[] {
-  return [open, closed, outside].filter((object) => object !== undefined);
-}
-
-const KIND_ORDER = ["ConfigMap", "Secret", "ExternalSecret"];
-
-function inOrder(objects: readonly KubeObject[]): readonly KubeObject[] {
-  return objects.toSorted((a, b) => KIND_ORDER.indexOf(a.kind) - KIND_ORDER.indexOf(b.kind));
-}
-
-type PodInput = {
-  readonly input: ServiceInput;
-  readonly order: ContainerOrder;
-  readonly configs: ReadonlyMap<string, Config>;
-  readonly volumes: CompiledVolumes;
-  readonly config: readonly KubeObject[];
-};
-
-function compilePod({ input, order, configs, volumes, config }: PodInput) {
-  const { service, settings, namespace, syncedVersion } = input;
+function compilePod({ service }: ServiceInput, parts: WorkloadParts, order: ContainerOrder) {
+  const { configs, volumes, podVolumes, configHash } = parts;
   const ports: Ports = service.spec.service?.ports ?? {};
   const serving = servingOf(order);
   const compile = (container: RenderedContainer, first: boolean): JsonObject => {
-    const { env, files } = configs.get(container.name) ?? {};
-    const mounts = [...(files?.mounts ?? []), ...(volumes.mounts.get(container.name) ?? [])];
+    const envFrom = configs.get(container.name)?.env.envFrom ?? [];
+    const mounts = mountsOf(parts, container.name);
     const sidecar = first && isSidecar(container);
     const podUser = service.spec.securityContext?.runAsUser;
-    return compileContainer(container, { ports, serves: container === serving, envFrom: env?.envFrom ?? [], mounts, sidecar, podUser });
+    return compileContainer(container, { ports, serves: container === serving, envFrom, mounts, sidecar, podUser });
   };
-  const hashed = { objects: config, key: settings.hashKey, syncedVersion: (name: string) => syncedVersion(namespace, name) };
   return {
     initContainers: order.first.map((container) => compile(container, true)),
     containers: order.main.map((container) => compile(container, false)),
-    volumes: [...[...configs.values()].flatMap(({ files }) => files.volumes), ...volumes.volumes],
+    volumes: podVolumes,
     securityContext: podSecurityContext(service.spec.securityContext, {
       containers: [...order.first, ...order.main],
-      claims: volumes.claims,
+      claims: volumes.compiled.claims,
     }),
-    configHash: config.length === 0 ? undefined : configHash(hashed),
+    configHash,
   };
 }
 
@@ -139,11 +104,6 @@ function replicasOf({ service, environment }: ServiceInput): Replicas {
   const { min = 1, max } = usual ?? {};
   // an autoscaler needs at least one replica; the schema checks that for a service, but min and max of an environment may be set separately
   return { min: max === undefined ? min : Math.max(1, min), max };
-}
-
-function claimsOf({ provisioned }: RenderedService): readonly Claim[] {
-  const claims = [...provisioned.values()].flatMap(({ claim }) => (claim === undefined ? [] : [claim]));
-  return [...new Map(claims.map((claim) => [claim.name, claim])).values()];
 }
 
 function warningsOf({ service }: ServiceInput, { max }: Replicas): readonly Warning[] {

@@ -1,3 +1,4 @@
+export { ignoredFields, type DeploymentPatch } from "./compile-patch.ts";
 export { compileService, type CompiledService } from "./compile-service.ts";
 export { describeCompileError, describeWarning, fieldOf, placeOf, type CompileError, type Warning } from "./errors.ts";
 export {

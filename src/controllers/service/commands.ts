@@ -9,6 +9,7 @@ import type { WorldContext } from "../world/followed-world.ts";
 import type { SecretValues } from "../world/secret-cache.ts";
 import type { CompileRecords } from "./compile-records.ts";
 import type { ObservedService } from "./observe.ts";
+import { checkPatch, requestPatch, type PatchCommand } from "./patch-commands.ts";
 import type { CompileResult } from "./state.ts";
 
 /** State that the passes over all services share. */
@@ -22,7 +23,8 @@ export type ServiceCommand =
       readonly result: CompileResult;
       readonly hashKey: Sensitive<string> | undefined;
       readonly secrets: SecretValues;
-    };
+    }
+  | PatchCommand;
 
 const NO_SECRETS: SecretValues = new Map();
 
@@ -46,5 +48,9 @@ export async function performServiceCommand(command: ServiceCommand, context: Ru
       records.set(key, result.record);
       return settled;
     }
+    case "check-patch":
+      return checkPatch(command, context);
+    case "request-patch":
+      return requestPatch(command, context);
   }
 }

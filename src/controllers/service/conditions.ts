@@ -39,8 +39,26 @@ export const SERVICE_REASONS = {
   NamespaceNotReady: "Ready: the service waits until its namespace is closed by default; no pod starts before",
   NamespaceOutOfReach:
     "Ready: the operator runs with `--namespaces` and has no rights in the namespace where the service runs; nothing was changed there, and the message has the command that grants them",
-  PatchModeNotBuilt:
-    "any condition: `workloadRef` is recorded and not acted on in this release; what was made for the service before goes on, and Ready names it",
+  Patched: "WorkloadPatched, in patch mode: the Deployment has every field that the service declares",
+  PatchRequested: "WorkloadPatched, Ready: the patch is stored, and the Deployment is about to be written so that the webhook patches it",
+  WorkloadNotFound:
+    "WorkloadPatched, Ready: the Deployment that `workloadRef` names does not exist; config and policies are there, nothing is open, and it is patched when it is created",
+  WebhookDidNotAct:
+    "WorkloadPatched, Ready: the Deployment was written several times and the admission webhook did not patch it; it is tried again at least every 30 s",
+  PatchRejected:
+    "WorkloadPatched, Ready: the API server refuses the Deployment with the patch, or the record of the patch does not fit; the patch is not stored, so that the owner's own writes are not refused",
+  PatchConflict:
+    "WorkloadPatched, Ready: another client sets a patched field to another value again and again; the message has the field, the client and what to change, and the field is left to it until the time in the message",
+  ContainerMissing: "WorkloadPatched, Ready: the Deployment has no container of a name that the service declares; the others are patched",
+  FieldsIgnored: "FieldsUsed, in patch mode: `replicas`, `deploy` or `before` is set and has no effect",
+  AllFieldsUsed: "FieldsUsed: every field has an effect, after one that had none",
+  WorkloadClaimed: "ConfigCompiled, Ready: another LatticeService patches or owns the Deployment; the message names it",
+  WorkloadNotAllowed:
+    "ConfigCompiled, Ready: the Deployment is in a namespace where the service does not run, is not shared with the namespace of the service, or is Flagger's copy",
+  SharedServiceAccount:
+    "PoliciesApplied, ConfigCompiled, Ready: the Deployment uses the ServiceAccount `default`, which is no identity; nothing is open for the service",
+  Detaching:
+    "Ready: the service no longer patches a Deployment, and waits until its changes are taken off. WorkloadPatched: the service makes its own Deployment",
 } as const satisfies Record<string, string>;
 
 export type ServiceReason = keyof typeof SERVICE_REASONS;
@@ -94,6 +112,12 @@ const NO_TEMPLATE_ERRORS = new Set<ServiceError["kind"]>([
   "object-taken",
   "not-granted",
   "resource-not-granted",
+  "workload-namespace",
+  "workload-claimed",
+  "workload-owned",
+  "workload-copy",
+  "workload-not-shared",
+  "shared-service-account",
 ]);
 
 export const NEW_SERVICE = "The service is new; what it names may still be created";
@@ -107,12 +131,33 @@ export function notCompiled(errors: readonly ServiceError[]): readonly NewCondit
   const inTemplates = errors.filter(({ kind }) => !NO_TEMPLATE_ERRORS.has(kind));
   const waiting = waitingText(errors);
   const reasons =
-    waiting === undefined ? (["TemplateError", "CompileError"] as const) : (["DependencyNotFound", "DependencyNotFound"] as const);
+    waiting === undefined
+      ? (["TemplateError", workloadReason(errors) ?? "CompileError"] as const)
+      : (["DependencyNotFound", "DependencyNotFound"] as const);
   return [
     ...(inTemplates.length === 0 ? [] : [condition("TemplatesResolved", "False", reasons[0], waiting ?? listErrors(inTemplates))]),
     condition("ConfigCompiled", "False", reasons[1], waiting ?? listErrors(errors)),
     condition("Ready", "False", reasons[1], waiting ?? listErrors(errors)),
   ];
+}
+
+const WORKLOAD_REASONS: ReadonlyMap<ServiceError["kind"], ServiceReason> = new Map([
+  ["workload-claimed", "WorkloadClaimed"],
+  ["workload-owned", "WorkloadClaimed"],
+  ["workload-copy", "WorkloadNotAllowed"],
+  ["workload-namespace", "WorkloadNotAllowed"],
+  ["workload-not-shared", "WorkloadNotAllowed"],
+  ["shared-service-account", "SharedServiceAccount"],
+]);
+
+/** Why the Deployment may not be patched; undefined: the errors are others. */
+export function workloadReason(errors: readonly ServiceError[]): ServiceReason | undefined {
+  return errors.map(({ kind }) => WORKLOAD_REASONS.get(kind)).find((reason) => reason !== undefined);
+}
+
+/** Policies are in place, and open nothing. */
+export function noIdentity(errors: readonly ServiceError[]): NewCondition {
+  return condition("PoliciesApplied", "False", "SharedServiceAccount", listErrors(errors));
 }
 
 export function policiesApplied(count: number): NewCondition {

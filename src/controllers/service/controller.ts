@@ -21,6 +21,7 @@ import {
 import { latticeServices, type LatticeService } from "#crds";
 import {
   deployments,
+  describeObject,
   gateways,
   keyText,
   meshKindOf,
@@ -34,7 +35,7 @@ import {
   type KubeObject,
   type Resource,
 } from "#kube";
-import { namespaceOfEnvironment } from "#compile";
+import { namespaceOfEnvironment, type ServiceKey } from "#compile";
 import { serviceId } from "#mesh-compiler";
 import { SERVICE_LABEL } from "#service-compiler";
 import { describeErrors } from "../acceptance/conditions.ts";
@@ -43,11 +44,14 @@ import { reachProblem } from "../reach.ts";
 import type { WorldContext } from "../world/followed-world.ts";
 import { MOUNTED_RESOURCES } from "../world/mounted-objects.ts";
 import { performServiceCommand, recordCommand, type ServiceCommand, type ServiceShared } from "./commands.ts";
-import { NEW_SERVICE } from "./conditions.ts";
+import { NEW_SERVICE, workloadReason } from "./conditions.ts";
 import { notCompiledOutcome } from "./error-text.ts";
-import { describeRemainingObjects } from "./owned-objects.ts";
 import { observe, type ObservedService } from "./observe.ts";
+import type { OwnedObject } from "./owned-objects.ts";
+import { patchProgress } from "./patch-progress.ts";
+import { isStorable, needsRequest, type PatchState } from "./patch-state.ts";
 import { accessKinds, CONTROLLER_NAME, ownedKinds } from "../owned-kinds.ts";
+import { deploymentsPatchedBy, patchedByIndex } from "../patched-deployments.ts";
 import { outcomeOf, readinessOf } from "./readiness.ts";
 import { rolloutOf } from "./rollout.ts";
 import { routeRecord, type RouteRecord } from "./route-record.ts";
@@ -65,7 +69,8 @@ export const serviceController = defineController<LatticeService, ObservedServic
   reconciles: latticeServices,
   owns: ownedKinds,
   access: accessKinds,
-  announces: ["DependenciesOpen"],
+  announces: ["DependenciesOpen", "WorkloadPatched", "FieldsUsed"],
+  indexes: [patchedByIndex],
   reads: [namespaces, peerAuthentications, gateways],
   optional: meshKinds,
   watches: [
@@ -74,9 +79,10 @@ export const serviceController = defineController<LatticeService, ObservedServic
       watch(MOUNTED_RESOURCES[kind], (object, { followed }: WorldContext) => followed.mounted.usedBy(kind, object).map(parseKey)),
     ),
     // Flagger's copy of a Deployment has no owner label, and serves the traffic
-    watch(deployments, ({ metadata: { namespace = "", labels = {} } }, { followed }: WorldContext) => {
+    watch(deployments, ({ metadata }, { followed }: WorldContext) => {
+      const { namespace = "", labels = {} } = metadata;
       const key = followed.world.keyOf(serviceId(namespace, labels[SERVICE_LABEL] ?? ""));
-      return key === undefined ? [] : [parseKey(key)];
+      return [...new Set([...(key === undefined ? [] : [key]), ...followed.world.patching(metadata)])].map(parseKey);
     }),
   ],
   triggers: (enqueue, { followed }) => followed.subscribe("services", enqueue),
@@ -96,9 +102,13 @@ function plan(service: LatticeService, observed: ObservedService): Result<Plan<S
   const commands = result === undefined ? [] : [recordCommand(key, result, observed)];
   if (!situation.complete) return ok({ apply: [], prune: false, commands, again: true });
   const { state } = situation;
+  const patching = patchCommands(key, state);
+  if (patching.some(({ kind }) => kind === "check-patch"))
+    return ok({ apply: [], prune: false, commands: [...commands, ...patching], again: true });
   const routes = routeRecord(service, observed.view.followed.world.heldRoutes(key), observed.timestamp);
   const { objects, kinds } = state.access;
-  const common = { access: { apply: objects, kinds }, apply: [], prune: false, commands, commandsAnyway: true, details: { state, routes } };
+  const all = [...commands, ...patching];
+  const common = { access: { apply: objects, kinds }, apply: [], prune: false, commands: all, commandsAnyway: true, details: { state, routes } };
   return ok({ ...common, ...planOf(state) });
 }
 
@@ -110,13 +120,18 @@ function planOf(state: ServiceState): StatePlan {
     case "invalid":
       return { outcome: stalled("InvalidSpec", describeErrors(state.errors)) };
     case "not-compiled":
-      return { outcome: state.graceMs > 0 ? waiting("NotCompiled", state.graceMs, NEW_SERVICE) : notCompiledOutcome(state.errors) };
+      return {
+        outcome:
+          state.graceMs > 0
+            ? waiting("NotCompiled", state.graceMs, NEW_SERVICE)
+            : notCompiledOutcome(state.errors, workloadReason(state.errors)),
+      };
     case "unread":
       return { outcome: failed(state.cause) };
     case "no-hash-key":
       return { commands: [{ kind: "create-hash-key" }], again: true };
-    case "patch-mode":
-      return { outcome: stalled("PatchModeNotBuilt", `patch mode is not built yet${describeRemainingObjects(state.left)}`) };
+    case "detaching":
+      return { outcome: waiting("Detaching", NAMESPACE_RECHECK_MS, state.message) };
     case "waiting":
       return { outcome: waitFor(state) };
     case "compiled":
@@ -124,17 +139,41 @@ function planOf(state: ServiceState): StatePlan {
   }
 }
 
-function workloadPlan({ application, access: { missing }, workload, recheckMs, retained }: CompiledState): StatePlan {
-  const outcome = outcomeOf(readinessOf(missing, rolloutOf(workload)), recheckMs);
+function workloadPlan(state: CompiledState): StatePlan {
+  const { application, access: { missing }, workload, recheckMs, retained, patch } = state;
+  const progress = patch === undefined ? undefined : patchProgress(patch);
+  const outcome = outcomeOf(readinessOf(missing, rolloutOf(workload), progress), nextCheck(patch, recheckMs));
   if (isHeld(missing)) return { outcome };
   const absent = [...missing.protecting, ...missing.others];
   const isAccess = (object: KubeObject) => accessKinds.some(({ kind }) => kind === object.kind);
   const apply = application.objects
     .filter(({ object }) => !isAccess(object) && !absent.some((resource) => resource === meshKindOf(object)))
+    .filter(({ object }) => !(state.foreignService && object.kind === "Service"))
     .map(({ object, once }) => (once === undefined ? object : { object, once }));
   // objects of a kind that is not served are not in the cache, so nothing of it is deleted
   const known = ownedKinds.filter((resource) => !absent.includes(resource)).map(({ kind }) => kind);
-  return { apply, outcome, prune: { kinds: new Set(known), keep: new Set(retained.map(({ object }) => object)) } };
+  const left = progress?.done === true && workload.available ? [] : (patch?.left ?? []);
+  const keep = new Set([...retained.map(({ object }) => object), ...left.map(nameOfOwned)]);
+  // last: the webhook applies the patch, which refers to all of them
+  const stored = patch !== undefined && isStorable(patch) ? [patch.configMap] : [];
+  return { apply: stored.length === 0 ? apply : [apply, stored], outcome, prune: { kinds: new Set(known), keep } };
+}
+
+function nameOfOwned({ resource, object }: OwnedObject): string {
+  return describeObject({ ...object, kind: resource.kind });
+}
+
+/** The next request for a patch that the webhook did not apply. */
+function nextCheck(patch: PatchState | undefined, recheckMs: number): number {
+  return patch?.request === undefined ? recheckMs : Math.max(1, patch.waitMs);
+}
+
+/** Commands of patch mode; "check": the state is not final before it. */
+function patchCommands(key: ServiceKey, state: ServiceState): readonly ServiceCommand[] {
+  if (state.kind !== "compiled" || state.patch === undefined || isHeld(state.access.missing)) return [];
+  const { patch } = state;
+  if (patch.rejection === "unknown") return [{ kind: "check-patch", key, state: patch }];
+  return needsRequest(patch) ? [{ kind: "request-patch", key, patch: patch.patch, digest: patch.digest }] : [];
 }
 
 function waitFor({ reason, message }: Extract<ServiceState, { kind: "waiting" }>): ReconcileOutcome {
@@ -154,6 +193,11 @@ function teardown(
     environment === undefined ? metadata.namespace : namespaceOfEnvironment(environment, followed.world.environment(environment));
   const beyond = status?.compiledAt === undefined ? undefined : reachProblem(target ?? "", followed.reach, cache);
   if (beyond !== undefined) return Promise.resolve(stalled("NamespaceOutOfReach", `its objects are not deleted: ${beyond.message}`));
-  records.forget(keyText(metadata));
+  const key = keyText(metadata);
+  const [patched] = deploymentsPatchedBy(key, cache);
+  // another controller does it, because the service may be gone already (`detach/`)
+  if (patched !== undefined)
+    return Promise.resolve(waiting("Detaching", NAMESPACE_RECHECK_MS, `the changes of Deployment ${keyText(patched.metadata)} are taken off`));
+  records.forget(key);
   return Promise.resolve(settled);
 }

@@ -15,10 +15,10 @@ export function waitingText(errors: readonly ServiceError[]): string | undefined
 }
 
 /** A watch reports when a missing object is created; any other error needs a user. */
-export function notCompiledOutcome(errors: readonly ServiceError[]): ReconcileOutcome {
+export function notCompiledOutcome(errors: readonly ServiceError[], reason = "CompileError"): ReconcileOutcome {
   const message = waitingText(errors);
   if (message !== undefined) return waiting("DependencyNotFound", REQUEUE.compileErrorMs, message);
-  return stalled("CompileError", listErrors(errors), REQUEUE.compileErrorMs);
+  return stalled(reason, listErrors(errors), REQUEUE.compileErrorMs);
 }
 
 /** A condition's message is cut at 1,024 bytes; room is left for the count of those that did not fit. */

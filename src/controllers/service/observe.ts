@@ -36,14 +36,11 @@ export type CompileReads = {
 export type ServiceReads =
   | { readonly kind: "invalid"; readonly errors: readonly FieldError[] }
   | { readonly kind: "out-of-reach"; readonly message: string }
-  | { readonly kind: "patch-mode"; readonly service: LatticeService; readonly target: PatchTarget }
   /** A read failed. */
   | { readonly kind: "unread"; readonly service: LatticeService; readonly cause: FailureCause }
   /** The cluster has no config hash key yet. */
   | { readonly kind: "no-hash-key"; readonly service: LatticeService }
   | CompileReads;
-
-export type PatchTarget = NonNullable<LatticeService["spec"]["workloadRef"]>;
 
 export type ObservedService = {
   readonly view: ServiceView;
@@ -67,8 +64,6 @@ async function readFor(raw: LatticeService, record: CompileRecord, context: Serv
   const service = parsed.value;
   const beyond = outOfReach(service, context);
   if (beyond !== undefined) return { kind: "out-of-reach", message: beyond };
-  const { workloadRef } = service.spec;
-  if (workloadRef !== undefined) return { kind: "patch-mode", service, target: workloadRef };
   const { followed, client, signal } = context;
   const hashKey = await followed.hashKey.read(client, signal);
   if (!hashKey.ok) return { kind: "unread", service, cause: hashKey.error };

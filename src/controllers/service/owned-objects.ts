@@ -1,7 +1,4 @@
-/**
- * The objects of a service that exist in the cluster. If the service gets a `workloadRef` they stay unchanged, until patch mode is built: nothing is
- * deleted, and the status lists the objects and what to do with them.
- */
+/** The objects of a service that exist in the cluster. */
 import { APPLIED_ANNOTATION, OWNER_INDEX, ownerLabelOf, stamp, type CacheReader } from "#controller-runtime";
 import type { LatticeService } from "#crds";
 import { keyText, type KubeObject, type Resource } from "#kube";
@@ -36,14 +33,12 @@ export function isApplied(object: KubeObject, service: LatticeService, cache: Ca
 const FIRST = ["Deployment", "Service"];
 const MAX_NAMED = 4;
 
-export function describeRemainingObjects(left: readonly OwnedObject[]): string {
-  if (left.length === 0) return "";
+/** The first of them by name; the others are counted. */
+export function describeLeft(left: readonly OwnedObject[]): string {
   const rank = ({ resource: { kind } }: OwnedObject) => (FIRST.includes(kind) ? FIRST.indexOf(kind) : FIRST.length);
   const names = left
     .toSorted((a, b) => rank(a) - rank(b))
     .slice(0, MAX_NAMED)
     .map(({ resource: { kind }, object }) => `${kind} ${keyText(object.metadata)}`);
-  const more = left.length > MAX_NAMED ? ` and ${left.length - MAX_NAMED} more` : "";
-  const fix = "take spec.workloadRef out to go on with them, or delete the LatticeService to delete them (volume claims stay)";
-  return `; what was made for this service before goes on as it was, and is not deleted: ${names.join(", ")}${more}; ${fix}`;
+  return `${names.join(", ")}${left.length > MAX_NAMED ? ` and ${left.length - MAX_NAMED} more` : ""}`;
 }

@@ -4,17 +4,20 @@
  */
 import { millisecondsOf, sha256Hex } from "#base";
 import type { CompiledApplication, Dependencies, ServiceError } from "#compile";
-import { REQUEUE, type FailureCause } from "#controller-runtime";
+import { isOwnedBy, REQUEUE, type FailureCause } from "#controller-runtime";
 import type { FieldError, LatticeService } from "#crds";
-import { canonicalJson, describeObject, findCondition, keyText, type KubeObject } from "#kube";
+import { canonicalJson, describeObject, findCondition, keyText, services, type KubeObject } from "#kube";
 import { splitId } from "#mesh-compiler";
 import { namespaceProblem, type NamespaceProblem } from "../namespace/namespace-problem.ts";
 import { isHeld, missingKinds, NONE_MISSING } from "../namespace/protection.ts";
+import { CONTROLLER_NAME } from "../owned-kinds.ts";
+import { deploymentsPatchedBy } from "../patched-deployments.ts";
 import type { CompileNeeds } from "../world/followed-world.ts";
 import { absentPolicy, accessOf, policiesOf, type ServiceAccess } from "./access.ts";
 import type { CompileRecord } from "./compile-records.ts";
-import type { CompileReads, ObservedService, PatchTarget, ServiceView } from "./observe.ts";
-import { appliedVersion, ownedObjects, versionToApply, type OwnedObject } from "./owned-objects.ts";
+import type { CompileReads, ObservedService, ServiceView } from "./observe.ts";
+import { appliedVersion, versionToApply } from "./owned-objects.ts";
+import { isPatched, patchStateOf, type PatchState } from "./patch-state.ts";
 import { retainedBy, staleConfig, type RetainedConfig } from "./retained.ts";
 import type { ServiceWorkload } from "./rollout.ts";
 import { workloadOf } from "./workload.ts";
@@ -35,6 +38,10 @@ export type CompiledState = WithAccess & {
   readonly recheckMs: number;
   /** No longer compiled, and not deleted yet. */
   readonly retained: readonly RetainedConfig[];
+  /** In patch mode. */
+  readonly patch?: PatchState | undefined;
+  /** Another owner has a Service with the name of this service; it is used as it is. */
+  readonly foreignService: boolean;
 };
 
 export type NotCompiled = WithAccess & {
@@ -46,26 +53,19 @@ export type NotCompiled = WithAccess & {
   readonly workload: ServiceWorkload;
 };
 
-export type PatchMode = WithAccess & {
-  readonly kind: "patch-mode";
-  readonly target: PatchTarget;
-  /** Objects of the time when it was in ownership mode. */
-  readonly left: readonly OwnedObject[];
-  readonly workload: ServiceWorkload;
-};
-
 /** Why the first pod is not started. */
 export type WaitingFor = NamespaceProblem | { readonly reason: "PoliciesNotReady"; readonly message: string };
 
 export type ServiceState =
   | (WithAccess & { readonly kind: "invalid"; readonly errors: readonly FieldError[] })
-  | PatchMode
   | NotCompiled
   /** An input of the compiler could not be read. */
   | (WithAccess & { readonly kind: "unread"; readonly cause: FailureCause })
   /** The config hash key has to be created first. */
   | (WithAccess & { readonly kind: "no-hash-key" })
   | (WithAccess & { readonly kind: "waiting" } & WaitingFor)
+  /** It was in patch mode: the changes of its Deployment are taken off before it makes one of its own. */
+  | (WithAccess & { readonly kind: "detaching"; readonly message: string })
   | CompiledState;
 
 /** The record of a compilation that later passes need. */
@@ -84,8 +84,6 @@ export function situationOf(raw: LatticeService, observed: ObservedService): Ser
       return final({ kind: "invalid", errors: reads.errors, access: accessOf(raw, view) });
     case "out-of-reach":
       return final({ kind: "waiting", reason: "NamespaceOutOfReach", message: reads.message, access: NO_ACCESS });
-    case "patch-mode":
-      return final(patchMode(reads.service, reads.target, view));
     case "unread":
       return final({ kind: "unread", cause: reads.cause, access: accessOf(reads.service, view) });
     case "no-hash-key":
@@ -99,11 +97,6 @@ const NO_ACCESS: ServiceAccess = { objects: [], kinds: new Set(), missing: NONE_
 
 function withDependencies(service: LatticeService, state: ServiceState, { followed }: ServiceView): ServiceState {
   return { ...state, dependencies: followed.world.dependenciesOf(keyText(service.metadata)) };
-}
-
-function patchMode(service: LatticeService, target: PatchTarget, view: ServiceView): PatchMode {
-  const left = ownedObjects(service, view.cache);
-  return { kind: "patch-mode", target, left, workload: workloadOf(service, view), access: accessOf(service, view) };
 }
 
 function compileObserved(reads: CompileReads, observed: ObservedService): ServiceSituation {
@@ -149,6 +142,8 @@ function compiledState(reads: CompileReads, application: CompiledApplication, { 
   const { view, record, now } = observed;
   const workload: ServiceWorkload = withProblem(workloadOf(service, view), podProblem);
   const objects = application.objects.map(({ object }) => object);
+  const detaching = detachingFrom(service, workload, view);
+  if (detaching !== undefined) return { complete: true, state: withDependencies(service, detaching, view), result: { needs, record } };
   const opened = openedAccess(service, application, { view, workload });
   if ("reason" in opened) return { complete: true, state: withDependencies(service, opened, view), result: { needs, record } };
   const compiled = compilationTime(service, objects, observed);
@@ -158,8 +153,25 @@ function compiledState(reads: CompileReads, application: CompiledApplication, { 
     return { complete: false, result: { needs, record: { ...record, hasStaleConfig: true } } };
   const retained = podSources === undefined ? [] : retainedBy(stale, podSources);
   const recheckMs = recheckAfter(service, now);
-  const state: CompiledState = { kind: "compiled", application, compiledAt: compiled.at, workload, recheckMs, retained, access: opened };
+  const patch = patchStateOf(service, application, observed);
+  const foreignService = patch !== undefined && hasForeignService(service, application, view);
+  const common = { application, compiledAt: compiled.at, workload, recheckMs, retained, access: opened };
+  const state: CompiledState = { kind: "compiled", ...common, patch, foreignService };
   return { complete: true, state: withDependencies(service, state, view), result };
+}
+
+/** Undefined: no Deployment has changes of a time when the service was in patch mode, or the service has its own Deployment already. */
+function detachingFrom(service: LatticeService, workload: ServiceWorkload, view: ServiceView): ServiceState | undefined {
+  if (service.spec.workloadRef !== undefined || workload.deployment !== undefined) return undefined;
+  const [patched] = deploymentsPatchedBy(keyText(service.metadata), view.cache);
+  if (patched === undefined) return undefined;
+  const message = `the changes of Deployment ${keyText(patched.metadata)} are taken off first; then the service makes its own Deployment`;
+  return { kind: "detaching", message, access: accessOf(service, view) };
+}
+
+function hasForeignService(service: LatticeService, { id }: CompiledApplication, { cache }: ServiceView): boolean {
+  const found = cache.get(services, splitId(id));
+  return found !== undefined && !isOwnedBy(found, { controller: CONTROLLER_NAME, object: service });
 }
 
 function withProblem(workload: ServiceWorkload, problem: CompileReads["podProblem"]): ServiceWorkload {
@@ -176,12 +188,14 @@ function openedAccess(
 ): ServiceAccess | Extract<ServiceState, { kind: "waiting" }> {
   const { followed, cache } = view;
   const { namespace } = splitId(application.id);
-  const problem = deployment === undefined ? namespaceProblem(namespace, followed, cache) : undefined;
+  // in patch mode the pods run already; those with the label of the service start with the patch
+  const hasStarted = application.target === undefined ? deployment !== undefined : isPatched(deployment);
+  const problem = !hasStarted ? namespaceProblem(namespace, followed, cache) : undefined;
   if (problem !== undefined) return { kind: "waiting", ...problem, access: accessOf(service, view) };
   const objects = application.objects.map(({ object }) => object);
   const missing = missingKinds([...objects, ...followed.world.namespaceObjects(namespace)], cache, followed.allowUnprotected);
   const access = { ...accessOf(service, view, application), missing };
-  if (deployment !== undefined) return access;
+  if (hasStarted) return access;
   if (isHeld(missing)) return policiesOf(access);
   const absent = absentPolicy(access, service, cache);
   return absent === undefined ? access : { kind: "waiting", ...policiesNotReady(absent), access: policiesOf(access) };

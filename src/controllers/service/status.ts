@@ -2,11 +2,13 @@
 import type { ChangeSet, DesiredStatus, PassResult } from "#controller-runtime";
 import type { LatticeService } from "#crds";
 import { describeObject, type NewCondition } from "#kube";
+import { ignoredFields } from "#service-compiler";
 import { acceptedCondition, implementedCondition } from "../acceptance/conditions.ts";
 import {
   CONDITION_TYPES,
   configCompiled,
   NEW_SERVICE,
+  noIdentity,
   notCompiled,
   notJudged,
   notReady,
@@ -16,8 +18,8 @@ import {
 import { closedDependencies, dependenciesOpen } from "./dependencies.ts";
 import { listErrors, waitingText } from "./error-text.ts";
 import { policiesCondition } from "./access.ts";
-import { describeRemainingObjects } from "./owned-objects.ts";
-import type { CompiledState, PatchMode, ServiceState } from "./state.ts";
+import { fieldsUsed, patchProgress, workloadPatched } from "./patch-progress.ts";
+import type { CompiledState, ServiceState } from "./state.ts";
 import { readinessOf, readyCondition, type Phase } from "./readiness.ts";
 import { rolloutOf, workloadsReady, type ServiceRollout, type ServiceWorkload } from "./rollout.ts";
 
@@ -34,15 +36,35 @@ type StatusDraft = {
 export function statusOf(service: LatticeService, state: ServiceState, result: PassEnd): DesiredStatus {
   const draft = draftOf(service, state, result);
   const accepted = acceptedCondition(state.kind === "invalid" ? state.errors : []);
-  const unbuilt = state.kind === "patch-mode" ? ["spec.workloadRef"] : [];
   const dependencies = dependenciesOpen(state.dependencies);
-  const stated = [accepted, ...implementedCondition(unbuilt, service.status?.conditions), ...draft.conditions, dependencies];
+  const built = implementedCondition([], service.status?.conditions);
+  const stated = [accepted, ...built, ...draft.conditions, ...patchConditions(service, state), dependencies];
   const silent = CONDITION_TYPES.filter(
     (type) => type !== "Ready" && !knows(stated, type) && !knows(service.status?.conditions ?? [], type),
   );
-  const mode = state.kind === "patch-mode" ? "Patch" : "Ownership";
+  const mode = service.spec.workloadRef === undefined ? "Ownership" : "Patch";
   const closed = closedDependencies(state.dependencies);
-  return { ...draft, mode, closedDependencies: closed, conditions: [...stated, ...silent.map((type) => unknown(type))] };
+  return { ...draft, mode, workloadRef: workloadRefOf(service, state), closedDependencies: closed, conditions: [...stated, ...silent.map((type) => unknown(type))] };
+}
+
+/** Undefined: the service is not in patch mode, and the field is removed. */
+function workloadRefOf({ spec: { workloadRef } }: LatticeService, state: ServiceState) {
+  if (workloadRef === undefined) return undefined;
+  const { name, namespace } = workloadRef;
+  return { resolved: "workload" in state && state.workload.deployment !== undefined, name, namespace };
+}
+
+/** Conditions of patch mode. They stay after a change of the mode, and then report that. */
+function patchConditions({ spec, status }: LatticeService, state: ServiceState): readonly NewCondition[] {
+  const known = (type: string) => knows(status?.conditions ?? [], type);
+  if (spec.workloadRef === undefined) {
+    const message = state.kind === "detaching" ? state.message : "Lattice makes and owns the Deployment";
+    const owned: NewCondition = { type: "WorkloadPatched", status: "False", reason: "Detaching", message };
+    return [...(known("WorkloadPatched") ? [owned] : []), ...fieldsUsed([], known("FieldsUsed"))];
+  }
+  const ignored = fieldsUsed(ignoredFields(spec), known("FieldsUsed"));
+  if (state.kind !== "compiled" || state.patch === undefined) return ignored;
+  return [workloadPatched(patchProgress(state.patch), state.patch, state.workload.available), ...ignored];
 }
 
 function knows(conditions: readonly Pick<NewCondition, "type">[], type: string): boolean {
@@ -63,8 +85,12 @@ function draftOf(service: LatticeService, state: ServiceState, result: PassEnd):
         message: state.kind === "unread" ? state.cause.message : failureIn(result),
         conditions: policiesCondition(state.access, result.changes),
       };
-    case "patch-mode":
-      return draftOfPatchMode(service, state, result);
+    case "detaching":
+      return {
+        phase: "Pending",
+        message: state.message,
+        conditions: [...policiesCondition(state.access, result.changes), notReady("Detaching", state.message)],
+      };
     case "waiting":
       return {
         phase: "Pending",
@@ -78,7 +104,8 @@ function draftOf(service: LatticeService, state: ServiceState, result: PassEnd):
       }
       const waiting = waitingText(state.errors);
       const running = runningBefore(state.workload);
-      const applied = policiesCondition(state.access, result.changes);
+      const isShared = state.errors.some(({ kind }) => kind === "shared-service-account");
+      const applied = isShared ? [noIdentity(state.errors)] : policiesCondition(state.access, result.changes);
       const conditions = [...notCompiled(state.errors), ...running, ...applied];
       return { phase: waiting === undefined ? "Failed" : "Pending", message: waiting ?? listErrors(state.errors), conditions };
     }
@@ -95,25 +122,11 @@ function runningBefore(workload: ServiceWorkload): readonly NewCondition[] {
   return workload.deployment === undefined ? [] : [workloadsReady(rolloutOf(workload))];
 }
 
-/** Conditions about the last compilation become Unknown; those about the running workload stay. */
-function draftOfPatchMode({ status }: LatticeService, { target, left, workload, access }: PatchMode, { changes }: PassEnd): StatusDraft {
-  const { name, namespace } = target;
-  const message = `patch mode is not built yet: Deployment ${namespace}/${name} is left as it is${describeRemainingObjects(left)}`;
-  const running = runningBefore(workload);
-  const applied = policiesCondition(access, changes);
-  const stated = [...running, ...applied, notReady("PatchModeNotBuilt", message)];
-  const stale = CONDITION_TYPES.filter(
-    (type) => type !== "DependenciesOpen" && !knows(stated, type) && knows(status?.conditions ?? [], type),
-  );
-  const conditions = [...stated, ...stale.map((type) => unknown(type, "PatchModeNotBuilt", "Not looked at while spec.workloadRef is set"))];
-  return { phase: "Pending", message, workloadRef: { resolved: false, name, namespace }, resolvedDependencies: undefined, conditions };
-}
-
 function draftOfCompiled(service: LatticeService, state: CompiledState, { outcome, changes }: PassEnd): StatusDraft {
   const { application, compiledAt, access } = state;
   const objects = application.objects.map(({ object }) => object);
   const rollout = rolloutNow(state, changes);
-  const readiness = readinessOf(access.missing, rollout);
+  const readiness = readinessOf(access.missing, rollout, state.patch === undefined ? undefined : patchProgress(state.patch));
   const dependencies = application.resolvedDependencies;
   const { phase, message } = outcome.kind === "failed" ? failedPass(service, outcome.cause.message, changes) : readiness;
   return {
@@ -121,7 +134,6 @@ function draftOfCompiled(service: LatticeService, state: CompiledState, { outcom
     message,
     compiledAt,
     resolvedDependencies: dependencies.size === 0 ? undefined : Object.fromEntries(dependencies),
-    workloadRef: undefined,
     conditions: [
       templatesResolved(application.resolved),
       configCompiled(objects, state.retained),

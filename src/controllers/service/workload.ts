@@ -4,7 +4,7 @@
  * Only Deployments of the service count: its own, which carries the owner label, and under a canary the primary that Flagger made for it.
  * Pods are not watched. They are listed, up to a limit, while the service is not available or its rollout is stuck.
  */
-import { isOwnedBy, type CacheReader, type ReadRuntime } from "#controller-runtime";
+import { isOwnedBy, OWNER_INDEX, ownerLabelOf, type CacheReader, type ReadRuntime } from "#controller-runtime";
 import type { LatticeService } from "#crds";
 import { canaries, deployments, fieldAt, formatSelector, keyText, pods, requirementsOf, type Deployment } from "#kube";
 import { splitId } from "#mesh-compiler";
@@ -19,11 +19,20 @@ export function workloadOf(service: LatticeService, { followed, cache }: Workloa
   const id = followed.world.idOf(keyText(service.metadata));
   if (id === undefined) return NO_WORKLOAD;
   const { namespace, name } = splitId(id);
+  if (service.spec.workloadRef !== undefined) return patchedWorkload(service, { followed, cache });
   const found = cache.get(deployments, { namespace, name });
   const own = found !== undefined && isOwnedBy(found, { controller: CONTROLLER_NAME, object: service }) ? found : undefined;
   if (service.spec.deploy?.strategy !== "canary") return { deployment: own, available: isAvailable(own) };
   const primary = primaryOf({ namespace, name }, cache);
   return primary === undefined ? beforeFlagger(own) : besidePrimary(primary, own, { namespace, name }, cache);
+}
+
+/** The Deployment of another owner. `target`: the Deployment of the time when the service was in ownership mode. */
+function patchedWorkload(service: LatticeService, { followed, cache }: WorkloadContext): ServiceWorkload {
+  const target = followed.world.targetOf(keyText(service.metadata));
+  const deployment = target?.ok === true ? cache.get(deployments, target.value) : undefined;
+  const [own] = cache.byIndex(deployments, OWNER_INDEX, ownerLabelOf({ controller: CONTROLLER_NAME, object: service }));
+  return { deployment, target: own, available: isAvailable(deployment) };
 }
 
 /** Flagger scales the target to zero only when its primary serves; a target at zero without a primary serves no traffic. */

@@ -29,6 +29,7 @@ import {
 } from "#crds";
 import {
   configMaps,
+  deployments,
   field,
   fieldAt,
   isBeingDeleted,
@@ -46,6 +47,7 @@ import { ConfigHashKey, type HashKeyOptions } from "./config-hash-key.ts";
 import { DeclaredProvisioners } from "./declared-provisioners.ts";
 import { MountedObjects } from "./mounted-objects.ts";
 import { SecretCache, type SecretNeeds, type SecretValues } from "./secret-cache.ts";
+import { changesFacts, workloadOfService, Workloads } from "./workloads.ts";
 
 export type FollowedWorldOptions = HashKeyOptions & {
   /** The namespaces in which the operator works; absent: the whole cluster. */
@@ -62,6 +64,8 @@ export type AffectedKeys = {
   readonly externals: readonly ServiceKey[];
   readonly namespaces: readonly string[];
   readonly environments: readonly string[];
+  /** Deployments that a service names, or named before. */
+  readonly workloads: readonly string[];
 };
 
 /** The objects that one compilation looked up: a change of one triggers the service. */
@@ -74,7 +78,7 @@ type Compilation = { readonly result: Result<CompiledApplication, readonly Servi
 
 /** The world without the methods that change it. */
 export type WorldView = Pick<FollowedWorld, "reach" | "allowUnprotected" | "using" | "compile" | "needsOf"> & {
-  readonly world: Omit<World, "put" | "putInvalid" | "remove" | "setProvisioners">;
+  readonly world: Omit<World, "put" | "putInvalid" | "remove" | "setProvisioners" | "workloadChanged">;
   readonly secrets: Pick<SecretCache, "valuesFor">;
   readonly hashKey: Pick<ConfigHashKey, "read">;
   readonly labelRefusals: ReadonlyMap<string, string>;
@@ -104,6 +108,7 @@ export class FollowedWorld {
   readonly world: World;
   readonly secrets = new SecretCache();
   readonly mounted = new MountedObjects();
+  readonly #workloads = new Workloads();
   readonly hashKey: ConfigHashKey;
   readonly reach: OperatorReach;
   readonly allowUnprotected: boolean;
@@ -122,6 +127,7 @@ export class FollowedWorld {
     const given = worldSettings(settings, {
       secrets: (namespace, path, source) => this.secrets.read(namespace, path, source),
       findObject: (kind, namespace, name) => this.mounted.find(kind, namespace, name),
+      findWorkload: (namespace, name) => this.#workloads.find(namespace, name),
       syncedVersion: (namespace, name) => this.secrets.syncedVersion(namespace, name),
     });
     // the key is read from the cluster after the world is created
@@ -133,8 +139,10 @@ export class FollowedWorld {
   follow(informers: InformerSet): void {
     this.secrets.follow(informers);
     this.mounted.follow(informers);
+    this.#workloads.follow(informers);
     for (const kind of WORLD_KINDS) informers.subscribe(kind.resource, (change) => this.#changed(kind, change));
     informers.subscribe(configMaps, ({ key, after }) => this.#provisionerChanged(key, after));
+    informers.subscribe(deployments, (change) => this.#deploymentChanged(change));
     for (const resource of meshKinds) informers.subscribeServed(resource, () => this.#notify(this.#everything()));
     if (this.reach.namespaces !== undefined) informers.subscribeAccess(() => this.#notify(this.#everything()));
   }
@@ -191,8 +199,16 @@ export class FollowedWorld {
       this.setNeeds(text, { values: new Set(), versions: new Set(), mounted: new Set() });
     }
     const affected = this.#affectedBy(changed, [...places, ...this.#placesOf(kind, text)]);
+    const workloads = kind === "LatticeService" ? [...new Set([before, after].flatMap(workloadOfService))] : [];
     // two environments may claim the same namespace, and one of them waits for the other
-    this.#notify(kind === "LatticeEnvironment" ? { ...affected, environments: [...this.#environments] } : affected);
+    this.#notify(kind === "LatticeEnvironment" ? { ...affected, environments: [...this.#environments] } : { ...affected, workloads });
+  }
+
+  /** The ServiceAccount of a patched Deployment is the identity that the policies of others name. */
+  #deploymentChanged({ key, before, after }: CacheChange<KubeObject>): void {
+    if (!changesFacts(before, after)) return;
+    const changed = this.world.workloadChanged(key);
+    if (changed.size > 0) this.#notify(this.#affectedBy(changed, []));
   }
 
   /**
@@ -233,6 +249,7 @@ export class FollowedWorld {
       externals: known.filter((key) => this.world.external(key) !== undefined),
       namespaces: [...new Set([...places, ...namespaces])],
       environments: [],
+      workloads: [],
     };
   }
 
@@ -243,6 +260,7 @@ export class FollowedWorld {
       externals: world.externals(),
       namespaces: world.namespaces(),
       environments: [...this.#environments],
+      workloads: [],
     };
   }
 

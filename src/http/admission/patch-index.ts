@@ -8,7 +8,7 @@ import { err, sha256Hex, type Logger, type Result } from "#base";
 import { fieldAt, parseDnsLabel, parseDnsSubdomain, type KubeObject } from "#kube";
 import { parseWorkloadPatch, type WorkloadPatch } from "#workload-patch";
 
-export const PATCH_LABEL = "lattice.dev/workload-patch";
+export const WORKLOAD_PATCH_LABEL = "lattice.dev/workload-patch";
 export const PATCH_KEY = "patch.json";
 
 /** A Deployment. */

@@ -64,10 +64,19 @@ export class DataPlane {
     ]);
     for (const object of objects) {
       const labels = this.#labelsOf(object.metadata.namespace ?? "default");
-      if (object.kind === "Deployment")
-        this.#workloads.set(idOf(object), { pod: podOf(object, labels), ports: services.get(idOf(object)) ?? [] });
+      if (object.kind === "Deployment") this.#addWorkload(idOf(object), podOf(object, labels), services);
       if (object.kind === "Gateway") this.#gateways.set(idOf(object), gatewayPod(object, labels));
     }
+    // a Deployment of another owner that a service patches: the label of its pods names the service
+    for (const { pod } of [...this.#workloads.values()]) {
+      const service = serviceOf(pod);
+      const known = this.#workloads.get(service ?? "")?.pod;
+      if (service !== undefined && (known === undefined || serviceOf(known) !== service)) this.#addWorkload(service, pod, services);
+    }
+  }
+
+  #addWorkload(id: string, pod: PodIdentity, services: ReadonlyMap<string, readonly ServicePort[]>): void {
+    this.#workloads.set(id, { pod, ports: services.get(id) ?? [] });
   }
 
   workloads(): readonly string[] {
@@ -192,6 +201,11 @@ function verdictOf(steps: readonly EnforcementStep[]): ReachabilityVerdict {
 
 function idOf({ metadata }: KubeObject): string {
   return `${metadata.namespace ?? "default"}/${metadata.name}`;
+}
+
+function serviceOf({ namespace, labels }: PodIdentity): string | undefined {
+  const name = labels["lattice.dev/service"];
+  return name === undefined ? undefined : `${namespace}/${name}`;
 }
 
 function nameOf({ namespace, labels, serviceAccount }: PodIdentity): string {

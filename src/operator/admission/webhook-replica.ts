@@ -6,7 +6,7 @@
  */
 import { MetricsRegistry, type Clock, type Logger, type Metrics } from "#base";
 import { Informer } from "#controller-runtime";
-import { PATCH_LABEL, PatchIndex, reviewDeployments, startAdmissionServer, type AdmissionServer, type WebhookAddress } from "#http";
+import { WORKLOAD_PATCH_LABEL, PatchIndex, reviewDeployments, startAdmissionServer, type AdmissionServer, type WebhookAddress } from "#http";
 import { configMaps, secrets, type ConfigMap, type KubeObject } from "#kube";
 import type { KubeClient } from "#kube-client";
 import type { ReplicaHealth } from "../parts.ts";
@@ -59,7 +59,7 @@ export class WebhookReplica {
     this.index = new PatchIndex({ home, logger, onTargets: () => this.wakeup.wake() });
     // their gauges would be those of the manager's informers of the same kinds
     const common = { ...options, metrics: new MetricsRegistry(), namespace: home };
-    this.#patches = new Informer<ConfigMap>({ ...common, resource: configMaps, labelSelector: `${PATCH_LABEL}=true` });
+    this.#patches = new Informer<ConfigMap>({ ...common, resource: configMaps, labelSelector: `${WORKLOAD_PATCH_LABEL}=true` });
     const fieldSelector = `metadata.name=${ADMISSION_CERTIFICATE_SECRET}`;
     this.#certificates = new Informer<KubeObject>({ ...common, resource: secrets, fieldSelector, mayBeForbidden: true });
   }

@@ -52,7 +52,7 @@ export function sortedPorts(ports: Ports): readonly (readonly [string, Ports[str
 
 const PROBES = ["livenessProbe", "readinessProbe", "startupProbe"] as const;
 
-function probes(spec: ContainerSpec, ports: Ports): JsonObject {
+export function probes(spec: ContainerSpec, ports: Ports): JsonObject {
   return Object.fromEntries(
     PROBES.flatMap((kind) => {
       const probe = spec[kind];

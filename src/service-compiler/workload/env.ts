@@ -1,10 +1,15 @@
 /** Environment variables: never in the Deployment, always by reference. */
 import type { JsonObject } from "#kube";
 import type { RenderedContainer } from "../rendering/render-service.ts";
-import { configObjects, type ConfigObjects, type Content } from "./config-objects.ts";
+import { configObjects, homeOf, type ConfigObjects, type Content } from "./config-objects.ts";
 import { configName, type WorkloadOwner } from "./names.ts";
 
-export type CompiledEnv = { readonly objects: ConfigObjects; readonly envFrom: readonly JsonObject[] };
+export type CompiledEnv = {
+  readonly objects: ConfigObjects;
+  readonly envFrom: readonly JsonObject[];
+  /** `valueFrom` of each variable, for a Deployment that defines a variable of the same name. */
+  readonly sources: ReadonlyMap<string, JsonObject>;
+};
 
 export function compileEnv(owner: WorkloadOwner, { name, variables }: RenderedContainer): CompiledEnv {
   const contents = new Map<string, Content>();
@@ -19,5 +24,12 @@ export function compileEnv(owner: WorkloadOwner, { name, variables }: RenderedCo
   if (objects.open !== undefined) envFrom.push({ configMapRef: { name: names.open } });
   if (objects.closed !== undefined) envFrom.push({ secretRef: { name: names.closed } });
   if (objects.outside !== undefined) envFrom.push({ secretRef: { name: names.outside } });
-  return { objects, envFrom };
+  const sources = new Map(
+    [...contents].map(([key, content]) => {
+      const home = homeOf(content);
+      const reference = { name: names[home], key };
+      return [key, home === "open" ? { configMapKeyRef: reference } : { secretKeyRef: reference }];
+    }),
+  );
+  return { objects, envFrom, sources };
 }

@@ -65,6 +65,12 @@ export function fileVolumeName({ several }: WorkloadOwner, container: string, vo
   return name.length <= LONGEST_VOLUME ? name : hashedVolume(name, name);
 }
 
+/** In patch mode: a name that no volume of the owner has. */
+export function patchVolumeName(name: string): string {
+  const prefixed = `lattice-${name}`;
+  return prefixed.length <= LONGEST_VOLUME ? prefixed : hashedVolume(prefixed, prefixed);
+}
+
 function hashedVolume(plain: string, hashed: string): string {
   const base = plain
     .toLowerCase()

@@ -13,11 +13,21 @@ export function compileServiceAccount(owner: WorkloadOwner): CompiledObject {
 /** Under a canary, Flagger rewrites selector and ports. */
 export function compileService(owner: WorkloadOwner, { service, deploy }: LatticeServiceSpec): CompiledObject | undefined {
   const ports = service?.ports ?? {};
+  const compiled = compileServiceFor(owner, ports, { "app.kubernetes.io/name": owner.name });
+  if (compiled === undefined || deploy?.strategy !== "canary") return compiled;
+  const { spec, ...head } = compiled.object as KubeObject & { readonly spec: JsonObject };
+  return { object: { ...head, spec: { type: "ClusterIP" } } as KubeObject, once: { spec } };
+}
+
+/** A Service for the pods with these labels; undefined: it has no ports. */
+export function compileServiceFor(
+  owner: WorkloadOwner,
+  ports: Ports,
+  selector: Readonly<Record<string, string>>,
+): CompiledObject | undefined {
   if (Object.keys(ports).length === 0) return undefined;
-  const spec = { selector: { "app.kubernetes.io/name": owner.name }, ports: servicePorts(ports) };
   const head = { apiVersion: "v1", kind: "Service", metadata: metadataFor(owner, owner.name) };
-  if (deploy?.strategy === "canary") return { object: { ...head, spec: { type: "ClusterIP" } } as KubeObject, once: { spec } };
-  return { object: { ...head, spec } as KubeObject };
+  return { object: { ...head, spec: { selector, ports: servicePorts(ports) } } as KubeObject };
 }
 
 function servicePorts(ports: Ports): readonly JsonObject[] {

@@ -25,7 +25,11 @@ export function ownedManifest({ level, memory, replicas }: OwnerValues): JsonObj
     apiVersion: "apps/v1",
     kind: "Deployment",
     metadata: { name: DEPLOYMENT, labels: app },
-    spec: { replicas, selector: { matchLabels: app }, template: { metadata: { labels: app }, spec: { containers: [container] } } },
+    spec: {
+      replicas,
+      selector: { matchLabels: app },
+      template: { metadata: { labels: app }, spec: { serviceAccountName: DEPLOYMENT, containers: [container] } },
+    },
   };
 }
 

@@ -1,0 +1,24 @@
+/** Deployments with the record of a patch, by the service that the record names. */
+import type { CacheReader, Index } from "#controller-runtime";
+import type { ServiceKey } from "#compile";
+import { deployments, type Deployment, type KubeObject } from "#kube";
+import { RECORD_ANNOTATION, recordOf } from "#workload-patch";
+
+const PATCHED_BY = "lattice/patched-by";
+
+export const patchedByIndex: Index = {
+  resource: deployments,
+  name: PATCHED_BY,
+  keysOf: (deployment) => [patchedService(deployment) ?? []].flat(),
+};
+
+/** The service in the record of a Deployment; undefined: it has no record, "": it cannot be read. */
+export function patchedService(deployment: KubeObject): ServiceKey | undefined {
+  if (deployment.metadata.annotations?.[RECORD_ANNOTATION] === undefined) return undefined;
+  const record = recordOf(deployment);
+  return record.ok ? (record.value?.service ?? "") : "";
+}
+
+export function deploymentsPatchedBy(service: ServiceKey, cache: CacheReader): readonly Deployment[] {
+  return cache.byIndex(deployments, PATCHED_BY, service);
+}

@@ -1,0 +1,53 @@
+/**
+ * The writes of a pass in patch mode. `check-patch`: a dry run of the Deployment with the patch, so that a patch that makes the Deployment invalid is
+ * not stored: it would make every write of its owner fail. `request-patch`: one small write, so that the webhook patches a Deployment that exists.
+ */
+import { timestamp } from "#base";
+import type { ServiceKey } from "#compile";
+import { failed, FIELD_MANAGER, settled, waiting, type ReconcileOutcome, type Runtime } from "#controller-runtime";
+import { deployments, type Json } from "#kube";
+import { applyWorkloadPatch, jsonPatchBetween, REQUEST_ANNOTATION, type WorkloadPatch } from "#workload-patch";
+import type { CompileRecords } from "./compile-records.ts";
+import { checkId, requestWait, wholeDeployment, type PatchState } from "./patch-state.ts";
+
+export type PatchCommand =
+  | { readonly kind: "check-patch"; readonly key: ServiceKey; readonly state: PatchState }
+  | { readonly kind: "request-patch"; readonly key: ServiceKey; readonly patch: WorkloadPatch; readonly digest: string };
+
+type Context = Runtime & { readonly records: CompileRecords };
+
+/** Errors by which the API server refuses the object itself. */
+const REFUSED: ReadonlySet<string> = new Set(["invalid", "bad-request", "forbidden"]);
+
+export async function checkPatch(
+  { key, state }: Extract<PatchCommand, { kind: "check-patch" }>,
+  { client, records, signal }: Context,
+): Promise<ReconcileOutcome> {
+  const { deployment, applied, target } = state;
+  if (deployment === undefined || applied?.ok !== true) return settled;
+  const operations = jsonPatchBetween(deployment, applied.value.deployment) as readonly Json[];
+  const options = { dryRun: true, fieldManager: FIELD_MANAGER, signal };
+  const answer = await client.patch(deployments, target, { type: "json", operations }, options);
+  if (!answer.ok && !REFUSED.has(answer.error.kind)) return failed(answer.error);
+  const checked = { id: checkId(state), ...(answer.ok ? {} : { problem: answer.error.message }) };
+  records.set(key, { ...records.of(key), checked });
+  return settled;
+}
+
+export async function requestPatch(
+  { key, patch, digest }: Extract<PatchCommand, { kind: "request-patch" }>,
+  { client, records, signal, clock }: Context,
+): Promise<ReconcileOutcome> {
+  const annotations = { [REQUEST_ANNOTATION]: digest };
+  const body = { type: "merge", patch: { metadata: { annotations } } } as const;
+  const answer = await client.patch(deployments, patch.target, body, { fieldManager: FIELD_MANAGER, signal });
+  // a Deployment that was deleted meanwhile is patched when it is created again
+  if (!answer.ok) return answer.error.kind === "not-found" ? settled : failed(answer.error);
+  const now = wholeDeployment(answer.value);
+  const applied = now === undefined ? undefined : applyWorkloadPatch(now, patch, { at: timestamp(clock) });
+  const acted = applied?.ok === true && !applied.value.changed;
+  const before = records.of(key);
+  const count = 1 + (before.request?.digest === digest ? before.request.count : 0);
+  records.set(key, { ...before, request: acted ? undefined : { digest, count, at: clock.now() } });
+  return acted ? settled : waiting("PatchRequested", requestWait(count), "the webhook did not patch the Deployment yet");
+}

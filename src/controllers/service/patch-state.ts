@@ -1,0 +1,121 @@
+/**
+ * The state of the patch of a service: whether it is stored, whether the Deployment has it, and what prevents it. Pure but for the cache.
+ *
+ * The webhook applies the patch to every write of the Deployment. A Deployment that exists already is written once by the controller
+ * (`request-patch`); if the webhook did not act then, the request is repeated with growing waits.
+ */
+import type { Result } from "#base";
+import type { CompiledApplication, PatchTarget } from "#compile";
+import type { LatticeService } from "#crds";
+import {
+  canaries,
+  deployments,
+  horizontalPodAutoscalers,
+  podDisruptionBudgets,
+  serviceAccounts,
+  type KubeObject,
+  type Resource,
+} from "#kube";
+import { ignoredFields } from "#service-compiler";
+import { applyWorkloadPatch, RECORD_ANNOTATION, type AppliedPatch, type PatchProblem, type WorkloadPatch } from "#workload-patch";
+import { patchConfigMap, patchDigest } from "../patch-config-map.ts";
+import type { PatchRequest } from "./compile-records.ts";
+import type { ObservedService } from "./observe.ts";
+import { isApplied, ownedObjects, type OwnedObject } from "./owned-objects.ts";
+
+export type PatchState = {
+  readonly target: PatchTarget;
+  readonly patch: WorkloadPatch;
+  readonly digest: string;
+  readonly configMap: KubeObject;
+  /** The cluster has the ConfigMap as it is wanted. */
+  readonly stored: boolean;
+  /** Absent: there is no such Deployment. */
+  readonly deployment: KubeObject | undefined;
+  /** The Deployment with the patch, or why it cannot be patched. */
+  readonly applied: Result<AppliedPatch, PatchProblem> | undefined;
+  /** Why the API server refuses the Deployment with the patch; "unknown": it was not asked yet. */
+  readonly rejection: { readonly message: string } | "unknown" | undefined;
+  /** The requests for this patch that had no effect. */
+  readonly request: PatchRequest | undefined;
+  /** Time until the next request, in milliseconds. */
+  readonly waitMs: number;
+  /** Objects that the service made in ownership mode. */
+  readonly left: readonly OwnedObject[];
+  readonly ignored: readonly string[];
+};
+
+/** Kinds that the service has in ownership mode only. */
+const OWNERSHIP_KINDS: readonly Resource[] = [deployments, serviceAccounts, horizontalPodAutoscalers, podDisruptionBudgets, canaries];
+
+/** Undefined: the service is not in patch mode. */
+export function patchStateOf(service: LatticeService, application: CompiledApplication, observed: ObservedService): PatchState | undefined {
+  const { target, workloadPatch: patch } = application;
+  if (target === undefined || patch === undefined) return undefined;
+  const { view, record, timestamp, now } = observed;
+  const { cache, followed } = view;
+  const deployment = target.serviceAccount === undefined ? undefined : wholeDeployment(cache.get(deployments, target));
+  const applied = deployment === undefined ? undefined : applyWorkloadPatch(deployment, patch, { at: timestamp });
+  const digest = patchDigest(patch);
+  const configMap = patchConfigMap(patch, followed.reach.home);
+  const request = record.request?.digest === digest ? record.request : undefined;
+  return {
+    target,
+    patch,
+    digest,
+    configMap,
+    stored: isApplied(configMap, service, cache),
+    deployment,
+    applied,
+    rejection: rejectionOf({ deployment, applied, digest }, record.checked),
+    request,
+    waitMs: request === undefined ? 0 : Math.max(0, request.at + requestWait(request.count) - now),
+    left: ownedObjects(service, cache, OWNERSHIP_KINDS),
+    ignored: ignoredFields(service.spec),
+  };
+}
+
+/** Items of a list have neither. */
+export function wholeDeployment(deployment: KubeObject | undefined): KubeObject | undefined {
+  return deployment === undefined ? undefined : { ...deployment, apiVersion: "apps/v1", kind: "Deployment" };
+}
+
+const FIRST_WAIT_MS = 1_000;
+const LONGEST_WAIT_MS = 30_000;
+
+/** After a request without effect: 1 s, 2 s, 4 s and so on, at most 30 s. */
+export function requestWait(count: number): number {
+  return Math.min(FIRST_WAIT_MS * 2 ** Math.min(count - 1, 10), LONGEST_WAIT_MS);
+}
+
+type Checked = { readonly id: string; readonly problem?: string | undefined };
+type Check = Pick<PatchState, "deployment" | "applied" | "digest">;
+
+/** The API server is asked again when the patch or the spec of the Deployment changes. */
+export function checkId({ deployment, digest }: Pick<Check, "deployment" | "digest">): string {
+  const { uid = "", generation = 0 } = deployment?.metadata ?? {};
+  return `${digest} ${uid} ${generation}`;
+}
+
+function rejectionOf(check: Check, checked: Checked | undefined): PatchState["rejection"] {
+  const { applied } = check;
+  if (applied?.ok !== true || !applied.value.changed) return undefined;
+  if (checked?.id !== checkId(check)) return "unknown";
+  return checked.problem === undefined ? undefined : { message: checked.problem };
+}
+
+/** Whether the Deployment has been patched for a service, in whatever version. */
+export function isPatched(deployment: KubeObject | undefined): boolean {
+  return deployment?.metadata.annotations?.[RECORD_ANNOTATION] !== undefined;
+}
+
+/** Whether the stored patch may be applied by the webhook. */
+export function isStorable({ rejection, applied }: PatchState): boolean {
+  return rejection === undefined && applied?.ok !== false;
+}
+
+/** Whether the Deployment must be written once, so that the webhook patches it. */
+export function needsRequest(state: PatchState): boolean {
+  const { stored, applied, waitMs } = state;
+  return stored && isStorable(state) && applied?.ok === true && applied.value.changed && waitMs === 0;
+}
