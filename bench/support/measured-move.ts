@@ -31,7 +31,9 @@ function ask(servers: ChildProcess, request: MoveServersRequest): Promise<MoveSe
 }
 
 async function runMove(places: readonly string[], program: string): Promise<MeasuredMove> {
-  const child = spawn(process.execPath, [program, "move", ...places, "--lease", "10m", "-o", "json"], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [program, "move", ...places, "--lease", "10m", "-o", "json"], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   let [text, kilobytes] = ["", 0];
   child.stdout.on("data", (chunk: Buffer) => (text += chunk.toString()));
   const looking = setInterval(() => (kilobytes = Math.max(kilobytes, largestMemory(child.pid ?? 0))), LOOK_MS);
