@@ -1,10 +1,12 @@
 /**
  * A move of 1,000 and of 10,000 objects between two embedded API servers in this process, beside a bare loop of the writes that no move can do
- * without (create, status, delete); and, when the programs of Kubernetes and clusterctl are there, `lattice move` beside `clusterctl move` of equal
- * objects between two real API servers, in one run. More than a fifth of the time of clusterctl makes the exit code 1.
+ * without (create, status, delete); the memory of `lattice move` in a process of its own; what one change costs a cell with 500 clusters, beside one
+ * with 5; and, when the programs of Kubernetes and clusterctl are there, `lattice move` beside `clusterctl move` of equal objects between two real API
+ * servers, in one run. More than a fifth of the time of clusterctl, or a value above another limit, makes the exit code 1.
  *
  * The programs are those of `npm run test:kube -- --all`, or in the folder that LATTICE_KUBE_BIN names.
  */
+import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expectOk, seededRandom, systemClock } from "#base";
@@ -12,9 +14,12 @@ import { capiMachines, keyOf, namespaces, secrets, type KubeObject, type Resourc
 import type { KubeClient } from "#kube-client";
 import { moveNamespace } from "#pivot";
 import type { BenchResult } from "../scripts/bench/bench.ts";
+import { freshDist } from "../scripts/build/fresh-dist.ts";
 import { binaryCache, missingBinaries } from "../scripts/kube/find-binaries.ts";
 import { BINARIES, CLUSTERCTL } from "../scripts/kube/versions.ts";
 import { makeProvisioned, startMoveWorld } from "../test/builders/move-world.ts";
+import { costOfChange, type ChangeCost } from "./support/cell-change.ts";
+import { measureMove } from "./support/measured-move.ts";
 import { FIXED_OBJECTS, MovePlanes, OBJECTS_PER_MACHINE } from "./support/move-planes.ts";
 
 const REAL_OBJECTS = Number(process.env["LATTICE_BENCH_OBJECTS"] ?? 1_000);
@@ -22,9 +27,20 @@ const PARALLEL = 16;
 const LIMIT_PERCENT = 20;
 /** Of heap, for each 1,000 objects. */
 const LEFT_KB = 1_024;
+/** Of RSS, for each object that is moved. */
+const MEMORY_LIMIT_KB = 40;
+const FEW_CLUSTERS = 5;
+const MANY_CLUSTERS = 500;
+const CHANGE_LIMIT = 1.5;
 
 export async function run(): Promise<readonly BenchResult[]> {
-  return [...(await embedded(1_000)), ...(await embedded(10_000)), ...(await real())];
+  const program = join(await freshDist(), "lattice.js");
+  return [
+    ...(await embedded(1_000)),
+    ...(await embedded(10_000)),
+    ...(process.platform === "linux" ? [...(await memory(program)), ...(await oneChange())] : []),
+    ...(await real(program)),
+  ];
 }
 
 const machinesFor = (objects: number) => Math.ceil((objects - FIXED_OBJECTS) / OBJECTS_PER_MACHINE);
@@ -77,6 +93,38 @@ async function embedded(objects: number): Promise<readonly BenchResult[]> {
   ];
 }
 
+async function memory(program: string): Promise<readonly BenchResult[]> {
+  const small = await measureMove(program, machinesFor(1_000));
+  const large = await measureMove(program, machinesFor(10_000));
+  const perObject = (1_024 * (large.megabytes - small.megabytes)) / (large.objects - small.objects);
+  return [
+    {
+      name: `memory of lattice move: what each object adds from ${small.objects.toLocaleString("en-GB")} to ${large.objects.toLocaleString("en-GB")} objects`,
+      value: perObject,
+      unit: "kB",
+      ratio: large.megabytes / small.megabytes,
+      against: `the memory with ${small.objects.toLocaleString("en-GB")} objects`,
+      note: `less is better; the largest RSS of the process is ${small.megabytes.toFixed(0)} MB and ${large.megabytes.toFixed(0)} MB; a move holds the objects of both sides while it compares them`,
+      limit: MEMORY_LIMIT_KB,
+    },
+  ];
+}
+
+async function oneChange(): Promise<readonly BenchResult[]> {
+  const few = await costOfChange(FEW_CLUSTERS);
+  const many = await costOfChange(MANY_CLUSTERS);
+  const row = (name: keyof ChangeCost, unit: string): BenchResult => ({
+    name: `a cell with ${MANY_CLUSTERS} clusters, one change`,
+    value: many[name],
+    unit,
+    ratio: many[name] / few[name],
+    against: `a cell with ${FEW_CLUSTERS} clusters`,
+    note: "less is better; spec.nodes.workers of a child that owns itself, whose agent is not connected; 40 changes, without what the cell does at rest",
+    limit: CHANGE_LIMIT * few[name],
+  });
+  return [row("requests", "requests"), row("passes", "passes"), row("cpuMs", "ms of CPU")];
+}
+
 function heapAfterCollection(): number {
   setFlagsFromString("--expose-gc");
   const collect = runInNewContext("gc") as () => void;
@@ -123,7 +171,7 @@ function bareSecret({ metadata: { name, namespace = "" }, ...rest }: KubeObject)
   return { resource: secrets, object: { ...rest, apiVersion: "v1", kind: "Secret", metadata: { name: `bare-${name}`, namespace } } };
 }
 
-async function real(): Promise<readonly BenchResult[]> {
+async function real(program: string): Promise<readonly BenchResult[]> {
   const folder = process.env["LATTICE_KUBE_BIN"] ?? binaryCache(process.env);
   const missing = await missingBinaries(folder, [...BINARIES, CLUSTERCTL]);
   if (missing.length > 0) {
@@ -132,7 +180,7 @@ async function real(): Promise<readonly BenchResult[]> {
     );
     return [];
   }
-  const planes = await MovePlanes.start(folder);
+  const planes = await MovePlanes.start(folder, program);
   try {
     const machines = machinesFor(REAL_OBJECTS);
     const objects = FIXED_OBJECTS + machines * OBJECTS_PER_MACHINE;

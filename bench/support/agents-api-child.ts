@@ -13,7 +13,7 @@ import { seededChild } from "./agents-seeds.ts";
 
 const CELL = "mgmt";
 const SIGNATURES = 300;
-const running: { cluster?: EmbeddedCluster; statusWrites: number } = { statusWrites: 0 };
+const running: { cluster?: EmbeddedCluster; statusWrites: number; requests: number } = { statusWrites: 0, requests: 0 };
 
 process.on("message", (request: ApiServerRequest) => void handle(request));
 process.on("disconnect", () => process.exit(0));
@@ -24,6 +24,10 @@ async function handle(request: ApiServerRequest): Promise<void> {
       return start(request);
     case "count":
       return reply({ kind: "counted", statusWrites: running.statusWrites, connected: await connectedSince(request.connectedSince) });
+    case "change":
+      return change(request);
+    case "requests":
+      return reply({ kind: "requested", requests: running.requests });
   }
 }
 
@@ -59,6 +63,13 @@ async function start({ agents, kubeconfig }: Extract<ApiServerRequest, { kind: "
     running.statusWrites += 1;
     return next();
   });
+  cluster.intercept(
+    { when: ({ verb, resource }) => verb !== "watch" && verb !== "request" && resource?.plural !== "leases" },
+    (_action, next) => {
+      running.requests += 1;
+      return next();
+    },
+  );
   await cluster.listen();
   await cluster.writeKubeconfig(kubeconfig);
   const tokens = children.map(({ cluster: name, csrToken }) => ({ cluster: name, csrToken }));
@@ -68,6 +79,13 @@ async function start({ agents, kubeconfig }: Extract<ApiServerRequest, { kind: "
     tokens,
     signedPerSecond: signingRate(authorities),
   });
+}
+
+/** As a user changes it; the request of this process counts, too. */
+async function change({ cluster: name, workers }: Extract<ApiServerRequest, { kind: "change" }>): Promise<void> {
+  const patch = { spec: { nodes: { workers } } };
+  expectOk(await clusterOf().client.patch(latticeClusters, { name }, { type: "merge", patch }));
+  reply({ kind: "changed" });
 }
 
 /** Certificates of agents that one thread signs in a second, without connections and records. */

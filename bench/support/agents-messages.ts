@@ -14,11 +14,16 @@ export type CellAddress = {
 
 export type ApiServerRequest =
   | { readonly kind: "start"; readonly agents: number; readonly kubeconfig: string }
-  | { readonly kind: "count"; readonly connectedSince: number };
+  | { readonly kind: "count"; readonly connectedSince: number }
+  | { readonly kind: "change"; readonly cluster: string; readonly workers: number }
+  | { readonly kind: "requests" };
 
 export type ApiServerReply =
   | { readonly kind: "serving"; readonly address: CellAddress; readonly tokens: readonly ChildToken[]; readonly signedPerSecond: number }
-  | { readonly kind: "counted"; readonly statusWrites: number; readonly connected: number };
+  | { readonly kind: "counted"; readonly statusWrites: number; readonly connected: number }
+  | { readonly kind: "changed" }
+  /** Of all clients, without watches, leases and paths that are no resources. */
+  | { readonly kind: "requested"; readonly requests: number };
 
 export type AgentsRequest =
   | { readonly kind: "certify"; readonly address: CellAddress; readonly tokens: readonly ChildToken[] }

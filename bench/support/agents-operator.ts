@@ -11,6 +11,8 @@ export type CellOperator = {
   readonly pid: number;
   /** The value of a metric, with its labels as they are printed; 0 before it exists, NaN without an answer. */
   readonly metric: (name: string) => Promise<number>;
+  /** The sum of all values of a metric, whatever labels they have. */
+  readonly sumOf: (name: string) => Promise<number>;
   /** Health checks until `end`, one after the other: how long the slowest took, in milliseconds. */
   readonly checkHealth: () => { readonly end: () => Promise<number> };
   readonly stop: () => Promise<void>;
@@ -33,6 +35,7 @@ export async function startCellOperator(folder: string): Promise<CellOperator> {
   return {
     pid: child.pid ?? 0,
     metric: async (name) => valueOf((await read(`${url}/metrics`).catch(() => undefined))?.text, name),
+    sumOf: async (name) => sumOf((await read(`${url}/metrics`)).text, name),
     checkHealth: () => checkHealth(url),
     stop: async () => {
       child.kill("SIGKILL");
@@ -45,6 +48,11 @@ function valueOf(metrics: string | undefined, name: string): number {
   if (metrics === undefined) return Number.NaN;
   const line = metrics.split("\n").find((one) => one.startsWith(`${name} `));
   return line === undefined ? 0 : Number(line.slice(name.length + 1));
+}
+
+function sumOf(metrics: string, name: string): number {
+  const lines = metrics.split("\n").filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
+  return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" ") + 1)), 0);
 }
 
 function healthUrl(stream: NodeJS.ReadableStream): Promise<string> {

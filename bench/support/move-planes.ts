@@ -16,22 +16,27 @@ export type TimedMove = { readonly seconds: number; readonly requests: number };
 export const FIXED_OBJECTS = 20;
 export const OBJECTS_PER_MACHINE = 4;
 
+type Programs = { readonly binaries: string; readonly program: string };
+
 export class MovePlanes {
   readonly #binaries: string;
+  readonly #program: string;
   readonly #source: RealPlane;
   readonly #target: RealPlane;
   readonly #client: KubeClient;
   readonly #folder = mkdtempSync(join(tmpdir(), "lattice-bench-move-"));
 
-  private constructor(binaries: string, [source, target]: readonly [RealPlane, RealPlane], client: KubeClient) {
-    [this.#binaries, this.#source, this.#target, this.#client] = [binaries, source, target, client];
+  private constructor({ binaries, program }: Programs, [source, target]: readonly [RealPlane, RealPlane], client: KubeClient) {
+    [this.#binaries, this.#program] = [binaries, program];
+    [this.#source, this.#target, this.#client] = [source, target, client];
   }
 
-  static async start(binaries: string): Promise<MovePlanes> {
+  /** `program`: the built one, as users run it. */
+  static async start(binaries: string, program: string): Promise<MovePlanes> {
     const options = { binaries, controllerManager: "absent" } as const;
     const planes = [await realPlane(options), await realPlane(options)] as const;
     for (const plane of planes) await installCapiKinds({ kubectl: (...call) => plane.kubectl(...call) });
-    return new MovePlanes(binaries, planes, await clientOf(planes[0].kubeconfigText));
+    return new MovePlanes({ binaries, program }, planes, await clientOf(planes[0].kubeconfigText));
   }
 
   async fill(name: string, machines: number): Promise<void> {
@@ -40,7 +45,7 @@ export class MovePlanes {
 
   lattice(name: string): Promise<TimedMove> {
     return this.#timed(async () => {
-      const places = { from: this.#source.kubeconfigPath, to: this.#target.kubeconfigPath, namespace: name };
+      const places = { from: this.#source.kubeconfigPath, to: this.#target.kubeconfigPath, namespace: name, program: this.#program };
       const { code = 1, stderr } = await runMoveProcess(places);
       return { code, stderr };
     });

@@ -178,6 +178,15 @@ describe("the request of every verb", () => {
     expect((await requestsOf(given))[0]?.headers).toEqual({ accept: want });
   });
 
+  const written = { ...object, metadata: { ...key } };
+  test.each([
+    { name: "create", given: (c: KubeClient) => c.create(metadataOf(configMaps), written) },
+    { name: "update", given: (c: KubeClient) => c.update(metadataOf(configMaps), written) },
+    { name: "patch", given: (c: KubeClient) => c.patch(metadataOf(configMaps), key, { type: "merge", patch: {} }) },
+  ])("metadata alone is requested as the answer to a write: $name", async ({ given }) => {
+    expect((await requestsOf(given))[0]?.headers["accept"]).toBe(metadata);
+  });
+
   test("a collection is deleted in one namespace, and only metadata is returned", async () => {
     const query = { namespace: "ns", labelSelector: "a=b" };
     const [request] = await requestsOf((client) => client.deleteCollection(configMaps, query, { propagation: "Background" }));

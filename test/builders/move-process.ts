@@ -7,6 +7,8 @@ export type MoveProcessOptions = {
   readonly to: string;
   readonly namespace: string;
   readonly flags?: readonly string[];
+  /** Absent: the one of all stories. */
+  readonly program?: string;
   /** Called with every line of progress, without its time; true: SIGKILL. */
   readonly killAt?: (line: string, number: number) => boolean;
 };
@@ -19,8 +21,15 @@ export type MoveProcessResult = {
   readonly steps: readonly string[];
 };
 
-export function runMoveProcess({ from, to, namespace, flags = [], killAt = () => false }: MoveProcessOptions): Promise<MoveProcessResult> {
-  const args = [PROGRAM, "move", "--kubeconfig", from, "--to-kubeconfig", to, "-n", namespace, ...flags];
+export function runMoveProcess({
+  from,
+  to,
+  namespace,
+  flags = [],
+  program = PROGRAM,
+  killAt = () => false,
+}: MoveProcessOptions): Promise<MoveProcessResult> {
+  const args = [program, "move", "--kubeconfig", from, "--to-kubeconfig", to, "-n", namespace, ...flags];
   const child = spawn(process.execPath, args, {
     stdio: ["ignore", "pipe", "pipe"],
     env: { PATH: process.env["PATH"], HOME: "/nonexistent" },

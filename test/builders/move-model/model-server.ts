@@ -68,7 +68,8 @@ export class ModelServer {
     const found = this.#of(resource).get(keyOf(object.metadata));
     if (found === undefined) return failed("not-found", `${resource.plural} "${object.metadata.name}" not found`);
     if (isStale(found, object.metadata)) return failed("conflict", "the object has been modified");
-    if (subresource === "status") return this.#store(resource, { ...found, status: (object as Stored)["status"] ?? {} } as unknown as Stored);
+    if (subresource === "status")
+      return this.#store(resource, { ...found, status: (object as Stored)["status"] ?? {} } as unknown as Stored);
     return this.#change(resource, found, { body: object as Stored, manager });
   }
 
