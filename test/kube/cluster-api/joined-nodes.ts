@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { connect } from "node:tls";
 import type { Duplex } from "node:stream";
 import { reveal } from "#base";
-import { fieldAt, type Json, type KubeObject } from "#kube";
+import { fieldAt, type KubeObject } from "#kube";
 import type { TunnelTarget } from "#link";
 import type { PlaneAccess } from "../harness/index.ts";
 import { inMemoryServer } from "./in-memory-child.ts";
@@ -223,7 +223,7 @@ async function findTarget(
   for (const plane of owners()) {
     const path = `/apis/infrastructure.cluster.x-k8s.io/v1beta2/namespaces/capi-${cluster}/devclusters/${cluster}`;
     const answer = await plane.request({ path }).catch(() => undefined);
-    const port = answer?.code === 200 ? (fieldAt(answer.json(), "spec", "controlPlaneEndpoint", "port") as Json | undefined) : undefined;
+    const port = answer?.code === 200 ? fieldAt(answer.json(), "spec", "controlPlaneEndpoint", "port") : undefined;
     if (typeof port !== "number") continue;
     const url = `https://127.0.0.1:${port}`;
     const target = known.get(url) ?? (await inMemoryServer({ plane, name: cluster, folder }));
