@@ -15,7 +15,7 @@ const REPETITIONS = [
 ];
 
 /** The processes of `lattice up` get an environment without the provider, so these stories would show nothing about it. */
-const FLEETS = ["clusters-connected", "fleet-*", "install", "laptop-fleet", "pivot-e2e", "self-managed"].map(
+const FLEETS = ["clusters-connected", "fleet-*", "install", "laptop-fleet", "pivot-e2e", "pivot-requests", "self-managed"].map(
   (name) => `test/stories/${name}.test.ts`,
 );
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectOk, seededRandom, systemClock } from "#base";
-import { PIVOT_ANNOTATION } from "#controllers";
+import { PIVOT_ANNOTATION, PIVOT_REQUEST_ANNOTATION } from "#controllers";
 import { latticeClusterKind, latticeClusters } from "#crds";
 import type { EmbeddedCluster } from "#embedded-cluster";
 import { namespaces, secrets } from "#kube";
@@ -13,6 +13,7 @@ import { runCli, type CliRun } from "../../test/builders/cli-io.ts";
 import { makeProvisioned, startManagementCluster } from "../../test/builders/move-world.ts";
 import { rawCluster } from "../../test/builders/valid-resources.ts";
 
+let seed = 0;
 let cwd = "";
 let parent: EmbeddedCluster;
 let child: EmbeddedCluster;
@@ -54,7 +55,7 @@ const condition = (reason: string, message: string) => ({
 });
 
 function pivot(...words: readonly string[]): Promise<CliRun> {
-  return runCli(["pivot", ...words, "--kubeconfig", join(cwd, "parent")], { cwd, clock: systemClock, random: seededRandom(1) });
+  return runCli(["pivot", ...words, "--kubeconfig", join(cwd, "parent")], { cwd, clock: systemClock, random: seededRandom((seed += 1)) });
 }
 
 describe("plan", () => {
@@ -155,13 +156,21 @@ describe("status", () => {
 });
 
 describe("requests", () => {
+  const requestId = () => parent.peek(latticeClusters, { name: "prod" })?.metadata.annotations?.[PIVOT_REQUEST_ANNOTATION];
+
+  /** As the operator does: the status returns the id of the request that it has read. */
+  async function answered(run: Promise<CliRun>, status: object): Promise<CliRun> {
+    const before = requestId();
+    await parent.waitFor(latticeClusters, { name: "prod" }, () => requestId() !== before);
+    await setStatus({ ...status, pivot: { request: requestId() } });
+    return run;
+  }
+
   test("annotate the cluster, and print the answer of the operator", async () => {
-    await setStatus(condition("PivotAborted", "the pivot was aborted"));
-    const aborted = await pivot("abort", "prod");
+    const aborted = await answered(pivot("abort", "prod"), condition("PivotAborted", "the pivot was aborted"));
     expect([aborted.code, aborted.stdout]).toEqual([0, "the pivot was aborted\n"]);
     expect(parent.peek(latticeClusters, { name: "prod" })?.metadata.annotations?.[PIVOT_ANNOTATION]).toBe("abort");
-    await setStatus(condition("AbortRefused", "the outcome is in doubt"));
-    const refused = await pivot("abort", "prod", "-o", "json");
+    const refused = await answered(pivot("abort", "prod", "-o", "json"), condition("AbortRefused", "the outcome is in doubt"));
     expect([refused.code, JSON.parse(refused.stdout)]).toEqual([
       1,
       { request: "abort", kind: "refused", message: "the outcome is in doubt" },
@@ -169,9 +178,15 @@ describe("requests", () => {
     expect(refused.stderr).toBe("lattice: the outcome is in doubt\n");
     const waited = await pivot("resume", "prod", "--wait", "1s");
     expect([waited.code, waited.stderr]).toEqual([2, expect.stringContaining("the operator has not answered in condition Pivoting yet")]);
-    await setStatus(condition("Pivoting", "the objects are being moved"));
-    expect(await pivot("resume", "prod")).toMatchObject({ code: 0, stdout: "the objects are being moved\n" });
+    const resumed = await answered(pivot("resume", "prod"), condition("Pivoting", "the objects are being moved"));
+    expect(resumed).toMatchObject({ code: 0, stdout: "the objects are being moved\n" });
     expect(parent.peek(latticeClusters, { name: "prod" })?.metadata.annotations?.[PIVOT_ANNOTATION]).toBe("resume");
+  });
+
+  test("the answer to an earlier request is no answer", async () => {
+    await setStatus({ ...condition("AbortRefused", "the outcome is in doubt"), pivot: { request: requestId() } });
+    const waited = await pivot("abort", "prod", "--wait", "1s");
+    expect([waited.code, waited.stderr]).toEqual([2, expect.stringContaining("the operator has not answered in condition Pivoting yet")]);
   });
 
   test("an abort of a cluster that owns itself is refused", async () => {

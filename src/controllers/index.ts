@@ -41,7 +41,7 @@ export {
   type PivotView,
   type RunningCell,
 } from "./cluster/ports.ts";
-export { PIVOT_ANNOTATION } from "./cluster/pivot-request.ts";
+export { PIVOT_ANNOTATION, PIVOT_REQUEST_ANNOTATION, pivotRequestId } from "./cluster/pivot-request.ts";
 export { isKubeconfigDue, writeOwnKubeconfig, type OwnApiServer } from "./cluster/own-kubeconfig.ts";
 export { tracesIn } from "./cluster/own-management.ts";
 export { CLUSTER_REASONS } from "./cluster/reasons.ts";

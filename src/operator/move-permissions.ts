@@ -18,7 +18,15 @@ const GROUPS = [
   "infrastructure.cluster.x-k8s.io",
   "ipam.cluster.x-k8s.io",
   "infrastructure.lattice.dev",
+  // what the Azure provider makes for a cluster, by Azure Service Operator
+  "containerservice.azure.com",
+  "kubernetesconfiguration.azure.com",
+  "network.azure.com",
+  "resources.azure.com",
 ];
+
+/** Kinds that are looked at, because clusterctl labels their definitions, and never written. */
+const READ_GROUPS = ["runtime.cluster.x-k8s.io"];
 
 /** All kinds of a group, and their status. */
 const allOf = (group: string): Resource => ({ group, version: "v1beta2", kind: "*", plural: "*", namespaced: true });
@@ -27,6 +35,7 @@ const WRITE = ["create", "update", "patch", "delete"];
 
 export const MOVE_PERMISSIONS: readonly Need[] = [
   ...GROUPS.map((group): Need => ({ resource: allOf(group), verbs: ["get", "list", ...WRITE] })),
+  ...READ_GROUPS.map((group): Need => ({ resource: allOf(group), verbs: ["get", "list"] })),
   { resource: secrets, verbs: ["get", "list", ...WRITE] },
   { resource: configMaps, verbs: ["get", "list", ...WRITE] },
   { resource: namespaces, verbs: ["get", "create"] },

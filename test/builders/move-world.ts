@@ -195,25 +195,27 @@ function referenceTo({ resource, object: { metadata } }: Owner) {
   return { apiVersion: apiVersionOf(resource), kind: resource.kind, name, uid, controller: true, blockOwnerDeletion: true };
 }
 
-/** All objects of the kinds of a move, by "kind namespace/name", without what every server sets anew; owners by name. */
+/** The contents of all objects of the kinds of a move, by "kind namespace/name". */
 export async function contentsOf(client: KubeClient, namespace: string): Promise<ReadonlyMap<string, Json>> {
   const found = new Map<string, Json>();
   for (const resource of MOVED_KINDS) {
     const listed = await client.list<KubeObject>(resource, { namespace });
     if (!listed.ok && listed.error.kind === "not-found") continue; // not served
     const list = expectOk(listed);
-    const uids = new Map<string, string>();
-    for (const item of list.items) uids.set(item.metadata.uid ?? "", item.metadata.name);
     for (const item of list.items) {
-      const { uid: _uid, resourceVersion: _version, creationTimestamp: _time, generation: _generation, ...metadata } = item.metadata;
-      const owners = (metadata.ownerReferences ?? []).map(({ uid: _owner, ...owner }) => owner);
-      const { name } = metadata;
+      const { name } = item.metadata;
       if (name.startsWith("lattice-move") || name === "kube-root-ca.crt") continue;
-      const body = { ...(item as unknown as JsonObject), metadata: { ...metadata, ownerReferences: owners } as unknown as Json };
-      found.set(`${resource.kind} ${keyText({ namespace, name })}`, body);
+      found.set(`${resource.kind} ${keyText({ namespace, name })}`, contentOf(item));
     }
   }
   return found;
+}
+
+/** Without what every server sets anew; owners by name. */
+export function contentOf(object: KubeObject): Json {
+  const { uid: _uid, resourceVersion: _version, creationTimestamp: _time, generation: _generation, ...metadata } = object.metadata;
+  const owners = (metadata.ownerReferences ?? []).map(({ uid: _owner, ...owner }) => owner);
+  return { ...(object as unknown as JsonObject), metadata: { ...metadata, ownerReferences: owners } as unknown as Json };
 }
 
 /** Owner references whose owner does not exist with that uid. */

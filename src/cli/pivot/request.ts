@@ -1,10 +1,11 @@
 /**
- * `lattice pivot resume|abort NAME`: a request to the operator of the parent by annotation, and its answer in condition Pivoting.
+ * `lattice pivot resume|abort NAME`: a request to the operator of the parent by annotations, and its answer in condition Pivoting. The request has an id,
+ * which the status returns with the answer: a condition that an earlier request has left is no answer.
  *
  * The operator undoes the move, because only it holds the lease and knows what it is doing. An abort whose outcome is in doubt is refused.
  */
-import { ok, sleep, type Result } from "#base";
-import { PIVOT_ANNOTATION } from "#controllers";
+import { ok, sha256Hex, sleep, type Result } from "#base";
+import { PIVOT_ANNOTATION, PIVOT_REQUEST_ANNOTATION } from "#controllers";
 import { latticeClusters, type LatticeCluster } from "#crds";
 import { findCondition } from "#kube";
 import type { KubeClient } from "#kube-client";
@@ -41,14 +42,15 @@ export async function requestPivot(
   if (!before.ok) return before;
   const early = request === "abort" && before.value.status?.ownedBy === "self";
   if (early) return ok(reportError(io, `cluster ${name} owns itself already; deleting its LatticeCluster takes the objects back`));
-  const patch = { metadata: { annotations: { [PIVOT_ANNOTATION]: request } } };
+  const id = sha256Hex(`${io.hostname} ${io.clock.now()} ${io.random()}`).slice(0, 16);
+  const patch = { metadata: { annotations: { [PIVOT_ANNOTATION]: request, [PIVOT_REQUEST_ANNOTATION]: id } } };
   const asked = await client.patch<LatticeCluster>(latticeClusters, { name }, { type: "merge", patch }, { signal: io.signal });
   if (!asked.ok) return ok(reportFailure(io, asked.error.message));
   const until = io.clock.monotonic() + (waitMs.value ?? DEFAULT_WAIT_MS);
   for (;;) {
     const cluster = await readLatticeCluster(client, name, io.signal);
     if (!cluster.ok) return cluster;
-    const answer = answerOf(cluster.value, request);
+    const answer = answerOf(cluster.value, { request, id });
     if (answer !== undefined) return ok(reportAnswer(io, flags, { request, answer }));
     if (io.clock.monotonic() >= until || !(await sleep(io.clock, POLL_MS, io.signal)))
       return ok(
@@ -57,9 +59,12 @@ export async function requestPivot(
   }
 }
 
+export type SentRequest = { readonly request: Request; readonly id: string };
+
 /** Undefined: the operator has not answered yet. */
-export function answerOf({ status }: LatticeCluster, request: Request): PivotAnswer {
-  const condition = findCondition(status?.conditions, "Pivoting");
+export function answerOf({ status }: LatticeCluster, { request, id }: SentRequest): PivotAnswer {
+  if (status?.pivot?.request !== id) return undefined;
+  const condition = findCondition(status.conditions, "Pivoting");
   if (condition === undefined) return undefined;
   const { reason, message } = condition;
   if (request === "resume") return reason === "PivotAborted" || reason === "AbortRefused" ? undefined : { kind: "done", message };

@@ -101,6 +101,10 @@ describe("the operator's answer to a request", () => {
     { request: "resume", reason: "PivotRefused", want: "done" },
   ];
   it.each(rows)("$request, condition Pivoting $reason: $want", ({ request, reason, want }) => {
-    expect(answerOf(reason === undefined ? childCluster() : pivoting(reason), request)?.kind).toBe(want);
+    const { status, ...cluster } = reason === undefined ? childCluster() : pivoting(reason);
+    const answered = { ...cluster, status: { ...status, pivot: { request: "r2" } } };
+    expect(answerOf(answered, { request, id: "r2" })?.kind).toBe(want);
+    // what an earlier request has left
+    expect(answerOf(answered, { request, id: "r3" })).toBeUndefined();
   });
 });

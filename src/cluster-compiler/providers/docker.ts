@@ -11,6 +11,8 @@ import { UNREACHABLE_ENDPOINT, type MachineRole, type ProviderParts } from "./pr
 
 /** Chooses the backend: `docker` (the default) or `inMemory`. */
 export const BACKEND_ANNOTATION = "lattice.dev/backend";
+/** Annotations of a LatticeCluster that its objects are compiled from, as from its spec. */
+export const COMPILED_ANNOTATIONS: readonly string[] = [BACKEND_ANNOTATION];
 export type DockerBackend = "docker" | "inMemory";
 
 export function dockerBackend({ metadata }: Pick<LatticeCluster, "metadata">): DockerBackend {

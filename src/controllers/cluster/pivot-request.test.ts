@@ -3,10 +3,10 @@ import { expectOk } from "#base";
 import { childCluster, COMPLETE_CAPI, CONNECTED, NO_CAPI, NOON, observedChild } from "../../../test/builders/observed-child.ts";
 import { childStateOf } from "./child-state.ts";
 import type { ObservedChild } from "./observed.ts";
-import { pivotingCondition } from "./pivot-status.ts";
+import { pivotingCondition, pivotStatusOf } from "./pivot-status.ts";
 import { planCluster } from "./plan.ts";
 import type { PivotView } from "./ports.ts";
-import { PIVOT_ANNOTATION, pivotRequestOf, type PivotRequest } from "./pivot-request.ts";
+import { PIVOT_ANNOTATION, PIVOT_REQUEST_ANNOTATION, pivotRequestId, pivotRequestOf, type PivotRequest } from "./pivot-request.ts";
 
 describe("pivotRequestOf", () => {
   const rows: { name: string; given: Record<string, string> | undefined; want: PivotRequest }[] = [
@@ -62,6 +62,93 @@ describe("a child whose pivot a person has aborted", () => {
     expect(condition?.reason).toBe(reason);
     const { commands } = expectOk(planCluster(cluster, observed));
     expect(commands.map(({ kind }) => kind).filter((kind) => kind.endsWith("-pivot"))).toEqual(command === undefined ? [] : [command]);
+  });
+
+  const asked = (request: "abort" | "resume", id: string) => ({
+    ...rest,
+    metadata: { ...metadata, annotations: { [PIVOT_ANNOTATION]: request, [PIVOT_REQUEST_ANNOTATION]: id } },
+    status: { conditions: [], pivot: { request: "r1" } },
+  });
+  const answers: { name: string; request: "abort" | "resume"; given: Partial<ObservedChild>; want: string }[] = [
+    {
+      name: "an abort that runs has no answer yet",
+      request: "abort",
+      given: { ...complete, pivot: view({ state: "running" }) },
+      want: "r1",
+    },
+    {
+      name: "nor has one that has ended for an earlier request",
+      request: "abort",
+      given: { ...complete, pivot: view({ request: "r1" }) },
+      want: "r1",
+    },
+    {
+      name: "one that has ended for it is the answer",
+      request: "abort",
+      given: { ...complete, pivot: view({ request: "r2" }) },
+      want: "r2",
+    },
+    {
+      name: "a refusal likewise",
+      request: "abort",
+      given: {
+        ...complete,
+        ownership: "moving",
+        pivot: view({ request: "r2", state: "waiting", problem: { kind: "refused", message: "in doubt" } }),
+      },
+      want: "r2",
+    },
+    { name: "while it is provisioned, no pivot begins", request: "abort", given: { capi: NO_CAPI, agent: undefined }, want: "r2" },
+    { name: "the child owns itself: too late", request: "abort", given: { ...complete, ownership: "child" }, want: "r2" },
+    {
+      name: "a resume is read while the abort is still there",
+      request: "resume",
+      given: { ...complete, pivot: view({ request: "r1" }) },
+      want: "r1",
+    },
+    {
+      name: "a resume whose move has begun",
+      request: "resume",
+      given: { ...complete, pivot: view({ direction: "to-child", state: "queued" }) },
+      want: "r2",
+    },
+  ];
+  it.each(answers)("status.pivot.request: $name", ({ request, given, want }) => {
+    const wanted = asked(request, "r2");
+    const observed = observedChild({ objects, ...given });
+    const status = pivotStatusOf(wanted, observed, childStateOf(wanted, observed));
+    expect((status ?? wanted.status.pivot).request).toBe(want);
+  });
+
+  it("a resume does not show the problem of the abort before it", () => {
+    const problem = { kind: "refused", message: "in doubt" } as const;
+    const observed = observedChild({ ...complete, objects, ownership: "moving", pivot: view({ state: "waiting", problem }) });
+    expect(childStateOf(asked("resume", "r2"), observed)).toMatchObject({ phase: "Pivoting", reason: "Pivoting" });
+  });
+
+  it("after a resume of a child that is still provisioned, the condition is not that of the abort", () => {
+    const aborted = {
+      type: "Pivoting",
+      status: "False",
+      reason: "PivotAborted",
+      message: "",
+      lastTransitionTime: "2026-01-01T00:00:00Z",
+    } as const;
+    const resumed = { ...asked("resume", "r2"), status: { conditions: [aborted] } };
+    const observed = observedChild({ objects, capi: NO_CAPI, agent: undefined });
+    const [condition] = pivotingCondition(resumed, observed, childStateOf(resumed, observed));
+    expect(condition).toMatchObject({ status: "False", reason: childStateOf(resumed, observed).reason });
+    expect(pivotingCondition({ ...resumed, status: { conditions: [] } }, observed, childStateOf(resumed, observed))).toEqual([]);
+  });
+
+  it.each([
+    { name: "none", given: undefined, want: undefined },
+    { name: "an id", given: "0a1B-2", want: "0a1B-2" },
+    { name: "a text that is no id", given: "a b", want: undefined },
+    { name: "one that is too long", given: "a".repeat(65), want: undefined },
+  ])("the id of a request: $name", ({ given, want }) => {
+    const annotations = given === undefined ? {} : { [PIVOT_REQUEST_ANNOTATION]: given };
+    expect(pivotRequestId({ metadata: { name: "prod", annotations } })).toBe(want);
   });
 
   it("never runs into the deadline of a pivot", () => {

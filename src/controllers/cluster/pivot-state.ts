@@ -17,8 +17,10 @@ type Step = { readonly reason: ClusterReason; readonly message: string };
 
 /** The child is complete, or its objects are on their way. */
 export function pivotingState(cluster: LatticeCluster, observed: Pick<ObservedChild, "pivot" | "now" | "agent" | "linkIsNew">): ChildState {
-  const { pivot, now } = observed;
-  if (pivotRequestOf(cluster) === "abort") return { phase: "Pivoting", ...abortStep(pivot), complete: false };
+  const { now } = observed;
+  if (pivotRequestOf(cluster) === "abort") return { phase: "Pivoting", ...abortStep(observed.pivot), complete: false };
+  // an abort that was withdrawn says nothing about the move that follows
+  const pivot = observed.pivot?.direction === "abort" ? undefined : observed.pivot;
   const { Pivoting } = PHASE_DEADLINES;
   const since = pivotStartOf(cluster, pivot) ?? now;
   const deadline = deadlineAt(Pivoting, { since, progressAt: pivot?.progressAt });

@@ -1,10 +1,10 @@
 /** `status.pivot` of a child, and the conditions Pivoting and SpecIgnored. Pure. */
 import type { LatticeCluster, LatticeClusterStatus } from "#crds";
-import { isBeingDeleted, type NewCondition } from "#kube";
+import { findCondition, isBeingDeleted, type NewCondition } from "#kube";
 import { timeText } from "./agent-status.ts";
 import type { ChildState } from "./child-state.ts";
 import type { ObservedChild } from "./observed.ts";
-import { pivotRequestOf } from "./pivot-request.ts";
+import { pivotRequestId, pivotRequestOf } from "./pivot-request.ts";
 import { ABORTED, pivotStartOf } from "./pivot-state.ts";
 import type { ClusterReason } from "./reasons.ts";
 import { MIRROR_ANNOTATION, specMirrorOf } from "./spec-mirror.ts";
@@ -12,7 +12,29 @@ import { MIRROR_ANNOTATION, specMirrorOf } from "./spec-mirror.ts";
 type PivotStatus = NonNullable<LatticeClusterStatus["pivot"]>;
 
 /** Undefined: what was written stays. */
-export function pivotStatusOf(cluster: LatticeCluster, { pivot, ownership, agent, now }: ObservedChild): PivotStatus | undefined {
+export function pivotStatusOf(
+  cluster: LatticeCluster,
+  observed: ObservedChild,
+  { phase }: Pick<ChildState, "phase">,
+): PivotStatus | undefined {
+  const progress = progressOf(cluster, observed);
+  const written = cluster.status?.pivot;
+  const request = answeredRequest(cluster, observed, phase) ?? written?.request;
+  if (request === undefined || (progress === undefined && request === written?.request)) return progress;
+  return { ...(progress ?? written), request };
+}
+
+/** The id of the request that condition Pivoting answers. */
+function answeredRequest(cluster: LatticeCluster, { pivot, ownership }: ObservedChild, phase: ChildState["phase"]): string | undefined {
+  const id = pivotRequestId(cluster);
+  if (id === undefined || ownership === "child" || (ownership === "parent" && phase !== "Pivoting")) return id;
+  // the pass that reads the request begins the move, or the abort; the next one sees it
+  if (pivotRequestOf(cluster) === "run") return pivot?.direction === "to-child" ? id : undefined;
+  const hasEnded = pivot?.direction === "abort" && (pivot.state === "done" || pivot.state === "waiting");
+  return hasEnded && pivot.request === id ? id : undefined;
+}
+
+function progressOf(cluster: LatticeCluster, { pivot, ownership, agent, now }: ObservedChild): PivotStatus | undefined {
   const written = cluster.status?.pivot;
   if (pivot === undefined) {
     // the operator ended before it wrote that the move had
@@ -51,7 +73,8 @@ export function pivotingCondition(
   if (ownership === "parent" && pivotRequestOf(cluster) === "abort" && state.phase !== "Pivoting")
     return [{ type, status: "False", ...ABORTED }];
   if (state.phase === "Pivoting") return [{ type, status: reason === "Pivoting" ? "True" : "False", reason, message }];
-  return pivot === undefined && ownership === "parent" ? [] : [{ type, status: "False", reason, message }];
+  const isFirst = pivot === undefined && findCondition(cluster.status?.conditions, type) === undefined;
+  return isFirst && ownership === "parent" ? [] : [{ type, status: "False", reason, message }];
 }
 
 export function specIgnoredCondition(cluster: LatticeCluster, { ownership, agent }: ObservedChild): NewCondition {

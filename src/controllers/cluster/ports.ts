@@ -93,6 +93,8 @@ export type PivotView = {
   readonly problem?: PivotProblem | undefined;
   /** Of the next attempt. */
   readonly retryAt?: number | undefined;
+  /** The id of the request that the last attempt was started for. */
+  readonly request?: string | undefined;
 };
 
 export type PivotProblem = {

@@ -29,7 +29,7 @@ function childStatus(cluster: LatticeCluster, observed: ObservedChild, { outcome
   const isKnown = capi.exists || cluster.status?.ownedBy !== undefined;
   if (state.reason === "CellStarting" && isKnown && ready !== undefined) return { conditions: [ready] };
   const nodes = nodesOf(observed);
-  const pivot = pivotStatusOf(cluster, observed);
+  const pivot = pivotStatusOf(cluster, observed, state);
   const endpoint = capi.endpoint ?? cluster.status?.endpoint;
   const kubernetesVersion = reportedVersion(observed);
   return {

@@ -31,6 +31,7 @@ const pivot = () =>
     startedAt: timestampField("When it began.").optional(),
     finishedAt: timestampField("When it ended.").optional(),
     epoch: count("Number of the ownership that it leads to; it only grows.").optional(),
+    request: short("The last request of lattice pivot abort or resume that condition Pivoting answers.").optional(),
     report: anyText("What was moved, what was not, and why.", 32_768).optional(),
   });
 

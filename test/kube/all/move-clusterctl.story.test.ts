@@ -3,7 +3,7 @@
  * object by object both are the same, but for the status, which only `lattice move` carries. The points at which a killed clusterctl cannot
  * continue are no such points here. And clusterctl moves and describes a cluster that Lattice has compiled.
  */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -16,11 +16,12 @@ import { publishedExampleObjects } from "../../builders/example-clusters.ts";
 import { clientOf } from "../../builders/kubeconfig-client.ts";
 import { runMoveProcess } from "../../builders/move-process.ts";
 import { contentsOf, makeProvisioned } from "../../builders/move-world.ts";
+import { PROGRAM } from "../../builders/program.ts";
 import { installCapiKinds } from "../cluster-api/bare-capi.ts";
 import { runClusterctl } from "../cluster-api/clusterctl.ts";
 import { startCapiManagers } from "../cluster-api/managers.ts";
 import { cloneInto, comparable, emptyNamespace, managersOf } from "../cluster-api/moved-clusters.ts";
-import { eventually, realPlane, type RealPlane } from "../harness/index.ts";
+import { eventually, realPlane, runProgram, type RealPlane } from "../harness/index.ts";
 
 const BUILD_LIMIT_MS = 3_600_000;
 const READY_MS = 400_000;
@@ -46,6 +47,8 @@ describe("lattice move and clusterctl move", () => {
   const planes = () => (source === undefined || target === undefined ? expect.fail("no planes") : ([source, target] as const));
   const both = () => clients ?? expect.fail("no clients");
   const clusterctl = (...args: readonly string[]) => runClusterctl(args, { binaries, folder });
+  const lattice = (...args: readonly string[]) =>
+    runProgram(process.execPath, [PROGRAM, ...args], { env: { PATH: process.env["PATH"], HOME: "/nonexistent" }, limitMs: 120_000 });
   const places = () => ["--kubeconfig", planes()[0].kubeconfigPath, "--to-kubeconfig", planes()[1].kubeconfigPath];
 
   beforeAll(async () => {
@@ -168,6 +171,35 @@ describe("lattice move and clusterctl move", () => {
     expect([...after.keys()]).toEqual([...before.keys()]);
   });
 
+  test("each reads the directory that the other has written", { timeout: 300_000 }, async ({ skip }) => {
+    if (skipped !== undefined) return skip(skipped);
+    const [from, to] = both();
+    const [a, b] = planes();
+    await makeProvisioned(from, "d1", 2);
+    const exported = moved(await contentsOf(from, "d1"));
+    const ours = join(folder, "lattice-export");
+    const wrote = await lattice("pivot", "export", "--kubeconfig", a.kubeconfigPath, "-n", "d1", "--directory", ours);
+    expect(wrote.code, wrote.stderr).toBe(0);
+    const theirImport = await clusterctl("move", "--from-directory", ours, "--to-kubeconfig", b.kubeconfigPath);
+    expect(theirImport.code, theirImport.stderr).toBe(0);
+    // clusterctl takes what the clusters own from a directory, and not what they refer to
+    const owned = new Map([...exported].filter(([name]) => name !== "Secret d1/bootstrap-token"));
+    expectSame(moved(await contentsOf(to, "d1")), owned, ["status", "managedFields"]);
+
+    await makeProvisioned(from, "d2", 2);
+    const original = moved(await contentsOf(from, "d2"));
+    const theirs = join(folder, "clusterctl-directory");
+    mkdirSync(theirs);
+    const saved = await clusterctl("move", "--to-directory", theirs, "--kubeconfig", a.kubeconfigPath, "-n", "d2");
+    expect(saved.code, saved.stderr).toBe(0);
+    const target = ["--kubeconfig", b.kubeconfigPath, "--directory", theirs];
+    const refused = await lattice("pivot", "import", ...target);
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("--force-owner")]);
+    const ourImport = await lattice("pivot", "import", ...target, "--force-owner");
+    expect(ourImport.code, ourImport.stderr).toBe(0);
+    expectSame(moved(await contentsOf(to, "d2")), original, ["observedGeneration", "managedFields"]);
+  });
+
   test.for([
     { name: "killed while creating", line: /^copying [0-9]/ },
     { name: "killed while deleting", line: /^deleting at the source [0-9]/ },
@@ -178,7 +210,7 @@ describe("lattice move and clusterctl move", () => {
     await makeProvisioned(from, namespace, 60);
     const before = moved(await contentsOf(from, namespace));
     const [a, b] = planes();
-    const ends = { from: a.kubeconfigPath, to: b.kubeconfigPath, namespace, flags: ["--lease", "5s"] };
+    const ends = { from: a.kubeconfigPath, to: b.kubeconfigPath, namespace, flags: ["--lease", "15s"] };
     const killed = await runMoveProcess({ ...ends, killAt: (text) => line.test(text) });
     expect(killed.code, killed.stderr).toBeUndefined();
     const finished = await runMoveProcess(ends);
@@ -196,4 +228,10 @@ describe("lattice move and clusterctl move", () => {
 /** Without the object that no move takes. */
 function moved(contents: ReadonlyMap<string, Json>): ReadonlyMap<string, Json> {
   return new Map([...contents].filter(([name]) => !name.endsWith("/unrelated")).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** But for the fields that are hidden. */
+function expectSame(found: ReadonlyMap<string, Json>, wanted: ReadonlyMap<string, Json>, hidden: readonly string[]): void {
+  expect([...found.keys()]).toEqual([...wanted.keys()]);
+  for (const [name, object] of wanted) expect(comparable(found.get(name), hidden), name).toEqual(comparable(object, hidden));
 }

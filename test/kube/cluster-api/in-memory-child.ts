@@ -52,7 +52,7 @@ export async function connectAgent(child: InMemoryChild): Promise<AgentLink> {
     onReconcile: () => Promise.resolve({ ok: true, value: [] }),
     apiServer: { url: "", ca: "", authorization: () => Promise.resolve(undefined) },
     serveTunnel: async (frames) => {
-      target ??= await targetOf(child);
+      target ??= await inMemoryServer(child);
       if (target === undefined) return frames.cancel("the API server of the child does not run yet");
       await serveTunnel(frames, target, { clock: systemClock, logger: silentLogger });
     },
@@ -65,7 +65,7 @@ export async function connectAgent(child: InMemoryChild): Promise<AgentLink> {
 }
 
 /** The in-memory API server; undefined while it has no address or no authority. */
-async function targetOf(child: InMemoryChild): Promise<TunnelTarget | undefined> {
+export async function inMemoryServer(child: Omit<InMemoryChild, "cell">): Promise<TunnelTarget | undefined> {
   const { plane, name, folder } = child;
   const read = async (what: string, path: string) => {
     const ran = await plane.kubectl(["get", what, "-n", `capi-${name}`, "-o", `jsonpath={${path}}`]);

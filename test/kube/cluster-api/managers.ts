@@ -16,7 +16,7 @@ import { ProcessGroup } from "../harness/process-group.ts";
 import { runProgram, type Ran } from "../harness/run-program.ts";
 import { capiComponents, type CapiProvider } from "./components.ts";
 
-type Manager = CapiProvider & { readonly binary: CapiBinaryName; readonly module: "capi" | "capd"; readonly kustomization: string };
+export type Manager = CapiProvider & { readonly binary: CapiBinaryName; readonly module: "capi" | "capd"; readonly kustomization: string };
 
 const CORE = { version: CAPI_VERSION, module: "capi" } as const;
 export const MANAGERS: readonly Manager[] = [

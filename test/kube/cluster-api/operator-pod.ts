@@ -11,7 +11,13 @@ import { fieldAt, parseJson, type KubeList, type Pod } from "#kube";
 import { PROGRAM } from "../../builders/program.ts";
 import { eventually, type PlaneAccess } from "../harness/index.ts";
 
-export type OperatorPodProcess = { readonly output: () => string; readonly close: () => Promise<void> };
+export type OperatorPodProcess = {
+  readonly output: () => string;
+  /** SIGKILL. */
+  readonly close: () => Promise<void>;
+  /** SIGKILL, and the container starts again, with the volume of its Pod. */
+  readonly restart: () => Promise<void>;
+};
 
 const HOME = ["-n", "lattice-system"];
 
@@ -26,7 +32,7 @@ export async function runOperatorPod(plane: PlaneAccess, node: string, folder: s
   const token = (await plane.kubectlOk(["create", "token", "lattice-operator", ...HOME, ...bound])).trim();
   mkdirSync(join(folder, "state"), { recursive: true, mode: 0o700 });
   const kubeconfig = join(folder, "kubeconfig");
-  writeFileSync(kubeconfig, kubeconfigText(plane, token), { mode: 0o600 });
+  writeFileSync(kubeconfig, tokenKubeconfig(plane, token), { mode: 0o600 });
   const [container, ...more] = pod.spec.containers;
   expect(more).toEqual([]);
   const args = fieldAt(container, "args") as readonly string[];
@@ -34,15 +40,22 @@ export async function runOperatorPod(plane: PlaneAccess, node: string, folder: s
     arg.startsWith("/var/lib/lattice/") ? join(folder, "state", arg.slice("/var/lib/lattice/".length)) : arg,
   );
   const env = { HOME: folder, KUBECONFIG: kubeconfig, POD_NAME: name, POD_NAMESPACE: "lattice-system" };
-  const child = spawn(process.execPath, [PROGRAM, ...placed], { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] });
-  const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
   let output = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
-  const close = async () => {
-    child.kill("SIGKILL");
-    await ended;
+  const start = () => {
+    const child = spawn(process.execPath, [PROGRAM, ...placed], { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] });
+    const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
+    return async () => {
+      child.kill("SIGKILL");
+      await ended;
+    };
   };
-  return { output: () => output, close };
+  let close = start();
+  const restart = async () => {
+    await close();
+    close = start();
+  };
+  return { output: () => output, close: () => close(), restart };
 }
 
 async function bind(plane: PlaneAccess, pod: string, node: string): Promise<void> {
@@ -52,7 +65,8 @@ async function bind(plane: PlaneAccess, pod: string, node: string): Promise<void
   expect(answer.code, answer.text).toBeLessThan(300);
 }
 
-function kubeconfigText({ url, caPem }: PlaneAccess, token: string): string {
+/** Of a ServiceAccount, by a token for it. */
+export function tokenKubeconfig({ url, caPem }: Pick<PlaneAccess, "url" | "caPem">, token: string): string {
   return JSON.stringify({
     apiVersion: "v1",
     kind: "Config",

@@ -36,7 +36,7 @@ export type RealPlane = PlaneAccess & {
   /** Process ids of the three components. */
   processIds(): readonly number[];
   /** Ends the API server and starts it again on the same port and the same etcd; resolves when it responds. */
-  restartApiServer(): Promise<void>;
+  restartApiServer(signal?: "SIGTERM" | "SIGKILL"): Promise<void>;
   /** Resolves when every process has ended and the folder is removed. */
   stop(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -119,7 +119,9 @@ class Plane {
       ...accessTo(data),
       data,
       processIds: () => [...this.#group.pids.values()],
-      restartApiServer: async () => {
+      restartApiServer: async (signal = "SIGTERM") => {
+        const pid = this.#group.pids.get("kube-apiserver");
+        if (signal === "SIGKILL" && pid !== undefined) process.kill(pid, signal);
         await this.#group.stop("kube-apiserver", STOP_GRACE_MS);
         const started = await this.#startComponent("kube-apiserver", () => isReady(data));
         if (!started.ok) throw new Error(started.error.message);

@@ -2,7 +2,7 @@
  * The LatticeCluster of a child on both sides: copied to the child before its pivot, and back to the parent whenever the child's has changed after it.
  */
 import { err, ok, type Result } from "#base";
-import { capiNamespace } from "#cluster-compiler";
+import { capiNamespace, COMPILED_ANNOTATIONS } from "#cluster-compiler";
 import { MIRROR_ANNOTATION, mirrorAnnotation, specDigest, specMirrorOf } from "#controllers";
 import { latticeClusters, type LatticeCluster } from "#crds";
 import { apiVersionOf, configMaps, secretsByMetadata, type KubeObject } from "#kube";
@@ -40,11 +40,22 @@ async function writeCopy(child: KubeClient, cluster: LatticeCluster, signal: Abo
   const live = await child.get(latticeClusters, { name }, { signal });
   if (!live.ok && live.error.kind !== "not-found") return live;
   if (!live.ok) {
-    const copy = { apiVersion: apiVersionOf(latticeClusters), kind: latticeClusters.kind, metadata: { name }, spec: cluster.spec };
+    const metadata = { name, annotations: compiledAnnotations(cluster) };
+    const copy = { apiVersion: apiVersionOf(latticeClusters), kind: latticeClusters.kind, metadata, spec: cluster.spec };
     return child.create(latticeClusters, copy as LatticeCluster, { signal });
   }
-  if (specDigest(live.value) === specDigest(cluster)) return live;
-  return child.update(latticeClusters, { ...live.value, spec: cluster.spec }, { signal });
+  const wanted = compiledAnnotations(cluster);
+  const { annotations = {} } = live.value.metadata;
+  const hasAnnotations = COMPILED_ANNOTATIONS.every((annotation) => annotations[annotation] === wanted[annotation]);
+  if (hasAnnotations && specDigest(live.value) === specDigest(cluster)) return live;
+  const others = Object.entries(annotations).filter(([annotation]) => !COMPILED_ANNOTATIONS.includes(annotation));
+  const metadata = { ...live.value.metadata, annotations: { ...Object.fromEntries(others), ...wanted } };
+  return child.update(latticeClusters, { ...live.value, metadata, spec: cluster.spec }, { signal });
+}
+
+/** Without them the child would compile other machines than it has, and replace them all. */
+function compiledAnnotations({ metadata: { annotations = {} } }: LatticeCluster): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(annotations).filter(([annotation]) => COMPILED_ANNOTATIONS.includes(annotation)));
 }
 
 export type MirrorClients = { readonly client: KubeClient; readonly child: KubeClient; readonly signal: AbortSignal };

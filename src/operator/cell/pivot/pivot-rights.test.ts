@@ -3,9 +3,11 @@ import { expect, onTestFinished, test } from "vitest";
 import { expectOk, seededRandom, systemClock } from "#base";
 import { rbacFor } from "#controller-runtime";
 import { latticeClusters } from "#crds";
-import type { EmbeddedCluster } from "#embedded-cluster";
+import type { EmbeddedCluster, FixtureObject } from "#embedded-cluster";
+import { groupResourceOf, type Resource } from "#kube";
 import { createKubeClient } from "#kube-client";
 import { grantsOf, refusedRequests, requestedGrants } from "../../../../test/builders/attacks/grants.ts";
+import { openCrd } from "../../../../test/builders/open-crd.ts";
 import { OPERATOR_USER } from "../../../../test/builders/operated-cluster.ts";
 import { OPERATOR_NAME, OPERATOR_NAMESPACE, operatorRbac } from "../../controllers.ts";
 import { MOVE_PERMISSIONS } from "../../move-permissions.ts";
@@ -25,9 +27,26 @@ function isUsed(grant: string, requested: ReadonlySet<string>): boolean {
   return [...requested].some((one) => one.startsWith(`${verb} `) && one.slice(one.indexOf(".") + 1) === group);
 }
 
+const labelled = (resource: Resource) => {
+  const labels = { "clusterctl.cluster.x-k8s.io": "" };
+  return { ...openCrd(resource), metadata: { name: groupResourceOf(resource), labels } } as FixtureObject;
+};
+
+/** clusterctl labels every definition of a provider, and a move lists the objects of all of them. */
+const MORE_KINDS = [
+  labelled({
+    group: "runtime.cluster.x-k8s.io",
+    version: "v1beta2",
+    kind: "ExtensionConfig",
+    plural: "extensionconfigs",
+    namespaced: false,
+  }),
+  labelled({ group: "resources.azure.com", version: "v1", kind: "ResourceGroup", plural: "resourcegroups", namespaced: true }),
+];
+
 const NOT_SEEN = [
   // kinds that this cluster has no objects of: the same verbs, in other groups
-  /\*\.(ipam\.cluster\.x-k8s\.io|infrastructure\.lattice\.dev|addons\.cluster\.x-k8s\.io)$/,
+  /\*\.(ipam\.cluster\.x-k8s\.io|infrastructure\.lattice\.dev|addons\.cluster\.x-k8s\.io|[a-z]+\.azure\.com)$/,
   // a move that is continued compares copies and writes those again that have changed
   /^(get|update) \*\./,
   /^update (secrets|latticeclusters\.lattice\.dev)$/,
@@ -44,7 +63,10 @@ test(
     const world = await PivotWorld.open({ logActions: true });
     onTestFinished(() => world.close());
     const both = [world.parent, world.child];
-    for (const cluster of both) await grantOperator(cluster);
+    for (const cluster of both) {
+      await grantOperator(cluster);
+      await cluster.add(...MORE_KINDS);
+    }
     const runner = world.runner({
       client: world.parent.clientFor(OPERATOR_USER),
       // a client for each move, which closes it

@@ -6,7 +6,7 @@ import { capiProviders, type KubeObject } from "#kube";
 import { JumpClock } from "../../../../test/builders/jump-clock.ts";
 import { localCluster } from "../../../../test/builders/cell-world.ts";
 import { makeProvisioned } from "../../../../test/builders/move-world.ts";
-import { MIRROR_ANNOTATION, specDigest } from "#controllers";
+import { MIRROR_ANNOTATION, PIVOT_REQUEST_ANNOTATION, specDigest } from "#controllers";
 import { CAPI, isDone, isWaiting, PivotWorld, untilView } from "./pivot-world.test-support.ts";
 
 async function open(): Promise<PivotWorld> {
@@ -21,6 +21,8 @@ const HASTY = { retry: { initialMs: 0, maxMs: 0, factor: 1 } };
 test("a child gets its resource and all objects, and the parent keeps none", async () => {
   const world = await open();
   const before = await world.objects(world.parent);
+  const annotations = { "lattice.dev/backend": "inMemory", "example.com/note": "of the parent" };
+  expectOk(await world.parent.client.patch(latticeClusters, { name: "prod" }, { type: "merge", patch: { metadata: { annotations } } }));
   const runner = world.runner();
   const steps = new Set<string>();
   runner.subscribe(() => steps.add(runner.view("prod")?.step ?? ""));
@@ -36,6 +38,8 @@ test("a child gets its resource and all objects, and the parent keeps none", asy
   const copy = expectOk(await world.child.client.get(latticeClusters, { name: "prod" }));
   const ours = await world.cluster();
   expect(copy.spec).toEqual(ours.spec);
+  // what it is compiled from, and nothing else
+  expect(copy.metadata.annotations).toEqual({ "lattice.dev/backend": "inMemory" });
   expect(ours.metadata.annotations?.[MIRROR_ANNOTATION]).toBe(specDigest(copy));
   runner.start(ours);
   expect(runner.view("prod")?.state).toBe("done");
@@ -218,6 +222,28 @@ test("an attempt follows soon, however many have failed before", async () => {
   world.refusal = undefined;
   runner.start(await world.cluster());
   await untilView(runner, isDone);
+});
+
+test("another request to abort is tried at once, and the view names the request", async () => {
+  const world = await open();
+  const asked = (id: string) =>
+    world.cluster(({ metadata, ...rest }) => ({ ...rest, metadata: { ...metadata, annotations: { [PIVOT_REQUEST_ANNOTATION]: id } } }));
+  const first = world.runner();
+  first.start(await world.cluster());
+  await untilView(first, ({ step }) => step === "transfer");
+  world.setConnected(false);
+  await first.close();
+  // the next attempt of the same request is far away
+  const runner = world.runner({ retry: { initialMs: 3_600_000, maxMs: 3_600_000, factor: 1 } });
+  runner.abort(await asked("r1"));
+  expect(await untilView(runner, isWaiting)).toMatchObject({ request: "r1", problem: { kind: "refused" } });
+  world.setConnected(true);
+  runner.abort(await asked("r1"));
+  expect(runner.view("prod")).toMatchObject({ request: "r1", state: "waiting" });
+  runner.abort(await asked("r2"));
+  expect(await untilView(runner, isDone)).toMatchObject({ direction: "abort", request: "r2" });
+  runner.abort(await asked("r3"));
+  expect(await untilView(runner, (view) => isDone(view) && view.request === "r3")).toMatchObject({ direction: "abort" });
 });
 
 test("a release of a cluster that owns itself leaves its objects there", async () => {

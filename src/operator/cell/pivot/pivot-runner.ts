@@ -3,7 +3,7 @@
  * that is started again learns from both sides where a move is.
  */
 import { backoffDelay, describeThrown, fromPromise, type BackoffPolicy, type Clock, type Logger } from "#base";
-import type { ChildPivots, PivotProblem, PivotView } from "#controllers";
+import { pivotRequestId, type ChildPivots, type PivotProblem, type PivotView } from "#controllers";
 import type { LatticeCluster } from "#crds";
 import type { KubeClient } from "#kube-client";
 import type { MoveReport } from "#pivot";
@@ -102,9 +102,12 @@ export class PivotRunner implements ChildPivots {
     const before = this.#jobs.get(name);
     if (this.#closing.signal.aborted) return;
     if (before?.direction === direction) {
-      const { state, retryAt = 0 } = before.view;
+      const { state, retryAt = 0, request } = before.view;
       before.cluster = cluster;
-      if (state !== "waiting" || clock.now() < retryAt) return;
+      if (state === "queued" || state === "running") return;
+      // what an earlier attempt has found is no answer to a later request
+      const isAskedAgain = direction === "abort" && pivotRequestId(cluster) !== request;
+      if (!isAskedAgain && (state === "done" || clock.now() < retryAt)) return;
       before.view = { ...before.view, state: "queued" };
       before.running = this.#attempt(name, before, before.running);
       return;
@@ -125,7 +128,7 @@ export class PivotRunner implements ChildPivots {
 
   async #run(name: string, job: Job, signal: AbortSignal): Promise<void> {
     const { logger } = this.#options;
-    job.view = { ...job.view, state: "running" };
+    job.view = { ...job.view, state: "running", request: pivotRequestId(job.cluster) };
     const child = this.#options.childClient(name);
     const context = { ...this.#options, cluster: job.cluster, child, signal, report: this.#reporter(name, job) };
     logger.info("move of Cluster API objects", { cluster: name, direction: job.direction });
