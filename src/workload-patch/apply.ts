@@ -1,6 +1,6 @@
 /** Applies a workload patch: to the owner's object, which is the Deployment without the patch that is on it. */
 import { err, ok, type Result } from "#base";
-import { field, isJsonObject, jsonEqual, matches, requirementsOf, type JsonObject, type KubeObject, type LabelSelector } from "#kube";
+import { field, isJsonObject, jsonEqual, matches, requirementsOf, type JsonObject, type KubeObject } from "#kube";
 import { isFlip, isGivenUp, sameButForPatch, withFlip } from "./conflicts.ts";
 import { mergeWorkloadPatch, type MergedPatch } from "./merge-patch.ts";
 import type { MergedField } from "./merge.ts";
@@ -105,7 +105,7 @@ function recordedField(merged: MergedField, recorded: PatchedField | undefined, 
 function selectsLess(owner: JsonObject, patched: JsonObject): boolean {
   const selector = field(field(owner, "spec"), "selector");
   if (!isJsonObject(selector)) return false;
-  const requirements = requirementsOf(selector as LabelSelector);
+  const requirements = requirementsOf(selector);
   const selects = (object: JsonObject) => matches(requirements, templateLabels(object));
   return !selects(patched) && selects(owner);
 }

@@ -1,4 +1,4 @@
-/** When a field is given up, for how long, and what is told from an upgrade. */
+/** When a field is given up, for how long, and how it differs from an upgrade. */
 import { describe, expect, test } from "vitest";
 import { expectOk, timestampOf } from "#base";
 import { fieldAt, type Json, type JsonObject, type KubeObject } from "#kube";
