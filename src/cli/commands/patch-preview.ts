@@ -7,7 +7,7 @@ import { FILES_FLAG, FILES_TEXT, withCluster, withDomains, withFileNamespace, wi
 export const registerPatchPreview: RegisterCommand = (program, { io, done }) => {
   const command = addCommand(program, "patch-preview", {
     group: "services",
-    summary: "show what services in patch mode would change in their Deployments",
+    summary: "show what patch mode would change in Deployments",
     description:
       "show what services in patch mode would change in their Deployments: each field with its value now and its owner, and the flows that open. Exit code 0: nothing, 1: something, 2: could not be shown",
     examples: [
