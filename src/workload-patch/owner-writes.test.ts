@@ -38,7 +38,7 @@ describe("a write of the owner", () => {
   });
 
   test("that drops the record and keeps the rest, as an Update with annotations of its own, does not hide what was before", () => {
-    const { [RECORD_ANNOTATION]: _, ...annotations } = { ...LIVE.metadata.annotations, note: "own" };
+    const { [RECORD_ANNOTATION]: _, ...annotations }: Record<string, string> = { ...LIVE.metadata.annotations, note: "own" };
     const incoming = { ...LIVE, metadata: { ...LIVE.metadata, annotations } };
     const { deployment } = patched(incoming, LIVE);
     expect(specOf(revertWorkloadPatch(deployment).deployment)).toEqual(specOf(OWNED));
