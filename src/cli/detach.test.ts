@@ -26,7 +26,7 @@ async function addPatched(name: string, service: { finalizers?: readonly string[
     kind: "LatticeService",
     metadata: { name, namespace: "shop", ...service },
     spec: { workloadRef: { kind: "Deployment", name, namespace: "shop" } },
-  } as unknown as FixtureObject);
+  });
 }
 
 const deploymentOf = async (name: string) => expectOk(await cluster.client.get<KubeObject>(deployments, { namespace: "shop", name }));
@@ -101,7 +101,7 @@ describe("lattice detach", () => {
 
   it("detaches a service whose Deployment does not exist", async () => {
     const spec = { workloadRef: { kind: "Deployment", name: "none", namespace: "shop" } };
-    await cluster.add({ apiVersion: "lattice.dev/v1alpha1", kind: "LatticeService", metadata: { name: "alone", namespace: "shop" }, spec } as unknown as FixtureObject);
+    await cluster.add({ apiVersion: "lattice.dev/v1alpha1", kind: "LatticeService", metadata: { name: "alone", namespace: "shop" }, spec });
     const { code, stdout } = await run("detach", "alone", "-n", "shop");
     expect(stdout).toContain("Deployment shop/none has no patched fields");
     expect(code).toBe(0);
@@ -119,7 +119,7 @@ describe("lattice detach", () => {
 
   it("refuses a service that is not in patch mode", async () => {
     const spec = { containers: { main: { image: "a:1" } } };
-    await cluster.add({ apiVersion: "lattice.dev/v1alpha1", kind: "LatticeService", metadata: { name: "own", namespace: "shop" }, spec } as unknown as FixtureObject);
+    await cluster.add({ apiVersion: "lattice.dev/v1alpha1", kind: "LatticeService", metadata: { name: "own", namespace: "shop" }, spec });
     const { code, stderr } = await run("detach", "own", "-n", "shop");
     expect(stderr).toContain("it has no spec.workloadRef");
     expect(code).toBe(2);

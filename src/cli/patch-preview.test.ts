@@ -36,7 +36,7 @@ beforeAll(async () => {
     "web.yaml": PATCHED,
     "owned.yaml": serviceYaml("own"),
     "deployment.yaml": formatYamlDocuments([OWNED]),
-    "list.yaml": formatYamlDocuments([{ apiVersion: "v1", kind: "List", items: [OWNED] } as unknown as KubeObject]),
+    "list.yaml": formatYamlDocuments([{ apiVersion: "v1", kind: "List", items: [OWNED] }]),
     "caller.yaml": CALLER,
     "broken.yaml": PATCHED.replace("kind: Deployment", "kind: StatefulSet"),
   });
