@@ -45,6 +45,7 @@ describe("candidates", () => {
     { name: "services of the namespace", words: ["why", "ca"], want: ["cart", "catalog"] },
     { name: "the second service", words: ["why", "cart", "cat"], want: ["catalog"] },
     { name: "services of another namespace", words: ["status", "-n", "team", ""], want: ["web"] },
+    { name: "services to detach", words: ["detach", "-n", "team", ""], want: ["web"] },
     { name: "services of all namespaces", words: ["status", "-A", "t"], want: ["team/web"] },
     { name: "namespaces", words: ["status", "-n", "te"], want: ["team"] },
     { name: "commands after help", words: ["help", "gra"], want: ["graph"] },

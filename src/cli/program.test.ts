@@ -47,6 +47,8 @@ const LIVE = new Set([
   "install",
   "uninstall",
   "certs",
+  "patch-preview",
+  "detach",
   "move",
   "reparent",
   "pivot",

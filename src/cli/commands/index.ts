@@ -8,6 +8,7 @@ import { registerCompile } from "./compile.ts";
 import { registerCompletion } from "./completion.ts";
 import { registerStart, registerStop } from "./control.ts";
 import { registerCrds } from "./crds.ts";
+import { registerDetach } from "./detach.ts";
 import { registerDiff } from "./diff.ts";
 import { registerDown } from "./down.ts";
 import { registerFleetApiServer } from "./fleet-api-server.ts";
@@ -18,6 +19,7 @@ import { registerInstall } from "./install.ts";
 import { registerMachineTools } from "./machine-tools.ts";
 import { registerMove } from "./move.ts";
 import { registerOperator } from "./operator.ts";
+import { registerPatchPreview } from "./patch-preview.ts";
 import { registerPatch } from "./patch.ts";
 import { registerPivot } from "./pivot.ts";
 import { registerRbac } from "./rbac.ts";
@@ -36,6 +38,8 @@ export const COMMANDS: readonly RegisterCommand[] = [
   registerValidate,
   registerCompile,
   registerDiff,
+  registerPatchPreview,
+  registerDetach,
   registerWhy,
   registerGraph,
   registerStatus,

@@ -86,7 +86,7 @@ async function valuesOf(io: CliIo, option: Option, before: readonly string[]): P
 
 /** Commands whose arguments are names of services. */
 function isNameCommand(name: string): boolean {
-  return name === "why" || name === "status";
+  return name === "why" || name === "status" || name === "detach";
 }
 
 async function argumentsOf(io: CliIo, command: Command, before: readonly string[]): Promise<Completion> {
