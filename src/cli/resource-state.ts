@@ -47,7 +47,7 @@ export function stateOf(kind: StateKind, object: KubeObject): ResourceState {
     ready: phase === "Ready" && ready?.status === "True",
     rolledOut: rollout?.status !== "False",
     progressing: rollout?.status === "False" && rollout.reason === "RollingOut",
-    stuck: phase === "Failed" || ready?.reason === "PatchModeNotBuilt",
+    stuck: phase === "Failed" || ready?.reason === "WorkloadNotFound",
     stale: isStale(object),
     sentence: sentenceOf(object, closed),
     conditions,

@@ -121,8 +121,11 @@ describe("what is compiled", () => {
     const patch =
       "apiVersion: lattice.dev/v1alpha1\nkind: LatticeService\nmetadata: {name: a, namespace: shop}\nspec: {workloadRef: {name: web, namespace: shop}}\n";
     const { objects: made, warnings } = compileAll(worldOf(patch));
-    expect(made).toEqual([]);
-    expect(warnings).toEqual(["shop/a patches Deployment shop/web: the patch is applied in the cluster and is not part of this output"]);
+    expect(made.map(({ kind }) => kind)).toEqual(["CiliumNetworkPolicy"]);
+    expect(warnings).toEqual([
+      "shop/a patches Deployment shop/web: the patch is applied in the cluster and is not part of this output",
+      "shop/a: Deployment shop/web is not among the files; policies assume that its ServiceAccount is web",
+    ]);
   });
 
   it("missing secrets and files are errors that name them", () => {

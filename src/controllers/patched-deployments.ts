@@ -1,6 +1,6 @@
 /** Deployments with the record of a patch, by the service that the record names. */
 import type { CacheReader, Index } from "#controller-runtime";
-import type { ServiceKey } from "#compile";
+import type { ServiceKey, World } from "#compile";
 import { deployments, type Deployment, type KubeObject } from "#kube";
 import { RECORD_ANNOTATION, recordOf } from "#workload-patch";
 
@@ -19,6 +19,9 @@ export function patchedService(deployment: KubeObject): ServiceKey | undefined {
   return record.ok ? (record.value?.service ?? "") : "";
 }
 
-export function deploymentsPatchedBy(service: ServiceKey, cache: CacheReader): readonly Deployment[] {
-  return cache.byIndex(deployments, PATCHED_BY, service);
+/** Deployments from which the changes of a service are still to be taken off. One that another service patches now is not among them. */
+export function deploymentsToDetach(service: ServiceKey, { cache, world }: Patched): readonly Deployment[] {
+  return cache.byIndex<Deployment>(deployments, PATCHED_BY, service).filter(({ metadata }) => world.patcherOf(metadata) === undefined);
 }
+
+type Patched = { readonly cache: CacheReader; readonly world: Pick<World, "patcherOf"> };

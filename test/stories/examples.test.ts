@@ -6,6 +6,7 @@ import { expectOk } from "#base";
 import { fieldAt, parseYaml, type Condition, type KubeObject } from "#kube";
 import { secret } from "../builders/lattice-objects.ts";
 import { OperatedCluster } from "../builders/operated-cluster.ts";
+import { patchWebhook } from "../builders/patch-webhook.ts";
 
 const CLUSTER_WIDE = new Set(["Namespace", "LatticeEnvironment", "LatticeCluster", "LatticeImageRegistry"]);
 
@@ -28,6 +29,7 @@ test(
     const secrets = [secret("shop/postgres-products", { password: "p" }, "default"), secret("shop/stripe", { "api-key": "k" }, "default")];
     await using operated = await OperatedCluster.start({ objects: [...secrets, ...objectsIn("examples/shop")] });
     await operated.live(10_000, 500);
+    patchWebhook(operated.cluster);
     const examples = objectsIn("examples");
     await operated.apply(...examples);
     await operated.live(15_000, 500);
@@ -54,7 +56,7 @@ test(
       "LatticeImageRegistry company: Pending, NotYetBuilt",
       "LatticeSecretBindings frontend: Ready, Accepted",
       "LatticeSecretBindings payments: Ready, Accepted",
-      "LatticeService api-gateway: Pending, PatchModeNotBuilt",
+      "LatticeService api-gateway: Ready, Compiled",
       "LatticeService api: Ready, Compiled",
       "LatticeService cart: Ready, Compiled",
       "LatticeService catalog: Ready, Compiled",
@@ -62,6 +64,7 @@ test(
       "LatticeService frontend: Ready, Compiled",
       "LatticeService payments: Ready, Compiled",
       "LatticeService storefront: Ready, Compiled",
+      "LatticeServiceConfig api-gateway: Ready, Accepted",
       "LatticeServiceConfig frontend: Ready, Accepted",
       "LatticeServiceConfig prod: Ready, Accepted",
       "LatticeServiceRegistration shop: Pending, NotYetBuilt",

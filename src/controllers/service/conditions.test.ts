@@ -1,5 +1,7 @@
 /** Each error of a service in its status, conditions and an event; each reason of each condition, with its message. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { err, ok } from "#base";
+import type { ServiceError } from "#compile";
 import { failed, NO_CHANGES, settled, stalled, type ChangeSet, type ReconcileOutcome } from "#controller-runtime";
 import type { LatticeService } from "#crds";
 import { canaries, ciliumNetworkPolicies, type Deployment, type KubeObject } from "#kube";
@@ -9,7 +11,8 @@ import { serviceErrorCases } from "../../../test/builders/service-error-cases.ts
 import { NONE_MISSING } from "../namespace/protection.ts";
 import { SERVICE_REASONS, type ServiceReason } from "./conditions.ts";
 import type { ServiceAccess } from "./access.ts";
-import type { CompiledState, NotCompiled, ServiceState, PatchMode } from "./state.ts";
+import type { PatchState } from "./patch-state.ts";
+import type { CompiledState, NotCompiled, ServiceState } from "./state.ts";
 import { NO_WORKLOAD, type ServiceWorkload } from "./rollout.ts";
 import { statusOf } from "./status.ts";
 
@@ -95,6 +98,7 @@ function compiled(more: Partial<CompiledState> = {}): CompiledState {
     workload: RUNNING,
     recheckMs: 2_000,
     retained: [],
+    foreignService: false,
     access: { ...noAccess, objects: objects.slice(-2).map((one) => one.object) },
     ...more,
   };
@@ -103,6 +107,8 @@ function compiled(more: Partial<CompiledState> = {}): CompiledState {
 type Row = {
   readonly reason: ServiceReason;
   readonly given: ServiceState;
+  /** The service; default: one in ownership mode. */
+  readonly of?: LatticeService;
   readonly outcome?: ReconcileOutcome;
   readonly changes?: Partial<ChangeSet>;
   readonly want: readonly string[];
@@ -110,16 +116,38 @@ type Row = {
 
 const circle = { kind: "circular-dependency", path: ["a", "b", "a"], of: "resources" } as const;
 const notCompiled: NotCompiled = { kind: "not-compiled", errors: [circle], graceMs: 0, workload: NO_WORKLOAD, access: noAccess };
-const patchMode: ServiceState = {
-  kind: "patch-mode",
-  target: { kind: "Deployment", name: "web", namespace: "shop" } as unknown as PatchMode["target"],
+const target = { namespace: "shop", name: "nginx", serviceAccount: "nginx", assumed: false };
+const patched = { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "nginx", namespace: "shop" } };
+const applied = { deployment: patched, changed: false, missingContainers: [], conflicts: [] };
+const basePatch: PatchState = {
+  target,
+  patch: { version: 1, service: "shop/api", target: { namespace: "shop", name: "nginx" }, patch: {}, envFrom: {}, variables: {} },
+  digest: "0",
+  configMap: patched,
+  stored: true,
+  deployment: patched,
+  applied: ok(applied),
+  rejection: undefined,
+  request: undefined,
+  waitMs: 0,
   left: [],
-  workload: NO_WORKLOAD,
-  access: noAccess,
+  ignored: [],
 };
+const inPatchMode = (more: Partial<PatchState> = {}) => compiled({ patch: { ...basePatch, ...more } });
+const changed: PatchState["applied"] = ok({ ...applied, changed: true });
+const conflict = { path: ["spec", "replicas"], manager: "argocd", until: "2026-01-01T00:00:00Z" };
+const patchingService = { ...service, spec: { workloadRef: { kind: "Deployment", name: "nginx", namespace: "shop" }, replicas: { min: 2 } } } as LatticeService;
+const refused = (error: ServiceError): NotCompiled => ({ ...notCompiled, errors: [error] });
 const WAITING =
   "waiting for service shop/api: resource 'api' of type 'service' not found (at spec.resources.api); a template reads its outputs, and there is no LatticeService shop/api; add it, or correct the id";
 const MISSING = "the cluster does not have canaries.flagger.app; everything else is applied, and these follow when they are installed";
+
+const bothOf = (message: string) => [`Ready=False: ${message}`, `WorkloadPatched=False: ${message}`];
+const compileErrors = (message: string) => ["ConfigCompiled", "Ready"].map((type) => `${type}=False: ${message}`);
+function withConditions(type: string): LatticeService {
+  const lastTransitionTime = "2026-01-01T00:00:00Z";
+  return { ...service, status: { conditions: [{ type, status: "False", reason: "Patched", message: "", lastTransitionTime }] } };
+}
 
 const rows: readonly Row[] = [
   { reason: "Resolved", given: compiled(), want: ["TemplatesResolved=True: Resolved 3 template variables"] },
@@ -243,16 +271,95 @@ const rows: readonly Row[] = [
     given: { kind: "waiting", reason: "NamespaceOutOfReach", message: "namespace shop is out of reach", access: noAccess },
     want: ["Ready=False: namespace shop is out of reach"],
   },
+  { reason: "Patched", given: inPatchMode(), of: patchingService, want: ["WorkloadPatched=True: Deployment shop/nginx has the patch"] },
   {
-    reason: "PatchModeNotBuilt",
-    given: patchMode,
-    want: ["Ready=False: patch mode is not built yet: Deployment shop/web is left as it is"],
+    reason: "PatchRequested",
+    given: inPatchMode({ applied: changed }),
+    of: patchingService,
+    want: bothOf("Deployment shop/nginx is about to be patched"),
+  },
+  {
+    reason: "WorkloadNotFound",
+    given: inPatchMode({ deployment: undefined, applied: undefined }),
+    of: patchingService,
+    want: bothOf("Deployment shop/nginx does not exist; it is patched when it is created"),
+  },
+  {
+    reason: "WebhookDidNotAct",
+    given: inPatchMode({ applied: changed, request: { digest: "0", count: 3, at: 0 } }),
+    of: patchingService,
+    want: bothOf(
+      "Deployment shop/nginx was written 3 times and the admission webhook did not patch it; check that MutatingWebhookConfiguration lattice-workload-patches exists and that the API server reaches its Service or url; it is tried again at least every 30 s",
+    ),
+  },
+  {
+    reason: "PatchRejected",
+    given: inPatchMode({ applied: err({ kind: "record-too-large", message: "the record is too large" }) }),
+    of: patchingService,
+    want: bothOf("Deployment shop/nginx is not patched: the record is too large"),
+  },
+  {
+    reason: "PatchConflict",
+    given: inPatchMode({ applied: ok({ ...applied, conflicts: [conflict] }) }),
+    of: patchingService,
+    want: bothOf(
+      "Deployment shop/nginx: spec.replicas is set to another value again and again by argocd, which keeps it until 2026-01-01T00:00:00Z; remove spec.replicas from what argocd applies (the values or the template of its chart), or from this service",
+    ),
+  },
+  {
+    reason: "ContainerMissing",
+    given: inPatchMode({ applied: ok({ ...applied, missingContainers: ["a", "b"] }) }),
+    of: patchingService,
+    want: bothOf("Deployment shop/nginx has no containers a, b, and containers are never added; it has ; correct spec.containers"),
+  },
+  {
+    reason: "FieldsIgnored",
+    given: inPatchMode(),
+    of: patchingService,
+    want: ["FieldsUsed=False: in patch mode spec.replicas has no effect: the owner of the Deployment decides it; remove it here"],
+  },
+  {
+    reason: "AllFieldsUsed",
+    given: compiled(),
+    of: withConditions("FieldsUsed"),
+    want: ["FieldsUsed=True: every field has an effect"],
+  },
+  {
+    reason: "WorkloadClaimed",
+    given: refused({ kind: "workload-claimed", workload: "shop/nginx", by: "LatticeService shop/first" }),
+    of: patchingService,
+    want: compileErrors(
+      "Deployment shop/nginx is patched by LatticeService shop/first, which takes precedence (at spec.workloadRef); move the fields to that service, or name another Deployment",
+    ),
+  },
+  {
+    reason: "WorkloadNotAllowed",
+    given: refused({ kind: "workload-copy", workload: "shop/nginx-primary" }),
+    of: patchingService,
+    want: compileErrors(
+      "Deployment shop/nginx-primary is a copy that Flagger makes and overwrites (at spec.workloadRef); name the Deployment that it is copied from",
+    ),
+  },
+  {
+    reason: "SharedServiceAccount",
+    given: refused({ kind: "shared-service-account", workload: "shop/nginx" }),
+    of: patchingService,
+    want: ["ConfigCompiled", "Ready", "PoliciesApplied"].map(
+      (type) =>
+        `${type}=False: Deployment shop/nginx uses the ServiceAccount default, which other pods of the namespace share: a policy cannot tell them apart (at spec.workloadRef); set serviceAccountName of its pods to an account of its own`,
+    ),
+  },
+  {
+    reason: "Detaching",
+    given: { kind: "detaching", message: "the changes are taken off first", access: noAccess },
+    of: withConditions("WorkloadPatched"),
+    want: ["Ready=False: the changes are taken off first", "WorkloadPatched=False: the changes are taken off first"],
   },
 ];
 
 describe("each reason has its condition and its message", () => {
-  test.each(rows)("$reason", ({ reason, given, outcome = settled, changes = {}, want }) => {
-    const { conditions = [] } = statusOf(service, given, { outcome, changes: { ...NO_CHANGES, ...changes } });
+  test.each(rows)("$reason", ({ reason, given, of = service, outcome = settled, changes = {}, want }) => {
+    const { conditions = [] } = statusOf(of, given, { outcome, changes: { ...NO_CHANGES, ...changes } });
     const stated = conditions.filter((one) => one.reason === reason).map(({ type, status, message }) => `${type}=${status}: ${message}`);
     expect(stated).toEqual(want);
   });
@@ -272,8 +379,8 @@ describe("each reason has its condition and its message", () => {
     for (const given of [
       compiled(),
       notCompiled,
-      patchMode,
-      rows.find(({ reason }) => reason === "NamespaceNotReady")?.given ?? patchMode,
+      inPatchMode(),
+      rows.find(({ reason }) => reason === "NamespaceNotReady")?.given ?? inPatchMode(),
     ]) {
       const { conditions = [] } = statusOf(service, given, { outcome: stalled("X", ""), changes: NO_CHANGES });
       const types = conditions.map(({ type }) => type);

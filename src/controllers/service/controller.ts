@@ -51,7 +51,7 @@ import type { OwnedObject } from "./owned-objects.ts";
 import { patchProgress } from "./patch-progress.ts";
 import { isStorable, needsRequest, type PatchState } from "./patch-state.ts";
 import { accessKinds, CONTROLLER_NAME, ownedKinds } from "../owned-kinds.ts";
-import { deploymentsPatchedBy, patchedByIndex } from "../patched-deployments.ts";
+import { deploymentsToDetach, patchedByIndex } from "../patched-deployments.ts";
 import { outcomeOf, readinessOf } from "./readiness.ts";
 import { rolloutOf } from "./rollout.ts";
 import { routeRecord, type RouteRecord } from "./route-record.ts";
@@ -194,7 +194,7 @@ function teardown(
   const beyond = status?.compiledAt === undefined ? undefined : reachProblem(target ?? "", followed.reach, cache);
   if (beyond !== undefined) return Promise.resolve(stalled("NamespaceOutOfReach", `its objects are not deleted: ${beyond.message}`));
   const key = keyText(metadata);
-  const [patched] = deploymentsPatchedBy(key, cache);
+  const [patched] = deploymentsToDetach(key, { cache, world: followed.world });
   // another controller does it, because the service may be gone already (`detach/`)
   if (patched !== undefined)
     return Promise.resolve(waiting("Detaching", NAMESPACE_RECHECK_MS, `the changes of Deployment ${keyText(patched.metadata)} are taken off`));

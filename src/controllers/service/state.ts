@@ -11,7 +11,7 @@ import { splitId } from "#mesh-compiler";
 import { namespaceProblem, type NamespaceProblem } from "../namespace/namespace-problem.ts";
 import { isHeld, missingKinds, NONE_MISSING } from "../namespace/protection.ts";
 import { CONTROLLER_NAME } from "../owned-kinds.ts";
-import { deploymentsPatchedBy } from "../patched-deployments.ts";
+import { deploymentsToDetach } from "../patched-deployments.ts";
 import type { CompileNeeds } from "../world/followed-world.ts";
 import { absentPolicy, accessOf, policiesOf, type ServiceAccess } from "./access.ts";
 import type { CompileRecord } from "./compile-records.ts";
@@ -163,7 +163,7 @@ function compiledState(reads: CompileReads, application: CompiledApplication, { 
 /** Undefined: no Deployment has changes of a time when the service was in patch mode, or the service has its own Deployment already. */
 function detachingFrom(service: LatticeService, workload: ServiceWorkload, view: ServiceView): ServiceState | undefined {
   if (service.spec.workloadRef !== undefined || workload.deployment !== undefined) return undefined;
-  const [patched] = deploymentsPatchedBy(keyText(service.metadata), view.cache);
+  const [patched] = deploymentsToDetach(keyText(service.metadata), { cache: view.cache, world: view.followed.world });
   if (patched === undefined) return undefined;
   const message = `the changes of Deployment ${keyText(patched.metadata)} are taken off first; then the service makes its own Deployment`;
   return { kind: "detaching", message, access: accessOf(service, view) };
