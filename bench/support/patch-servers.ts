@@ -3,7 +3,7 @@
  * without any. All of them, the webhooks and the client are in this process.
  */
 import { expectOk, MetricsRegistry, silentLogger, systemClock } from "#base";
-import { PatchIndex, reviewDeployments, startAdmissionServer, webhookConfiguration, workloadPatchName, type PatchTarget } from "#http";
+import { PatchIndex, reviewDeployments, startAdmissionServer, webhookConfiguration, workloadPatchName, type WorkloadTarget } from "#http";
 import { deployments, field, namespaces, type Deployment, type JsonObject, type KubeObject } from "#kube";
 import type { KubeClient } from "#kube-client";
 import { builtinKinds, certificateFor, createApiServer, createMemoryStore, inProcessClient } from "#kube-server";
@@ -24,7 +24,7 @@ export type PatchServers = {
 };
 
 /** The first `PATCHED` are targets of services; each namespace has some of them, and nine times as many others. */
-export function targetOf(at: number): PatchTarget {
+export function targetOf(at: number): WorkloadTarget {
   return { namespace: `team-${at % NAMESPACES}`, name: `deployment-${at}` };
 }
 
@@ -42,7 +42,7 @@ export function ownersDeployment(at: number): Deployment {
   return { apiVersion: "apps/v1", kind: "Deployment", metadata: { namespace, name, labels }, spec };
 }
 
-function patchOf(target: PatchTarget): WorkloadPatch {
+function patchOf(target: WorkloadTarget): WorkloadPatch {
   const env = [{ name: "OPTION_3", value: "patched" }];
   const resources = { limits: { memory: "512Mi" } };
   const containers: JsonObject[] = [{ name: "main", env, resources }];
@@ -86,7 +86,7 @@ function withClient(configuration: KubeObject | undefined, clientConfig: JsonObj
   return { ...configuration, webhooks: webhooks.map((hook) => ({ ...(hook as JsonObject), clientConfig })) } as KubeObject;
 }
 
-async function startPatchWebhook(targets: readonly PatchTarget[]) {
+async function startPatchWebhook(targets: readonly WorkloadTarget[]) {
   const index = new PatchIndex({ home: "lattice-system", logger: silentLogger });
   for (const target of targets) {
     const data = { "patch.json": formatWorkloadPatch(patchOf(target)) };

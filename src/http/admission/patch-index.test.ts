@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import { createLogger } from "#base";
 import type { ConfigMap } from "#kube";
 import { formatWorkloadPatch } from "#workload-patch";
-import { PatchIndex, workloadPatchName, type PatchTarget } from "./patch-index.ts";
+import { PatchIndex, workloadPatchName, type WorkloadTarget } from "./patch-index.ts";
 
-function mapFor(target: PatchTarget, service = "shop/s"): ConfigMap {
+function mapFor(target: WorkloadTarget, service = "shop/s"): ConfigMap {
   const text = formatWorkloadPatch({ version: 1, service, target, patch: {}, envFrom: {}, variables: {} });
   return { apiVersion: "v1", kind: "ConfigMap", metadata: { name: workloadPatchName(target) }, data: { "patch.json": text } };
 }

@@ -7,7 +7,7 @@
 import { isIP } from "node:net";
 import { err, ok, type Clock, type Result } from "#base";
 import { FIELD_MANAGER } from "#controller-runtime";
-import { webhookConfiguration, type PatchTarget, type WebhookAddress } from "#http";
+import { webhookConfiguration, type WorkloadTarget, type WebhookAddress } from "#http";
 import { field, jsonEqual, mutatingWebhookConfigurations, secrets, services, type KubeObject, type Resource } from "#kube";
 import type { KubeClient } from "#kube-client";
 import {
@@ -36,7 +36,7 @@ export type WebhookPassInput = {
   readonly signal: AbortSignal;
   readonly home: string;
   readonly settings: WebhookSettings;
-  readonly targets: readonly PatchTarget[];
+  readonly targets: readonly WorkloadTarget[];
   /** Undefined: this replica does not listen yet. */
   readonly address: WebhookAddress | undefined;
   /** By authority, since when the configuration has been seen with it. */

@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { base64OfText, expectOk, reveal, systemClock, type Result } from "#base";
-import type { PatchTarget } from "#http";
+import type { WorkloadTarget } from "#http";
 import { deployments, field, fieldAt, mutatingWebhookConfigurations, secrets, type KubeObject } from "#kube";
 import { authoritiesFromSecret, authoritiesToSecret, createCellAuthorities, issueWebhookCertificate } from "#pki";
 import {
@@ -156,7 +156,7 @@ describe("under load", () => {
     let stopped = false;
     const errors: unknown[] = [];
     let [writes, patched] = [0, 0];
-    const write = async (target: PatchTarget) => {
+    const write = async (target: WorkloadTarget) => {
       for (let at = 0; !stopped; at += 1) {
         const patch = { metadata: { labels: { "lattice.dev/service": null, at: `${at}` } } };
         const written = await world.client.patch(deployments, target, { type: "merge", patch });
