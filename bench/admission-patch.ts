@@ -11,7 +11,7 @@ import type { KubeClient } from "#kube-client";
 import type { BenchResult } from "../scripts/bench/bench.ts";
 import { DEPLOYMENTS, ownersDeployment, PATCHED, startPatchServers, targetOf, type PatchServers } from "./support/patch-servers.ts";
 
-const ROUNDS = 30;
+const ROUNDS = 16;
 const WARM_UP = 4;
 const REQUESTS = 100;
 const PATCHED_LIMIT = 1.5;
