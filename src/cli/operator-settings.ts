@@ -47,7 +47,9 @@ function parseWebhookAddress(raw: string | undefined): Result<ListenAddress | un
   if (raw === undefined) return ok(undefined);
   const address = mapErr(parseListenAddress(raw), (problem) => `--webhook-address: ${problem}`);
   if (!address.ok || !WILDCARDS.has(address.value.host)) return address;
-  return err(`--webhook-address: API servers cannot connect to ${address.value.host}; write an address of this machine that they can reach`);
+  return err(
+    `--webhook-address: API servers cannot connect to ${address.value.host}; write an address of this machine that they can reach`,
+  );
 }
 
 const WILDCARDS: ReadonlySet<string> = new Set(["0.0.0.0", "::", "::0", "0"]);

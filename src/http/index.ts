@@ -1,5 +1,11 @@
 export type { ReviewDeployment } from "./admission/handler.ts";
-export { WORKLOAD_PATCH_LABEL, PatchIndex, workloadPatchName, type PatchIndexOptions, type PatchTarget } from "./admission/patch-index.ts";
+export {
+  WORKLOAD_PATCH_LABEL,
+  PatchIndex,
+  workloadPatchName,
+  type PatchIndexOptions,
+  type WorkloadTarget,
+} from "./admission/patch-index.ts";
 export { reviewDeployments, type ReviewDeploymentOptions } from "./admission/review-deployment.ts";
 export { startAdmissionServer, type AdmissionServer, type AdmissionServerOptions } from "./admission/server.ts";
 export { webhookConfiguration, type WebhookAddress, type WebhookConfigurationInput } from "./admission/webhook-configuration.ts";

@@ -17,7 +17,11 @@ describe("addresses of an operator that is a process", () => {
       given: ["--health-address", "127.0.0.2:80", "--webhook-address=[::1]:9443"],
       want: ["--health-address", "127.0.0.2:80", "--webhook-address=[::1]:9443"],
     },
-    { name: "a name that only looks like loopback does not", given: ["--health-address=127.0.0.1.example.com:1"], want: ["--health-address=127.0.0.1:0", ...WEBHOOK] },
+    {
+      name: "a name that only looks like loopback does not",
+      given: ["--health-address=127.0.0.1.example.com:1"],
+      want: ["--health-address=127.0.0.1:0", ...WEBHOOK],
+    },
     { name: "a webhook elsewhere becomes loopback", given: ["--webhook-address", "10.0.0.1:443"], want: WEBHOOK },
   ])("$name", ({ given, want }) => {
     expect(withLoopbackAddresses(given)).toEqual(want);

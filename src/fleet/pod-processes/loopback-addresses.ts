@@ -10,7 +10,7 @@ const LOOPBACK = /^(?:127(?:\.[0-9]{1,3}){3}|\[::1\]|localhost):/;
 /** API servers of the machine reach the webhook at its address, because there is no network of Pods. */
 export function withLoopbackAddresses(args: readonly string[]): readonly string[] {
   const replaced = args.map((argument, at) => {
-    const [flag = "", value] = splitOnce(argument);
+    const [flag, value] = splitOnce(argument);
     if (value !== undefined && ADDRESS_FLAGS.includes(flag)) return LOOPBACK.test(value) ? argument : `${flag}=${ANY_LOOPBACK_PORT}`;
     return ADDRESS_FLAGS.includes(args[at - 1] ?? "") && !LOOPBACK.test(argument) ? ANY_LOOPBACK_PORT : argument;
   });

@@ -34,8 +34,13 @@ describe("the process of the operator's own Deployment", () => {
     expect(expectOk(commandOf({}))).toEqual({
       container: "operator",
       args: [
-        ...["operator", "--identity-file", `${VOLUMES}/state/identity`],
-        ...["--health-address", "127.0.0.1:0", "--webhook-address", "127.0.0.1:0"],
+        "operator",
+        "--identity-file",
+        `${VOLUMES}/state/identity`,
+        "--health-address",
+        "127.0.0.1:0",
+        "--webhook-address",
+        "127.0.0.1:0",
       ],
       env: { POD_NAME: "lattice-operator-1", POD_NAMESPACE: "lattice-system" },
       leftOut: [],

@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import { createLogger } from "#base";
 import type { ConfigMap } from "#kube";
 import { formatWorkloadPatch } from "#workload-patch";
-import { PatchIndex, workloadPatchName, type PatchTarget } from "./patch-index.ts";
+import { PatchIndex, workloadPatchName, type WorkloadTarget } from "./patch-index.ts";
 
-function mapFor(target: PatchTarget, service = "shop/s"): ConfigMap {
+function mapFor(target: WorkloadTarget, service = "shop/s"): ConfigMap {
   const text = formatWorkloadPatch({ version: 1, service, target, patch: {}, envFrom: {}, variables: {} });
   return { apiVersion: "v1", kind: "ConfigMap", metadata: { name: workloadPatchName(target) }, data: { "patch.json": text } };
 }
@@ -41,8 +41,16 @@ describe("the index of workload patches", () => {
   test.each<{ name: string; given: ConfigMap; want: string }>([
     { name: "no text", given: { ...mapFor(API), data: {} }, want: 'data["patch.json"]: is missing' },
     { name: "no JSON", given: { ...mapFor(API), data: { "patch.json": "{" } }, want: "" },
-    { name: "another ConfigMap's Deployment", given: { ...mapFor(API), metadata: { name: "workload-patch-0" } }, want: "metadata.name: must be workload-patch-" },
-    { name: "a system namespace", given: mapFor({ namespace: "kube-system", name: "coredns" }), want: "Deployments of namespace kube-system are never patched" },
+    {
+      name: "another ConfigMap's Deployment",
+      given: { ...mapFor(API), metadata: { name: "workload-patch-0" } },
+      want: "metadata.name: must be workload-patch-",
+    },
+    {
+      name: "a system namespace",
+      given: mapFor({ namespace: "kube-system", name: "coredns" }),
+      want: "Deployments of namespace kube-system are never patched",
+    },
     { name: "the operator's namespace", given: mapFor({ namespace: "lattice-system", name: "x" }), want: "are never patched" },
     { name: "a name that is none", given: mapFor({ namespace: "shop", name: '"]||true||["' }), want: "" },
   ])("a patch with $name has no effect, and is logged once", ({ given, want }) => {
@@ -59,7 +67,8 @@ describe("the index of workload patches", () => {
   test("a patch that becomes unreadable is no longer applied, until it is corrected", () => {
     const { index, changes } = newIndex();
     index.put(mapFor(API));
-    index.put({ ...mapFor(API), data: { "patch.json": "null" } });
+    const unreadable: ConfigMap = { ...mapFor(API), data: { "patch.json": "null" } };
+    index.put(unreadable);
     expect(index.find("shop", "api")).toBeUndefined();
     index.put(mapFor(API));
     expect(changes).toEqual([[API], [], [API]]);

@@ -9,13 +9,13 @@ import { fieldAt, parseDnsLabel, parseDnsSubdomain, type KubeObject } from "#kub
 import { parseWorkloadPatch, type WorkloadPatch } from "#workload-patch";
 
 export const WORKLOAD_PATCH_LABEL = "lattice.dev/workload-patch";
-export const PATCH_KEY = "patch.json";
+const PATCH_KEY = "patch.json";
 
 /** A Deployment. */
-export type PatchTarget = WorkloadPatch["target"];
+export type WorkloadTarget = WorkloadPatch["target"];
 
 /** The name of the ConfigMap with the patch of a Deployment. */
-export function workloadPatchName({ namespace, name }: PatchTarget): string {
+export function workloadPatchName({ namespace, name }: WorkloadTarget): string {
   return `workload-patch-${sha256Hex(`${namespace}/${name}`).slice(0, 16)}`;
 }
 
@@ -45,7 +45,7 @@ export class PatchIndex {
   }
 
   /** In the order of their names, so that equal sets give equal objects. */
-  targets(): readonly PatchTarget[] {
+  targets(): readonly WorkloadTarget[] {
     return [...this.#byTarget].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, { target }]) => target);
   }
 
@@ -104,6 +104,6 @@ function isSystemNamespace(namespace: string, home: string): boolean {
   return namespace === home || namespace.startsWith("kube-");
 }
 
-function keyOf({ namespace, name }: PatchTarget): string {
+function keyOf({ namespace, name }: WorkloadTarget): string {
   return `${namespace}/${name}`;
 }

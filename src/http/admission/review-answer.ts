@@ -1,5 +1,5 @@
 /** The answer to a review: always allowed, with a JSON Patch if something changes, and with warnings if something is wrong. */
-import { base64OfText } from "#base";
+import { Buffer } from "node:buffer";
 import type { JsonObject } from "#kube";
 import { safeText } from "#controller-runtime";
 import { REVIEW_KIND, REVIEW_VERSION } from "./admission-review.ts";
@@ -15,7 +15,7 @@ export type ReviewAnswer = {
 export const NO_CHANGE: ReviewAnswer = { patch: [], warnings: [] };
 
 export function formatAnswer(uid: string, { patch, warnings }: ReviewAnswer): string {
-  const changes = patch.length === 0 ? {} : { patchType: "JSONPatch", patch: base64OfText(JSON.stringify(patch)) };
+  const changes = patch.length === 0 ? {} : { patchType: "JSONPatch", patch: Buffer.from(JSON.stringify(patch)).toString("base64") };
   const shown = warnings.length === 0 ? {} : { warnings: warnings.slice(0, MAX_WARNINGS).map(shortened) };
   const response = { uid, allowed: true, ...changes, ...shown };
   return JSON.stringify({ apiVersion: REVIEW_VERSION, kind: REVIEW_KIND, response });

@@ -76,6 +76,8 @@ describe("the review of a Deployment", () => {
     const object = testDeployment({ metadata: { name: "api", namespace: "shop", annotations } });
     const answer = review()(reviewed(object));
     expect(answer?.patch).toEqual([]);
-    expect(answer?.warnings).toEqual([expect.stringMatching(/^LatticeService shop\/api-service does not patch this Deployment: /) as string]);
+    expect(answer?.warnings).toEqual([
+      expect.stringMatching(/^LatticeService shop\/api-service does not patch this Deployment: /) as string,
+    ]);
   });
 });

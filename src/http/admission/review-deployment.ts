@@ -14,7 +14,8 @@ export function reviewDeployments({ find, clock }: ReviewDeploymentOptions): Rev
     if (patch === undefined) return undefined;
     const manager = fieldManager === "" ? undefined : fieldManager;
     const applied = applyWorkloadPatch(object, patch, { at: timestamp(clock), previous: old, manager, dryRun });
-    if (!applied.ok) return { patch: [], warnings: [`LatticeService ${patch.service} does not patch this Deployment: ${applied.error.message}`] };
+    if (!applied.ok)
+      return { patch: [], warnings: [`LatticeService ${patch.service} does not patch this Deployment: ${applied.error.message}`] };
     const changes = applied.value.changed ? jsonPatchBetween(object, applied.value.deployment) : [];
     return { patch: changes, warnings: warningsOf(patch.service, applied.value) };
   };
@@ -25,7 +26,9 @@ function warningsOf(service: string, { missingContainers, conflicts, recordProbl
   const about = `LatticeService ${service}:`;
   return [
     ...missingContainers.map((container) => `${about} this Deployment has no container "${container}"`),
-    ...conflicts.map(({ path, manager }) => `${about} ${pathText(path)} is left to ${manager ?? "another manager"}, which keeps changing it`),
+    ...conflicts.map(
+      ({ path, manager }) => `${about} ${pathText(path)} is left to ${manager ?? "another manager"}, which keeps changing it`,
+    ),
     ...(recordProblem === undefined ? [] : [`${about} the record of changed fields was not readable and is replaced`]),
   ];
 }

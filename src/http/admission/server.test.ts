@@ -43,7 +43,14 @@ describe("a review of a Deployment", () => {
     const seen: ReviewedDeployment[] = [];
     const { review } = await startTestServer((one) => void seen.push(one));
     await review(testReview());
-    await review(testReview({ operation: "UPDATE", dryRun: true, options: { fieldManager: "helm" }, oldObject: testDeployment({ status: { replicas: 1 } }) }));
+    await review(
+      testReview({
+        operation: "UPDATE",
+        dryRun: true,
+        options: { fieldManager: "helm" },
+        oldObject: testDeployment({ status: { replicas: 1 } }),
+      }),
+    );
     expect(seen).toEqual([
       { operation: "CREATE", namespace: "shop", name: "api", object: testDeployment(), dryRun: false, fieldManager: "" },
       {
@@ -103,14 +110,22 @@ describe("a review of a Deployment", () => {
 describe("a review that is not understood is allowed unchanged, with a warning", () => {
   const pod = { apiVersion: "v1", kind: "Pod", metadata: { name: "api", namespace: "shop" }, spec: {} };
   test.each<{ name: string; given: JsonObject; want: string }>([
-    { name: "another version of the review", given: testReview({}, { apiVersion: "admission.k8s.io/v1beta1" }), want: "the review must be" },
+    {
+      name: "another version of the review",
+      given: testReview({}, { apiVersion: "admission.k8s.io/v1beta1" }),
+      want: "the review must be",
+    },
     { name: "another kind of document", given: testReview({}, { kind: "Deployment" }), want: "the review must be" },
     {
       name: "another resource",
       given: testReview({ resource: { group: "apps", version: "v1", resource: "statefulsets" } }),
       want: "request.resource: must be deployments of apps/v1",
     },
-    { name: "another version of the resource", given: testReview({ resource: { group: "apps", version: "v1beta1", resource: "deployments" } }), want: "request.resource" },
+    {
+      name: "another version of the resource",
+      given: testReview({ resource: { group: "apps", version: "v1beta1", resource: "deployments" } }),
+      want: "request.resource",
+    },
     { name: "another kind", given: testReview({ kind: { group: "", version: "v1", kind: "Pod" } }), want: "request.kind: must be" },
     { name: "a subresource", given: testReview({ subResource: "scale" }), want: "request.subResource: must be empty" },
     { name: "a deletion", given: testReview({ operation: "DELETE" }), want: "request.operation: must be CREATE or UPDATE" },
@@ -182,7 +197,8 @@ describe("hostile requests", () => {
 
   test("two objects of 3 MiB are read, and more than 7 MiB is refused before it is read", async () => {
     const { review, send } = await startTestServer(patching);
-    const big = (name: string) => testDeployment({ metadata: { name, namespace: "shop", annotations: { a: "x".repeat(3 * 1_024 * 1_024) } } });
+    const big = (name: string) =>
+      testDeployment({ metadata: { name, namespace: "shop", annotations: { a: "x".repeat(3 * 1_024 * 1_024) } } });
     const large = testReview({ operation: "UPDATE", object: big("api"), oldObject: big("api") });
     expect(responseOf(await review(large))).toMatchObject({ allowed: true, patchType: "JSONPatch" });
     const refused = send("x".repeat(8 * 1_024 * 1_024));

@@ -4,15 +4,7 @@
  */
 import { Buffer } from "node:buffer";
 import { describeThrown, fromPromise, map, mapErr, type Result } from "#base";
-import {
-  discardBody,
-  listen,
-  writeHead,
-  type HttpRequest,
-  type HttpResponse,
-  type ListenerLimits,
-  type ListenerTls,
-} from "#listener";
+import { discardBody, listen, writeHead, type HttpRequest, type HttpResponse, type ListenerLimits, type ListenerTls } from "#listener";
 import { AdmissionHandler, type AdmissionAnswer, type AdmissionHandlerOptions } from "./handler.ts";
 import { ADMISSION_LIMITS, type AdmissionLimits } from "./limits.ts";
 

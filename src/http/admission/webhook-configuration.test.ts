@@ -58,7 +58,7 @@ describe("the webhook configuration of Deployments", () => {
 
   test("has a condition for a thousand names, and none for more than an API server accepts", () => {
     const thousand = conditionOf(hookOf({ targets: many(1_000, 40) }));
-    expect(String(thousand).length).toBeLessThanOrEqual(MAX_CONDITION_LENGTH);
+    expect(typeof thousand === "string" && thousand.length <= MAX_CONDITION_LENGTH).toBe(true);
     expect(conditionOf(hookOf({ targets: many(1_000, 250) }))).toBeUndefined();
     expect(fieldAt(hookOf({ targets: many(1_000, 250) }), "namespaceSelector", "matchExpressions")).toMatchObject([{ values: ["shop"] }]);
   });

@@ -7,7 +7,7 @@
 import { base64OfText } from "#base";
 import type { JsonObject, KubeObject } from "#kube";
 import { MUTATE_DEPLOYMENTS_PATH } from "./handler.ts";
-import type { PatchTarget } from "./patch-index.ts";
+import type { WorkloadTarget } from "./patch-index.ts";
 
 /** How API servers reach the webhook: through a Service in the cluster, or at an address outside. */
 export type WebhookAddress =
@@ -16,7 +16,7 @@ export type WebhookAddress =
 
 export type WebhookConfigurationInput = {
   readonly name: string;
-  readonly targets: readonly PatchTarget[];
+  readonly targets: readonly WorkloadTarget[];
   readonly address: WebhookAddress;
   /** PEM. */
   readonly trust: string;
@@ -64,7 +64,7 @@ function reach(address: WebhookAddress): JsonObject {
 }
 
 /** Names are DNS names, so that they need no escapes. */
-function conditions(targets: readonly PatchTarget[]): JsonObject {
+function conditions(targets: readonly WorkloadTarget[]): JsonObject {
   const keys = targets.map(({ namespace, name }) => `"${namespace}/${name}"`).toSorted();
   const expression = `request.namespace + "/" + request.name in [${keys.join(",")}]`;
   return expression.length > MAX_CONDITION_LENGTH ? {} : { matchConditions: [{ name: "referenced-by-a-service", expression }] };

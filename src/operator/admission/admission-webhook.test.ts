@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import { expectOk } from "#base";
+import type { WebhookAddress } from "#http";
 import { configMaps, field, fieldAt, mutatingWebhookConfigurations, secrets, services, type Json, type KubeObject } from "#kube";
 import { CONFIGURATION, HOME, patchMap, startAdmissionWorld, type AdmissionWorld } from "./admission-world.test-support.ts";
 import { ADMISSION_CERTIFICATE_SECRET } from "./serving-secret.ts";
@@ -18,12 +19,16 @@ async function configured({ hook }: AdmissionWorld, ...targets: readonly string[
   });
 }
 
+const portOf = (address: WebhookAddress | undefined) => (address?.kind === "url" ? address.port : 0);
+
 describe("the webhook of one operator", () => {
   test("does not exist until a service is in patch mode", async () => {
     const world = await startAdmissionWorld();
     const { replica, lead } = world.startReplica();
     await lead();
-    await until(() => expect(replica.health()).toEqual({ ready: true, details: { webhook: "0 patches (watching), needs no certificate yet" } }));
+    await until(() =>
+      expect(replica.health()).toEqual({ ready: true, details: { webhook: "0 patches (watching), needs no certificate yet" } }),
+    );
     expect(await world.configuration()).toBeUndefined();
     expect(expectOk(await world.client.list(secrets)).items).toEqual([]);
     expect(replica.address()).toBeUndefined();
@@ -40,7 +45,10 @@ describe("the webhook of one operator", () => {
     expect(await world.createDeployment({ namespace: "bank", name: "api" })).toBeUndefined();
     expect(metrics.render()).toContain('lattice_admission_reviews_total{result="patched"} 1\n');
     expect(metrics.render()).not.toContain("not-referenced");
-    expect(replica.health()).toMatchObject({ ready: true, details: { webhook: expect.stringMatching(/1 patches.*listens on port/) as string } });
+    expect(replica.health()).toMatchObject({
+      ready: true,
+      details: { webhook: expect.stringMatching(/1 patches.*listens on port/) as string },
+    });
   });
 
   test("is configured as Kubernetes needs it to never block a write", async () => {
@@ -52,14 +60,19 @@ describe("the webhook of one operator", () => {
     expect(await configured(world, "bank/b", "shop/api")).toEqual({
       name: "deployments.workload-patches.lattice.dev",
       admissionReviewVersions: ["v1"],
-      clientConfig: { url: `https://127.0.0.1:${String(fieldAt(replica.address(), "port"))}/mutate/deployments`, caBundle: expect.any(String) as string },
+      clientConfig: {
+        url: `https://127.0.0.1:${portOf(replica.address())}/mutate/deployments`,
+        caBundle: expect.any(String) as string,
+      },
       failurePolicy: "Ignore",
       matchConditions: [{ name: "referenced-by-a-service", expression: 'request.namespace + "/" + request.name in ["bank/b","shop/api"]' }],
       matchPolicy: "Equivalent",
       namespaceSelector: { matchExpressions: [{ key: "kubernetes.io/metadata.name", operator: "In", values: ["bank", "shop"] }] },
       objectSelector: {},
       reinvocationPolicy: "IfNeeded",
-      rules: [{ apiGroups: ["apps"], apiVersions: ["v1"], operations: ["CREATE", "UPDATE"], resources: ["deployments"], scope: "Namespaced" }],
+      rules: [
+        { apiGroups: ["apps"], apiVersions: ["v1"], operations: ["CREATE", "UPDATE"], resources: ["deployments"], scope: "Namespaced" },
+      ],
       sideEffects: "None",
       timeoutSeconds: 2,
     });
@@ -94,7 +107,9 @@ describe("the webhook of one operator", () => {
     await world.addPatch({ namespace: "shop", name: "good" });
     await configured(world, "shop/good");
     const name = patchMap(API).metadata.name;
-    expectOk(await world.client.patch(configMaps, { namespace: HOME, name }, { type: "merge", patch: { metadata: { labels: { a: "b" } } } }));
+    expectOk(
+      await world.client.patch(configMaps, { namespace: HOME, name }, { type: "merge", patch: { metadata: { labels: { a: "b" } } } }),
+    );
     await world.removePatch({ namespace: "shop", name: "good" });
     await until(async () => expect(await world.configuration()).toBeUndefined());
     const logged = lines.filter(({ message }) => message === "a workload patch has no effect");

@@ -2,7 +2,7 @@
 import { onTestFinished } from "vitest";
 import { createLogger, expectOk, MetricsRegistry, seededRandom, systemClock, type LogFields } from "#base";
 import { startEmbeddedCluster, type ClusterOptions, type ClusterUser } from "#embedded-cluster";
-import { workloadPatchName, type PatchTarget } from "#http";
+import { workloadPatchName, type WorkloadTarget } from "#http";
 import {
   configMaps,
   deployments,
@@ -23,13 +23,13 @@ export const HOME = "lattice-system";
 export const CONFIGURATION = "lattice-workload-patches";
 export type LogLine = { readonly level: string; readonly message: string; readonly fields: LogFields };
 
-export function patchMap(target: PatchTarget, service = `${target.namespace}/${target.name}`): ConfigMap {
+export function patchMap(target: WorkloadTarget, service = `${target.namespace}/${target.name}`): ConfigMap {
   const patch = { version: 1 as const, service, target, patch: {}, envFrom: {}, variables: {} };
   const metadata = { name: workloadPatchName(target), namespace: HOME, labels: { "lattice.dev/workload-patch": "true" } };
   return { apiVersion: "v1", kind: "ConfigMap", metadata, data: { "patch.json": formatWorkloadPatch(patch) } };
 }
 
-export function deploymentOf({ namespace, name }: PatchTarget): Deployment {
+export function deploymentOf({ namespace, name }: WorkloadTarget): Deployment {
   const labels = { app: name };
   const template = { metadata: { labels }, spec: { containers: [{ name: "main", image: "example.test/a:1" }] } };
   const spec = { replicas: 1, selector: { matchLabels: labels }, template };
@@ -55,12 +55,12 @@ export async function startAdmissionWorld(options: ClusterOptions = {}) {
       const webhooks = field(await configuration(), "webhooks");
       return Array.isArray(webhooks) ? webhooks[0] : undefined;
     },
-    addPatch: async (target: PatchTarget) => expectOk(await client.create(configMaps, patchMap(target))),
-    removePatch: async (target: PatchTarget) =>
+    addPatch: async (target: WorkloadTarget) => expectOk(await client.create(configMaps, patchMap(target))),
+    removePatch: async (target: WorkloadTarget) =>
       expectOk(await client.delete(configMaps, { namespace: HOME, name: workloadPatchName(target) })),
     /** The label that the webhook adds. */
-    createDeployment: async (target: PatchTarget) => serviceLabel(expectOk(await client.create(deployments, deploymentOf(target)))),
-    touch: async ({ namespace, name }: PatchTarget, value: string) => {
+    createDeployment: async (target: WorkloadTarget) => serviceLabel(expectOk(await client.create(deployments, deploymentOf(target)))),
+    touch: async ({ namespace, name }: WorkloadTarget, value: string) => {
       const patch = { metadata: { annotations: { touched: value } } };
       return client.patch(deployments, { namespace, name }, { type: "merge", patch });
     },

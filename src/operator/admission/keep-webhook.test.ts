@@ -2,7 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { expectOk, FakeClock } from "#base";
 import { startEmbeddedCluster, type EmbeddedCluster } from "#embedded-cluster";
-import type { PatchTarget } from "#http";
+import type { WorkloadTarget } from "#http";
 import { fieldAt, mutatingWebhookConfigurations, secrets, type KubeObject } from "#kube";
 import { bundlesOf, secretText } from "../webhooks/webhook-objects.ts";
 import { keepWebhook, type WebhookPassInput } from "./keep-webhook.ts";
@@ -11,7 +11,7 @@ import { ADMISSION_AUTHORITY_SECRET, ADMISSION_CERTIFICATE_SECRET } from "./serv
 const HOME = "lattice-system";
 const NAME = "lattice-workload-patches";
 const DAY = 86_400_000;
-const TARGETS: readonly PatchTarget[] = [{ namespace: "shop", name: "api" }];
+const TARGETS: readonly WorkloadTarget[] = [{ namespace: "shop", name: "api" }];
 
 async function startWorld() {
   const clock = new FakeClock(Date.UTC(2030, 0, 1));

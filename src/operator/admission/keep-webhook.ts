@@ -7,7 +7,7 @@
 import { isIP } from "node:net";
 import { err, ok, type Clock, type Result } from "#base";
 import { FIELD_MANAGER } from "#controller-runtime";
-import { webhookConfiguration, type PatchTarget, type WebhookAddress } from "#http";
+import { webhookConfiguration, type WorkloadTarget, type WebhookAddress } from "#http";
 import { field, jsonEqual, mutatingWebhookConfigurations, secrets, services, type KubeObject, type Resource } from "#kube";
 import type { KubeClient } from "#kube-client";
 import {
@@ -21,7 +21,13 @@ import {
 } from "#pki";
 import { currentAuthorities } from "../cell/authority-secret.ts";
 import { bundlesOf } from "../webhooks/webhook-objects.ts";
-import { ADMISSION_AUTHORITY_SECRET, ADMISSION_CERTIFICATE_SECRET, readServing, servingSecret, type StoredServing } from "./serving-secret.ts";
+import {
+  ADMISSION_AUTHORITY_SECRET,
+  ADMISSION_CERTIFICATE_SECRET,
+  readServing,
+  servingSecret,
+  type StoredServing,
+} from "./serving-secret.ts";
 import { WEBHOOK_PORT, WEBHOOK_SERVICE, type WebhookSettings } from "./webhook-replica.ts";
 
 export type WebhookPassInput = {
@@ -30,7 +36,7 @@ export type WebhookPassInput = {
   readonly signal: AbortSignal;
   readonly home: string;
   readonly settings: WebhookSettings;
-  readonly targets: readonly PatchTarget[];
+  readonly targets: readonly WorkloadTarget[];
   /** Undefined: this replica does not listen yet. */
   readonly address: WebhookAddress | undefined;
   /** By authority, since when the configuration has been seen with it. */
@@ -56,7 +62,14 @@ export async function keepWebhook(input: WebhookPassInput): Promise<Result<KeptW
   const configuration = await find(input, mutatingWebhookConfigurations, { name: configurationName(home) });
   if (!configuration.ok) return configuration;
   if (targets.length === 0) return remove(input, configuration.value);
-  const authorities = await currentAuthorities({ client, clock, signal, home, cell: AUTHORITY_NAME, secretName: ADMISSION_AUTHORITY_SECRET });
+  const authorities = await currentAuthorities({
+    client,
+    clock,
+    signal,
+    home,
+    cell: AUTHORITY_NAME,
+    secretName: ADMISSION_AUTHORITY_SECRET,
+  });
   if (!authorities.ok) return authorities;
   const secret = await find(input, secrets, { namespace: home, name: ADMISSION_CERTIFICATE_SECRET });
   if (!secret.ok) return secret;
@@ -167,7 +180,12 @@ function isConfigured(stored: KubeObject | undefined, wanted: KubeObject): boole
 async function applyService({ client, signal, home }: WebhookPassInput): Promise<Result<void, string>> {
   const ports = [{ name: "https", port: 443, targetPort: WEBHOOK_PORT, protocol: "TCP" as const }];
   const metadata = { name: WEBHOOK_SERVICE, namespace: home, labels: { "app.kubernetes.io/managed-by": "lattice" } };
-  const service = { apiVersion: "v1", kind: "Service", metadata, spec: { selector: { "app.kubernetes.io/name": "lattice-operator" }, ports } };
+  const service = {
+    apiVersion: "v1",
+    kind: "Service",
+    metadata,
+    spec: { selector: { "app.kubernetes.io/name": "lattice-operator" }, ports },
+  };
   const applied = await client.apply(services, service, { fieldManager: FIELD_MANAGER, force: true, signal });
   return applied.ok ? ok(undefined) : err(`Service ${home}/${WEBHOOK_SERVICE}: ${applied.error.message}`);
 }

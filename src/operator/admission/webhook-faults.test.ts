@@ -3,10 +3,18 @@ import { createServer, type Server } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { base64OfText, expectOk, reveal, systemClock, type Result } from "#base";
-import type { PatchTarget } from "#http";
+import type { WorkloadTarget } from "#http";
 import { deployments, field, fieldAt, mutatingWebhookConfigurations, secrets, type KubeObject } from "#kube";
 import { authoritiesFromSecret, authoritiesToSecret, createCellAuthorities, issueWebhookCertificate } from "#pki";
-import { CONFIGURATION, deploymentOf, HOME, serviceLabel, startAdmissionWorld, type AdmissionWorld } from "./admission-world.test-support.ts";
+import {
+  CONFIGURATION,
+  deploymentOf,
+  HOME,
+  serviceLabel,
+  startAdmissionWorld,
+  type AdmissionWorld,
+} from "./admission-world.test-support.ts";
+import { secretText } from "../webhooks/webhook-objects.ts";
 import { ADMISSION_AUTHORITY_SECRET, ADMISSION_CERTIFICATE_SECRET, servingSecret } from "./serving-secret.ts";
 
 const TARGET = { namespace: "shop", name: "api" };
@@ -60,7 +68,18 @@ describe("a Deployment is written although the webhook", () => {
   test("accepts connections and never answers: after two seconds the write goes on", async () => {
     const { world, leader } = await startPatched();
     await leader.close();
-    await redirect(world, await listening(createServer((socket) => void socket.on("error", () => {}).resume().setTimeout(10_000, () => socket.destroy()))));
+    await redirect(
+      world,
+      await listening(
+        createServer(
+          (socket) =>
+            void socket
+              .on("error", () => {})
+              .resume()
+              .setTimeout(10_000, () => socket.destroy()),
+        ),
+      ),
+    );
     expect(await isPatched(world)).toBe(false);
     await world.startReplica().lead();
     await patchedAgain(world);
@@ -70,7 +89,7 @@ describe("a Deployment is written although the webhook", () => {
     const { world, leader } = await startPatched();
     const stored = expectOk(await world.client.get<KubeObject>(secrets, CERTIFICATE));
     await leader.close();
-    const text = (name: string) => Buffer.from(String(fieldAt(stored, "data", name)), "base64").toString();
+    const text = (name: string) => secretText(stored, name) ?? "";
     const answer = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 5\r\nconnection: close\r\n\r\n[1,2]";
     const server = createTlsServer({ cert: text("tls.crt"), key: text("tls.key") }, (socket) => {
       socket.on("error", () => {}).once("data", () => socket.end(answer));
@@ -108,7 +127,7 @@ describe("a Deployment is written although the webhook", () => {
       await isPatched(world);
       await until(async () => {
         const secret = expectOk(await world.client.get<KubeObject>(secrets, CERTIFICATE));
-        expect(Buffer.from(String(fieldAt(secret, "data", "tls.key")), "base64").toString()).toContain("PRIVATE KEY");
+        expect(secretText(secret, "tls.key")).toContain("PRIVATE KEY");
       });
       await patchedAgain(world);
     }
@@ -119,7 +138,8 @@ describe("a Deployment is written although the webhook", () => {
     const { world, leader } = await startPatched();
     const { namespace } = CERTIFICATE;
     await leader.close();
-    for (const name of [ADMISSION_AUTHORITY_SECRET, ADMISSION_CERTIFICATE_SECRET]) expectOk(await world.client.delete(secrets, { namespace, name }));
+    for (const name of [ADMISSION_AUTHORITY_SECRET, ADMISSION_CERTIFICATE_SECRET])
+      expectOk(await world.client.delete(secrets, { namespace, name }));
     expect(await isPatched(world)).toBe(false);
     await world.startReplica().lead();
     await patchedAgain(world);
@@ -136,7 +156,7 @@ describe("under load", () => {
     let stopped = false;
     const errors: unknown[] = [];
     let [writes, patched] = [0, 0];
-    const write = async (target: PatchTarget) => {
+    const write = async (target: WorkloadTarget) => {
       for (let at = 0; !stopped; at += 1) {
         const patch = { metadata: { labels: { "lattice.dev/service": null, at: `${at}` } } };
         const written = await world.client.patch(deployments, target, { type: "merge", patch });
@@ -169,7 +189,7 @@ describe("under load", () => {
     const rotated = { cell: own.cell, current: next, previous: { ...own.current, retired: now } };
     const data = reveal(authoritiesToSecret(rotated));
     expectOk(await world.client.patch(secrets, key, { type: "merge", patch: { data } }));
-    const trusted = () => world.hook().then((hook) => String(fieldAt(hook, "clientConfig", "caBundle")));
+    const trusted = () => world.hook().then((hook) => fieldAt(hook, "clientConfig", "caBundle"));
     const before = await trusted();
     await world.addPatch({ namespace: "shop", name: "another" });
     await until(async () => expect(await trusted()).not.toBe(before));

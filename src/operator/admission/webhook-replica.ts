@@ -6,7 +6,14 @@
  */
 import { MetricsRegistry, type Clock, type Logger, type Metrics } from "#base";
 import { Informer } from "#controller-runtime";
-import { WORKLOAD_PATCH_LABEL, PatchIndex, reviewDeployments, startAdmissionServer, type AdmissionServer, type WebhookAddress } from "#http";
+import {
+  WORKLOAD_PATCH_LABEL,
+  PatchIndex,
+  reviewDeployments,
+  startAdmissionServer,
+  type AdmissionServer,
+  type WebhookAddress,
+} from "#http";
 import { configMaps, secrets, type ConfigMap, type KubeObject } from "#kube";
 import type { KubeClient } from "#kube-client";
 import type { ReplicaHealth } from "../parts.ts";

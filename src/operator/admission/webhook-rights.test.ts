@@ -52,7 +52,9 @@ test("an operator of some namespaces may not configure a webhook, says so once, 
   const subject = { kind: "ServiceAccount", name: OPERATOR_NAME, namespace: OPERATOR_NAMESPACE };
   await grant(
     world,
-    more.filter(({ kind }) => kind.startsWith("Cluster")).map((object) => ("subjects" in object ? { ...object, subjects: [subject] } : object)),
+    more
+      .filter(({ kind }) => kind.startsWith("Cluster"))
+      .map((object) => ("subjects" in object ? { ...object, subjects: [subject] } : object)),
   );
   await world.addPatch({ namespace: "shop", name: "web" });
   await until(async () => expect(await world.hook()).toBeDefined());

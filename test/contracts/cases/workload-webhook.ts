@@ -1,7 +1,7 @@
 /** The webhook configuration for Deployments that services refer to: which requests reach the webhook, and how many names it can have. */
 import { expect } from "vitest";
-import { webhookConfiguration, type PatchTarget } from "#http";
-import { field, fieldAt, isJsonObject, type Json } from "#kube";
+import { webhookConfiguration, type WorkloadTarget } from "#http";
+import { field, fieldAt, isJsonObject, type JsonObject } from "#kube";
 import type { Api } from "../client/api.ts";
 import type { Hook, Review } from "../client/hook-host.ts";
 import { area } from "../contract.ts";
@@ -19,20 +19,20 @@ function deployment(metadata: object): object {
   return { metadata, spec: { replicas: 0, selector: { matchLabels: labels }, template } };
 }
 
-function configurationFor(api: Api, targets: readonly PatchTarget[], hook: Hook): object {
+function configurationFor(api: Api, targets: readonly WorkloadTarget[], hook: Hook): object {
   const address = { kind: "url", host: "127.0.0.1", port: 1 } as const;
   const made = webhookConfiguration({ name: `workload-${api.id}`, targets, address, trust: "" });
   const [first] = made === undefined ? [] : webhooksOf(made);
   return { ...made, webhooks: [{ ...first, clientConfig: hook.clientConfig, timeoutSeconds: 10 }] };
 }
 
-function webhooksOf(configuration: unknown): readonly Record<string, Json>[] {
+function webhooksOf(configuration: unknown): readonly JsonObject[] {
   const webhooks = field(configuration, "webhooks");
   return Array.isArray(webhooks) ? webhooks.filter(isJsonObject) : [];
 }
 
 /** Registers the hook, and waits until it is called for its first target. */
-async function register(api: Api, targets: readonly PatchTarget[]): Promise<Hook> {
+async function register(api: Api, targets: readonly WorkloadTarget[]): Promise<Hook> {
   const hook = api.hook(allow);
   await api.created(CONFIGURATIONS, configurationFor(api, targets, hook));
   await api.until(
@@ -44,9 +44,11 @@ async function register(api: Api, targets: readonly PatchTarget[]): Promise<Hook
 
 /** The names and operations of the calls since `from`. */
 const callsSince = (hook: Hook, from: number) =>
-  hook.calls.slice(from).map(({ request }) => `${String(request["operation"])} ${String(request["name"])}`);
+  hook.calls
+    .slice(from)
+    .map(({ request }) => `${request["operation"] === "CREATE" ? "CREATE" : "UPDATE"} ${JSON.stringify(request["name"])}`);
 
-const inNamespace = (api: Api, count: number, name: (at: number) => string): readonly PatchTarget[] =>
+const inNamespace = (api: Api, count: number, name: (at: number) => string): readonly WorkloadTarget[] =>
   Array.from({ length: count }, (_, at) => ({ namespace: api.namespace, name: name(at) }));
 
 export const workloadWebhook = area("the webhook of workload patches", {
@@ -64,12 +66,18 @@ export const workloadWebhook = area("the webhook of workload patches", {
     (await api.post(path + DRY, deployment({ generateName: "web-" }))).gives(201);
     (await api.mergePatch(`${path}/web-1`, { metadata: { labels: { a: "b" } } })).gives(200);
     (await api.mergePatch(`${path}/other`, { metadata: { labels: { a: "b" } } })).gives(200);
-    (await api.apply("me", `${path}/web-0${DRY.replace("?", "?x=1&")}`, { apiVersion: "apps/v1", kind: "Deployment", ...deployment({ name: "web-0" }) })).gives(201);
+    (
+      await api.apply("me", `${path}/web-0${DRY.replace("?", "?x=1&")}`, {
+        apiVersion: "apps/v1",
+        kind: "Deployment",
+        ...deployment({ name: "web-0" }),
+      })
+    ).gives(201);
     (await api.mergePatch(`${path}/web-1/scale`, { spec: { replicas: 0 } })).gives(200);
     (await api.mergePatch(`${path}/web-1/status`, { status: { observedGeneration: 1 } })).gives(200);
     (await api.post(`apps/v1/replicasets${DRY}`, deployment({ name: "web-1" }))).gives(201);
     (await api.delete(`${path}/web-1`)).gives(200);
-    expect(callsSince(hook, before)).toEqual(["CREATE web-1", "UPDATE web-1", "CREATE web-0"]);
+    expect(callsSince(hook, before)).toEqual(['CREATE "web-1"', 'UPDATE "web-1"', 'CREATE "web-0"']);
   },
 
   "a referenced name in another namespace is not reviewed": async (api) => {
@@ -84,28 +92,38 @@ export const workloadWebhook = area("the webhook of workload patches", {
     (await api.send("POST", path, deployment({ name: "a" }))).gives(201);
     (await api.send("POST", path, deployment({ name: "b" }))).gives(201);
     (await api.post(`apps/v1/deployments${DRY}`, deployment({ name: "b" }))).gives(201);
-    expect(callsSince(hook, before)).toEqual(["CREATE b"]);
+    expect(callsSince(hook, before)).toEqual(['CREATE "b"']);
     expect(fieldAt(hook.calls.at(-1)?.request, "namespace")).toBe(other);
   },
 
   "a thousand names are accepted, and each of them is matched": async (api) => {
-    const hook = await register(api, inNamespace(api, 1_000, (at) => `a-service-of-the-shop-${at}`));
+    const hook = await register(
+      api,
+      inNamespace(api, 1_000, (at) => `a-service-of-the-shop-${at}`),
+    );
     const before = hook.calls.length;
     for (const name of ["a-service-of-the-shop-999", "a-service-of-the-shop-1000", "a-service-of-the-shop-500"])
       (await api.post(`apps/v1/deployments${DRY}`, deployment({ name }))).gives(201);
-    expect(callsSince(hook, before)).toEqual(["CREATE a-service-of-the-shop-999", "CREATE a-service-of-the-shop-500"]);
+    expect(callsSince(hook, before)).toEqual(['CREATE "a-service-of-the-shop-999"', 'CREATE "a-service-of-the-shop-500"']);
   },
 
   "with more names than a condition can have, all Deployments of the namespaces are reviewed": async (api) => {
-    const hook = await register(api, inNamespace(api, 5_000, (at) => `a-service-of-the-shop-${at}`));
+    const hook = await register(
+      api,
+      inNamespace(api, 5_000, (at) => `a-service-of-the-shop-${at}`),
+    );
     const before = hook.calls.length;
     (await api.post(`apps/v1/deployments${DRY}`, deployment({ name: "not-referenced" }))).gives(201);
-    expect(callsSince(hook, before)).toEqual(["CREATE not-referenced"]);
+    expect(callsSince(hook, before)).toEqual(['CREATE "not-referenced"']);
   },
 
   "an expression of 100,000 characters is accepted, and a longer one is refused": async (api) => {
     const hook = api.hook(allow);
-    const configured = configurationFor(api, inNamespace(api, 1, () => "a"), hook);
+    const configured = configurationFor(
+      api,
+      inNamespace(api, 1, () => "a"),
+      hook,
+    );
     const ofLength = (length: number) => {
       const [head, tail] = ['request.name == "', '"'];
       const expression = head + "x".repeat(length - head.length - tail.length) + tail;
