@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { seededRandom, systemClock } from "#base";
 import { latticeClusterKind, latticeClusters } from "#crds";
-import { failWith, type EmbeddedCluster } from "#embedded-cluster";
+import type { EmbeddedCluster } from "#embedded-cluster";
 import { capiClusters, configMaps, fieldAt, namespaces, secrets } from "#kube";
 import { MOVE_RECORD } from "#pivot";
 import { runCli, type CliRun } from "../../test/builders/cli-io.ts";
@@ -14,7 +14,6 @@ import { rawCluster } from "../../test/builders/valid-resources.ts";
 
 const HOME = "lattice-system";
 const CAPI = "capi-prod";
-const BESIDE_THE_MOVE = ["namespaces", "leases"];
 let cwd = "";
 let owner: EmbeddedCluster;
 let seed = 40;
@@ -227,28 +226,6 @@ describe("restore", () => {
         "the target does not serve latticeclusters.lattice.dev; install the definitions of Lattice there: lattice crds",
       ),
     ]);
-  });
-
-  test("a run that is killed at any step is finished by the next one", { timeout: 120_000 }, async () => {
-    const verbs = ["create", "patch", "update"] as const;
-    const target = await freshTarget();
-    for (const [at, verb] of [...verbs, ...verbs].entries()) {
-      let left = 1 + at * 9;
-      using fault = target.intercept({ verb, times: Number.POSITIVE_INFINITY }, async (action, next) => {
-        if (BESIDE_THE_MOVE.includes(action.resource?.plural ?? "")) return next();
-        left -= 1;
-        return left === 0 ? failWith("forbidden")(action, next, undefined as never) : next();
-      });
-      const killed = await restore(GONE);
-      fault[Symbol.dispose]();
-      if (killed.code === 0) break;
-      const record = target.peek(configMaps, { namespace: CAPI, name: MOVE_RECORD });
-      const exists = target.peek(capiClusters, { namespace: CAPI, name: "prod" }) !== undefined;
-      if (exists && record?.data?.["state"] !== "committed") expect(pausedOf(target)).toBe(true);
-    }
-    expect((await restore(GONE)).code).toBe(0);
-    expect(await danglingOwners(target.client, CAPI)).toEqual([]);
-    expect((await contentsOf(target.client, CAPI)).size).toBe(25);
   });
 
   const files: readonly { name: string; make: (bytes: Buffer) => Buffer; want: string }[] = [

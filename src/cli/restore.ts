@@ -9,6 +9,7 @@ import { KUBECONFIG_ANNOTATION } from "#controllers";
 import type { KubeObject } from "#kube";
 import type { ClusterConfig } from "#kube-client";
 import {
+  abortReceived,
   ArchiveReader,
   archiveClaim,
   MANIFEST_FILE,
@@ -33,11 +34,17 @@ import { configOfSecret } from "./pivot/child.ts";
 import { moverOptions } from "./pivot/export.ts";
 
 export type RestoreFlags = ClusterFlags &
-  SealFlags & { readonly inspect?: boolean; readonly oldOwnerIsGone?: boolean; readonly output: "text" | "json" };
+  SealFlags & {
+    readonly inspect?: boolean;
+    readonly oldOwnerIsGone?: boolean;
+    readonly abort?: boolean;
+    readonly output: "text" | "json";
+  };
 
 type OpenedBackup = { readonly manifest: FilesManifest; readonly saved: SavedMove };
 
 export async function restore(io: CommandIo, file: string, flags: RestoreFlags): Promise<ExitCode> {
+  if (flags.inspect === true && flags.abort === true) return reportFailure(io, "--inspect and --abort exclude each other");
   if (flags.inspect !== true && flags.kubeconfig === undefined)
     return reportFailure(io, "name the API server to restore into with --kubeconfig");
   const secret = await readSealSecret(io, flags, "existing");
@@ -53,7 +60,8 @@ export async function restore(io: CommandIo, file: string, flags: RestoreFlags):
   const target = await connect(io, flags, { logger: silentLogger });
   if (!target.ok) return reportFailure(io, target.error);
   try {
-    return await restoreInto(io, flags, { backup: backup.value, target: target.value });
+    const restoring = { backup: backup.value, target: target.value };
+    return await (flags.abort === true ? undoRestore(io, flags, restoring) : restoreInto(io, flags, restoring));
   } finally {
     await target.value.client.close();
   }
@@ -124,6 +132,18 @@ async function restoreInto(io: CommandIo, flags: RestoreFlags, { backup: { manif
   progress.end();
   if (!received.ok) return reportMoveFailure(io, flags, received.error);
   return report(io, flags, { cluster: manifest.cluster ?? "", receipt: received.value });
+}
+
+/** Refused once this API server owns the cluster. */
+async function undoRestore(io: CommandIo, flags: RestoreFlags, { backup: { saved }, target }: Restoring): Promise<ExitCode> {
+  const progress = showProgress(io, { quiet: flags.output === "json" });
+  const options = { target: target.client, saved, claim: archiveClaim(), ...moverOptions(io, progress) };
+  const aborted = await abortReceived(options, () => Promise.resolve(ok(undefined)));
+  progress.end();
+  if (!aborted.ok) return reportMoveFailure(io, flags, aborted.error);
+  const text = aborted.value ? "the restore was undone: this API server has no copies" : "there is no unfinished restore of this backup";
+  io.stdout(flags.output === "json" ? `${JSON.stringify({ aborted: aborted.value })}\n` : `${text}\n`);
+  return 0;
 }
 
 /** How Cluster API reached the cluster. One that cannot be read is no reason not to restore. */

@@ -7,10 +7,10 @@ import { capiNamespace } from "#cluster-compiler";
 import { IDENTITY_CONFIG_MAP, PARENT_CONFIG_SECRET } from "#controllers";
 import { latticeClusterKind, latticeClusters } from "#crds";
 import type { EmbeddedCluster } from "#embedded-cluster";
-import { capiClusters, isBeingDeleted, namespaces, secrets, type KubeObject } from "#kube";
+import { capiClusters, configMaps, isBeingDeleted, namespaces, secrets, type KubeObject } from "#kube";
 import type { KubeClient } from "#kube-client";
 import { OPERATOR_NAMESPACE } from "#operator";
-import { moveNamespace } from "#pivot";
+import { MOVE_JOURNAL, MOVE_RECORD, moveNamespace, ownershipOf } from "#pivot";
 import { JumpClock } from "../../test/builders/jump-clock.ts";
 import {
   comparable,
@@ -28,6 +28,7 @@ import type { BootstrapHost, ManagementAccess } from "./ports.ts";
 export const NAME = "mgmt";
 const NAMESPACE = capiNamespace(NAME);
 const BOOTSTRAP = "lattice-bootstrap";
+const PROGRESS_MS = 250;
 const ENDPOINTS = { host: "127.0.0.1", grpcPort: 50_051, bootstrapPort: 8_443, proxyPort: 8_444, service: { type: "ClusterIP" } } as const;
 
 export class InstallWorld {
@@ -54,7 +55,10 @@ export class InstallWorld {
     readonly hasManagement: boolean;
   }): Promise<InstallWorld> {
     const world = new InstallWorld(isPermanent);
-    if (isPermanent) world.bootstrap = await newCluster(1);
+    if (isPermanent) {
+      world.bootstrap = await newCluster(1);
+      world.#watchRelease(world.bootstrap);
+    }
     if (!hasManagement) return world;
     const management = await world.#startManagement();
     await makeProvisioned(management.client, NAME, 1, NAMESPACE);
@@ -152,22 +156,28 @@ export class InstallWorld {
       target: management.client,
       namespace: NAMESPACE,
       identity: "operator",
-      leaseMs: 60_000,
+      // longer than all progress of the move together
+      leaseMs: 3_600_000,
       waitMs: 1_000,
       clock: this.clock,
       random: seededRandom(3),
       signal: new AbortController().signal,
       onWait: () => {},
-      report: () => {},
+      // the installation looks at a move that is not finished
+      report: () => this.clock.jump(PROGRESS_MS),
       leftToTarget: isKubeconfig,
     });
-    expectOk(moved);
+    if (!moved.ok) {
+      this.wrong.push(`the move does not end: ${moved.error.message}`);
+      return;
+    }
+    if (this.bootstrap === undefined) return;
     await writeStatus(bootstrap.client, NAME, { phase: "Ready", ownedBy: "self" });
   }
 
   /** The machines go, and with them the management cluster. */
   async #deprovision(bootstrap: EmbeddedCluster): Promise<void> {
-    this.wrong.push(...this.#observer.wrong.splice(0));
+    this.wrong.push(...this.#observer.wrong.splice(0), ...(await this.#notTakenBack(bootstrap)));
     this.#isDeleted = true;
     for (const resource of MOVED_KINDS) {
       const { items } = expectOk(await bootstrap.client.list<KubeObject>(resource, { namespace: NAMESPACE }));
@@ -181,6 +191,30 @@ export class InstallWorld {
     const { management } = this;
     this.management = undefined;
     await management?.close();
+  }
+
+  /** Why the bootstrap cluster cannot delete the machines of the management cluster. */
+  async #notTakenBack(bootstrap: EmbeddedCluster): Promise<readonly string[]> {
+    const moved = await movedContents(bootstrap.client);
+    const missing = [...this.#expected.keys()].find((name) => !moved.has(name));
+    const record = bootstrap.peek<KubeObject>(configMaps, { namespace: NAMESPACE, name: MOVE_RECORD });
+    const journal = bootstrap.peek(secrets, { namespace: NAMESPACE, name: MOVE_JOURNAL });
+    const { state } = ownershipOf({ record, hasJournal: journal !== undefined });
+    const access = bootstrap.peek(secrets, { namespace: NAMESPACE, name: `${NAME}-kubeconfig` });
+    return [
+      ...(missing === undefined ? [] : [`the machines are deleted before ${missing} was moved back`]),
+      ...(state === "owner" ? [] : [`the machines are deleted by a bootstrap cluster that does not own them: ${state}`]),
+      ...(access === undefined ? ["the bootstrap cluster cannot reach the cluster whose machines it deletes"] : []),
+    ];
+  }
+
+  /** A LatticeCluster that is deleted on a parent takes its objects back, unless that is excluded. */
+  #watchRelease(bootstrap: EmbeddedCluster): void {
+    bootstrap.intercept({ verb: "delete", resource: latticeClusters, name: NAME, times: Number.POSITIVE_INFINITY }, (_action, next) => {
+      const { unpivot } = bootstrap.peek(latticeClusters, { name: NAME })?.spec.deletion ?? { unpivot: true };
+      if (unpivot !== false) this.wrong.push("the bootstrap cluster is to take the objects back that it has moved");
+      return next();
+    });
   }
 
   /** What is wrong after an installation. */

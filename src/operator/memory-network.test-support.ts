@@ -17,20 +17,23 @@ export function verifyCertificate(pem: string, bundle: string, now: number): Res
   return issuer === undefined ? err("unable to verify the first certificate") : ok(undefined);
 }
 
-/** Two connected streams; messages arrive later, in order. `passes`: whether a message of the agent arrives. */
-export function memoryStreams(passes: (kind: string) => boolean): { readonly agent: AgentChannel["control"]; readonly cell: CellStream } {
+type MemoryStreams = { readonly agent: AgentChannel["control"]; readonly cell: CellStream };
+type Passes = (kind: string) => boolean;
+
+/** Two connected streams; messages arrive later, in order. `passes`: whether a message of the agent arrives; `answers`: whether one of the cell does. */
+export function memoryStreams(passes: Passes, answers: Passes = () => true): MemoryStreams {
   const [toAgent, toCell] = [new Queue(), new Queue()];
   const close = (reason: unknown) => {
     toAgent.push({ close: reason });
     toCell.push({ close: reason });
   };
-  const end = (incoming: Queue, outgoing: Queue, lets: (kind: string) => boolean) => ({
+  const end = (incoming: Queue, outgoing: Queue, lets: Passes) => ({
     listen: (listener: Listener) => incoming.listen(listener),
     write: (message: Message) => lets(message.payload?.case ?? "") && outgoing.push({ message }),
     queued: () => 0,
     close,
   });
-  return { agent: end(toAgent, toCell, passes), cell: end(toCell, toAgent, () => true) } as unknown as ReturnType<typeof memoryStreams>;
+  return { agent: end(toAgent, toCell, passes), cell: end(toCell, toAgent, answers) } as unknown as MemoryStreams;
 }
 
 type Message = { readonly payload?: { readonly case?: string } };

@@ -5,14 +5,16 @@
 import { seededRandom } from "#base";
 import { roundsOf } from "./rounds.ts";
 
-const PERCENT = roundsOf({ sample: 10, long: 100 });
+const SAMPLE = 10;
 
-export function chosenPoints<T>(points: readonly T[], describe: (point: T) => string, seed: number): readonly T[] {
+/** `sample`: of a hundred points, in `npm test`. */
+export function chosenPoints<T>(points: readonly T[], describe: (point: T) => string, seed: number, sample = SAMPLE): readonly T[] {
   const wanted = process.env["LATTICE_CRASH_POINT"];
   if (wanted !== undefined && wanted !== "") return points.filter((point) => describe(point) === wanted);
   const random = seededRandom(seed);
+  const percent = roundsOf({ sample, long: 100 });
   const { shard, shards } = shardOf(process.env["LATTICE_CRASH_SHARD"]);
-  return points.filter(() => random() * 100 < PERCENT).filter((_, at) => at % shards === shard);
+  return points.filter(() => random() * 100 < percent).filter((_, at) => at % shards === shard);
 }
 
 function shardOf(text: string | undefined): { readonly shard: number; readonly shards: number } {

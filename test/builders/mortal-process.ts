@@ -10,9 +10,12 @@ export class MortalProcess {
   writes = 0;
   dead = false;
   readonly #kill: Kill | undefined;
+  readonly #afterWrite: (write: number) => "answered" | "lost";
 
-  constructor(kill: Kill | undefined) {
+  /** `afterWrite`: called with the number of a write that was executed; "lost": the process lives, and does not get the answer. */
+  constructor(kill: Kill | undefined, afterWrite: (write: number) => "answered" | "lost" = () => "answered") {
     this.#kill = kill;
+    this.#afterWrite = afterWrite;
   }
 
   /** Counts a write: "lost": it is executed, and the process dies. */
@@ -29,9 +32,11 @@ export class MortalProcess {
     const read = <T>(send: () => ClientResult<T>): ClientResult<T> => (this.dead ? dead() : send());
     const write = async <T>(send: () => ClientResult<T>): ClientResult<T> => {
       const counted = this.countWrite();
-      if (counted === "sent") return send();
-      if (counted === "lost") await send();
-      return dead();
+      if (counted === "dead") return dead();
+      const number = this.writes;
+      const answer = await send();
+      if (counted === "lost") return dead();
+      return this.#afterWrite(number) === "answered" ? answer : err({ kind: "network" as const, message: "the connection broke" });
     };
     return {
       ...client,

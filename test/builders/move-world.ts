@@ -4,7 +4,7 @@
  */
 import { expectOk } from "#base";
 import { providerInventory, reducedCapiCrds } from "#bundle";
-import { startEmbeddedCluster, type EmbeddedCluster } from "#embedded-cluster";
+import { startEmbeddedCluster, type Action, type EmbeddedCluster } from "#embedded-cluster";
 import {
   apiVersionOf,
   capiClusters,
@@ -56,9 +56,9 @@ export type MoveWorld = {
   readonly close: () => Promise<void>;
 };
 
-/** A cluster that Cluster API is installed in. `logActions`: its requests are recorded. */
-export async function startManagementCluster(seed: number, logActions = false): Promise<EmbeddedCluster> {
-  const cluster = await startEmbeddedCluster({ seed, logActions });
+/** A cluster that Cluster API is installed in. `logActions`: its requests are recorded. `dataDir`: it can be started again. */
+export async function startManagementCluster(seed: number, logActions = false, dataDir?: string): Promise<EmbeddedCluster> {
+  const cluster = await startEmbeddedCluster({ seed, logActions, ...(dataDir === undefined ? {} : { dataDir }) });
   await cluster.add(...reducedCapiCrds("docker"), ...providerInventory("docker"));
   return cluster;
 }
@@ -237,36 +237,52 @@ export function isUnpaused(cluster: EmbeddedCluster, name: string, namespace = n
   return isJsonObject(found) && fieldAt(found, "spec", "paused") !== true;
 }
 
-/** What was wrong after any write; empty when nothing was. */
+/** All writes of a client: a server-side apply is a verb of its own. */
+const WRITES = ["create", "update", "patch", "apply", "delete", "deletecollection"] as const;
+
+export type InvariantsObserver = {
+  /** What was wrong after any write; empty when nothing was. */
+  readonly wrong: string[];
+  /** How many writes were observed. */
+  readonly checks: () => number;
+  /** Observes a server that was started again. */
+  readonly attach: (cluster: EmbeddedCluster) => void;
+};
+
+/** Checks after every write on either side. `sides` is read at every check. `more`: what else is wrong. */
 export function observeInvariants(
-  { source, target }: Pick<MoveWorld, "source" | "target">,
+  sides: Pick<MoveWorld, "source" | "target">,
   names: Iterable<string>,
   at: { readonly name: string; readonly namespace: string } = { name: "c1", namespace: "c1" },
-): { readonly wrong: string[] } {
+  more: () => readonly string[] = () => [],
+): InvariantsObserver {
   const wrong: string[] = [];
-  const kinds = new Map(MOVED_KINDS.map((resource) => [resource.kind, resource]));
-  const places = [...names].flatMap((name) => {
-    const resource = kinds.get(name.split(" ")[0] ?? "");
-    return resource === undefined ? [] : [{ name, resource, key: parseKey(name.split(" ")[1] ?? "") }];
-  });
-  const check = (verb: string) => {
+  let checks = 0;
+  const expected = new Set(names);
+  const check = ({ verb, resource, namespace, name }: Action) => {
+    checks += 1;
+    const { source, target } = sides;
     if (isUnpaused(source, at.name, at.namespace) && isUnpaused(target, at.name, at.namespace)) wrong.push("both sides are unpaused");
-    if (verb !== "delete") return;
-    for (const { name, resource, key } of places) {
-      const exists = source.peek<KubeObject>(resource, key) ?? target.peek<KubeObject>(resource, key);
-      if (exists === undefined) wrong.push(`${name} is on neither side`);
+    wrong.push(...more());
+    if (resource === undefined || verb === "create") return;
+    // also a patch can delete: it may remove the last finalizer
+    const changed = `${resource.kind} ${keyText({ namespace, name: name ?? "" })}`;
+    const places = verb === "deletecollection" ? [...expected] : expected.has(changed) ? [changed] : [];
+    for (const place of places) {
+      const [kind = "", key = ""] = place.split(" ");
+      const found = MOVED_KINDS.find((one) => one.kind === kind) ?? resource;
+      if ((source.peek(found, parseKey(key)) ?? target.peek(found, parseKey(key))) === undefined) wrong.push(`${place} is on neither side`);
     }
   };
-  for (const cluster of [source, target]) {
-    for (const verb of ["create", "update", "patch", "delete"] as const) {
-      cluster.intercept({ verb, times: Number.POSITIVE_INFINITY }, async (_action, next) => {
-        const answer = await next();
-        check(verb);
-        return answer;
-      });
-    }
-  }
-  return { wrong };
+  const attach = (cluster: EmbeddedCluster) => {
+    cluster.intercept({ verb: WRITES, times: Number.POSITIVE_INFINITY }, async (action, next) => {
+      const answer = await next();
+      check(action);
+      return answer;
+    });
+  };
+  for (const cluster of [sides.source, sides.target]) attach(cluster);
+  return { wrong, checks: () => checks, attach };
 }
 
 /** As text, without what a move changes: no controller runs here, so none observes the generations that pausing makes. */

@@ -1,7 +1,7 @@
 /** An embedded cluster that is reached through tunnels in memory, as a cell reaches a child. A test connects and disconnects its agent. */
 import { createLogger, err, expectOk, ok, systemClock } from "#base";
 import type { EmbeddedCluster } from "#embedded-cluster";
-import { openTunnelConnections, serveTunnel, type OpenTunnel } from "#link";
+import { openTunnelConnections, serveTunnel, type OpenTunnel, type TunnelTarget } from "#link";
 import { tunnelPair, type TunnelPair } from "./tunnel-frames.ts";
 
 export type TunnelledChild = {
@@ -14,10 +14,15 @@ export type TunnelledChild = {
   close(): void;
 };
 
-export async function tunnelledChild(cluster: EmbeddedCluster): Promise<TunnelledChild> {
+/** How an agent reaches the API server of its cluster. */
+export async function targetOf(cluster: EmbeddedCluster): Promise<TunnelTarget> {
   const { url, certificateAuthority: ca = "" } = await cluster.listen();
   const token = /token: (\S+)/.exec(await cluster.kubeconfig())?.[1]?.replaceAll('"', "") ?? "";
-  const target = { url, ca, authorization: () => Promise.resolve(`Bearer ${token}`) };
+  return { url, ca, authorization: () => Promise.resolve(`Bearer ${token}`) };
+}
+
+export async function tunnelledChild(cluster: EmbeddedCluster): Promise<TunnelledChild> {
+  const target = await targetOf(cluster);
   const connections = expectOk(openTunnelConnections(target));
   const logger = createLogger(() => {});
   const pairs: TunnelPair[] = [];

@@ -5,13 +5,12 @@ import { makeSteps, parseSteps, printSteps } from "../../../test/builders/move-m
 import { explore, playSteps, type Mover } from "../../../test/builders/move-model/play-model.ts";
 import { abortNamespaceMove, moveNamespace } from "./move-namespace.ts";
 
-const ROOT = new URL("../../..", import.meta.url).pathname;
 const REQUESTS = 40_000;
 const real: Mover = { moveNamespace, abortNamespaceMove };
 
 describe("a changed mover is caught", () => {
   test.for(MUTANTS)("$name", { timeout: 300_000 }, async (mutant) => {
-    const { failure } = await explore(await loadMutant(ROOT, mutant), {
+    const { failure } = await explore(await loadMutant(mutant), {
       seed: 1,
       requests: REQUESTS,
       pattern: mutant.pattern,
@@ -25,7 +24,7 @@ describe("a changed mover is caught", () => {
 
 test("a printed list of steps is played as it was", async () => {
   const [mutant] = MUTANTS;
-  const mover = await loadMutant(ROOT, mutant ?? expect.fail("no mutant"));
+  const mover = await loadMutant(mutant ?? expect.fail("no mutant"));
   const { failure } = await explore(mover, { seed: 1, requests: REQUESTS });
   const printed = failure?.text ?? "";
   expect(printed).toMatch(/^seed [0-9]+: .+(\n[0-9]+ .+)*\n+processes:/);

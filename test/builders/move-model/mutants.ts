@@ -1,17 +1,9 @@
-/**
- * Changes of the mover that each break it: one text of one file. A copy of `src/pivot` with the change is loaded beside the real one. A text that
- * is not found exactly once fails the test, so a mutant stays one when the code changes.
- */
-import { cp, readFile, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+/** Changes of the mover that each break it: one text of one file. */
+import { loadChanged, type SourceChange } from "../changed-source.ts";
 import type { PatternName } from "./model-steps.ts";
 import type { Mover } from "./play-model.ts";
 
-export type Mutant = {
-  readonly name: string;
-  readonly file: string;
-  readonly find: string;
-  readonly replace: string;
+export type Mutant = SourceChange & {
   /** The lists that show it soonest. */
   readonly pattern?: PatternName;
 };
@@ -173,19 +165,6 @@ export const MUTANTS: readonly Mutant[] = [
   },
 ];
 
-/** A folder that Git and the linters ignore. Relative imports of the copy stay in the copy. */
-export async function loadMutant(root: string, { name, file, find, replace }: Mutant): Promise<Mover> {
-  const folder = join(root, ".vitest/mutants", name.replaceAll(/[^a-z]+/g, "-"));
-  await rm(folder, { recursive: true, force: true });
-  await cp(join(root, "src/pivot"), folder, { recursive: true, filter: (path) => !/\.test(-support)?\.ts$/.test(path) });
-  const path = join(folder, file);
-  const text = await readFile(path, "utf8");
-  if (text.split(find).length !== 2) throw new Error(`${file} does not have this text exactly once: ${find}`);
-  await writeFile(
-    path,
-    text.replace(find, () => replace),
-  );
-  const mover = (await import(/* @vite-ignore */ join(folder, "mover/move-namespace.ts"))) as Mover;
-  await rm(folder, { recursive: true, force: true });
-  return mover;
+export function loadMutant(mutant: Mutant): Promise<Mover> {
+  return loadChanged<Mover>("pivot", "mover/move-namespace.ts", mutant);
 }

@@ -54,7 +54,8 @@ async function check({ world, expected, wrong }: Observed, direction: Direction,
     other: [],
     resumed: true,
   });
-  expect([what, (await world.ownership(owner)).state, (await world.ownership(other)).state]).toEqual([what, "owner", "never-moved"]);
+  const sides = direction === "to-child" ? (["child", "parent"] as const) : (["parent", "child"] as const);
+  expect([what, ...sides.map((side) => world.ownership(side).state)]).toEqual([what, "owner", "never-moved"]);
 }
 
 const DIRECTIONS = ["to-child", "to-parent"] as const;

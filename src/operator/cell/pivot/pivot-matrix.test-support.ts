@@ -1,44 +1,41 @@
 /**
- * One run of a pivot, or of its way back, that is disturbed at one point: the cell's process is killed at a write, the agent's at one of its own, the
- * connection breaks at a message, or both sides die at it. Then whatever was killed starts again, until the move is done.
+ * One run of a pivot, or of its way back, that is disturbed at one point: a process or an API server is killed at a write, the connection breaks at a message,
+ * or the pivot is not wanted any more. Then whatever was killed starts again, until the move is done. After every write on either server, and at the end,
+ * it is checked that there is one owner, by the objects and by what the controllers of both sides would decide from them.
  */
-import { err, expectOk, ok, seededRandom, sleep, systemClock } from "#base";
+import { expectOk, ok, seededRandom, sleep, systemClock } from "#base";
 import type { CacheReader } from "#controller-runtime";
-import type { PivotView } from "#controllers";
 import { configMaps, serviceAccounts, type KubeObject, type Resource } from "#kube";
 import { createKubeClient, type KubeClient } from "#kube-client";
-import { tunnelTransport, type OpenTunnel, type PivotOrder, type TunnelFrames } from "#link";
+import { tunnelTransport, type PivotOrder } from "#link";
 import { JumpClock } from "../../../../test/builders/jump-clock.ts";
 import { MortalProcess, type Kill } from "../../../../test/builders/mortal-process.ts";
-import { comparable, contentsOf, danglingOwners, observeInvariants } from "../../../../test/builders/move-world.ts";
+import { observeInvariants, type InvariantsObserver } from "../../../../test/builders/move-world.ts";
+import { targetOf } from "../../../../test/builders/tunnelled-child.ts";
+import { nodeReport } from "../../agent/node-report.ts";
 import { preparePivot } from "../../agent/prepare-pivot.ts";
-import type { PivotLink } from "./pivot-context.ts";
-import type { PivotRunner } from "./pivot-runner.ts";
+import { OwnershipChecks, type ChildOwnershipDecision } from "./matrix-checks.test-support.ts";
+import { MatrixLink } from "./matrix-link.test-support.ts";
+import { describePoint, type Direction, type PivotCounts, type PivotPoint } from "./matrix-points.test-support.ts";
+import { PivotRunner } from "./pivot-runner.ts";
 import { CAPI, isDone, PivotWorld } from "./pivot-world.test-support.ts";
 
-export type Direction = Exclude<PivotView["direction"], "abort">;
-export type Disturbance =
-  | { readonly kind: "cell killed" | "agent killed"; readonly when: "before" | "after" }
-  /** Both: at a write of the cell, which has its effect. */
-  | { readonly kind: "both killed"; readonly when: "after" }
-  | { readonly kind: "connection cut"; readonly when: "at" };
-export type PivotPoint = Disturbance & { readonly direction: Direction; readonly index: number };
-export type PivotCounts = { readonly cellWrites: number; readonly agentWrites: number; readonly messages: number };
+type Request = Direction | "abort";
 
-export const describePoint = ({ direction, kind, when, index }: PivotPoint) => `${direction}: ${kind} ${when} ${index}`;
+/** What a mutant replaces. */
+export type MatrixParts = {
+  readonly PivotRunner: typeof PivotRunner;
+  readonly preparePivot: typeof preparePivot;
+  readonly childOwnership: ChildOwnershipDecision;
+};
 
-export function pointsOf(direction: Direction, { cellWrites, agentWrites, messages }: PivotCounts): readonly PivotPoint[] {
-  const all = (count: number, disturbance: Disturbance): readonly PivotPoint[] =>
-    Array.from({ length: count }, (_, at) => ({ ...disturbance, direction, index: at + 1 }));
-  return [
-    ...all(cellWrites, { kind: "cell killed", when: "before" }),
-    ...all(cellWrites, { kind: "cell killed", when: "after" }),
-    ...all(agentWrites, { kind: "agent killed", when: "before" }),
-    ...all(agentWrites, { kind: "agent killed", when: "after" }),
-    ...all(messages, { kind: "connection cut", when: "at" }),
-    ...all(cellWrites, { kind: "both killed", when: "after" }),
-  ];
-}
+export type MatrixOptions = {
+  readonly parts?: Partial<MatrixParts>;
+  /** Where the servers store their data; absent: they cannot be killed. */
+  readonly folder?: string;
+  /** How often a run is looked at before it counts as one that does not end. */
+  readonly mostLooks?: number;
+};
 
 const LEASE_MS = 15_000;
 const JUMP_MS = 500;
@@ -54,136 +51,220 @@ const cache = {
 
 export class PivotMatrix {
   readonly world: PivotWorld;
-  readonly wrong: string[];
-  readonly #expected: ReadonlyMap<string, unknown>;
+  readonly #parts: MatrixParts;
+  readonly #mostLooks: number;
   readonly #clock = new JumpClock();
+  readonly #checks: OwnershipChecks;
+  readonly #observer: InvariantsObserver;
+  readonly #link: MatrixLink;
+  readonly #kinds = new Map<string, number>();
   #messages = 0;
   #agentKills = 0;
   #agent = new MortalProcess(undefined);
+  #runner: PivotRunner | undefined;
   #onMessage: (count: number) => void = () => {};
+  #restarting: Promise<void> | undefined;
+  #isCut = false;
 
-  private constructor(world: PivotWorld, expected: ReadonlyMap<string, unknown>, wrong: string[]) {
+  private constructor(world: PivotWorld, target: Awaited<ReturnType<typeof targetOf>>, checks: OwnershipChecks, options: MatrixOptions) {
     this.world = world;
-    this.#expected = expected;
-    this.wrong = wrong;
+    this.#parts = { PivotRunner, preparePivot, childOwnership: checks.decide, ...options.parts };
+    this.#mostLooks = options.mostLooks ?? MOST_LOOKS;
+    this.#checks = checks;
+    const sides = {
+      get source() {
+        return world.parent;
+      },
+      get target() {
+        return world.child;
+      },
+    };
+    this.#observer = observeInvariants(sides, checks.names, { name: "prod", namespace: CAPI }, () =>
+      checks.afterWrite({ epochs: [0, this.#link.reportedEpoch], views: [undefined, this.#runner?.view("prod")] }),
+    );
+    this.#link = new MatrixLink({
+      clock: this.#clock,
+      target,
+      onMessage: (kind) => this.#count(kind),
+      onPivot: (order) => this.#prepare(order),
+      report: () => Promise.resolve(nodeReport([], "v1.36.3", { ownership: world.ownership("child") })),
+    });
   }
 
-  static async open(): Promise<PivotMatrix> {
-    const world = await PivotWorld.open();
+  static async open(options: MatrixOptions = {}): Promise<PivotMatrix> {
+    const world = await PivotWorld.open(options.folder === undefined ? {} : { folder: options.folder });
     await world.child.add({ apiVersion: "v1", kind: "Namespace", metadata: { name: HOME } });
     const account = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "lattice-cluster-api", namespace: HOME } };
     expectOk(await world.child.client.create<KubeObject>(serviceAccounts as Resource, account));
-    const expected = await movedContents(world.parent.client);
-    const sides = { source: world.parent, target: world.child };
-    const { wrong } = observeInvariants(sides, expected.keys(), { name: "prod", namespace: CAPI });
-    return new PivotMatrix(world, expected, wrong);
+    const checks = await OwnershipChecks.open(world, options.parts?.childOwnership);
+    return new PivotMatrix(world, await targetOf(world.child), checks, options);
+  }
+
+  async close(): Promise<void> {
+    await this.#link.close();
+    await this.world.close();
+  }
+
+  get wrong(): string[] {
+    return this.#observer.wrong;
+  }
+
+  /** How many writes were checked. */
+  get checks(): number {
+    return this.#observer.checks();
+  }
+
+  /** The kinds of messages that were counted, such as "cell: pivotCommand", and how many there were. */
+  get kinds(): ReadonlyMap<string, number> {
+    return this.#kinds;
   }
 
   /** An undisturbed run. */
   async count(direction: Direction): Promise<PivotCounts> {
     const cell = new MortalProcess(undefined);
-    this.#reset();
-    await this.#finish(direction, cell);
-    await this.#compare(direction, `${direction}: undisturbed`);
+    await this.#reset();
+    await this.#finish([direction], cell);
+    await this.#compare([direction], `${direction}: undisturbed`);
     return { cellWrites: cell.writes, agentWrites: this.#agent.writes, messages: this.#messages };
   }
 
-  /** False: the point was not reached. */
+  /** An undisturbed run first, where the objects are not at the side that the move begins at. False: the point was not reached. */
   async disturb(point: PivotPoint): Promise<boolean> {
     const { direction, kind, when, index } = point;
+    const atChild = this.world.ownership("child").state === "owner";
+    if (atChild !== (direction === "to-parent")) await this.count(atChild ? "to-parent" : "to-child");
     const kill = { write: index, when: when === "before" ? ("before" as const) : ("after" as const) };
-    const cell = new MortalProcess(kind === "cell killed" || kind === "both killed" ? kill : undefined);
-    this.#reset(kind === "agent killed" ? kill : undefined);
+    await this.#reset(kind === "agent killed" ? kill : undefined);
     let isReached = false;
+    const requests: Request[] = [direction];
+    const then: Request | undefined = kind.endsWith("deleted") ? "to-parent" : kind.endsWith("aborted") ? "abort" : undefined;
+    const afterWrite = (write: number): "answered" | "lost" => {
+      if (write !== index) return "answered";
+      if (kind === "deleted" || kind === "aborted") {
+        isReached = true;
+        if (then !== undefined) requests.push(then);
+      }
+      if (!kind.includes("server")) return "answered";
+      isReached = true;
+      this.#restart(kind);
+      return "lost";
+    };
+    const isKilled = kind === "cell killed" || kind === "both killed" || kind.startsWith("killed and");
+    const cell = new MortalProcess(isKilled ? kill : undefined, afterWrite);
     if (when === "at") {
       this.#onMessage = (count) => {
         if (count !== index) return;
         isReached = true;
-        this.world.setConnected(false);
+        this.#cut();
       };
     }
-    await this.#finish(direction, cell, { isAgentKilled: kind === "both killed", returnsAtOnce: index % 2 === 0 });
-    await this.#compare(direction, describePoint(point));
+    const onKill = () => {
+      if (kind === "both killed") this.#cut();
+      if (then !== undefined) requests.push(then);
+    };
+    await this.#finish(requests, cell, { onKill, returnsAtOnce: index % 2 === 0 });
+    await this.#restarting;
+    await this.#compare(requests, describePoint(point));
     return isReached || cell.dead || this.#agentKills > 0;
   }
 
-  #reset(kill?: Kill): void {
+  async #reset(kill?: Kill): Promise<void> {
+    this.#restarting = undefined;
+    this.#reconnect();
+    await this.#checks.reset();
     this.#messages = 0;
     this.#agentKills = 0;
     this.#agent = new MortalProcess(kill);
     this.#onMessage = () => {};
   }
 
-  async #finish(direction: Direction, first: MortalProcess, { isAgentKilled = false, returnsAtOnce = false } = {}): Promise<void> {
+  #restart(kind: string): void {
+    const sides = kind.startsWith("both")
+      ? (["parent", "child"] as const)
+      : kind.startsWith("parent")
+        ? (["parent"] as const)
+        : ["child" as const];
+    this.#restarting = (async () => {
+      for (const side of sides) {
+        await this.world.restart(side);
+        this.#observer.attach(this.world[side]);
+      }
+    })();
+  }
+
+  /** The last one of `requests` is what the cluster controller asks for. */
+  async #finish(requests: readonly Request[], first: MortalProcess, { onKill = () => {}, returnsAtOnce = false } = {}): Promise<void> {
     let cell = first;
     for (let life = 0; life < MOST_LIVES; life += 1) {
-      const runner = this.world.runner({
-        client: cell.client(this.world.parent.client),
-        childClient: () => cell.client(this.#childClient()),
-        link: this.#link(cell),
-        clock: this.#clock,
-        leaseMs: LEASE_MS,
-        retry: { initialMs: 0, maxMs: 0, factor: 1 },
-      });
-      const isFinished = await this.#drive(runner, { direction, cell, returnsAtOnce });
-      if (!isFinished && isAgentKilled) this.world.setConnected(false);
+      const process = cell;
+      const runner = this.world.runner(
+        {
+          client: process.client(this.world.clientOf("parent")),
+          childClient: () => process.client(this.#childClient()),
+          link: this.#link.ofCell,
+          clock: this.#clock,
+          leaseMs: LEASE_MS,
+          retry: { initialMs: 0, maxMs: 0, factor: 1 },
+        },
+        this.#parts.PivotRunner,
+      );
+      this.#runner = runner;
+      const isFinished = await this.#drive(runner, { requests, cell, returnsAtOnce });
+      if (!isFinished && cell === first) onKill();
       await runner.close();
+      this.#runner = undefined;
       if (isFinished) return;
       cell = new MortalProcess(undefined);
+      this.#link.restartCell();
       this.#reconnect();
+      await this.#checks.editChild();
     }
     this.wrong.push(`the move is not done by ${MOST_LIVES} processes`);
   }
 
   /** As the cluster controller does, it asks again whenever an attempt has ended. False: the process is dead. */
-  async #drive(runner: PivotRunner, { direction, cell, returnsAtOnce }: Drive): Promise<boolean> {
+  async #drive(runner: PivotRunner, { requests, cell, returnsAtOnce }: Drive): Promise<boolean> {
     const { signal } = new AbortController();
-    await this.#ask(runner, direction);
-    for (let look = 0; look < MOST_LOOKS && !cell.dead; look += 1) {
+    let asked = requests.at(-1);
+    await this.#ask(runner, asked);
+    for (let look = 0; look < this.#mostLooks && !cell.dead; look += 1) {
       const view = runner.view("prod");
-      if (view !== undefined && isDone(view)) return true;
+      if (view !== undefined && asked === requests.at(-1) && view.direction === asked && isDone(view)) return true;
       const isWaiting = view?.state === "waiting";
-      const isCut = !this.world.agent.connected;
-      if (isCut && (isWaiting || returnsAtOnce)) this.#reconnect();
-      if (isWaiting) await this.#ask(runner, direction);
-      if (isWaiting || isCut || BEFORE_CLAIM.test(view?.step ?? "wait")) this.#clock.jump(JUMP_MS);
+      if (this.#isCut && (isWaiting || returnsAtOnce)) this.#reconnect();
+      if (isWaiting || asked !== requests.at(-1)) await this.#ask(runner, (asked = requests.at(-1)));
+      if (isWaiting || !this.#link.isConnected || BEFORE_CLAIM.test(view?.step ?? "wait")) this.#clock.jump(JUMP_MS);
+      this.#link.report();
       await sleep(systemClock, LOOK_MS, signal);
     }
     if (!cell.dead) this.wrong.push(`the move does not end: ${JSON.stringify(runner.view("prod"))}`);
-    return false;
+    return !cell.dead;
   }
 
-  async #ask(runner: PivotRunner, direction: Direction): Promise<void> {
-    if (direction === "to-parent") await this.world.writeKubeconfig(this.world.parent, "of the parent");
+  async #ask(runner: PivotRunner, request: Request | undefined): Promise<void> {
+    await this.#restarting;
+    if (request === "to-parent") await this.world.writeKubeconfig(this.world.parent, "of the parent");
     const cluster = await this.world.cluster();
-    if (direction === "to-child") runner.start(cluster);
-    else runner.unpivot(cluster);
+    if (request === "to-child") runner.start(cluster);
+    else if (request === "to-parent") runner.unpivot(cluster);
+    else runner.abort(cluster);
+  }
+
+  #cut(): void {
+    this.#isCut = true;
+    this.#link.cut();
   }
 
   #reconnect(): void {
     if (this.#agent.dead) this.#agent = new MortalProcess(undefined);
-    this.world.setConnected(true);
-  }
-
-  #link(cell: MortalProcess): PivotLink {
-    const lost = err({ kind: "not-connected" as const, message: "prod is not connected" });
-    return {
-      agents: () => new Map([["prod", this.world.agent]]),
-      send: async (_cluster, order) => {
-        this.#count();
-        if (cell.dead || !this.world.agent.connected || order.kind !== "pivot") return lost;
-        const prepared = await this.#prepare(order);
-        this.#count();
-        if (cell.dead || !this.world.agent.connected) return lost;
-        return prepared.ok ? ok({ effects: [...prepared.value] }) : err({ kind: "failed", message: prepared.error });
-      },
-    };
+    this.#isCut = false;
+    this.#link.restore();
   }
 
   async #prepare(order: PivotOrder): ReturnType<typeof preparePivot> {
     const agent = this.#agent;
-    const prepared = await preparePivot(order, {
-      client: agent.client(this.world.child.client),
+    const prepared = await this.#parts.preparePivot(order, {
+      client: agent.client(this.world.clientOf("child")),
       cache,
       clock: this.#clock,
       signal: new AbortController().signal,
@@ -192,69 +273,33 @@ export class PivotMatrix {
     });
     if (agent.dead) {
       this.#agentKills += 1;
-      this.world.setConnected(false);
+      this.#cut();
+      await this.#link.restartAgent();
     }
     return prepared;
   }
 
-  #count(): void {
+  #count(kind: string): void {
+    this.#kinds.set(kind, (this.#kinds.get(kind) ?? 0) + 1);
     this.#messages += 1;
     this.#onMessage(this.#messages);
   }
 
   #childClient(): KubeClient {
-    const openTunnel: OpenTunnel = async (name, signal) => {
-      const opened = await this.world.tunnels.openTunnel(name, signal);
-      return opened.ok ? ok(this.#counted(opened.value)) : opened;
-    };
-    return createKubeClient({ transport: tunnelTransport("prod", openTunnel), clock: this.#clock, random: seededRandom(2) });
+    const transport = tunnelTransport("prod", this.#link.openTunnel);
+    return createKubeClient({ transport, clock: this.#clock, random: seededRandom(2) });
   }
 
-  /** Every message of both directions is counted before it arrives; one that arrives on a broken connection is lost. */
-  #counted(frames: TunnelFrames): TunnelFrames {
-    const count = () => this.#count();
-    const isLost = () => !this.world.agent.connected;
-    async function* read() {
-      for await (const frame of frames.read) {
-        count();
-        if (isLost()) throw new Error("the connection is lost");
-        yield frame;
-      }
-    }
-    return {
-      ...frames,
-      read: read(),
-      write: (frame) => {
-        count();
-        return frames.write(frame);
-      },
-    };
-  }
-
-  async #compare(direction: Direction, what: string): Promise<void> {
-    const { parent, child } = this.world;
-    const [owner, other] = direction === "to-child" ? [child, parent] : [parent, child];
-    const [moved, left] = [await movedContents(owner.client), await movedContents(other.client)];
-    const wrong = [...left.keys()].map((name) => `${name} is left at the other side`);
-    for (const [name, object] of this.#expected)
-      if (comparable(moved.get(name)) !== comparable(object)) wrong.push(`${name} is not what it was`);
-    for (const name of moved.keys()) if (!this.#expected.has(name)) wrong.push(`${name} is new`);
-    wrong.push(...(await danglingOwners(owner.client, CAPI)));
-    const owners = [(await this.world.ownership(owner)).state, (await this.world.ownership(other)).state].join(", ");
-    if (owners !== "owner, never-moved") wrong.push(`the traces of the move: ${owners}`);
+  async #compare(requests: readonly Request[], what: string): Promise<void> {
+    const wrong = await this.#checks.atEnd(requests.at(-1) ?? "abort");
     const found = [...this.wrong.splice(0), ...wrong];
     this.wrong.push(...found.map((text) => `${what}: ${text}`));
   }
 }
 
 type Drive = {
-  readonly direction: Direction;
+  readonly requests: readonly Request[];
   readonly cell: MortalProcess;
   /** A lost connection is back before the attempt has ended. */
   readonly returnsAtOnce: boolean;
 };
-
-/** Without the kubeconfig, which each side has its own of, and what does not belong to the cluster. */
-async function movedContents(client: KubeClient): Promise<ReadonlyMap<string, unknown>> {
-  return new Map([...(await contentsOf(client, CAPI))].filter(([name]) => !/unrelated|kubeconfig/.test(name)));
-}

@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { expectOk, systemClock } from "#base";
 import { latticeClusters, type LatticeCluster } from "#crds";
 import { capiProviders, type KubeObject } from "#kube";
+import { JumpClock } from "../../../../test/builders/jump-clock.ts";
 import { localCluster } from "../../../../test/builders/cell-world.ts";
 import { makeProvisioned } from "../../../../test/builders/move-world.ts";
 import { MIRROR_ANNOTATION, specDigest } from "#controllers";
@@ -31,10 +32,7 @@ test("a child gets its resource and all objects, and the parent keeps none", asy
   expect([...steps]).toEqual(expect.arrayContaining(["prepare", "copy-cluster", "transfer", "commit", "delete-source", "done"]));
   expect(world.orders).toEqual(["pivot prod"]);
   expect([await world.objects(world.parent), await world.objects(world.child)]).toEqual([[], before]);
-  expect([await world.ownership(world.parent), await world.ownership(world.child)]).toEqual([
-    { state: "never-moved" },
-    { state: "owner", epoch: 1 },
-  ]);
+  expect([world.ownership("parent"), world.ownership("child")]).toEqual([{ state: "never-moved" }, { state: "owner", epoch: 1 }]);
   const copy = expectOk(await world.child.client.get(latticeClusters, { name: "prod" }));
   const ours = await world.cluster();
   expect(copy.spec).toEqual(ours.spec);
@@ -54,7 +52,7 @@ test("the objects are taken back, and the child keeps none", async () => {
   const view = await untilView(runner, (one) => one.direction === "to-parent" && isDone(one));
   expect(view).toMatchObject({ moved: before.length, epoch: 2 });
   expect([await world.objects(world.parent), await world.objects(world.child)]).toEqual([before, []]);
-  expect(await world.ownership(world.parent)).toEqual({ state: "owner", epoch: 2 });
+  expect(world.ownership("parent")).toEqual({ state: "owner", epoch: 2 });
 });
 
 test("a plan that is refused has all reasons, changes nothing, and is tried again", async () => {
@@ -69,7 +67,7 @@ test("a plan that is refused has all reasons, changes nothing, and is tried agai
   const view = await untilView(runner, isWaiting);
   expect(view.problem?.kind).toBe("refused");
   expect(view.problem?.message.match(/the target has no provider/g)).toHaveLength(providers.length);
-  expect(await world.ownership(world.parent)).toEqual({ state: "never-moved" });
+  expect(world.ownership("parent")).toEqual({ state: "never-moved" });
   await world.child.add(
     ...providers.map(({ metadata: { name, namespace }, ...rest }) => ({ ...rest, metadata: { name, namespace } }) as never),
   );
@@ -87,7 +85,7 @@ test("a namespace with a second Cluster is refused, and both stay at the parent"
   expect(problem?.kind).toBe("refused");
   expect(problem?.message).toContain("Cluster capi-prod/other is in the namespace of Cluster prod; a pivot moves one Cluster");
   expect([await world.objects(world.parent), await world.objects(world.child)]).toEqual([before, []]);
-  expect(await world.ownership(world.parent)).toEqual({ state: "never-moved" });
+  expect(world.ownership("parent")).toEqual({ state: "never-moved" });
 });
 
 test("an agent that cannot prepare its cluster refuses with its own sentence", async () => {
@@ -139,7 +137,7 @@ test("a cluster that has children keeps its objects, and they are named", async 
     kind: "has-children",
     message: expect.stringContaining("prod has clusters of its own: blog, shop;") as string,
   });
-  expect(await world.ownership(world.child)).toEqual({ state: "owner", epoch: 1 });
+  expect(world.ownership("child")).toEqual({ state: "owner", epoch: 1 });
   for (const name of ["shop", "blog"]) expectOk(await world.child.client.delete(latticeClusters, { name }));
   runner.unpivot(await world.cluster());
   await untilView(runner, isDone);
@@ -202,8 +200,24 @@ test("an abort whose outcome is in doubt is refused with the reason of the speci
   world.setConnected(true);
   runner.abort(await world.cluster());
   await untilView(runner, (view) => view.direction === "abort" && isDone(view));
-  const sides = [await world.ownership(world.parent), await world.ownership(world.child)].map(({ state }) => state);
+  const sides = [world.ownership("parent"), world.ownership("child")].map(({ state }) => state);
   expect(sides.filter((state) => state === "moving")).toEqual([]);
+});
+
+test("an attempt follows soon, however many have failed before", async () => {
+  const world = await open();
+  const clock = new JumpClock();
+  const runner = world.runner({ clock, random: () => 0.5 });
+  world.refusal = "its API server does not answer";
+  for (let attempt = 0; attempt < 8; attempt += 1) {
+    runner.start(await world.cluster());
+    const { retryAt = 0 } = await untilView(runner, isWaiting);
+    expect(retryAt - clock.now()).toBeLessThanOrEqual(30_000);
+    clock.jump(retryAt - clock.now());
+  }
+  world.refusal = undefined;
+  runner.start(await world.cluster());
+  await untilView(runner, isDone);
 });
 
 test("a release of a cluster that owns itself leaves its objects there", async () => {

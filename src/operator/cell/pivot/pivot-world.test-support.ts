@@ -2,12 +2,13 @@
  * A parent and a child as two embedded clusters in one process: the parent has a provisioned cluster, the child is reached through tunnels, and its
  * agent is replaced by what it does when a pivot begins.
  */
+import { join } from "node:path";
 import { err, expectOk, ok, seededRandom, silentLogger, systemClock } from "#base";
 import type { ChildAgent, PivotView } from "#controllers";
 import { latticeClusterKind, latticeClusters, type LatticeCluster } from "#crds";
-import type { EmbeddedCluster } from "#embedded-cluster";
-import { configMaps, namespaces, secrets, secretsByMetadata, type KubeObject } from "#kube";
-import { createKubeClient, type KubeClient } from "#kube-client";
+import { startEmbeddedCluster, type EmbeddedCluster } from "#embedded-cluster";
+import { configMaps, namespaces, secrets, type KubeObject } from "#kube";
+import { createKubeClient, type ClientResult, type KubeClient } from "#kube-client";
 import { tunnelTransport } from "#link";
 import { MOVE_JOURNAL, MOVE_RECORD, ownershipOf, type NamespaceOwnership } from "#pivot";
 import { CONNECTED } from "../../../../test/builders/observed-child.ts";
@@ -17,32 +18,70 @@ import { rawCluster } from "../../../../test/builders/valid-resources.ts";
 import type { PivotLink } from "./pivot-context.ts";
 import { PivotRunner, type PivotRunnerOptions } from "./pivot-runner.ts";
 
+export type Side = "parent" | "child";
+
 export const CAPI = "capi-prod";
 const KUBECONFIG = { namespace: CAPI, name: "prod-kubeconfig" };
 
 export class PivotWorld {
-  readonly parent: EmbeddedCluster;
-  readonly child: EmbeddedCluster;
+  parent: EmbeddedCluster;
+  child: EmbeddedCluster;
   readonly tunnels: TunnelledChild;
   agent: ChildAgent = CONNECTED;
   /** The answer of the agent to a pivot; undefined: it prepares the child. */
   refusal: string | undefined;
   readonly orders: string[] = [];
   readonly #runners: PivotRunner[] = [];
+  readonly #folder: string | undefined;
+  readonly #down = new Set<Side>();
+  #starts = 2;
 
-  private constructor(parent: EmbeddedCluster, child: EmbeddedCluster, tunnels: TunnelledChild) {
+  private constructor(parent: EmbeddedCluster, child: EmbeddedCluster, tunnels: TunnelledChild, folder: string | undefined) {
     this.parent = parent;
     this.child = child;
     this.tunnels = tunnels;
+    this.#folder = folder;
   }
 
-  /** `logActions`: all requests are recorded. */
-  static async open({ logActions = false } = {}): Promise<PivotWorld> {
-    const [parent, child] = [await startManagementCluster(1, logActions), await startManagementCluster(2, logActions)];
+  /** `logActions`: all requests are recorded. `folder`: the servers store their data there and can be started again. */
+  static async open({ logActions = false, folder }: { logActions?: boolean; folder?: string } = {}): Promise<PivotWorld> {
+    const start = (side: Side, seed: number) =>
+      startManagementCluster(seed, logActions, folder === undefined ? undefined : join(folder, side));
+    const [parent, child] = [await start("parent", 1), await start("child", 2)];
     for (const cluster of [parent, child]) await cluster.add(latticeClusterKind.crd());
     await makeProvisioned(parent.client, "prod", 1, CAPI);
     await parent.add(rawCluster({ cellRef: "mgmt" }, "prod"));
-    return new PivotWorld(parent, child, await tunnelledChild(child));
+    return new PivotWorld(parent, child, await tunnelledChild(child), folder);
+  }
+
+  /** A server ends, and starts again with its data. */
+  async restart(side: Side): Promise<void> {
+    if (this.#folder === undefined) throw new Error("the servers have no data folder");
+    this.#down.add(side);
+    await this[side].close();
+    const seed = (this.#starts += 1);
+    this[side] = await startEmbeddedCluster({ seed, logActions: false, dataDir: join(this.#folder, side) });
+    if (side === "child") await this.child.listen();
+    this.#down.delete(side);
+  }
+
+  /** Of the server that runs now. While none runs, requests fail. */
+  clientOf(side: Side): KubeClient {
+    const request = <T>(send: (client: KubeClient) => ClientResult<T>): ClientResult<T> =>
+      this.#down.has(side)
+        ? Promise.resolve(err({ kind: "network", message: "connect ECONNREFUSED", retry: "safe" }))
+        : send(this[side].client);
+    return {
+      ...this[side].client,
+      get: (...call) => request((client) => client.get(...call)),
+      list: (...call) => request((client) => client.list(...call)),
+      raw: (...call) => request((client) => client.raw(...call)),
+      create: (...call) => request((client) => client.create(...call)),
+      update: (...call) => request((client) => client.update(...call)),
+      apply: (...call) => request((client) => client.apply(...call)),
+      patch: (...call) => request((client) => client.patch(...call)),
+      delete: (...call) => request((client) => client.delete(...call)),
+    };
   }
 
   async close(): Promise<void> {
@@ -78,8 +117,8 @@ export class PivotWorld {
     expectOk(await client.apply(secrets, secret as KubeObject, { fieldManager: "lattice", force: true }));
   }
 
-  runner(more: Partial<PivotRunnerOptions> = {}): PivotRunner {
-    const made = new PivotRunner({
+  runner(more: Partial<PivotRunnerOptions> = {}, Runner = PivotRunner): PivotRunner {
+    const made = new Runner({
       client: this.parent.client,
       childClient: () => this.childClient(),
       link: this.link,
@@ -104,10 +143,10 @@ export class PivotWorld {
   }
 
   /** By the traces of moves in a namespace. */
-  async ownership(cluster: EmbeddedCluster): Promise<NamespaceOwnership> {
-    const record = await cluster.client.get<KubeObject>(configMaps, { namespace: CAPI, name: MOVE_RECORD });
-    const journal = await cluster.client.get(secretsByMetadata, { namespace: CAPI, name: MOVE_JOURNAL });
-    return ownershipOf({ record: record.ok ? record.value : undefined, hasJournal: journal.ok });
+  ownership(side: Side): NamespaceOwnership {
+    const record = this[side].peek<KubeObject>(configMaps, { namespace: CAPI, name: MOVE_RECORD });
+    const journal = this[side].peek(secrets, { namespace: CAPI, name: MOVE_JOURNAL });
+    return ownershipOf({ record, hasJournal: journal !== undefined });
   }
 
   /** The names of the moved objects: without the kubeconfig, and what does not belong to the cluster. */

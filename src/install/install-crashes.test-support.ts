@@ -1,0 +1,79 @@
+/** An installation, or its reverse, that is killed at one write and run again. */
+import { seededRandom, sleep, systemClock, type Result } from "#base";
+import type { KubeObject } from "#kube";
+import { MortalProcess, type Kill } from "../../test/builders/mortal-process.ts";
+import { rawCluster } from "../../test/builders/valid-resources.ts";
+import { InstallWorld, NAME } from "./install-world.test-support.ts";
+import { runInstall, runUninstall, type InstallFailure } from "./run-install.ts";
+
+/** What a mutant replaces. */
+export type Commands = { readonly runInstall: typeof runInstall; readonly runUninstall: typeof runUninstall };
+
+type Command = "install" | "uninstall";
+export type InstallMatrix = { readonly command: Command; readonly isPermanent: boolean };
+export type KilledRun = { readonly writes: number; readonly wrong: readonly string[] };
+export type KilledOptions = {
+  readonly commands?: Commands;
+  /** Before a run counts as one that does not end. */ readonly mostLooks?: number;
+};
+
+const JUMP_MS = 250;
+const LOOK_MS = 2;
+const MOST_LOOKS = 15_000;
+
+/** Undefined: it was killed. */
+async function run(
+  world: InstallWorld,
+  process: MortalProcess,
+  { command, identity, commands, mostLooks }: { command: Command; identity: string } & Required<KilledOptions>,
+): Promise<Result<void, InstallFailure> | undefined> {
+  const stop = new AbortController();
+  let isMoving = false;
+  const options = {
+    name: NAME,
+    host: world.host(process),
+    management: world.access(process),
+    clock: world.clock,
+    random: seededRandom(1),
+    signal: stop.signal,
+    identity,
+    patienceMs: 600_000,
+    report: () => (isMoving = false),
+    onMove: () => (isMoving = true),
+  };
+  let ended: Result<void, InstallFailure> | undefined;
+  const running =
+    command === "install"
+      ? commands.runInstall({ ...options, cluster: rawCluster({}, NAME) as unknown as KubeObject, beside: [] })
+      : commands.runUninstall({ ...options, orphanChildren: false });
+  const watching = running.then((result) => (ended = result));
+  for (let look = 0; look < mostLooks && ended === undefined && !process.dead; look += 1) {
+    await world.advance();
+    // not while the move holds its lease
+    if (!isMoving) world.clock.jump(JUMP_MS);
+    await sleep(systemClock, LOOK_MS, stop.signal);
+  }
+  stop.abort();
+  await watching;
+  return process.dead ? undefined : ended;
+}
+
+/** What is wrong after a run that was killed and the same command again; undefined as the kill counts the writes of one that was not. */
+export async function runKilled(
+  { command, isPermanent }: InstallMatrix,
+  kill: Kill | undefined,
+  { commands = { runInstall, runUninstall }, mostLooks = MOST_LOOKS }: KilledOptions = {},
+): Promise<KilledRun> {
+  const world = await InstallWorld.open({ isPermanent, hasManagement: command === "uninstall" });
+  const process = new MortalProcess(kill);
+  try {
+    const options = { command, commands, mostLooks };
+    const first = await run(world, process, { ...options, identity: "first" });
+    const isKilled = first === undefined && process.dead;
+    const last = isKilled ? await run(world, new MortalProcess(undefined), { ...options, identity: "second" }) : first;
+    const failed = last === undefined ? ["it does not end"] : last.ok ? [] : [last.error.message];
+    return { writes: process.writes, wrong: [...failed, ...(command === "install" ? await world.installed() : await world.uninstalled())] };
+  } finally {
+    await world.close();
+  }
+}
