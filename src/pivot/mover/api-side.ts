@@ -53,6 +53,8 @@ const ATTEMPTS = 7;
 const BACKOFF: BackoffPolicy = { initialMs: 250, maxMs: 8_000, factor: 2 };
 /** A webhook that is just starting is a server-error. */
 const PASSING: ReadonlySet<KubeErrorKind> = new Set(["timeout", "network", "unavailable", "server-error", "too-many-requests"]);
+/** Errors of a patch that names another version (conflict), or the uid of an object that was created again (invalid: a uid is immutable). */
+const NOT_NAMED: ReadonlySet<KubeErrorKind> = new Set(["conflict", "invalid"]);
 
 export function openSide({ client, side, clock, random, signal }: ApiSideOptions): ApiSide {
   async function repeated<T>(send: () => ClientResult<T>): ClientResult<T> {
@@ -99,11 +101,12 @@ export function openSide({ client, side, clock, random, signal }: ApiSideOptions
         const answer = await repeated(send);
         if (answer.ok) return answer;
         if (answer.error.kind === "not-found") return ok(undefined);
-        if (answer.error.kind !== "conflict" || conflicts === ATTEMPTS) return apiFailure(side, what, answer.error);
+        if (!NOT_NAMED.has(answer.error.kind)) return apiFailure(side, what, answer.error);
         // either it is not the object that the patch names, or controllers write the same object
         const live = await optional(what, ["not-found"], () => client.get(resource, key, { signal }));
         if (!live.ok) return live;
         if (live.value === undefined || isAnother(live.value, patch)) return ok(undefined);
+        if (answer.error.kind !== "conflict" || conflicts === ATTEMPTS) return apiFailure(side, what, answer.error);
         if (!(await sleep(clock, backoffDelay(BACKOFF, conflicts, random), signal))) return apiFailure(side, what, answer.error);
       }
     },
