@@ -29,14 +29,15 @@ export function memoryStreams(passes: Passes, answers: Passes = () => true): Mem
   };
   const end = (incoming: Queue, outgoing: Queue, lets: Passes) => ({
     listen: (listener: Listener) => incoming.listen(listener),
-    write: (message: Message) => lets(message.payload?.case ?? "") && outgoing.push({ message }),
+    write: (message: Message) => lets(message.payload?.case ?? message.command?.case ?? "") && outgoing.push({ message }),
     queued: () => 0,
     close,
   });
   return { agent: end(toAgent, toCell, passes), cell: end(toCell, toAgent, answers) } as unknown as MemoryStreams;
 }
 
-type Message = { readonly payload?: { readonly case?: string } };
+/** Of the agent, or of the cell. */
+type Message = { readonly payload?: { readonly case?: string }; readonly command?: { readonly case?: string } };
 type Listener = { message(message: Result<unknown, string>): void; ended(close: unknown): void };
 type Item = { readonly message: unknown } | { readonly close: unknown };
 

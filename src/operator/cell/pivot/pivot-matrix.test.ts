@@ -7,10 +7,13 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { expectOk } from "#base";
+import { configMaps } from "#kube";
 import { chosenPoints } from "../../../../test/builders/crash-points.ts";
 import { roundsOf } from "../../../../test/builders/rounds.ts";
 import { describePoint, endedPivots, pointsOf, serverPoints, type PivotCounts, type PivotPoint } from "./matrix-points.test-support.ts";
 import { PivotMatrix } from "./pivot-matrix.test-support.ts";
+import { CAPI } from "./pivot-world.test-support.ts";
 
 const SEED = 16;
 /** Both clusters remember every request that was made. */
@@ -81,3 +84,24 @@ test("one owner and all objects, whichever API server dies at any write of a piv
 test("one owner and all objects, when a pivot is deleted or aborted at any write", WHOLE, () =>
   visit(({ forth }) => chosenPoints(endedPivots(forth), describePoint, SEED + 4)),
 );
+
+test("every write on either server is checked, and every message of the link is a point", { timeout: 120_000 }, async () => {
+  const matrix = await PivotMatrix.open();
+  onTestFinished(() => matrix.close());
+  const revisions = async () => {
+    const lists = await Promise.all(
+      [matrix.world.parent, matrix.world.child].map(({ client }) => client.list(configMaps, { namespace: CAPI })),
+    );
+    return lists.reduce((sum, list) => sum + Number(expectOk(list).metadata.resourceVersion), 0);
+  };
+  const [before, checked] = [await revisions(), matrix.checks];
+  await matrix.count("to-child");
+  await matrix.count("to-parent");
+  expect(matrix.wrong).toEqual([]);
+  expect(matrix.checks - checked).toBeGreaterThanOrEqual((await revisions()) - before);
+  const ofCell = ["bootstrap", "pivot", "kubernetesRequest", "welcome", "tunnel data", "tunnel end", "tunnel requestHead"];
+  const ofAgent = ["bootstrapComplete", "clusterHealth", "commandAck", "heartbeat", "pivotComplete", "ready"];
+  const frames = ["tunnel data", "tunnel end", "tunnel open", "tunnel responseHead"];
+  const wanted = [...ofCell.map((kind) => `cell: ${kind}`), ...[...ofAgent, ...frames].map((kind) => `agent: ${kind}`)];
+  expect([...matrix.kinds.keys()].toSorted()).toEqual(wanted.toSorted());
+});
