@@ -211,8 +211,9 @@ export class InstallWorld {
   /** A LatticeCluster that is deleted on a parent takes its objects back, unless that is excluded. */
   #watchRelease(bootstrap: EmbeddedCluster): void {
     bootstrap.intercept({ verb: "delete", resource: latticeClusters, name: NAME, times: Number.POSITIVE_INFINITY }, (_action, next) => {
-      const { unpivot } = bootstrap.peek(latticeClusters, { name: NAME })?.spec.deletion ?? { unpivot: true };
-      if (unpivot !== false) this.wrong.push("the bootstrap cluster is to take the objects back that it has moved");
+      const found = bootstrap.peek(latticeClusters, { name: NAME });
+      if (found !== undefined && found.spec.deletion?.unpivot !== false)
+        this.wrong.push("the bootstrap cluster is to take the objects back that it has moved");
       return next();
     });
   }

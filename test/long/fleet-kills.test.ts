@@ -34,6 +34,7 @@ test(`a minute of kills with seed ${seed}: the fleet settles, and no cluster eve
     await observer.stop();
     expect(observer.wrong, `seed ${seed}: ${log.join("; ")}`).toEqual([]);
     expect(observer.looks).toBeGreaterThan(100);
+    expect(observer.changes).toBeGreaterThan(10);
     expect(Math.max(afterKills, afterStart)).toBeLessThan(SETTLED_MS);
   } finally {
     await observer.stop();

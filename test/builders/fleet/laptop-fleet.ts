@@ -108,16 +108,21 @@ export async function isSettled(folder: string, clients: LaptopClients, names: r
 }
 
 /**
- * Looks for a cluster that two API servers act on or own, until it is stopped. An owner never becomes one again by the same move, so that two active servers
- * are proven by looking at the first one before and after the second.
+ * Looks for a cluster that two API servers act on or own, until it is stopped: again and again, and at once when a watch shows that a Cluster has changed. An
+ * owner never becomes one again by the same move, so that two active servers are proven by looking at the first one before and after the second.
  */
 export class OwnerObserver {
   readonly wrong: string[] = [];
   looks = 0;
+  /** Changes of Clusters that a watch has shown, each of which was followed by a look. */
+  changes = 0;
   readonly #folder: string;
   readonly #clients: LaptopClients;
   readonly #running: Promise<void>;
-  #stopped = false;
+  readonly #stop = new AbortController();
+  /** By server: of the client that is watched with. */
+  readonly #watched = new Map<string, KubeClient>();
+  readonly #watches = new Set<Promise<void>>();
 
   constructor(folder: string, clients: LaptopClients) {
     this.#folder = folder;
@@ -126,13 +131,38 @@ export class OwnerObserver {
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
+    this.#stop.abort();
     await this.#running;
+    await Promise.all(this.#watches);
+  }
+
+  /** A server that was killed is watched again when it answers. */
+  async #watch(server: string): Promise<void> {
+    const client = await this.#clients.get(server);
+    if (client === undefined || this.#watched.get(server) === client) return;
+    this.#watched.set(server, client);
+    const watching = this.#changesOf(server, client).finally(() => this.#watches.delete(watching));
+    this.#watches.add(watching);
+  }
+
+  async #changesOf(server: string, client: KubeClient): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted && this.#watched.get(server) === client) {
+      for await (const event of client.watch<KubeObject>(capiClusters, {}, signal)) {
+        if (!event.ok || event.value.type === "BOOKMARK") continue;
+        this.changes += 1;
+        const { name } = event.value.object.metadata;
+        const servers = listedClusters(this.#folder).map((listed) => listed.name);
+        await this.#look(name, server, servers);
+      }
+      if (!signal.aborted) await wait(LOOK_MS);
+    }
   }
 
   async #run(): Promise<void> {
-    while (!this.#stopped) {
+    while (!this.#stop.signal.aborted) {
       const servers = listedClusters(this.#folder).map(({ name }) => name);
+      for (const server of servers) await this.#watch(server);
       for (const cluster of LAPTOP) for (const first of servers) await this.#look(cluster, first, servers);
       await wait(LOOK_MS);
     }
