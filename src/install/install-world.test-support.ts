@@ -212,8 +212,8 @@ export class InstallWorld {
   #watchRelease(bootstrap: EmbeddedCluster): void {
     bootstrap.intercept({ verb: "delete", resource: latticeClusters, name: NAME, times: Number.POSITIVE_INFINITY }, (_action, next) => {
       const found = bootstrap.peek(latticeClusters, { name: NAME });
-      if (found !== undefined && found.spec.deletion?.unpivot !== false)
-        this.wrong.push("the bootstrap cluster is to take the objects back that it has moved");
+      const { unpivot = true } = found?.spec.deletion ?? {};
+      if (found !== undefined && unpivot) this.wrong.push("the bootstrap cluster is to take the objects back that it has moved");
       return next();
     });
   }

@@ -129,7 +129,7 @@ export class OwnershipChecks {
     const workers = fieldAt(this.#world.child.peek(latticeClusters, PROD), "spec", "nodes", "workers");
     const wanted = fieldAt(this.#world.parent.peek(latticeClusters, PROD), "spec", "nodes", "workers");
     const isKept = workers === (this.#isEdited ? WORKERS_OF_CHILD : wanted);
-    return isKept ? wrong : [...wrong, `the child's LatticeCluster has ${String(workers)} workers`];
+    return isKept ? wrong : [...wrong, `the child's LatticeCluster has ${JSON.stringify(workers)} workers`];
   }
 }
 

@@ -10,7 +10,6 @@ import { expect, onTestFinished, test } from "vitest";
 import { expectOk } from "#base";
 import { configMaps } from "#kube";
 import { chosenPoints } from "../../../../test/builders/crash-points.ts";
-import { roundsOf } from "../../../../test/builders/rounds.ts";
 import { describePoint, endedPivots, pointsOf, serverPoints, type PivotCounts, type PivotPoint } from "./matrix-points.test-support.ts";
 import { PivotMatrix } from "./pivot-matrix.test-support.ts";
 import { CAPI } from "./pivot-world.test-support.ts";
@@ -20,7 +19,6 @@ const SEED = 16;
 const POINTS_PER_WORLD = 120;
 /** A server takes a while to start. */
 const SERVER_SAMPLE = 4;
-const IS_LONG = roundsOf({ sample: 0, long: 1 }) === 1;
 const WHOLE = { timeout: 7_200_000 };
 
 /** Objects move forth, then back, so that both directions take turns. */
@@ -44,7 +42,6 @@ async function visit(choose: (counts: Counts) => readonly PivotPoint[], withData
   try {
     const counts = { forth: await matrix.count("to-child"), back: await matrix.count("to-parent") };
     const points = choose(counts);
-    if (IS_LONG) console.log(`${points.length} points; a pivot and its way back have ${JSON.stringify(counts)}`);
     let reached = 0;
     for (const [at, point] of points.entries()) {
       if (at % POINTS_PER_WORLD === POINTS_PER_WORLD - 1) {
