@@ -8,7 +8,10 @@ import suite from "../../vitest.config.ts";
 const REPETITIONS = [
   "src/operator/cell/pivot/pivot-matrix.test.ts",
   "src/operator/cell/pivot/pivot-crashes.test.ts",
+  "src/operator/cell/pivot/pivot-mutants.test.ts",
   "src/install/install-crashes.test.ts",
+  "src/install/install-mutants.test.ts",
+  "src/cli/restore-crashes.test.ts",
   "src/pivot/mover/model.test.ts",
   "src/pivot/mover/mutants.test.ts",
   "test/stories/move-servers.test.ts",

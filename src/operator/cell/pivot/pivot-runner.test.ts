@@ -224,6 +224,7 @@ test("an attempt follows soon, however many have failed before", async () => {
   await untilView(runner, isDone);
 });
 
+<<<<<<< HEAD
 test("another request to abort is tried at once, and the view names the request", async () => {
   const world = await open();
   const asked = (id: string) =>
@@ -246,6 +247,8 @@ test("another request to abort is tried at once, and the view names the request"
   expect(await untilView(runner, (view) => isDone(view) && view.request === "r3")).toMatchObject({ direction: "abort" });
 });
 
+=======
+>>>>>>> w-matrix
 test("a release of a cluster that owns itself leaves its objects there", async () => {
   const world = await open();
   const runner = world.runner();
