@@ -224,7 +224,6 @@ test("an attempt follows soon, however many have failed before", async () => {
   await untilView(runner, isDone);
 });
 
-<<<<<<< HEAD
 test("another request to abort is tried at once, and the view names the request", async () => {
   const world = await open();
   const asked = (id: string) =>
@@ -247,8 +246,6 @@ test("another request to abort is tried at once, and the view names the request"
   expect(await untilView(runner, (view) => isDone(view) && view.request === "r3")).toMatchObject({ direction: "abort" });
 });
 
-=======
->>>>>>> w-matrix
 test("a release of a cluster that owns itself leaves its objects there", async () => {
   const world = await open();
   const runner = world.runner();
