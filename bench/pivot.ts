@@ -27,7 +27,7 @@ const PARALLEL = 16;
 const LIMIT_PERCENT = 20;
 /** Of heap, for each 1,000 objects. */
 const LEFT_KB = 1_024;
-/** Of RSS, for each object that is moved. */
+/** Of RSS, for each object that is moved: a target, not derived from a measurement. */
 const MEMORY_LIMIT_KB = 40;
 const FEW_CLUSTERS = 5;
 const MANY_CLUSTERS = 500;
