@@ -9,10 +9,11 @@ import { chosenPoints } from "../../test/builders/crash-points.ts";
 import { rawCluster } from "../../test/builders/valid-resources.ts";
 import { MortalProcess, type Kill } from "../../test/builders/mortal-process.ts";
 import { InstallWorld, NAME } from "./install-world.test-support.ts";
+import type { BootstrapEnd } from "./ports.ts";
 import { runInstall, runUninstall, type InstallFailure } from "./run-install.ts";
 
 type Command = "install" | "uninstall";
-type Matrix = { readonly command: Command; readonly isPermanent: boolean };
+type Matrix = { readonly command: Command; readonly atEnd: BootstrapEnd };
 
 const SEED = 16;
 const JUMP_MS = 250;
@@ -59,10 +60,10 @@ async function run(
 
 /** What is wrong after a run that was killed and the same command again; undefined as the kill counts the writes of one that was not. */
 async function runKilled(
-  { command, isPermanent }: Matrix,
+  { command, atEnd }: Matrix,
   kill: Kill | undefined,
 ): Promise<{ readonly writes: number; readonly wrong: readonly string[] }> {
-  const world = await InstallWorld.open({ isPermanent, hasManagement: command === "uninstall" });
+  const world = await InstallWorld.open({ atEnd, hasManagement: command === "uninstall" });
   const process = new MortalProcess(kill);
   try {
     const first = await run(world, command, process, "first");
@@ -75,10 +76,12 @@ async function runKilled(
 }
 
 const MATRICES: readonly (Matrix & { readonly name: string })[] = [
-  { name: "install", command: "install", isPermanent: false },
-  { name: "install from a cluster that stays", command: "install", isPermanent: true },
-  { name: "uninstall", command: "uninstall", isPermanent: false },
-  { name: "uninstall to a cluster that stays", command: "uninstall", isPermanent: true },
+  { name: "install", command: "install", atEnd: "removed" },
+  { name: "install from a cluster that stays", command: "install", atEnd: "kept" },
+  { name: "install from a cluster that is prepared and cleaned", command: "install", atEnd: "cleaned" },
+  { name: "uninstall", command: "uninstall", atEnd: "removed" },
+  { name: "uninstall to a cluster that stays", command: "uninstall", atEnd: "kept" },
+  { name: "uninstall to a cluster that is prepared and cleaned", command: "uninstall", atEnd: "cleaned" },
 ];
 
 test.each(MATRICES)("$name: killed at any write, the same command finishes", { timeout: 3_600_000 }, async ({ name, ...matrix }) => {
