@@ -1,4 +1,5 @@
 export { bootstrapManifests, type BootstrapManifestsInput, type ParentSettings } from "./bootstrap-manifests.ts";
+export { bootstrapClusterObjects, withoutProviders, type BootstrapClusterInput } from "./bootstrap-cluster-objects.ts";
 export type { BundleEntry } from "./bundle-manifest.ts";
 export type { Bundle, BundleComponent, BundleError } from "./bundle.ts";
 export { clusterBundle, localClusterBundle, type ClusterBundle, type ReducedClusterApi } from "./cluster-bundle.ts";

@@ -3,10 +3,12 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { nodeProcesses, systemClock } from "#base";
-import { reducedCapiCrds } from "#bundle";
+import { expectOk, nodeProcesses, systemClock } from "#base";
+import { makeBundle, reducedCapiCrds } from "#bundle";
 import { latticeKinds } from "#crds";
 import { startEmbeddedCluster, type EmbeddedCluster, type FixtureObject } from "#embedded-cluster";
+import { configMaps } from "#kube";
+import { bundleSources } from "../../test/builders/bundle-sources.ts";
 import { runCli } from "../../test/builders/cli-io.ts";
 
 const cluster = (name: string, { type = "local", endpoints = "{host: 10.0.0.1, service: {type: ClusterIP}}" } = {}) => `
@@ -26,6 +28,12 @@ beforeAll(async () => {
   cwd = mkdtempSync(join(tmpdir(), "lattice-install-"));
   writeFileSync(join(cwd, "good.yaml"), cluster("prod"));
   writeFileSync(join(cwd, "docker.yaml"), cluster("prod", { type: "docker" }));
+  for (const provider of ["docker", "aws"]) {
+    const sources = bundleSources().map((source) => ({ ...source, name: source.name.replace("docker", provider) }));
+    mkdirSync(join(cwd, `${provider}-bundle`));
+    for (const [file, text] of expectOk(makeBundle(sources, { mirrors: [], variables: new Map() })).files)
+      writeFileSync(join(cwd, `${provider}-bundle`, file), text);
+  }
   writeFileSync(join(cwd, "leaf.yaml"), cluster("prod", { endpoints: "" }));
   writeFileSync(join(cwd, "bootstrap.yaml"), cluster("lattice-bootstrap"));
   writeFileSync(join(cwd, "wrong.yaml"), cluster("prod").replace("controlPlane: 1", "controlPlane: 2"));
@@ -40,6 +48,7 @@ beforeAll(async () => {
   const kinds = [...latticeKinds.map(({ crd }) => crd()), ...reducedCapiCrds("local")] as unknown as readonly FixtureObject[];
   ready = await startEmbeddedCluster({ objects: kinds });
   writeFileSync(join(cwd, "empty.kubeconfig"), await empty.kubeconfig({ http: true }));
+  writeFileSync(join(cwd, "gone.kubeconfig"), (await empty.kubeconfig({ http: true })).replace(/127\.0\.0\.1:[0-9]+/g, "127.0.0.1:9"));
   writeFileSync(join(cwd, "ready.kubeconfig"), await ready.kubeconfig({ http: true }));
 });
 afterAll(async () => {
@@ -61,13 +70,73 @@ describe("is refused with one sentence", () => {
       name: "a provider that needs a bootstrap cluster",
       argv: "install -f docker.yaml",
       code: 2,
-      want: /provider docker needs a bootstrap cluster/,
+      want: /provider docker needs a bootstrap cluster: give one with --bootstrap-kubeconfig .* there is no program kind on PATH/,
     },
     {
       name: "an address without a bootstrap cluster",
       argv: "install -f good.yaml --bootstrap-address 1.2.3.4",
       code: 2,
       want: /--bootstrap-address is for a bootstrap cluster/,
+    },
+    {
+      name: "a bundle for an embedded bootstrap cluster",
+      argv: "install -f good.yaml --bundle x",
+      code: 2,
+      want: /--bundle is for a bootstrap cluster of --bootstrap kind or --bootstrap-kubeconfig/,
+    },
+    {
+      name: "kind without the program",
+      argv: "install -f docker.yaml --bootstrap kind",
+      code: 2,
+      want: /there is no program kind on PATH/,
+    },
+    {
+      name: "an embedded bootstrap cluster for machines elsewhere",
+      argv: "install -f docker.yaml --bootstrap embedded",
+      code: 2,
+      want: /makes clusters of provider local, and not docker/,
+    },
+    {
+      name: "two bootstrap clusters",
+      argv: `install -f good.yaml --bootstrap kind ${FROM}`,
+      code: 2,
+      want: /leave out --bootstrap kind/,
+    },
+    {
+      name: "machines elsewhere without a bundle",
+      argv: `install -f docker.yaml ${FROM.replace("ready", "empty")}`,
+      code: 2,
+      want: /give a bundle with provider docker with --bundle/,
+    },
+    {
+      name: "a folder that is no bundle",
+      argv: `install -f docker.yaml --bundle used ${FROM.replace("ready", "empty")}`,
+      code: 2,
+      want: /--bundle: /,
+    },
+    {
+      name: "a bundle without the provider",
+      argv: `install -f docker.yaml --bundle aws-bundle ${FROM.replace("ready", "empty")}`,
+      code: 2,
+      want: /--bundle: the bundle has no component infrastructure-docker/,
+    },
+    {
+      name: "machines elsewhere without an address",
+      argv: `install -f docker.yaml --bundle docker-bundle ${FROM.replace("ready", "empty")}`,
+      code: 2,
+      want: /give an address of this machine that they reach with --bootstrap-address/,
+    },
+    {
+      name: "a bootstrap cluster that does not answer",
+      argv: `install -f good.yaml ${FROM.replace("ready", "gone")}`,
+      code: 2,
+      want: /the bootstrap cluster cannot be reached/,
+    },
+    {
+      name: "a bundle for a bootstrap cluster that has Lattice",
+      argv: `install -f docker.yaml --bundle docker-bundle ${FROM}`,
+      code: 2,
+      want: /leave out --bundle/,
     },
     {
       name: "a bootstrap cluster without a kubeconfig of the result",
@@ -106,18 +175,17 @@ describe("is refused with one sentence", () => {
       want: /no\.kubeconfig/,
     },
     {
-      name: "a bootstrap cluster without Lattice",
-      argv: `install -f good.yaml ${FROM.replace("ready", "empty")}`,
-      code: 2,
-      want: /the bootstrap cluster has no latticeclusters/,
-    },
-    {
       name: "a bootstrap cluster without an address",
       argv: `install -f good.yaml ${FROM}`,
       code: 2,
       want: /give the address .* with --bootstrap-address/,
     },
-    { name: "one of two kubeconfigs", argv: "uninstall prod --bootstrap-kubeconfig x", code: 2, want: /belong together/ },
+    {
+      name: "one of two kubeconfigs",
+      argv: "uninstall prod --bootstrap-kubeconfig x",
+      code: 2,
+      want: /--bootstrap-kubeconfig needs --management-kubeconfig/,
+    },
     {
       name: "two kubeconfigs and a folder",
       argv: `uninstall prod --data-dir x ${FROM}`,
@@ -137,15 +205,22 @@ describe("is refused with one sentence", () => {
       want: /stop it with lattice down first/,
     },
     {
-      name: "uninstall with a bootstrap cluster without Lattice",
+      name: "uninstall of a cluster whose kubeconfig does not exist",
       argv: `uninstall prod ${FROM.replace("ready", "empty")}`,
       code: 2,
-      want: /the bootstrap cluster has no latticeclusters/,
+      want: /LatticeCluster prod cannot be read in the management cluster: there is no kubeconfig/,
+    },
+    {
+      name: "uninstall with kind, without the program",
+      argv: "uninstall prod --management-kubeconfig prod.kubeconfig",
+      code: 2,
+      want: /a cluster with a kubeconfig needs a bootstrap cluster/,
     },
   ];
   test.each(rows)("$name", async ({ argv, code, want }) => {
     const run = await runCli(argv.split(" "), { cwd, clock: systemClock });
     expect(run).toMatchObject({ code, stdout: "" });
     expect(run.stderr).toMatch(want);
+    expect(empty.peek(configMaps, { namespace: "kube-system", name: "lattice-install" })).toBeUndefined();
   });
 });

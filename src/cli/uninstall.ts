@@ -5,35 +5,32 @@
  * Exit code 0: gone, 1: refused, such as for a cluster with children, 2: not finished.
  */
 import { resolve } from "node:path";
-import { nodeProcesses, ok } from "#base";
+import { err, nodeProcesses, ok, type Result } from "#base";
+import { latticeClusters } from "#crds";
 import { fleetFolder, openFleetFolder, runningUp } from "#fleet";
-import { runUninstall, type BootstrapHost, type ManagementAccess } from "#install";
+import { runUninstall, type ManagementAccess } from "#install";
+import { withBootstrapClusters, type BootstrapClusters } from "./install/bootstrap-clusters.ts";
+import { bootstrapKind } from "./install/bootstrap-kind.ts";
+import { DEFAULT_FOLDER, failedCode, runOptions } from "./install/command-run.ts";
 import { FleetClients } from "./install/fleet-clients.ts";
 import { fleetHost, fleetManagement } from "./install/fleet-host.ts";
 import { inFleetFolder } from "./install/in-fleet-folder.ts";
-import { installProgress } from "./install/install-progress.ts";
-import { bootstrapProblem, connectTo, kubeconfigHost, KubeconfigManagement, ownCell } from "./install/kubeconfig-host.ts";
-import { DEFAULT_FOLDER, failedCode, PATIENCE_MS } from "./install.ts";
 import { reportFailure, type CommandIo, type ExitCode } from "./io.ts";
 
 export type UninstallFlags = {
   readonly dataDir?: string;
+  readonly bootstrap?: "kind" | "embedded";
   readonly bootstrapKubeconfig?: string;
   readonly managementKubeconfig?: string;
+  readonly bundle?: string;
   readonly orphanChildren?: boolean;
   readonly output: "text" | "json";
 };
 
 export async function uninstall(io: CommandIo, name: string, flags: UninstallFlags): Promise<ExitCode> {
-  const { bootstrapKubeconfig, managementKubeconfig, dataDir } = flags;
-  if ((bootstrapKubeconfig === undefined) !== (managementKubeconfig === undefined))
-    return reportFailure(
-      io,
-      "--bootstrap-kubeconfig and --management-kubeconfig belong together: where the objects are moved to, and where they are",
-    );
-  if (bootstrapKubeconfig !== undefined && dataDir !== undefined)
-    return reportFailure(io, "--data-dir is for clusters on this machine; leave it out, or leave out --bootstrap-kubeconfig");
-  return bootstrapKubeconfig === undefined ? uninstallLocal(io, name, flags) : uninstallWith(io, name, flags);
+  const kind = await bootstrapKind(io, { ...flags, cluster: name, provider: undefined });
+  if (!kind.ok) return reportFailure(io, kind.error);
+  return kind.value === "embedded" ? uninstallLocal(io, name, flags) : uninstallWith(io, name, flags);
 }
 
 async function uninstallLocal(io: CommandIo, name: string, flags: UninstallFlags): Promise<ExitCode> {
@@ -64,38 +61,29 @@ async function uninstallLocal(io: CommandIo, name: string, flags: UninstallFlags
   return gone.ok ? printGone(io, name, flags) : failedCode(io, gone.error);
 }
 
-async function uninstallWith(io: CommandIo, name: string, flags: UninstallFlags): Promise<ExitCode> {
-  const client = await connectTo(io, resolve(io.cwd, flags.bootstrapKubeconfig ?? ""));
-  if (!client.ok) return reportFailure(io, client.error);
-  const management = new KubeconfigManagement(io, resolve(io.cwd, flags.managementKubeconfig ?? ""));
-  try {
-    const problem = await bootstrapProblem(client.value, io.signal);
-    if (problem !== undefined) return reportFailure(io, problem);
-    const cell = await ownCell(client.value, io.signal);
-    if (!cell.ok) return reportFailure(io, cell.error);
-    const host = kubeconfigHost(client.value, { cell: cell.value });
-    const ended = await run(io, name, { host, management, orphanChildren: flags.orphanChildren === true });
+/** With a bootstrap cluster that is not a process of this machine. */
+function uninstallWith(io: CommandIo, name: string, flags: UninstallFlags): Promise<ExitCode> {
+  const { bootstrapKubeconfig, managementKubeconfig = "", bundle } = flags;
+  const provider = (management: ManagementAccess) => providerOf(management, name, io.signal);
+  return withBootstrapClusters(io, { cluster: name, provider, bootstrapKubeconfig, managementKubeconfig, bundle }, async (ends) => {
+    const ended = await run(io, name, { ...ends, orphanChildren: flags.orphanChildren === true });
     return ended.ok ? printGone(io, name, flags) : failedCode(io, ended.error);
-  } finally {
-    await management.close();
-    await client.value.close();
-  }
+  });
 }
 
-type Ends = { readonly host: BootstrapHost; readonly management: ManagementAccess; readonly orphanChildren: boolean };
+/** By its own LatticeCluster. */
+async function providerOf(management: ManagementAccess, name: string, signal: AbortSignal): Promise<Result<string, string>> {
+  const client = await management.find(signal);
+  if (!client.ok) return client;
+  const own = await client.value?.get(latticeClusters, { name }, { signal });
+  if (own?.ok === true) return ok(own.value.spec.provider.type);
+  return err(`LatticeCluster ${name} cannot be read in the management cluster: ${own?.error.message ?? "there is no kubeconfig"}`);
+}
+
+type Ends = BootstrapClusters & { readonly orphanChildren: boolean };
 
 function run(io: CommandIo, name: string, ends: Ends) {
-  const { clock, random, signal, hostname } = io;
-  return runUninstall({
-    ...ends,
-    name,
-    clock,
-    random,
-    signal,
-    identity: `lattice-uninstall-${hostname}`,
-    patienceMs: PATIENCE_MS,
-    report: installProgress(io),
-  });
+  return runUninstall({ ...runOptions(io, "uninstall"), ...ends, name });
 }
 
 function printGone(io: CommandIo, name: string, { output }: UninstallFlags): ExitCode {

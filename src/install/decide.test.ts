@@ -12,7 +12,14 @@ const there = <T>(view: T): ClusterObservation<T> => ({ state: "there", view });
 const absent = { state: "absent" } as const;
 const silent = { state: "unknown", why: "connection refused" } as const;
 
-const fresh: BootstrapView = { isPermanent: false, ownership: "never-moved", objects: [], isDeleting: true, hasNamespace: false };
+const fresh: BootstrapView = {
+  atEnd: "removed",
+  isBeingCleaned: false,
+  ownership: "never-moved",
+  objects: [],
+  isDeleting: true,
+  hasNamespace: false,
+};
 const cell: BootstrapView = { ...fresh, cell: { ready: true, message: "" } };
 const requested = (phase: string, message = "") => ({ isOurs: true, isBeingDeleted: false, phase, message });
 const provisioning: BootstrapView = {
@@ -83,27 +90,45 @@ describe("the next step of an installation", () => {
     { name: "it went before the parent was forgotten", bootstrap: absent, management: there(owner), want: { step: "detach" } },
     {
       name: "a bootstrap cluster that stays",
-      bootstrap: there({ ...pivoted, isPermanent: true }),
+      bootstrap: there({ ...pivoted, atEnd: "kept" }),
       management: there(detached),
       want: { step: "release-bootstrap" },
     },
     {
       name: "a bootstrap cluster that stays, while it forgets",
-      bootstrap: there({ ...pivoted, isPermanent: true, cluster: { ...requested("Deleting"), isBeingDeleted: true } }),
+      bootstrap: there({ ...pivoted, atEnd: "kept", cluster: { ...requested("Deleting"), isBeingDeleted: true } }),
       management: there(detached),
       want: { wait: "the bootstrap cluster forgets the cluster" },
     },
     {
       name: "a bootstrap cluster that stays, and has forgotten",
-      bootstrap: there({ ...cell, isPermanent: true }),
+      bootstrap: there({ ...cell, atEnd: "kept" }),
       management: there(detached),
       want: { step: "done" },
     },
     {
-      name: "a bootstrap cluster that stays, and has forgotten all but the namespace",
-      bootstrap: there({ ...cell, isPermanent: true, hasNamespace: true }),
+      name: "a bootstrap cluster that is cleaned first forgets the cluster",
+      bootstrap: there({ ...pivoted, atEnd: "cleaned" }),
       management: there(detached),
       want: { step: "release-bootstrap" },
+    },
+    {
+      name: "a bootstrap cluster that stays, and has forgotten all but the namespace",
+      bootstrap: there({ ...cell, atEnd: "kept", hasNamespace: true }),
+      management: there(detached),
+      want: { step: "release-bootstrap" },
+    },
+    {
+      name: "a bootstrap cluster that is cleaned, and has forgotten",
+      bootstrap: there({ ...cell, atEnd: "cleaned" }),
+      management: there(detached),
+      want: { step: "remove-bootstrap" },
+    },
+    {
+      name: "a bootstrap cluster whose cleaning has begun, and the management cluster does not answer",
+      bootstrap: there({ ...fresh, atEnd: "cleaned", isBeingCleaned: true }),
+      management: silent,
+      want: { step: "remove-bootstrap" },
     },
     {
       name: "the bootstrap cluster does not answer",
@@ -195,13 +220,13 @@ describe("the next step of the reverse", () => {
     },
     {
       name: "a bootstrap cluster that stays",
-      bootstrap: there({ ...returned, objects: [], isPermanent: true }),
+      bootstrap: there({ ...returned, objects: [], atEnd: "kept" }),
       management: absent,
       want: { step: "release-bootstrap" },
     },
     {
       name: "a bootstrap cluster that stays has forgotten",
-      bootstrap: there({ ...fresh, isPermanent: true }),
+      bootstrap: there({ ...fresh, atEnd: "kept" }),
       management: absent,
       want: { step: "done" },
     },
@@ -251,6 +276,14 @@ describe("the next step of the reverse", () => {
 
 const OWNERSHIPS = ["never-moved", "moving", "owner"] as const;
 const BOOLEANS = [true, false] as const;
+const ENDS = [
+  ["removed", false],
+  ["kept", false],
+  ["cleaned", false],
+  ["cleaned", true],
+] as const;
+/** It was decided before, when the removal began. */
+const isBegun = ({ bootstrap }: InstallView) => bootstrap.state === "there" && bootstrap.view.isBeingCleaned;
 
 /** Every combination of what can be observed. */
 function* allViews(): Generator<InstallView> {
@@ -261,7 +294,7 @@ function* allViews(): Generator<InstallView> {
         for (const children of [[], ["east"]]) managements.push(there({ ownership, hasCluster, hasParent, children }));
   const bootstraps: ClusterObservation<BootstrapView>[] = [absent, silent];
   for (const ownership of OWNERSHIPS)
-    for (const isPermanent of BOOLEANS)
+    for (const [atEnd, isBeingCleaned] of ENDS)
       for (const isDeleting of BOOLEANS)
         for (const objects of [[], ["Cluster mgmt"]])
           for (const own of [undefined, { ready: true, message: "" }, { ready: false, message: "" }])
@@ -272,7 +305,7 @@ function* allViews(): Generator<InstallView> {
               { ...requested("Deleting"), isBeingDeleted: true },
             ])
               for (const hasNamespace of BOOLEANS)
-                bootstraps.push(there({ isPermanent, ownership, isDeleting, objects, hasNamespace, cell: own, cluster }));
+                bootstraps.push(there({ atEnd, isBeingCleaned, ownership, isDeleting, objects, hasNamespace, cell: own, cluster }));
   for (const bootstrap of bootstraps) for (const management of managements) yield { name: "mgmt", bootstrap, management };
 }
 
@@ -280,7 +313,7 @@ describe("in every situation", () => {
   test("an installation removes the bootstrap cluster only if the management cluster owns itself and forgot its parent", () => {
     for (const given of allViews()) {
       const decision = nextInstallStep(given);
-      if (!("step" in decision) || !["remove-bootstrap", "release-bootstrap"].includes(decision.step)) continue;
+      if (isBegun(given) || !("step" in decision) || !["remove-bootstrap", "release-bootstrap"].includes(decision.step)) continue;
       expect(given).toMatchObject({
         bootstrap: { state: "there", view: { ownership: "never-moved", objects: [] } },
         management: { state: "there", view: { ownership: "owner", hasCluster: true, hasParent: false } },
@@ -291,7 +324,7 @@ describe("in every situation", () => {
   test("an uninstallation deletes machines only where the bootstrap cluster owns them, and removes it only without objects", () => {
     for (const given of allViews()) {
       const decision = nextUninstallStep(given, { orphanChildren: false });
-      if (!("step" in decision)) continue;
+      if (isBegun(given) || !("step" in decision)) continue;
       if (decision.step === "delete-cluster") expect(given.bootstrap).toMatchObject({ view: { ownership: "owner" } });
       if (decision.step === "remove-bootstrap" || decision.step === "release-bootstrap")
         expect(given.bootstrap).toMatchObject({ view: { objects: [] } });
@@ -299,9 +332,16 @@ describe("in every situation", () => {
     }
   });
 
-  test("a bootstrap cluster that was there before is never removed", () => {
+  test("a removal that has begun is continued, and nothing else is done", () => {
+    for (const given of allViews())
+      if (isBegun(given))
+        for (const decision of [nextInstallStep(given), nextUninstallStep(given, { orphanChildren: false })])
+          expect(decision).toEqual({ step: "remove-bootstrap" });
+  });
+
+  test("a bootstrap cluster that was one before is never removed", () => {
     for (const given of allViews()) {
-      if (given.bootstrap.state !== "there" || !given.bootstrap.view.isPermanent) continue;
+      if (given.bootstrap.state !== "there" || given.bootstrap.view.atEnd !== "kept") continue;
       for (const decision of [nextInstallStep(given), nextUninstallStep(given, { orphanChildren: true })])
         expect(decision).not.toEqual({ step: "remove-bootstrap" });
     }

@@ -5,9 +5,11 @@
  * 1. The bootstrap cluster is removed only when the management cluster has proven that it owns itself: its record of the move is committed, no journal is
  *    left on either side, and no Cluster API object is left in the bootstrap cluster.
  * 2. The management cluster forgets its parent before the parent goes.
- * 3. A cluster with children is uninstalled only by explicit request, and never loses a Cluster API object to a bootstrap cluster that is gone.
+ * 3. What was created in a bootstrap cluster is removed after that, to the end: nothing is created there in between.
+ * 4. A cluster with children is uninstalled only by explicit request, and never loses a Cluster API object to a bootstrap cluster that is gone.
  */
 import type { NamespaceOwnership } from "#pivot";
+import type { BootstrapEnd } from "./ports.ts";
 
 export type ClusterObservation<T> =
   | { readonly state: "absent" }
@@ -25,8 +27,9 @@ export type RequestedCluster = {
 };
 
 export type BootstrapView = {
-  /** It was there before, and stays: only what an installation has created in it is removed. */
-  readonly isPermanent: boolean;
+  readonly atEnd: BootstrapEnd;
+  /** The removal of what was created in it has begun. */
+  readonly isBeingCleaned: boolean;
   /** Its own LatticeCluster with endpoints; absent: it is no cell yet. */
   readonly cell?: { readonly ready: boolean; readonly message: string } | undefined;
   readonly cluster?: RequestedCluster | undefined;
@@ -73,6 +76,7 @@ export function nextInstallStep({ name, bootstrap, management }: InstallView): I
   if (bootstrap.state === "unknown") return wait(`the bootstrap cluster does not answer: ${bootstrap.why}`);
   if (bootstrap.state === "absent") return withoutBootstrap(name, management);
   const { view } = bootstrap;
+  if (view.isBeingCleaned) return { step: "remove-bootstrap" };
   if (management.state === "there" && ownsItself(management.view)) return afterPivot(view, management.view);
   if (view.cluster !== undefined && !view.cluster.isOurs) return refused(nameTaken(name));
   if (view.cell === undefined) return { step: "make-cell" };
@@ -106,7 +110,7 @@ function nameTaken(name: string): string {
 
 /** `moving` at the bootstrap cluster: its journal is still there, so the move has not ended. */
 function afterPivot(
-  { ownership, objects, isPermanent, cluster, hasNamespace }: BootstrapView,
+  { ownership, objects, atEnd, cluster, hasNamespace }: BootstrapView,
   { hasParent }: ManagementView,
 ): InstallDecision<InstallStep> {
   if (ownership !== "never-moved") return wait("the bootstrap cluster finishes the move");
@@ -114,9 +118,12 @@ function afterPivot(
   if (first !== undefined)
     return wait(`the bootstrap cluster still has ${first}${objects.length === 1 ? "" : ` and ${objects.length - 1} more`}`);
   if (hasParent) return { step: "detach" };
-  if (!isPermanent) return { step: "remove-bootstrap" };
-  // a run that was killed may have deleted one of them only
-  if (cluster === undefined) return { step: hasNamespace ? "release-bootstrap" : "done" };
+  if (atEnd === "removed") return { step: "remove-bootstrap" };
+  if (cluster === undefined) {
+    // a run that was killed may have deleted one of them only
+    if (hasNamespace) return { step: "release-bootstrap" };
+    return { step: atEnd === "cleaned" ? "remove-bootstrap" : "done" };
+  }
   return cluster.isBeingDeleted ? wait("the bootstrap cluster forgets the cluster") : { step: "release-bootstrap" };
 }
 
@@ -141,6 +148,7 @@ export type UninstallOptions = {
 
 export function nextUninstallStep({ name, bootstrap, management }: InstallView, options: UninstallOptions): InstallDecision<UninstallStep> {
   if (bootstrap.state === "unknown") return wait(`the bootstrap cluster does not answer: ${bootstrap.why}`);
+  if (bootstrap.state === "there" && bootstrap.view.isBeingCleaned) return { step: "remove-bootstrap" };
   if (bootstrap.state === "there" && bootstrap.view.ownership === "owner") return deletionStep(bootstrap.view);
   if (management.state === "unknown") return wait(`cluster ${name} does not answer: ${management.why}`);
   if (management.state === "absent") return bootstrap.state === "absent" ? { step: "done" } : endOfBootstrap(name, bootstrap.view);
@@ -161,15 +169,15 @@ function uninstallProblem(name: string, { ownership, children, hasParent }: Mana
   return `${name} does not own itself; ${hasParent ? "delete its LatticeCluster on its parent" : "there is nothing that lattice uninstall could move"}`;
 }
 
-function deletionStep({ objects, isDeleting, isPermanent }: BootstrapView): InstallDecision<UninstallStep> {
-  if (objects.length === 0) return { step: isPermanent ? "release-bootstrap" : "remove-bootstrap" };
+function deletionStep({ objects, isDeleting, atEnd }: BootstrapView): InstallDecision<UninstallStep> {
+  if (objects.length === 0) return { step: atEnd === "kept" ? "release-bootstrap" : "remove-bootstrap" };
   return isDeleting ? wait(`${objects.length} Cluster API objects are being deleted`) : { step: "delete-cluster" };
 }
 
-function endOfBootstrap(name: string, { objects, isPermanent }: BootstrapView): InstallDecision<UninstallStep> {
+function endOfBootstrap(name: string, { objects, atEnd }: BootstrapView): InstallDecision<UninstallStep> {
   if (objects.length > 0)
     return refused(
       `the bootstrap cluster has Cluster API objects of ${name} (${objects[0] ?? ""}) and does not own them; lattice install continues`,
     );
-  return { step: isPermanent ? "done" : "remove-bootstrap" };
+  return { step: atEnd === "kept" ? "done" : "remove-bootstrap" };
 }

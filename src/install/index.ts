@@ -1,5 +1,8 @@
 export { checkManagementCluster, type ManagementFile } from "./management-file.ts";
-export type { BootstrapHost, CellEndpoints, FindCluster, ManagementAccess } from "./ports.ts";
+export { readBootstrapRecord, type BootstrapRecord } from "./bootstrap-record.ts";
+export { cleanBootstrap } from "./clean-bootstrap.ts";
+export { planBootstrap, prepareBootstrap, type BootstrapPlan, type PreparedCluster } from "./prepare-bootstrap.ts";
+export type { BootstrapEnd, BootstrapHost, CellEndpoints, FindCluster, ManagementAccess } from "./ports.ts";
 export {
   runInstall,
   runUninstall,

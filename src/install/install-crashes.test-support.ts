@@ -4,13 +4,14 @@ import type { KubeObject } from "#kube";
 import { MortalProcess, type Kill } from "../../test/builders/mortal-process.ts";
 import { rawCluster } from "../../test/builders/valid-resources.ts";
 import { InstallWorld, NAME } from "./install-world.test-support.ts";
+import type { BootstrapEnd } from "./ports.ts";
 import { runInstall, runUninstall, type InstallFailure } from "./run-install.ts";
 
 /** What a mutant replaces. */
 export type Commands = { readonly runInstall: typeof runInstall; readonly runUninstall: typeof runUninstall };
 
 type Command = "install" | "uninstall";
-export type InstallMatrix = { readonly command: Command; readonly isPermanent: boolean };
+export type InstallMatrix = { readonly command: Command; readonly atEnd: BootstrapEnd };
 export type KilledRun = { readonly writes: number; readonly wrong: readonly string[] };
 export type KilledOptions = {
   readonly commands?: Commands;
@@ -60,11 +61,11 @@ async function run(
 
 /** What is wrong after a run that was killed and the same command again; undefined as the kill counts the writes of one that was not. */
 export async function runKilled(
-  { command, isPermanent }: InstallMatrix,
+  { command, atEnd }: InstallMatrix,
   kill: Kill | undefined,
   { commands = { runInstall, runUninstall }, mostLooks = MOST_LOOKS }: KilledOptions = {},
 ): Promise<KilledRun> {
-  const world = await InstallWorld.open({ isPermanent, hasManagement: command === "uninstall" });
+  const world = await InstallWorld.open({ atEnd, hasManagement: command === "uninstall" });
   const process = new MortalProcess(kill);
   try {
     const options = { command, commands, mostLooks };

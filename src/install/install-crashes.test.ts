@@ -10,10 +10,12 @@ import { runKilled, type InstallMatrix } from "./install-crashes.test-support.ts
 const SEED = 16;
 
 const MATRICES: readonly (InstallMatrix & { readonly name: string })[] = [
-  { name: "install", command: "install", isPermanent: false },
-  { name: "install from a cluster that stays", command: "install", isPermanent: true },
-  { name: "uninstall", command: "uninstall", isPermanent: false },
-  { name: "uninstall to a cluster that stays", command: "uninstall", isPermanent: true },
+  { name: "install", command: "install", atEnd: "removed" },
+  { name: "install from a cluster that stays", command: "install", atEnd: "kept" },
+  { name: "install from a cluster that is prepared and cleaned", command: "install", atEnd: "cleaned" },
+  { name: "uninstall", command: "uninstall", atEnd: "removed" },
+  { name: "uninstall to a cluster that stays", command: "uninstall", atEnd: "kept" },
+  { name: "uninstall to a cluster that is prepared and cleaned", command: "uninstall", atEnd: "cleaned" },
 ];
 
 test.each(MATRICES)("$name: killed at any write, the same command finishes", { timeout: 3_600_000 }, async ({ name, ...matrix }) => {

@@ -13,8 +13,8 @@ type Mutant = SourceChange & {
   readonly kills?: readonly Kill[];
 };
 
-const INSTALL: InstallMatrix = { command: "install", isPermanent: false };
-const UNINSTALL: InstallMatrix = { command: "uninstall", isPermanent: false };
+const INSTALL: InstallMatrix = { command: "install", atEnd: "removed" };
+const UNINSTALL: InstallMatrix = { command: "uninstall", atEnd: "removed" };
 const after = (...writes: readonly number[]): readonly Kill[] => writes.map((write) => ({ write, when: "after" }));
 /** A changed installation may never end. */
 const MOST_LOOKS = 600;
@@ -59,7 +59,7 @@ const MUTANTS: readonly Mutant[] = [
     file: "steps.ts",
     find: "const kept = await patchCluster(client.value, name, { spec: { deletion: { unpivot: false } } });",
     replace: "const kept = ok(undefined) as Awaited<Performed>;",
-    matrix: { command: "install", isPermanent: true },
+    matrix: { command: "install", atEnd: "kept" },
     shows: /is to take the objects back/,
   },
   {
@@ -67,7 +67,7 @@ const MUTANTS: readonly Mutant[] = [
     file: "observe.ts",
     find: "hasNamespace: place.value !== undefined && !isBeingDeleted(place.value),",
     replace: "hasNamespace: false,",
-    matrix: { command: "install", isPermanent: true },
+    matrix: { command: "install", atEnd: "kept" },
     shows: /namespace capi-mgmt is left/,
     kills: after(7),
   },

@@ -2,12 +2,23 @@
  * A bootstrap cluster and a management cluster in memory, for installations that are killed at one write and run again. What the operator of the
  * bootstrap cluster and Cluster API would do is done by `advance`, with the real mover; an observer checks the invariants of a move after every write.
  */
-import { expectOk, ok, seededRandom } from "#base";
+import { err, expectOk, ok, seededRandom } from "#base";
+import { localClusterBundle, providerInventory, reducedCapiCrds } from "#bundle";
 import { capiNamespace } from "#cluster-compiler";
 import { IDENTITY_CONFIG_MAP, PARENT_CONFIG_SECRET } from "#controllers";
 import { latticeClusterKind, latticeClusters } from "#crds";
-import type { EmbeddedCluster } from "#embedded-cluster";
-import { capiClusters, configMaps, isBeingDeleted, namespaces, secrets, type KubeObject } from "#kube";
+import { startEmbeddedCluster, type EmbeddedCluster } from "#embedded-cluster";
+import {
+  capiClusters,
+  clusterRoles,
+  configMaps,
+  customResourceDefinitions,
+  isBeingDeleted,
+  namespaces,
+  secrets,
+  type KubeObject,
+  type Resource,
+} from "#kube";
 import type { KubeClient } from "#kube-client";
 import { OPERATOR_NAMESPACE } from "#operator";
 import { MOVE_JOURNAL, MOVE_RECORD, moveNamespace, ownershipOf } from "#pivot";
@@ -23,7 +34,10 @@ import {
 import { ownershipRecord } from "../../test/builders/reparent-world.ts";
 import { rawCluster } from "../../test/builders/valid-resources.ts";
 import type { MortalProcess } from "../../test/builders/mortal-process.ts";
-import type { BootstrapHost, ManagementAccess } from "./ports.ts";
+import { readBootstrapRecord } from "./bootstrap-record.ts";
+import { cleanBootstrap } from "./clean-bootstrap.ts";
+import type { BootstrapEnd, BootstrapHost, ManagementAccess } from "./ports.ts";
+import { planBootstrap, prepareBootstrap } from "./prepare-bootstrap.ts";
 
 export const NAME = "mgmt";
 const NAMESPACE = capiNamespace(NAME);
@@ -33,7 +47,7 @@ const ENDPOINTS = { host: "127.0.0.1", grpcPort: 50_051, bootstrapPort: 8_443, p
 
 export class InstallWorld {
   readonly clock = new JumpClock();
-  readonly isPermanent: boolean;
+  readonly atEnd: BootstrapEnd;
   readonly wrong: string[] = [];
   bootstrap: EmbeddedCluster | undefined;
   management: EmbeddedCluster | undefined;
@@ -41,24 +55,18 @@ export class InstallWorld {
   #observer: { readonly wrong: string[] } = { wrong: [] };
   #isObserved = false;
   #isDeleted = false;
+  #isMarkedDeleted = false;
 
-  private constructor(isPermanent: boolean) {
-    this.isPermanent = isPermanent;
+  private constructor(atEnd: BootstrapEnd) {
+    this.atEnd = atEnd;
   }
 
   /** `hasManagement`: as a finished installation leaves it. */
-  static async open({
-    isPermanent,
-    hasManagement,
-  }: {
-    readonly isPermanent: boolean;
-    readonly hasManagement: boolean;
-  }): Promise<InstallWorld> {
-    const world = new InstallWorld(isPermanent);
-    if (isPermanent) {
-      world.bootstrap = await newCluster(1);
-      world.#watchRelease(world.bootstrap);
-    }
+  static async open({ atEnd, hasManagement }: { readonly atEnd: BootstrapEnd; readonly hasManagement: boolean }): Promise<InstallWorld> {
+    const world = new InstallWorld(atEnd);
+    if (atEnd === "kept") world.bootstrap = await newCluster(1);
+    if (atEnd === "cleaned") world.bootstrap = await startEmbeddedCluster({ seed: 1, logActions: false });
+    if (world.bootstrap !== undefined) world.#watchRelease(world.bootstrap);
     if (!hasManagement) return world;
     const management = await world.#startManagement();
     await makeProvisioned(management.client, NAME, 1, NAMESPACE);
@@ -80,20 +88,61 @@ export class InstallWorld {
       if (counted !== "dead") await work();
       return counted === "sent" ? ok(undefined) : ({ ok: false, error: "killed" } as const);
     };
+    const { atEnd } = this;
+    const ends = { name: BOOTSTRAP, atEnd, endpoints: () => Promise.resolve(ok(ENDPOINTS)) };
+    if (atEnd === "cleaned") return { ...ends, ...this.#preparedHost(process) };
     return {
-      name: BOOTSTRAP,
-      isPermanent: this.isPermanent,
+      ...ends,
       find: () => Promise.resolve(ok(this.bootstrap === undefined ? undefined : process.client(this.bootstrap.client))),
       create: () => changed(() => this.#create()),
       remove: () => changed(() => this.#remove()),
-      endpoints: () => Promise.resolve(ok(ENDPOINTS)),
+    };
+  }
+
+  /** As `lattice install --bootstrap-kubeconfig` uses one. */
+  #preparedHost(process: MortalProcess): Pick<BootstrapHost, "find" | "create" | "remove"> {
+    const { bootstrap, clock } = this;
+    if (bootstrap === undefined) throw new Error("there is no bootstrap cluster");
+    const client = process.client(bootstrap.client);
+    const bundle = localClusterBundle({ crds: reducedCapiCrds("docker"), inventory: providerInventory("docker") });
+    return {
+      find: async (signal) => {
+        const record = await readBootstrapRecord(client, { signal });
+        if (!record.ok) return record;
+        return ok(record.value === undefined || record.value.state === "preparing" ? undefined : client);
+      },
+      create: async (signal) => {
+        const prepared = { client, cluster: NAME, bundle: () => Promise.resolve(ok(bundle)), clock, signal };
+        const plan = await planBootstrap(prepared);
+        if (!plan.ok) return plan;
+        const objects = plan.value.kind === "ready" ? [] : plan.value.objects;
+        const done = await prepareBootstrap(prepared, objects);
+        if (done.ok) this.#observe();
+        return done;
+      },
+      remove: async (signal) => {
+        const left = [...(await movedContents(bootstrap.client)).keys()];
+        if (left.length > 0) this.wrong.push(`the bootstrap cluster is cleaned with ${left[0] ?? ""}`);
+        if (!this.#isDeleted) this.wrong.push(...(await this.#unowned()));
+        return cleanBootstrap({ client, cell: BOOTSTRAP, clock, signal });
+      },
     };
   }
 
   access(process: MortalProcess): ManagementAccess {
     return {
-      find: () => Promise.resolve(ok(this.management === undefined ? undefined : process.client(this.management.client))),
+      find: () => {
+        // with a kubeconfig, a cluster that is gone does not answer
+        const isSilent = this.#isDeleted && !this.#isMarkedDeleted && this.atEnd !== "removed";
+        if (isSilent) return Promise.resolve(err("connection refused"));
+        return Promise.resolve(ok(this.management === undefined ? undefined : process.client(this.management.client)));
+      },
       kubeconfig: () => Promise.resolve(ok("apiVersion: v1\nkind: Config\n")),
+      markDeleted: () => {
+        const counted = process.countWrite();
+        if (counted !== "dead") this.#isMarkedDeleted = true;
+        return Promise.resolve(counted === "sent" ? ok(undefined) : err("killed"));
+      },
     };
   }
 
@@ -135,6 +184,7 @@ export class InstallWorld {
   async advance(): Promise<void> {
     const { bootstrap } = this;
     if (bootstrap === undefined) return;
+    if (this.atEnd === "cleaned") await finalizeNamespaces(bootstrap.client);
     const own = bootstrap.peek(latticeClusters, { name: BOOTSTRAP });
     if (own !== undefined && own.status === undefined) await writeStatus(bootstrap.client, BOOTSTRAP, { conditions: [READY] });
     const requested = bootstrap.peek(latticeClusters, { name: NAME });
@@ -240,12 +290,23 @@ export class InstallWorld {
   async #leftInBootstrap(): Promise<readonly string[]> {
     const { bootstrap } = this;
     if (bootstrap === undefined) return [];
-    if (!this.isPermanent) return ["the bootstrap cluster is left"];
+    if (this.atEnd === "removed") return ["the bootstrap cluster is left"];
+    if (this.atEnd === "cleaned") return this.#leftAfterCleaning(bootstrap);
     const left = [...(await movedContents(bootstrap.client)).keys()];
     if (bootstrap.peek(latticeClusters, { name: NAME }) !== undefined) left.push(`LatticeCluster ${NAME}`);
     const place = bootstrap.peek(namespaces, { name: NAMESPACE });
     if (place !== undefined && !isBeingDeleted(place)) left.push(`namespace ${NAMESPACE}`);
     return left.map((name) => `${name} is left in the bootstrap cluster`);
+  }
+
+  async #leftAfterCleaning({ client }: EmbeddedCluster): Promise<readonly string[]> {
+    const found = [namespaces, customResourceDefinitions, clusterRoles].map(async (resource: Resource) => {
+      const { items } = expectOk(await client.list<KubeObject>(resource));
+      return items.map(({ metadata }) => `${resource.kind} ${metadata.name}`);
+    });
+    const record = expectOk(await readBootstrapRecord(client, {}));
+    const left = (await Promise.all(found)).flat().filter((name) => /lattice|cap[ikdl]|cluster\.x-k8s/.test(name));
+    return [...left, ...(record === undefined ? [] : ["the record"])].map((name) => `${name} is left in the bootstrap cluster`);
   }
 
   /** Why the management cluster cannot live without the bootstrap cluster. */
@@ -270,6 +331,13 @@ async function newCluster(seed: number): Promise<EmbeddedCluster> {
   const cluster = await startManagementCluster(seed);
   await cluster.add(latticeClusterKind.crd(), { apiVersion: "v1", kind: "Namespace", metadata: { name: OPERATOR_NAMESPACE } });
   return cluster;
+}
+
+/** What the namespace controller does; the others of a controller manager would change Cluster API objects. */
+async function finalizeNamespaces(client: KubeClient): Promise<void> {
+  const { items } = expectOk(await client.list(namespaces));
+  for (const place of items.filter(isBeingDeleted))
+    expectOk(await client.update(namespaces, { ...place, spec: { finalizers: [] } }, { subresource: "finalize" }));
 }
 
 async function writeStatus(client: KubeClient, name: string, status: object): Promise<void> {

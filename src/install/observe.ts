@@ -17,6 +17,7 @@ import {
 import type { KubeClient } from "#kube-client";
 import { OPERATOR_NAMESPACE } from "#operator";
 import { MOVE_JOURNAL, MOVE_RECORD, ownershipOf, type NamespaceOwnership } from "#pivot";
+import { readBootstrapRecord } from "./bootstrap-record.ts";
 import type { BootstrapView, InstallView, ManagementView, ClusterObservation, RequestedCluster } from "./decide.ts";
 import type { BootstrapHost, FindCluster, ManagementAccess } from "./ports.ts";
 import { remainingObjects } from "./remaining-objects.ts";
@@ -24,6 +25,9 @@ import { remainingObjects } from "./remaining-objects.ts";
 /** On the LatticeCluster that an installation creates in the bootstrap cluster. */
 export const INSTALLED_ANNOTATION = "lattice.dev/installed-by";
 export const INSTALLER = "lattice-install";
+
+/** Why a cell whose listeners run is not Ready. */
+const NODES_NOT_READY = "NodesNotReady";
 
 /** A cluster that has stopped must not delay the next look for longer. */
 const ANSWER_WITHIN_MS = 10_000;
@@ -60,14 +64,16 @@ type BootstrapPlace = { readonly name: string; readonly host: BootstrapHost; rea
 async function observeBootstrap(client: KubeClient, { name, host, signal }: BootstrapPlace): Promise<Result<BootstrapView, string>> {
   const read = reader(client, signal);
   const namespace = capiNamespace(name);
-  const [own, requested, ownership, cluster, place] = await Promise.all([
+  const [own, requested, ownership, cluster, place, record] = await Promise.all([
     read(latticeClusters, { name: host.name }),
     read(latticeClusters, { name }),
     readOwnership(client, namespace, signal),
     read<KubeObject>(capiClusters, { namespace, name }),
     read<KubeObject>(namespaces, { name: namespace }),
+    host.atEnd === "cleaned" ? readBootstrapRecord(client, { signal, timeoutMs: ANSWER_WITHIN_MS }) : ok(undefined),
   ]);
   if (!own.ok) return own;
+  if (!record.ok) return record;
   if (!requested.ok) return requested;
   if (!ownership.ok) return ownership;
   if (!cluster.ok) return cluster;
@@ -79,7 +85,8 @@ async function observeBootstrap(client: KubeClient, { name, host, signal }: Boot
       : ok([`Cluster ${name}`]);
   if (!left.ok) return left;
   return ok({
-    isPermanent: host.isPermanent,
+    atEnd: host.atEnd,
+    isBeingCleaned: record.value?.state === "removing",
     cell: own.value?.spec.endpoints === undefined ? undefined : cellOf(own.value),
     cluster: requested.value === undefined ? undefined : requestedOf(requested.value),
     ownership: ownership.value,
@@ -91,7 +98,8 @@ async function observeBootstrap(client: KubeClient, { name, host, signal }: Boot
 
 function cellOf({ status }: LatticeCluster): NonNullable<BootstrapView["cell"]> {
   const ready = findCondition(status?.conditions, "Ready");
-  return { ready: ready?.status === "True", message: ready?.message ?? "its operator starts" };
+  // nodes that are not ready are no reason to wait: the cell itself is checked before them
+  return { ready: ready?.status === "True" || ready?.reason === NODES_NOT_READY, message: ready?.message ?? "its operator starts" };
 }
 
 function requestedOf(cluster: LatticeCluster): RequestedCluster {

@@ -5,14 +5,19 @@ import type { KubeClient } from "#kube-client";
 /** Undefined: the cluster does not exist. An error: it exists, and cannot be reached. */
 export type FindCluster = (signal: AbortSignal) => Promise<Result<KubeClient | undefined, string>>;
 
+/**
+ * "removed": the cluster goes. "cleaned": it was there before, and loses what was created in it. "kept": it had an operator and the providers before, which stay; only
+ * its LatticeCluster of the management cluster goes.
+ */
+export type BootstrapEnd = "removed" | "cleaned" | "kept";
+
 /** Where the management cluster is made. */
 export type BootstrapHost = {
   /** Its name as a cell. */
   readonly name: string;
-  /** It was there before, and stays. */
-  readonly isPermanent: boolean;
+  readonly atEnd: BootstrapEnd;
   readonly find: FindCluster;
-  /** It has an operator and the providers afterwards. Repeated after a crash. */
+  /** It has the providers afterwards, and an operator if it is for an installation. Repeated after a crash. */
   readonly create: (signal: AbortSignal) => Promise<Result<void, string>>;
   readonly remove: (signal: AbortSignal) => Promise<Result<void, string>>;
   /** `spec.endpoints` of its cell: addresses that the machines of the management cluster can reach. */
@@ -31,4 +36,6 @@ export type ManagementAccess = {
   readonly find: FindCluster;
   /** The text of a kubeconfig with which Cluster API in a bootstrap cluster reaches it. */
   readonly kubeconfig: () => Promise<Result<string, string>>;
+  /** Its machines are deleted: from now on, `find` finds no cluster if nothing answers. Absent: `find` knows it by other means. */
+  readonly markDeleted?: (() => Promise<Result<void, string>>) | undefined;
 };

@@ -71,9 +71,7 @@ class World {
 
   readonly host: BootstrapHost = {
     name: "boot",
-    get isPermanent() {
-      return false;
-    },
+    atEnd: "removed",
     find: async () => {
       await this.operate();
       return ok(this.bootstrap === undefined ? undefined : this.watched(this.bootstrap.client));
@@ -166,7 +164,7 @@ class World {
 
   options(): RunOptions {
     this.kill = new AbortController();
-    const host: BootstrapHost = Object.defineProperty({ ...this.host }, "isPermanent", { value: this.isPermanent });
+    const host: BootstrapHost = { ...this.host, atEnd: this.isPermanent ? "kept" : "removed" };
     const report = (progress: InstallProgress) => {
       if (progress.kind === "step") this.steps.push(progress.step);
     };

@@ -17,6 +17,7 @@ import {
   detachManagement,
   inHost,
   makeBootstrapCell,
+  markDeleted,
   moveBack,
   releaseBootstrap,
   type AppliedBeside,
@@ -68,10 +69,10 @@ export function runUninstall(options: RunOptions & UninstallOptions): Promise<Re
     "create-bootstrap": () => inHost(options.host.create(options.signal)),
     "move-back": () => moveBack(context),
     "delete-cluster": () => deleteManagementCluster(context),
-    "release-bootstrap": () => releaseBootstrap(context),
-    "remove-bootstrap": () => inHost(options.host.remove(options.signal)),
+    "release-bootstrap": () => markDeleted(context, () => releaseBootstrap(context)),
+    "remove-bootstrap": () => markDeleted(context, () => inHost(options.host.remove(options.signal))),
   };
-  // a cluster that is gone cannot be distinguished from one that does not answer
+  // the management cluster is gone, and would be waited for
   return run(options, {
     decide: (view) => nextUninstallStep(view, options),
     steps,

@@ -10,6 +10,7 @@ import { moveNamespace, type MoveProgress } from "#pivot";
 import { makeCell } from "./make-cell.ts";
 import { INSTALLED_ANNOTATION, INSTALLER } from "./observe.ts";
 import type { BootstrapHost, ManagementAccess } from "./ports.ts";
+import { recordNewObjects } from "./prepare-bootstrap.ts";
 
 const FIELD_MANAGER = "lattice-install";
 
@@ -47,6 +48,8 @@ export async function applyManagementCluster(
 ): Performed {
   const client = await clientOf(host.find, signal);
   if (!client.ok) return client;
+  const recorded = host.atEnd === "cleaned" ? await recordNewObjects(client.value, beside, { signal }) : ok(undefined);
+  if (!recorded.ok) return failed(recorded.error);
   for (const { resource, object } of beside) {
     const applied = await client.value.apply(resource, object, { fieldManager: FIELD_MANAGER, force: true, signal });
     if (!applied.ok) return rejected(`${object.kind} ${object.metadata.name}`, applied.error);
@@ -160,6 +163,12 @@ export async function deleteManagementCluster({ host, name, signal }: StepContex
   return removed.ok || removed.error.kind === "not-found"
     ? ok(undefined)
     : failed(`Cluster ${name} cannot be deleted: ${removed.error.message}`);
+}
+
+/** The machines are gone: what is left of the cluster is in the bootstrap cluster. */
+export async function markDeleted({ management }: StepContext, next: () => Performed): Performed {
+  const marked = (await management.markDeleted?.()) ?? ok(undefined);
+  return marked.ok ? next() : failed(marked.error);
 }
 
 export async function inHost(work: Promise<Result<void, string>>): Performed {

@@ -17,6 +17,8 @@ export { inProcessTransport, type InProcessHandler } from "./in-process.ts";
 export { inClusterConfig, type InClusterOptions } from "./kubeconfig/in-cluster.ts";
 export { parseKubeconfig, type Kubeconfig, type KubeconfigError, type KubeconfigErrorKind } from "./kubeconfig/kubeconfig.ts";
 export { loadKubeconfig, readKubeconfig, type LoadKubeconfigOptions } from "./kubeconfig/load.ts";
+export { applyManifests, applyObjects, type ApplyManifests } from "./manifests/apply-manifests.ts";
+export { ServedKinds } from "./manifests/served-kinds.ts";
 export type { ReadFile } from "./read-text.ts";
 export { resolveContext, type ResolveOptions } from "./kubeconfig/resolve.ts";
 export type {

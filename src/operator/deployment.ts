@@ -6,6 +6,8 @@ import { OPERATOR_NAME, OPERATOR_NAMESPACE } from "./controllers.ts";
 export type OperatorDeploymentOptions = {
   /** The tag of the image: a new one rolls the Deployment. */
   readonly version: string;
+  /** Instead of the published one, such as that of a mirror. */
+  readonly image?: string | undefined;
   /** After the command `operator`. */
   readonly args?: readonly string[];
 };
@@ -24,10 +26,10 @@ export function operatorImage(version: string): string {
  * Its identity is in a volume of the Pod, so that a container that restarts leads again at once. `replicas` is left out: the server sets 1,
  * and applying the object again does not change what `kubectl scale` set.
  */
-export function operatorDeployment({ version, args = [] }: OperatorDeploymentOptions): Deployment {
+export function operatorDeployment({ version, image = operatorImage(version), args = [] }: OperatorDeploymentOptions): Deployment {
   const container = {
     name: OPERATOR_CONTAINER,
-    image: operatorImage(version),
+    image,
     args: ["operator", "--identity-file", `${STATE}/identity`, "--health-address", `0.0.0.0:${HEALTH_PORT}`, ...args],
     env: [
       { name: "POD_NAME", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } },

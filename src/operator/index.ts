@@ -2,6 +2,8 @@ export { WEBHOOK_IN_POD, type WebhookSettings } from "./admission/webhook-replic
 export { AGENT_CERTIFICATE_SECRET } from "./agent/certificate-secret.ts";
 export { postForCertificate } from "./agent/bootstrap-client.ts";
 export { CELL_AUTHORITY_SECRET } from "./cell/authority-secret.ts";
+export { clusterBundleFor } from "./cell/child-manifests.ts";
+export { WebhookCertificates } from "./cell/webhook-certificates.ts";
 export { cellSigner } from "./cell/cell-signer.ts";
 export { OPERATOR_NAME, OPERATOR_NAMESPACE, operatorControllers, operatorRbac, operatorScope } from "./controllers.ts";
 export { clusterDeclarations } from "./cluster-parts.ts";

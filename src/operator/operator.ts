@@ -17,6 +17,7 @@ import {
   type RunnerLimits,
 } from "#controller-runtime";
 import { FollowedWorld, type ClusterShared, type FollowedWorldOptions } from "#controllers";
+import type { Deployment } from "#kube";
 import type { KubeClient } from "#kube-client";
 import type { TunnelTarget } from "#link";
 import { admissionPart } from "./admission/webhook-service.ts";
@@ -53,6 +54,8 @@ export type OperatorConfig = {
   readonly services?: FollowedWorldOptions["settings"];
   /** What children get; absent: only those of provider local can be made. */
   readonly bundle?: Bundle | undefined;
+  /** Of the operators of children, while this cluster has no Deployment of its own operator. */
+  readonly childDeployment?: Deployment | undefined;
 };
 
 export type OperatorDependencies = {
@@ -142,12 +145,16 @@ function managerFor(config: OperatorConfig, dependencies: OperatorDependencies):
 
 /** Roles of this cluster among others: they follow its LatticeCluster and its parent. */
 function rolesOfCluster(
-  { bundle, leaseTimes = DEFAULT_LEASE_TIMES }: OperatorConfig,
+  {
+    bundle,
+    leaseTimes = DEFAULT_LEASE_TIMES,
+    childDeployment: deployment = operatorDeployment({ version: PROGRAM_VERSION }),
+  }: OperatorConfig,
   dependencies: OperatorDependencies,
   shared: ClusterShared,
 ): readonly OperatorPart[] {
   const { random, metrics, apiServer, randomBytes = secureRandomBytes } = dependencies;
-  const childOperator = { rbac: operatorRbac(), deployment: operatorDeployment({ version: PROGRAM_VERSION }) };
+  const childOperator = { rbac: operatorRbac(), deployment };
   return clusterRoles({ shared, random, randomBytes, metrics, childOperator, bundle, apiServer, leaseMs: leaseTimes.leaseDurationMs });
 }
 

@@ -1,5 +1,6 @@
 export type { MoveNode, KeptBecause } from "./graph/object-graph.ts";
 export { batchesOf } from "./plan/batches.ts";
+export { isAtLeast as isProviderAtLeast } from "./plan/provider-version.ts";
 export type { MoveProgress } from "./mover/context.ts";
 export type { MoveFailure } from "./mover/failure.ts";
 export type { MoveReport } from "./mover/move.ts";

@@ -58,7 +58,7 @@ test("another cluster is not installed into the same folder", async () => {
 });
 
 test("the reverse is killed and continued, too, and leaves nothing", { timeout: 300_000 }, async () => {
-  for (const at of [/a bootstrap cluster is started/, /moved to the bootstrap cluster/]) {
+  for (const at of [/a bootstrap cluster is prepared/, /moved to the bootstrap cluster/]) {
     expect((await lattice(["uninstall", "laptop"], at)).output).toMatch(at);
     await wait(200);
   }

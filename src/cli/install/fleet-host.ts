@@ -13,7 +13,7 @@ export function fleetHost(fleet: Fleet, clients: FleetClients): BootstrapHost {
   const view = () => fleet.clusters().find(({ name }) => name === BOOTSTRAP);
   return {
     name: BOOTSTRAP,
-    isPermanent: false,
+    atEnd: "removed",
     find: async () => {
       const found = view();
       if (found?.bare === true) return err(`the name ${BOOTSTRAP} is used by a cluster that is made of machines; delete that one first`);

@@ -3,12 +3,12 @@ import type { InstallProgress } from "#install";
 import type { CommandIo } from "../io.ts";
 
 const STEPS: Readonly<Record<Extract<InstallProgress, { kind: "step" }>["step"], string>> = {
-  "create-bootstrap": "a bootstrap cluster is started",
+  "create-bootstrap": "a bootstrap cluster is prepared",
   "make-cell": "the bootstrap cluster becomes a cell",
   "apply-cluster": "the bootstrap cluster creates the management cluster",
   detach: "the management cluster owns itself, and forgets its parent",
   "release-bootstrap": "the bootstrap cluster forgets the management cluster",
-  "remove-bootstrap": "the bootstrap cluster is removed",
+  "remove-bootstrap": "the bootstrap cluster is cleaned up",
   "move-back": "the Cluster API objects are moved to the bootstrap cluster",
   "delete-cluster": "the machines of the management cluster are deleted",
   done: "done",

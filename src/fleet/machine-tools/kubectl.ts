@@ -1,10 +1,8 @@
 /** `kubectl` of a local machine: what a bootstrap script needs, `get` of one object and server-side `apply` of a file. */
 import { err, ok, parseDuration, type Result } from "#base";
 import { groupResourceOf, type Resource } from "#kube";
-import type { CallOptions, KubeClient } from "#kube-client";
+import { applyManifests, ServedKinds, type CallOptions, type KubeClient } from "#kube-client";
 import { lastValue, readFlags, type FlagTable, type ReadFlags } from "./flags.ts";
-import { applyManifests } from "./kubectl-apply.ts";
-import { ServedKinds } from "./kinds.ts";
 import { openClient, readToolFile, toolPath, type ToolIo } from "./tool-io.ts";
 
 const CAN =
@@ -80,8 +78,7 @@ async function getObject({ io, flags, client, call }: Call, kind: string, name: 
 async function applyFile({ io, flags, client, call }: Call): Promise<Result<void, string>> {
   const text = readToolFile(io, lastValue(flags, "filename") ?? "");
   if (!text.ok) return text;
-  return applyManifests({
-    text: text.value,
+  return applyManifests(text.value, {
     client,
     call,
     force: lastValue(flags, "force-conflicts") !== undefined,

@@ -42,7 +42,7 @@ export function childManifests(options: ChildManifestsOptions): BootstrapManifes
   return async (cluster, csrToken) => {
     const provider = cache.get(latticeClusters, { name: cluster })?.spec.provider.type;
     if (provider === undefined) return err(`LatticeCluster ${cluster} does not exist`);
-    const bundle = bundleOf(provider, options.bundle);
+    const bundle = clusterBundleFor(provider, options.bundle);
     if (!bundle.ok) return bundle;
     const webhookCertificates = webhooks.for(cluster, bundle.value);
     if (!webhookCertificates.ok) return webhookCertificates;
@@ -60,7 +60,8 @@ export function childManifests(options: ChildManifestsOptions): BootstrapManifes
   };
 }
 
-function bundleOf(provider: string, bundle: Bundle | undefined): Result<ClusterBundle, string> {
+/** What a cluster of a provider gets. `bundle` absent: only `local` can be used. */
+export function clusterBundleFor(provider: string, bundle: Bundle | undefined): Result<ClusterBundle, string> {
   const crds = reducedCapiCrds("local");
   if (provider === "local") return { ok: true, value: localClusterBundle({ crds, inventory: providerInventory("local") }) };
   const inventoryCrd = crds.find(({ metadata }) => metadata.name === "providers.clusterctl.cluster.x-k8s.io");

@@ -1,7 +1,7 @@
 /** The kinds that a server serves, found by discovery: by apiVersion and kind for manifests, by any of its names for arguments. */
 import { err, ok, type Result } from "#base";
 import { field, fieldAt, groupResourceOf, parseJson, type Json, type Resource } from "#kube";
-import type { CallOptions, KubeRaw } from "#kube-client";
+import type { CallOptions, KubeRaw } from "../ports.ts";
 
 type NamedResource = { readonly resource: Resource; readonly names: ReadonlySet<string> };
 

@@ -4,11 +4,10 @@
  */
 import { err, ok, sleep, type Clock, type Result } from "#base";
 import { customResourceDefinitions, field, fieldAt, isJsonObject, parseYaml, type Json, type KubeObject, type Resource } from "#kube";
-import type { CallOptions, KubeClient } from "#kube-client";
-import { ServedKinds } from "./kinds.ts";
+import type { CallOptions, KubeClient } from "../ports.ts";
+import { ServedKinds } from "./served-kinds.ts";
 
 export type ApplyManifests = {
-  readonly text: string;
   readonly client: KubeClient;
   readonly call: CallOptions;
   readonly force: boolean;
@@ -24,12 +23,16 @@ const ESTABLISHED_WITHIN = 300;
 const SERVED_WITHIN = 50;
 const MAX_OBJECTS = 10_000;
 
+/** A stream of YAML. */
+export async function applyManifests(text: string, options: ApplyManifests): Promise<Result<void, string>> {
+  const objects = readManifests(text);
+  return objects.ok ? applyObjects(objects.value, options) : objects;
+}
+
 /** Stops at the first error. */
-export async function applyManifests(options: ApplyManifests): Promise<Result<void, string>> {
-  const objects = readManifests(options.text);
-  if (!objects.ok) return objects;
+export async function applyObjects(objects: readonly KubeObject[], options: ApplyManifests): Promise<Result<void, string>> {
   const kinds = new ServedKinds(options.client, options.call);
-  const definitions = objects.value.filter(isDefinition);
+  const definitions = objects.filter(isDefinition);
   const groups = new Set(definitions.map((definition) => fieldAt(definition, "spec", "group")));
   for (const definition of definitions) {
     const applied = await applyOne(options, { kinds, groups }, definition);
@@ -39,7 +42,7 @@ export async function applyManifests(options: ApplyManifests): Promise<Result<vo
     const established = await untilEstablished(options, metadata.name);
     if (!established.ok) return established;
   }
-  for (const object of namespacesFirst(objects.value.filter((one) => !isDefinition(one)))) {
+  for (const object of namespacesFirst(objects.filter((one) => !isDefinition(one)))) {
     const applied = await applyOne(options, { kinds, groups }, object);
     if (!applied.ok) return applied;
   }
