@@ -27,10 +27,10 @@ function deployment(more: { name?: string; account?: string; containers?: readon
       selector: { matchLabels: { app: name } },
       template: { metadata: { labels: { app: name } }, spec: { serviceAccountName: account, containers } },
     },
-  } as FixtureObject;
+  };
 }
 
-const account = (name = "nginx"): FixtureObject => ({ apiVersion: "v1", kind: "ServiceAccount", metadata: { name, namespace: "shop" } }) as FixtureObject;
+const account = (name = "nginx"): FixtureObject => ({ apiVersion: "v1", kind: "ServiceAccount", metadata: { name, namespace: "shop" } });
 
 const workloadRef = { name: "nginx", namespace: "shop" };
 const declared = { containers: { main: { variables: { LEVEL: "debug", REGION: "eu" }, resources: { limits: { memory: "1Gi" } } } } };
@@ -182,7 +182,7 @@ describe("a Deployment that may not be patched", () => {
   });
 });
 
-describe("what a user is told", () => {
+describe("what is reported", () => {
   test("a container that the Deployment lacks is named with those that it has, and never created", async () => {
     const containers = { ...declared.containers, mian: { variables: { A: "b" } } };
     await using started = await start([account(), deployment(), patching({ containers })]);
@@ -210,7 +210,7 @@ describe("what a user is told", () => {
 
   test("a Service of the same name that has another owner is used and left alone", async () => {
     const spec = { selector: { app: "nginx" }, ports: [{ port: 80 }] };
-    const service = { apiVersion: "v1", kind: "Service", metadata: { name: "web", namespace: "shop" }, spec } as FixtureObject;
+    const service = { apiVersion: "v1", kind: "Service", metadata: { name: "web", namespace: "shop" }, spec };
     await using started = await start([account(), service, deployment(), patching({ service: { ports: { http: { port: 80 } } } })]);
     const { operated } = started;
     expect(fieldAt(await operated.read("Service", "shop/web"), "spec", "selector")).toEqual({ app: "nginx" });
@@ -344,7 +344,7 @@ describe("an operator that was removed", () => {
     const { operated } = started;
     const { annotations } = (await nginx(started))?.metadata ?? {};
     const canary = { apiVersion: "flagger.app/v1beta1", kind: "Canary" };
-    await operated.apply({ ...canary, metadata: { name: "nginx", namespace: "shop" }, spec: {} } as FixtureObject);
+    await operated.apply({ ...canary, metadata: { name: "nginx", namespace: "shop" }, spec: {} });
     const owner = { ...canary, name: "nginx", uid: (await operated.read("Canary", "shop/nginx"))?.metadata.uid };
     await operated.apply(deployment({ name: "nginx-primary", metadata: { annotations, ownerReferences: [owner] } }));
     await operated.live(6_000, 500);
@@ -381,7 +381,7 @@ describe("a sensitive value", () => {
     const variables = { LEVEL: "${secrets.stripe.key}", URL: "https://x:${secrets.stripe.key}@y" };
     const files = { "/etc/key": { content: "${secrets.stripe.key}" } };
     const containers = { main: { variables, files } };
-    await using started = await start([account(), source as FixtureObject, bindings as FixtureObject, deployment(), patching({ containers })]);
+    await using started = await start([account(), source, bindings, deployment(), patching({ containers })]);
     const { operated } = started;
     expect(await operated.condition("shop/web", "Ready")).toMatchObject({ status: "True" });
     expect(main(await nginx(started))?.env).toEqual([{ name: "LEVEL", valueFrom: { secretKeyRef: { name: "web-secrets", key: "LEVEL" } } }]);

@@ -57,7 +57,8 @@ function containersOf(deployment: unknown): readonly string[] {
   const pod = fieldAt(deployment, "spec", "template", "spec");
   return ["initContainers", "containers"].flatMap((list) => {
     const containers = field(pod, list);
-    return Array.isArray(containers) ? containers.map((container) => String(field(container, "name"))) : [];
+    const names = Array.isArray(containers) ? containers.map((container) => field(container, "name")) : [];
+    return names.filter((name) => typeof name === "string");
   });
 }
 
