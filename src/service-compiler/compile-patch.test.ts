@@ -53,7 +53,9 @@ describe("a patch", () => {
   });
 
   test("names volumes so that none of the owner has the name", () => {
-    const { patch } = patchOf({ containers: { main: { files: { "/etc/a": { content: "x" } }, volumes: { "/data": { source: "emptydir" } } } } });
+    const { patch } = patchOf({
+      containers: { main: { files: { "/etc/a": { content: "x" } }, volumes: { "/data": { source: "emptydir" } } } },
+    });
     const pod = JSON.stringify(patch?.patch);
     for (const name of ["lattice-files", "lattice-data"]) expect(pod.split(`"${name}"`)).toHaveLength(3);
   });
@@ -69,7 +71,11 @@ describe("a patch", () => {
 
 describe("what a patch may not do", () => {
   const rows = [
-    { name: "a privileged container", given: { securityContext: { privileged: true } }, want: "spec.containers.main.securityContext.privileged: must not be true" },
+    {
+      name: "a privileged container",
+      given: { securityContext: { privileged: true } },
+      want: "spec.containers.main.securityContext.privileged: must not be true",
+    },
     { name: "root", given: { securityContext: { runAsUser: 0 } }, want: "spec.containers.main.securityContext.runAsUser: must not be 0" },
   ];
   test.each(rows)("$name is beyond the pod security level", ({ given, want }) => {

@@ -16,7 +16,9 @@ const WEBHOOK_USER = { name: "webhook", groups: ["system:masters"] };
 export function patchWebhook(cluster: EmbeddedCluster<FakeClock>, isUp: () => boolean = () => true): Interception {
   const client = cluster.clientFor(WEBHOOK_USER);
   const patchOf = async (namespace: string, name: string): Promise<WorkloadPatch | undefined> => {
-    const { items } = expectOk(await client.list(resources.configmaps, { namespace: HOME, labelSelector: "lattice.dev/workload-patch=true" }));
+    const { items } = expectOk(
+      await client.list(resources.configmaps, { namespace: HOME, labelSelector: "lattice.dev/workload-patch=true" }),
+    );
     const texts = items.map((one) => fieldAt(one, "data", "patch.json"));
     const patches = texts.filter((text) => typeof text === "string").map((text) => expectOk(parseWorkloadPatch(text)));
     return patches.find(({ target }) => target.namespace === namespace && target.name === name);

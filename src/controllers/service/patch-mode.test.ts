@@ -13,7 +13,12 @@ const container = (name = "main") => ({
   image: "nginx:1",
   env: [{ name: "LEVEL", value: "info" }],
   envFrom: [{ configMapRef: { name: "owners", optional: true } }],
-  securityContext: { allowPrivilegeEscalation: false, runAsNonRoot: true, capabilities: { drop: ["ALL"] }, seccompProfile: { type: "RuntimeDefault" } },
+  securityContext: {
+    allowPrivilegeEscalation: false,
+    runAsNonRoot: true,
+    capabilities: { drop: ["ALL"] },
+    seccompProfile: { type: "RuntimeDefault" },
+  },
 });
 
 function deployment(more: { name?: string; account?: string; containers?: readonly object[]; metadata?: object } = {}): FixtureObject {
@@ -78,7 +83,9 @@ describe("a Deployment that exists", () => {
       reason: "Patched",
       message: "Deployment shop/nginx has the patch",
     });
-    expect(operated.writes().filter((write) => write.includes("deployments.apps shop/nginx"))).toEqual(["patch deployments.apps shop/nginx"]);
+    expect(operated.writes().filter((write) => write.includes("deployments.apps shop/nginx"))).toEqual([
+      "patch deployments.apps shop/nginx",
+    ]);
     for (const kind of ["Deployment", "HorizontalPodAutoscaler", "PodDisruptionBudget", "ServiceAccount"])
       expect(await operated.names(kind, "shop")).not.toContain("web");
   });
@@ -94,11 +101,11 @@ describe("a Deployment that exists", () => {
     await operated.live(10_000, 500);
     const after = await operated.read("Deployment", "shop/nginx");
     expect(specOf(after)).toBe(specOf(before));
-    expect([after?.metadata.labels, after?.metadata.annotations?.[RECORD_ANNOTATION], after?.metadata.annotations?.[REQUEST_ANNOTATION]]).toEqual([
-      undefined,
-      undefined,
-      undefined,
-    ]);
+    expect([
+      after?.metadata.labels,
+      after?.metadata.annotations?.[RECORD_ANNOTATION],
+      after?.metadata.annotations?.[REQUEST_ANNOTATION],
+    ]).toEqual([undefined, undefined, undefined]);
     expect(await operated.read("LatticeService", "shop/web")).toBeUndefined();
     expect(await storedPatches(operated)).toEqual([]);
     expect((await operated.events()).map(({ reason }) => reason)).toContain("PatchReverted");
@@ -158,8 +165,18 @@ describe("a Deployment that may not be patched", () => {
   });
 
   const rows = [
-    { name: "made for another service", ref: { name: "own", namespace: "shop" }, reason: "WorkloadClaimed", want: "made for LatticeService shop/own" },
-    { name: "in another namespace", ref: { name: "nginx", namespace: "other" }, reason: "WorkloadNotAllowed", want: "not the namespace in which the service runs, shop" },
+    {
+      name: "made for another service",
+      ref: { name: "own", namespace: "shop" },
+      reason: "WorkloadClaimed",
+      want: "made for LatticeService shop/own",
+    },
+    {
+      name: "in another namespace",
+      ref: { name: "nginx", namespace: "other" },
+      reason: "WorkloadNotAllowed",
+      want: "not the namespace in which the service runs, shop",
+    },
   ];
   test.each(rows)("is $name", async ({ ref, reason, want }) => {
     await using started = await start([account(), deployment(), latticeService("shop/own"), patching({ workloadRef: ref })]);
@@ -278,7 +295,9 @@ describe("a change of the mode", () => {
     expect(await operated.read("Deployment", "shop/web")).toBeDefined();
     expect(await operated.condition("shop/web", "WorkloadPatched")).toMatchObject({
       reason: "WorkloadNotFound",
-      message: expect.stringMatching(/made for this service in ownership mode, kept until Deployment shop\/nginx is patched and available, and deleted then: Deployment shop\/web, ServiceAccount shop\/web/) as string,
+      message: expect.stringMatching(
+        /made for this service in ownership mode, kept until Deployment shop\/nginx is patched and available, and deleted then: Deployment shop\/web, ServiceAccount shop\/web/,
+      ) as string,
     });
     await operated.apply(deployment());
     await operated.live(10_000, 500);
@@ -330,7 +349,11 @@ describe("an operator that was removed", () => {
     await operated.apply(patching());
     await operated.live(6_000, 500);
     await operated.stopOperator();
-    await operated.client.patch(latticeServices, { namespace: "shop", name: "web" }, { type: "merge", patch: { metadata: { finalizers: null } } });
+    await operated.client.patch(
+      latticeServices,
+      { namespace: "shop", name: "web" },
+      { type: "merge", patch: { metadata: { finalizers: null } } },
+    );
     await operated.remove(latticeServices, "shop/web");
     await operated.client.deleteCollection(operated.cluster.resource("ConfigMap"), { namespace: "lattice-system" });
     operated.startOperator();
@@ -371,7 +394,12 @@ describe("permissions", () => {
 describe("a sensitive value", () => {
   test("is in a Secret and nowhere else", async () => {
     const value = "hunter2-never-shown";
-    const source = { apiVersion: "v1", kind: "Secret", metadata: { name: "stripe", namespace: "shop" }, data: { key: Buffer.from(value).toString("base64") } };
+    const source = {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { name: "stripe", namespace: "shop" },
+      data: { key: Buffer.from(value).toString("base64") },
+    };
     const bindings = {
       apiVersion: "lattice.dev/v1alpha1",
       kind: "LatticeSecretBindings",
@@ -384,10 +412,22 @@ describe("a sensitive value", () => {
     await using started = await start([account(), source, bindings, deployment(), patching({ containers })]);
     const { operated } = started;
     expect(await operated.condition("shop/web", "Ready")).toMatchObject({ status: "True" });
-    expect(main(await nginx(started))?.env).toEqual([{ name: "LEVEL", valueFrom: { secretKeyRef: { name: "web-secrets", key: "LEVEL" } } }]);
+    expect(main(await nginx(started))?.env).toEqual([
+      { name: "LEVEL", valueFrom: { secretKeyRef: { name: "web-secrets", key: "LEVEL" } } },
+    ]);
     const encoded = Buffer.from(value).toString("base64");
     const holders: string[] = [];
-    for (const kind of ["Deployment", "ReplicaSet", "Pod", "ConfigMap", "Secret", "Service", "Event", "LatticeService", "AuthorizationPolicy"])
+    for (const kind of [
+      "Deployment",
+      "ReplicaSet",
+      "Pod",
+      "ConfigMap",
+      "Secret",
+      "Service",
+      "Event",
+      "LatticeService",
+      "AuthorizationPolicy",
+    ])
       for (const object of await operated.list(kind)) {
         const text = JSON.stringify(object);
         if (text.includes(value) || text.includes(encoded)) holders.push(`${kind} ${object.metadata.namespace}/${object.metadata.name}`);
