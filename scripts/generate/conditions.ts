@@ -1,6 +1,13 @@
 /** docs/conditions.md: every reason that Lattice writes into a condition, with when it surfaces, from the constants in the code. */
 import { RUNTIME_REASONS } from "#controller-runtime";
-import { ACCEPTANCE_REASONS, CLUSTER_REASONS, DETACH_REASONS, ENVIRONMENT_REASONS, EXTERNAL_SERVICE_REASONS, SERVICE_REASONS } from "#controllers";
+import {
+  ACCEPTANCE_REASONS,
+  CLUSTER_REASONS,
+  DETACH_REASONS,
+  ENVIRONMENT_REASONS,
+  EXTERNAL_SERVICE_REASONS,
+  SERVICE_REASONS,
+} from "#controllers";
 
 const SECTIONS = [
   { title: "From any controller", text: "In the condition `Ready`, unless the controller states its own.", reasons: RUNTIME_REASONS },

@@ -171,8 +171,7 @@ async function listKinds(
   for (const resource of kinds) {
     const all = await listAll(client, resource, listing);
     if (all.ok) objects.push(...all.value);
-    else if (all.error.kind === "forbidden")
-      notes.push(mayNotBeRead(resource));
+    else if (all.error.kind === "forbidden") notes.push(mayNotBeRead(resource));
     else if (all.error.kind !== "not-found") return err(all.error.message);
   }
   return ok({ value: objects, notes });

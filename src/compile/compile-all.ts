@@ -79,5 +79,8 @@ function patchNotes(key: ServiceKey, { namespace, name, serviceAccount, assumed 
   const patches = `${key} patches Deployment ${namespace}/${name}: the patch is applied in the cluster and is not part of this output`;
   if (serviceAccount === undefined) return [patches, `${key}: there is no Deployment ${namespace}/${name}, so that nothing is open`];
   if (!assumed) return [patches];
-  return [patches, `${key}: Deployment ${namespace}/${name} is not among the files; policies assume that its ServiceAccount is ${serviceAccount}`];
+  return [
+    patches,
+    `${key}: Deployment ${namespace}/${name} is not among the files; policies assume that its ServiceAccount is ${serviceAccount}`,
+  ];
 }

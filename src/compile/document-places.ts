@@ -102,7 +102,9 @@ function placesUnderneath(lattice: readonly Read<LatticeObject>[]): (object: Lat
 /** A document of a file replaces the cluster's document for the same object. */
 export function onTop({ lattice, secrets, mountable, deployments }: Placed): Placed {
   const above = new Set(
-    [...lattice, ...secrets, ...mountable, ...deployments].flatMap(({ object, underneath }) => (underneath === true ? [] : [describeObject(object)])),
+    [...lattice, ...secrets, ...mountable, ...deployments].flatMap(({ object, underneath }) =>
+      underneath === true ? [] : [describeObject(object)],
+    ),
   );
   const stays = ({ object, underneath }: Read) => underneath !== true || !above.has(describeObject(object));
   return {

@@ -326,7 +326,11 @@ export function isCompiled({ metadata }: KubeObject): boolean {
 }
 
 /** Only files that a document of a file names: a resource of a cluster must not cause local files to be read. */
-function settingsFor({ settings, files }: WorldOptions, ports: Pick<WorldSettings, "secrets" | "findObject" | "findWorkload">, named: ReadonlySet<string>) {
+function settingsFor(
+  { settings, files }: WorldOptions,
+  ports: Pick<WorldSettings, "secrets" | "findObject" | "findWorkload">,
+  named: ReadonlySet<string>,
+) {
   if (files === undefined) return worldSettings(settings, ports);
   const readFile = (path: string) => (named.has(path) ? files.read(path) : err(`${path} cannot be read: a cluster has no files`));
   return worldSettings(settings, { ...ports, readFile });

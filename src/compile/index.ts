@@ -42,6 +42,7 @@ export { convertCompose, type ConvertedCompose } from "./compose/convert.ts";
 export { describeCompose, isCompose } from "./compose/detect.ts";
 export type { ComposeNotice } from "./compose/notice.ts";
 export type { Err, Ok, Result, Sensitive } from "#base";
+export type { WorkloadPatch } from "#workload-patch";
 export type { Json, JsonObject, KubeObject, ObjectKey, Resource, YamlError } from "#kube";
 export {
   formatFieldError,

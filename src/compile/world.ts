@@ -685,7 +685,11 @@ function deploymentIn(name: string): readonly string[] {
   return kind === "Deployment" ? [`${namespace}/${own}`] : [];
 }
 
-function patchedBy(service: ServiceKey, target: PatchTarget, patch: DeploymentPatch): Pick<CompiledApplication, "target" | "workloadPatch"> {
+function patchedBy(
+  service: ServiceKey,
+  target: PatchTarget,
+  patch: DeploymentPatch,
+): Pick<CompiledApplication, "target" | "workloadPatch"> {
   const { namespace, name } = target;
   return { target, workloadPatch: { version: 1, service, target: { namespace, name }, ...patch } };
 }

@@ -6,7 +6,7 @@ import { sha256Hex } from "#base";
 import { configMaps, fieldAt, type KubeObject } from "#kube";
 import { formatWorkloadPatch, parseWorkloadPatch, type WorkloadPatch } from "#workload-patch";
 
-export const PATCH_LABEL = "lattice.dev/workload-patch";
+const PATCH_LABEL = "lattice.dev/workload-patch";
 const PATCH_KEY = "patch.json";
 
 type Target = WorkloadPatch["target"];

@@ -10,10 +10,12 @@ import { defaultCanary, formatFieldError, latticeKinds, parseLatticeCluster, par
 const examples = join(import.meta.dirname, "../../examples");
 const files = readdirSync(examples).filter((file) => file.endsWith(".yaml"));
 
-/** The Lattice objects of an example; the files also contain Secrets and namespaces. */
+const BUILT_IN: readonly unknown[] = ["v1", "apps/v1"];
+
+/** The Lattice objects of an example; the files also contain Secrets, namespaces and a Deployment. */
 function readExample(file: string): readonly unknown[] {
   const documents = expectOk(parseYaml(readFileSync(join(examples, file), "utf8")));
-  return documents.filter((document) => field(document, "apiVersion") !== "v1");
+  return documents.filter((document) => !BUILT_IN.includes(field(document, "apiVersion")));
 }
 
 function mistakes(value: unknown): readonly string[] {

@@ -109,7 +109,13 @@ export function operatorRbac(
   const home = { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } };
   const reach = { home: namespace, namespaces };
   const clusterName = namespace === OPERATOR_NAMESPACE ? OPERATOR_NAME : `${OPERATOR_NAME}-${namespace}`;
-  const options = { name: OPERATOR_NAME, namespace, clusterName, scope: operatorScope(reach), homeRules: [...HASH_KEY_RULES, ...PATCH_RULES] };
+  const options = {
+    name: OPERATOR_NAME,
+    namespace,
+    clusterName,
+    scope: operatorScope(reach),
+    homeRules: [...HASH_KEY_RULES, ...PATCH_RULES],
+  };
   return [
     home,
     ...rbacFor([...operatorDeclarations(reach), ...more], options),

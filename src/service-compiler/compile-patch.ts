@@ -116,7 +116,7 @@ function containerPatch({ name, spec }: RenderedContainer, ports: Ports, parts: 
     ...(spec.resources === undefined ? {} : { resources: spec.resources }),
     ...probePatches(compileProbes(spec, ports)),
     ...(mounts.length === 0 ? {} : { volumeMounts: mounts }),
-    ...(spec.securityContext === undefined ? {} : { securityContext: spec.securityContext as JsonObject }),
+    ...(spec.securityContext === undefined ? {} : { securityContext: spec.securityContext }),
   };
 }
 

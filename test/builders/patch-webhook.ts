@@ -5,7 +5,7 @@
 import { expectOk, timestamp } from "#base";
 import type { ActionAnswer, EmbeddedCluster, Interception } from "#embedded-cluster";
 import { resources } from "#embedded-cluster";
-import { fieldAt, type Deployment, type Json, type KubeObject } from "#kube";
+import { fieldAt, type Json, type KubeObject } from "#kube";
 import { applyWorkloadPatch, parseWorkloadPatch, type WorkloadPatch } from "#workload-patch";
 import type { FakeClock } from "#base";
 
@@ -16,9 +16,11 @@ const WEBHOOK_USER = { name: "webhook", groups: ["system:masters"] };
 export function patchWebhook(cluster: EmbeddedCluster<FakeClock>, isUp: () => boolean = () => true): Interception {
   const client = cluster.clientFor(WEBHOOK_USER);
   const patchOf = async (namespace: string, name: string): Promise<WorkloadPatch | undefined> => {
-    const { items } = expectOk(await client.list(resources.configmaps, { namespace: HOME, labelSelector: "lattice.dev/workload-patch=true" }));
+    const { items } = expectOk(
+      await client.list(resources.configmaps, { namespace: HOME, labelSelector: "lattice.dev/workload-patch=true" }),
+    );
     const texts = items.map((one) => fieldAt(one, "data", "patch.json"));
-    const patches = texts.map((text) => expectOk(parseWorkloadPatch(String(text))));
+    const patches = texts.filter((text) => typeof text === "string").map((text) => expectOk(parseWorkloadPatch(text)));
     return patches.find(({ target }) => target.namespace === namespace && target.name === name);
   };
   return cluster.intercept({ verb: ["create", "update", "patch", "apply"], resource: "deployments" }, async (action, next) => {
@@ -33,7 +35,7 @@ export function patchWebhook(cluster: EmbeddedCluster<FakeClock>, isUp: () => bo
     const previous = before?.ok === true ? { previous: { ...before.value, apiVersion: "apps/v1", kind: "Deployment" } } : {};
     const applied = applyWorkloadPatch(stored, patch, { at: timestamp(cluster.clock), manager: action.fieldManager, ...previous });
     if (!applied.ok || !applied.value.changed) return answer;
-    const written = await client.update(resources.deployments, applied.value.deployment as Deployment);
+    const written = await client.update<KubeObject>(resources.deployments, applied.value.deployment);
     return written.ok ? ({ ...answer, body: written.value as unknown as Json } satisfies ActionAnswer) : answer;
   });
 }

@@ -80,6 +80,7 @@ test(
     expect(ready).toHaveLength(pods.length);
     expect(Object.fromEntries([...byService].map(([name, those]) => [name, those.length]))).toEqual({
       api: 2,
+      "api-gateway": 1,
       cart: 2,
       catalog: 2,
       checkout: 2,

@@ -40,7 +40,12 @@ export async function performDetachCommand(command: DetachCommand, context: Cont
     }
     case "clear-request": {
       const patch = { metadata: { annotations: { [REQUEST_ANNOTATION]: null } } };
-      const cleared = await client.patch(deployments, { namespace, name }, { type: "merge", patch }, { fieldManager: FIELD_MANAGER, signal });
+      const cleared = await client.patch(
+        deployments,
+        { namespace, name },
+        { type: "merge", patch },
+        { fieldManager: FIELD_MANAGER, signal },
+      );
       return cleared.ok || cleared.error.kind === "not-found" ? settled : failed(cleared.error);
     }
   }
@@ -55,7 +60,11 @@ async function detach(command: Extract<DetachCommand, { kind: "detach" }>, conte
   progress.set(key, { since, count: count + 1 });
   const patch = detachingPatch(service === "" ? "unknown/unknown" : service, { namespace, name });
   if (!detaching) {
-    const stored = await client.apply(configMaps, adoptable(patch, followed.reach.home), { fieldManager: FIELD_MANAGER, force: true, signal });
+    const stored = await client.apply(configMaps, adoptable(patch, followed.reach.home), {
+      fieldManager: FIELD_MANAGER,
+      force: true,
+      signal,
+    });
     if (!stored.ok) return failed(stored.error);
   }
   const isLate = clock.now() - since >= WITHOUT_WEBHOOK_MS;

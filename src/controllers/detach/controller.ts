@@ -67,7 +67,11 @@ function plan(deployment: Deployment, observed: ObservedDeployment): Result<Plan
   }
   if (referenced) return nothing;
   const message = `the changes of LatticeService ${service} are taken off`;
-  return ok({ apply: [], commands: [{ kind: "detach", deployment, service, detaching }], outcome: waiting("Detaching", RECHECK_MS, message) });
+  return ok({
+    apply: [],
+    commands: [{ kind: "detach", deployment, service, detaching }],
+    outcome: waiting("Detaching", RECHECK_MS, message),
+  });
 }
 
 /** Flagger copies annotations too; its copy is never changed here. */

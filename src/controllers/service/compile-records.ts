@@ -9,13 +9,13 @@ export type CompileRecord = {
   /** The cluster has config objects that the service no longer compiles to, so ReplicaSets are read (`retained.ts`). */
   readonly hasStaleConfig?: boolean | undefined;
   /** In patch mode: the requests for the current patch that had no effect. */
-  readonly request?: PatchRequest | undefined;
+  readonly request?: UnansweredRequest | undefined;
   /** In patch mode: whether the API server accepts the Deployment with the patch. `id`: the patch and the version of the Deployment. */
   readonly checked?: { readonly id: string; readonly problem?: string | undefined } | undefined;
 };
 
 /** `at`: the last one, in milliseconds. */
-export type PatchRequest = { readonly digest: string; readonly count: number; readonly at: number };
+export type UnansweredRequest = { readonly digest: string; readonly count: number; readonly at: number };
 
 export type CompileRecordReader = { of(key: ServiceKey): CompileRecord };
 

@@ -136,7 +136,10 @@ const basePatch: PatchState = {
 const inPatchMode = (more: Partial<PatchState> = {}) => compiled({ patch: { ...basePatch, ...more } });
 const changed: PatchState["applied"] = ok({ ...applied, changed: true });
 const conflict = { path: ["spec", "replicas"], manager: "argocd", until: "2026-01-01T00:00:00Z" };
-const patchingService = { ...service, spec: { workloadRef: { kind: "Deployment", name: "nginx", namespace: "shop" }, replicas: { min: 2 } } } as LatticeService;
+const patchingService = {
+  ...service,
+  spec: { workloadRef: { kind: "Deployment", name: "nginx", namespace: "shop" }, replicas: { min: 2 } },
+} as LatticeService;
 const refused = (error: ServiceError): NotCompiled => ({ ...notCompiled, errors: [error] });
 const WAITING =
   "waiting for service shop/api: resource 'api' of type 'service' not found (at spec.resources.api); a template reads its outputs, and there is no LatticeService shop/api; add it, or correct the id";

@@ -108,7 +108,14 @@ function plan(service: LatticeService, observed: ObservedService): Result<Plan<S
   const routes = routeRecord(service, observed.view.followed.world.heldRoutes(key), observed.timestamp);
   const { objects, kinds } = state.access;
   const all = [...commands, ...patching];
-  const common = { access: { apply: objects, kinds }, apply: [], prune: false, commands: all, commandsAnyway: true, details: { state, routes } };
+  const common = {
+    access: { apply: objects, kinds },
+    apply: [],
+    prune: false,
+    commands: all,
+    commandsAnyway: true,
+    details: { state, routes },
+  };
   return ok({ ...common, ...planOf(state) });
 }
 
@@ -140,7 +147,14 @@ function planOf(state: ServiceState): StatePlan {
 }
 
 function workloadPlan(state: CompiledState): StatePlan {
-  const { application, access: { missing }, workload, recheckMs, retained, patch } = state;
+  const {
+    application,
+    access: { missing },
+    workload,
+    recheckMs,
+    retained,
+    patch,
+  } = state;
   const progress = patch === undefined ? undefined : patchProgress(patch);
   const outcome = outcomeOf(readinessOf(missing, rolloutOf(workload), progress), nextCheck(patch, recheckMs));
   if (isHeld(missing)) return { outcome };
@@ -197,7 +211,9 @@ function teardown(
   const [patched] = deploymentsToDetach(key, { cache, world: followed.world });
   // another controller does it, because the service may be gone already (`detach/`)
   if (patched !== undefined)
-    return Promise.resolve(waiting("Detaching", NAMESPACE_RECHECK_MS, `the changes of Deployment ${keyText(patched.metadata)} are taken off`));
+    return Promise.resolve(
+      waiting("Detaching", NAMESPACE_RECHECK_MS, `the changes of Deployment ${keyText(patched.metadata)} are taken off`),
+    );
   records.forget(key);
   return Promise.resolve(settled);
 }

@@ -13,7 +13,12 @@ const container = (name = "main") => ({
   image: "nginx:1",
   env: [{ name: "LEVEL", value: "info" }],
   envFrom: [{ configMapRef: { name: "owners", optional: true } }],
-  securityContext: { allowPrivilegeEscalation: false, runAsNonRoot: true, capabilities: { drop: ["ALL"] }, seccompProfile: { type: "RuntimeDefault" } },
+  securityContext: {
+    allowPrivilegeEscalation: false,
+    runAsNonRoot: true,
+    capabilities: { drop: ["ALL"] },
+    seccompProfile: { type: "RuntimeDefault" },
+  },
 });
 
 function deployment(more: { name?: string; account?: string; containers?: readonly object[]; metadata?: object } = {}): FixtureObject {
@@ -27,10 +32,10 @@ function deployment(more: { name?: string; account?: string; containers?: readon
       selector: { matchLabels: { app: name } },
       template: { metadata: { labels: { app: name } }, spec: { serviceAccountName: account, containers } },
     },
-  } as FixtureObject;
+  };
 }
 
-const account = (name = "nginx"): FixtureObject => ({ apiVersion: "v1", kind: "ServiceAccount", metadata: { name, namespace: "shop" } }) as FixtureObject;
+const account = (name = "nginx"): FixtureObject => ({ apiVersion: "v1", kind: "ServiceAccount", metadata: { name, namespace: "shop" } });
 
 const workloadRef = { name: "nginx", namespace: "shop" };
 const declared = { containers: { main: { variables: { LEVEL: "debug", REGION: "eu" }, resources: { limits: { memory: "1Gi" } } } } };
@@ -78,7 +83,9 @@ describe("a Deployment that exists", () => {
       reason: "Patched",
       message: "Deployment shop/nginx has the patch",
     });
-    expect(operated.writes().filter((write) => write.includes("deployments.apps shop/nginx"))).toEqual(["patch deployments.apps shop/nginx"]);
+    expect(operated.writes().filter((write) => write.includes("deployments.apps shop/nginx"))).toEqual([
+      "patch deployments.apps shop/nginx",
+    ]);
     for (const kind of ["Deployment", "HorizontalPodAutoscaler", "PodDisruptionBudget", "ServiceAccount"])
       expect(await operated.names(kind, "shop")).not.toContain("web");
   });
@@ -94,11 +101,11 @@ describe("a Deployment that exists", () => {
     await operated.live(10_000, 500);
     const after = await operated.read("Deployment", "shop/nginx");
     expect(specOf(after)).toBe(specOf(before));
-    expect([after?.metadata.labels, after?.metadata.annotations?.[RECORD_ANNOTATION], after?.metadata.annotations?.[REQUEST_ANNOTATION]]).toEqual([
-      undefined,
-      undefined,
-      undefined,
-    ]);
+    expect([
+      after?.metadata.labels,
+      after?.metadata.annotations?.[RECORD_ANNOTATION],
+      after?.metadata.annotations?.[REQUEST_ANNOTATION],
+    ]).toEqual([undefined, undefined, undefined]);
     expect(await operated.read("LatticeService", "shop/web")).toBeUndefined();
     expect(await storedPatches(operated)).toEqual([]);
     expect((await operated.events()).map(({ reason }) => reason)).toContain("PatchReverted");
@@ -158,8 +165,18 @@ describe("a Deployment that may not be patched", () => {
   });
 
   const rows = [
-    { name: "made for another service", ref: { name: "own", namespace: "shop" }, reason: "WorkloadClaimed", want: "made for LatticeService shop/own" },
-    { name: "in another namespace", ref: { name: "nginx", namespace: "other" }, reason: "WorkloadNotAllowed", want: "not the namespace in which the service runs, shop" },
+    {
+      name: "made for another service",
+      ref: { name: "own", namespace: "shop" },
+      reason: "WorkloadClaimed",
+      want: "made for LatticeService shop/own",
+    },
+    {
+      name: "in another namespace",
+      ref: { name: "nginx", namespace: "other" },
+      reason: "WorkloadNotAllowed",
+      want: "not the namespace in which the service runs, shop",
+    },
   ];
   test.each(rows)("is $name", async ({ ref, reason, want }) => {
     await using started = await start([account(), deployment(), latticeService("shop/own"), patching({ workloadRef: ref })]);
@@ -182,7 +199,7 @@ describe("a Deployment that may not be patched", () => {
   });
 });
 
-describe("what a user is told", () => {
+describe("what is reported", () => {
   test("a container that the Deployment lacks is named with those that it has, and never created", async () => {
     const containers = { ...declared.containers, mian: { variables: { A: "b" } } };
     await using started = await start([account(), deployment(), patching({ containers })]);
@@ -210,7 +227,7 @@ describe("what a user is told", () => {
 
   test("a Service of the same name that has another owner is used and left alone", async () => {
     const spec = { selector: { app: "nginx" }, ports: [{ port: 80 }] };
-    const service = { apiVersion: "v1", kind: "Service", metadata: { name: "web", namespace: "shop" }, spec } as FixtureObject;
+    const service = { apiVersion: "v1", kind: "Service", metadata: { name: "web", namespace: "shop" }, spec };
     await using started = await start([account(), service, deployment(), patching({ service: { ports: { http: { port: 80 } } } })]);
     const { operated } = started;
     expect(fieldAt(await operated.read("Service", "shop/web"), "spec", "selector")).toEqual({ app: "nginx" });
@@ -278,7 +295,9 @@ describe("a change of the mode", () => {
     expect(await operated.read("Deployment", "shop/web")).toBeDefined();
     expect(await operated.condition("shop/web", "WorkloadPatched")).toMatchObject({
       reason: "WorkloadNotFound",
-      message: expect.stringMatching(/made for this service in ownership mode, kept until Deployment shop\/nginx is patched and available, and deleted then: Deployment shop\/web, ServiceAccount shop\/web/) as string,
+      message: expect.stringMatching(
+        /made for this service in ownership mode, kept until Deployment shop\/nginx is patched and available, and deleted then: Deployment shop\/web, ServiceAccount shop\/web/,
+      ) as string,
     });
     await operated.apply(deployment());
     await operated.live(10_000, 500);
@@ -330,7 +349,11 @@ describe("an operator that was removed", () => {
     await operated.apply(patching());
     await operated.live(6_000, 500);
     await operated.stopOperator();
-    await operated.client.patch(latticeServices, { namespace: "shop", name: "web" }, { type: "merge", patch: { metadata: { finalizers: null } } });
+    await operated.client.patch(
+      latticeServices,
+      { namespace: "shop", name: "web" },
+      { type: "merge", patch: { metadata: { finalizers: null } } },
+    );
     await operated.remove(latticeServices, "shop/web");
     await operated.client.deleteCollection(operated.cluster.resource("ConfigMap"), { namespace: "lattice-system" });
     operated.startOperator();
@@ -344,7 +367,7 @@ describe("an operator that was removed", () => {
     const { operated } = started;
     const { annotations } = (await nginx(started))?.metadata ?? {};
     const canary = { apiVersion: "flagger.app/v1beta1", kind: "Canary" };
-    await operated.apply({ ...canary, metadata: { name: "nginx", namespace: "shop" }, spec: {} } as FixtureObject);
+    await operated.apply({ ...canary, metadata: { name: "nginx", namespace: "shop" }, spec: {} });
     const owner = { ...canary, name: "nginx", uid: (await operated.read("Canary", "shop/nginx"))?.metadata.uid };
     await operated.apply(deployment({ name: "nginx-primary", metadata: { annotations, ownerReferences: [owner] } }));
     await operated.live(6_000, 500);
@@ -371,7 +394,12 @@ describe("permissions", () => {
 describe("a sensitive value", () => {
   test("is in a Secret and nowhere else", async () => {
     const value = "hunter2-never-shown";
-    const source = { apiVersion: "v1", kind: "Secret", metadata: { name: "stripe", namespace: "shop" }, data: { key: Buffer.from(value).toString("base64") } };
+    const source = {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { name: "stripe", namespace: "shop" },
+      data: { key: Buffer.from(value).toString("base64") },
+    };
     const bindings = {
       apiVersion: "lattice.dev/v1alpha1",
       kind: "LatticeSecretBindings",
@@ -381,13 +409,25 @@ describe("a sensitive value", () => {
     const variables = { LEVEL: "${secrets.stripe.key}", URL: "https://x:${secrets.stripe.key}@y" };
     const files = { "/etc/key": { content: "${secrets.stripe.key}" } };
     const containers = { main: { variables, files } };
-    await using started = await start([account(), source as FixtureObject, bindings as FixtureObject, deployment(), patching({ containers })]);
+    await using started = await start([account(), source, bindings, deployment(), patching({ containers })]);
     const { operated } = started;
     expect(await operated.condition("shop/web", "Ready")).toMatchObject({ status: "True" });
-    expect(main(await nginx(started))?.env).toEqual([{ name: "LEVEL", valueFrom: { secretKeyRef: { name: "web-secrets", key: "LEVEL" } } }]);
+    expect(main(await nginx(started))?.env).toEqual([
+      { name: "LEVEL", valueFrom: { secretKeyRef: { name: "web-secrets", key: "LEVEL" } } },
+    ]);
     const encoded = Buffer.from(value).toString("base64");
     const holders: string[] = [];
-    for (const kind of ["Deployment", "ReplicaSet", "Pod", "ConfigMap", "Secret", "Service", "Event", "LatticeService", "AuthorizationPolicy"])
+    for (const kind of [
+      "Deployment",
+      "ReplicaSet",
+      "Pod",
+      "ConfigMap",
+      "Secret",
+      "Service",
+      "Event",
+      "LatticeService",
+      "AuthorizationPolicy",
+    ])
       for (const object of await operated.list(kind)) {
         const text = JSON.stringify(object);
         if (text.includes(value) || text.includes(encoded)) holders.push(`${kind} ${object.metadata.namespace}/${object.metadata.name}`);

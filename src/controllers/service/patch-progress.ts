@@ -57,7 +57,8 @@ function containersOf(deployment: unknown): readonly string[] {
   const pod = fieldAt(deployment, "spec", "template", "spec");
   return ["initContainers", "containers"].flatMap((list) => {
     const containers = field(pod, list);
-    return Array.isArray(containers) ? containers.map((container) => String(field(container, "name"))) : [];
+    const names = Array.isArray(containers) ? containers.map((container) => field(container, "name")) : [];
+    return names.filter((name) => typeof name === "string");
   });
 }
 
@@ -76,7 +77,8 @@ export function workloadPatched(
   available: boolean,
 ): NewCondition {
   const until = `kept until Deployment ${target.namespace}/${target.name} is patched and available, and deleted then`;
-  const kept = left.length === 0 || (progress.done && available) ? "" : `; made for this service in ownership mode, ${until}: ${describeLeft(left)}`;
+  const kept =
+    left.length === 0 || (progress.done && available) ? "" : `; made for this service in ownership mode, ${until}: ${describeLeft(left)}`;
   const { done, reason, message } = progress;
   return { type: "WorkloadPatched", status: done ? "True" : "False", reason, message: `${message}${kept}` };
 }

@@ -19,7 +19,7 @@ import {
 import { ignoredFields } from "#service-compiler";
 import { applyWorkloadPatch, RECORD_ANNOTATION, type AppliedPatch, type PatchProblem, type WorkloadPatch } from "#workload-patch";
 import { patchConfigMap, patchDigest } from "../patch-config-map.ts";
-import type { PatchRequest } from "./compile-records.ts";
+import type { UnansweredRequest } from "./compile-records.ts";
 import type { ObservedService } from "./observe.ts";
 import { isApplied, ownedObjects, type OwnedObject } from "./owned-objects.ts";
 
@@ -37,7 +37,7 @@ export type PatchState = {
   /** Why the API server refuses the Deployment with the patch; "unknown": it was not asked yet. */
   readonly rejection: { readonly message: string } | "unknown" | undefined;
   /** The requests for this patch that had no effect. */
-  readonly request: PatchRequest | undefined;
+  readonly request: UnansweredRequest | undefined;
   /** Time until the next request, in milliseconds. */
   readonly waitMs: number;
   /** Objects that the service made in ownership mode. */

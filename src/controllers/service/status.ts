@@ -44,7 +44,13 @@ export function statusOf(service: LatticeService, state: ServiceState, result: P
   );
   const mode = service.spec.workloadRef === undefined ? "Ownership" : "Patch";
   const closed = closedDependencies(state.dependencies);
-  return { ...draft, mode, workloadRef: workloadRefOf(service, state), closedDependencies: closed, conditions: [...stated, ...silent.map((type) => unknown(type))] };
+  return {
+    ...draft,
+    mode,
+    workloadRef: workloadRefOf(service, state),
+    closedDependencies: closed,
+    conditions: [...stated, ...silent.map((type) => unknown(type))],
+  };
 }
 
 /** Undefined: the service is not in patch mode, and the field is removed. */

@@ -1,7 +1,7 @@
 /** The Deployments that services in patch mode name, from the informers: their ServiceAccounts, and who made them. */
 import { workloadFacts, type WorkloadFacts } from "#compile";
 import { ownerKeyOf, type CacheReader } from "#controller-runtime";
-import { deployments, field, fieldAt, isBeingDeleted, jsonEqual, keyText, type Json, type KubeObject } from "#kube";
+import { deployments, field, fieldAt, isBeingDeleted, jsonEqual, keyText, type KubeObject } from "#kube";
 import { CONTROLLER_NAME } from "../owned-kinds.ts";
 
 export class Workloads {
@@ -18,7 +18,7 @@ export class Workloads {
 
 /** Whether a change is one that policies or permissions depend on. */
 export function changesFacts(before: KubeObject | undefined, after: KubeObject | undefined): boolean {
-  return !jsonEqual((factsOf(before) ?? null) as Json, (factsOf(after) ?? null) as Json);
+  return !jsonEqual(factsOf(before) ?? null, factsOf(after) ?? null);
 }
 
 function factsOf(deployment: KubeObject | undefined): WorkloadFacts | undefined {

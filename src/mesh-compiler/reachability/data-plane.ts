@@ -68,7 +68,7 @@ export class DataPlane {
       if (object.kind === "Gateway") this.#gateways.set(idOf(object), gatewayPod(object, labels));
     }
     // a Deployment of another owner that a service patches: the label of its pods names the service
-    for (const { pod } of [...this.#workloads.values()]) {
+    for (const { pod } of Array.from(this.#workloads.values())) {
       const service = serviceOf(pod);
       const known = this.#workloads.get(service ?? "")?.pod;
       if (service !== undefined && (known === undefined || serviceOf(known) !== service)) this.#addWorkload(service, pod, services);
