@@ -68,6 +68,7 @@ export {
 } from "./outcome.ts";
 export {
   bindLeaderService,
+  startLoop,
   type BoundLeaderService,
   type LeaderService,
   type LeaderServiceContext,

@@ -7,13 +7,7 @@
  */
 import { err, ok, sha256Hex, sleep, type Result } from "#base";
 import { DEFERRED_OBJECTS, parseDeferredObjects } from "#bundle";
-import {
-  bindLeaderService,
-  FIELD_MANAGER,
-  type LeaderService,
-  type LeaderServiceContext,
-  type RunningLeaderService,
-} from "#controller-runtime";
+import { bindLeaderService, FIELD_MANAGER, type LeaderService, type LeaderServiceContext, startLoop } from "#controller-runtime";
 import { canonicalJson, configMaps, describeObject, field, parseJson, type ConfigMap, type KubeObject, type Resource } from "#kube";
 import type { KubeClient } from "#kube-client";
 
@@ -33,22 +27,12 @@ export const deferredObjectsService: LeaderService<DeferredObjectsShared> = {
   name: "deferred-objects",
   reads: [configMaps],
   homePermissions: [{ resource: configMaps, verbs: ["patch"] }],
-  start: (context) => Promise.resolve(ok(run(context))),
+  start: (context) => Promise.resolve(ok(startLoop(context.signal, (signal) => follow(context, signal)))),
 };
 
 export const bindDeferredObjects = (shared: DeferredObjectsShared) => bindLeaderService(deferredObjectsService, shared);
 
 type ServiceContext = LeaderServiceContext & DeferredObjectsShared;
-
-function run(context: ServiceContext): RunningLeaderService {
-  const stop = new AbortController();
-  const ended = follow(context, AbortSignal.any([context.signal, stop.signal]));
-  const close = async () => {
-    stop.abort();
-    await ended;
-  };
-  return { ended, close };
-}
 
 async function follow(context: ServiceContext, signal: AbortSignal): Promise<Result<void, string>> {
   const { cache, clock, home, logger } = context;

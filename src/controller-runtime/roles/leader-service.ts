@@ -60,3 +60,14 @@ export type BoundLeaderService = LeaderServiceDeclaration & {
 export function bindLeaderService<Shared>(service: LeaderService<Shared>, shared: Shared): BoundLeaderService {
   return { ...service, start: (context) => service.start({ ...context, ...shared }) };
 }
+
+/** A service that is one loop: the loop returns when its signal fires, at the end of the term or when the service is closed. */
+export function startLoop(term: AbortSignal, loop: (signal: AbortSignal) => Promise<Result<void, string>>): RunningLeaderService {
+  const stop = new AbortController();
+  const ended = loop(AbortSignal.any([term, stop.signal]));
+  const close = async () => {
+    stop.abort();
+    await ended;
+  };
+  return { ended, close };
+}

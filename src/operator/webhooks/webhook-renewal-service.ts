@@ -4,7 +4,7 @@
  */
 import { ok, sleep, type Result } from "#base";
 import { parseWebhookInventory, WEBHOOK_INVENTORY, type WebhookInventoryEntry } from "#bundle";
-import { bindLeaderService, type LeaderService, type LeaderServiceContext, type RunningLeaderService } from "#controller-runtime";
+import { bindLeaderService, startLoop, type LeaderService, type LeaderServiceContext } from "#controller-runtime";
 import { configMaps, secrets, type ConfigMap, type KubeObject } from "#kube";
 import { currentAuthorities } from "../cell/authority-secret.ts";
 import { isAnyDue, renewWebhook, type WebhookPass, type WebhookPassContext } from "./renew-webhooks.ts";
@@ -26,22 +26,12 @@ export const webhookRenewalService: LeaderService<WebhookRenewalShared> = {
   name: "webhook-renewal",
   reads: [configMaps],
   homePermissions: [{ resource: secrets, verbs: ["get", "create", "update"] }],
-  start: (context) => Promise.resolve(ok(run(context))),
+  start: (context) => Promise.resolve(ok(startLoop(context.signal, (signal) => follow(context, signal)))),
 };
 
 export const bindWebhookRenewal = (shared: WebhookRenewalShared) => bindLeaderService(webhookRenewalService, shared);
 
 type ServiceContext = LeaderServiceContext & WebhookRenewalShared;
-
-function run(context: ServiceContext): RunningLeaderService {
-  const stop = new AbortController();
-  const ended = follow(context, AbortSignal.any([context.signal, stop.signal]));
-  const close = async () => {
-    stop.abort();
-    await ended;
-  };
-  return { ended, close };
-}
 
 async function follow(context: ServiceContext, signal: AbortSignal): Promise<Result<void, string>> {
   const { cache, clock, home, logger } = context;
