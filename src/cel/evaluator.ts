@@ -18,6 +18,7 @@ import {
   CelTypeValue,
   failure,
   isMap,
+  constantList,
   listOf,
   NO_SUCH_OVERLOAD,
   NONE,
@@ -165,6 +166,11 @@ class Planner {
   }
 
   #list(node: Extract<Expression, { kind: "list" }>, scope: Scope): Step {
+    const constants = node.items.flatMap(({ value, optional }) => (value.kind === "constant" && !optional ? [value.value] : []));
+    if (constants.length > 0 && constants.length === node.items.length) {
+      const list = constantList(constants);
+      return (frame) => frame.meter.pay(LIST_COST) ?? list;
+    }
     const steps = node.items.map((item) => ({ run: this.plan(item.value, scope), optional: item.optional }));
     return (frame) => {
       const items: CelValue[] = [];

@@ -114,6 +114,8 @@ export interface CelList {
   /** Undefined: compared element by element. Lists of type set and map have their own comparison. */
   readonly equalTo?: (other: CelList, meter: Meter) => boolean | CelFailure;
   readonly addAll?: (other: CelList, meter: Meter) => CelValue;
+  /** Of a list of texts that is a literal: the same, for searching. */
+  readonly texts?: ReadonlySet<string>;
 }
 
 export interface CelMap {
@@ -140,6 +142,12 @@ export function failure(message: string): CelFailure {
 
 export function listOf(items: readonly CelValue[]): CelList {
   return { kind: "list", size: items.length, get: (position) => itemAt(items, position) };
+}
+
+/** A list that an expression contains as a literal: made once, and searched without a comparison of every text, as in cel-go. */
+export function constantList(items: readonly CelValue[]): CelList {
+  const texts = items.filter((item) => typeof item === "string");
+  return texts.length === items.length ? { ...listOf(items), texts: new Set(texts) } : listOf(items);
 }
 
 /** Null is an ordinary item. */

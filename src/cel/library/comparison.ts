@@ -63,6 +63,7 @@ function isIn(value: CelValue, container: CelValue, meter: Meter): CelValue {
 
 /** True as soon as it is found; a failed comparison counts only if it is not. */
 export function containsItem(list: CelList, value: CelValue, meter: Meter): boolean | CelFailure {
+  if (list.texts !== undefined && typeof value === "string") return list.texts.has(value);
   let problem: CelFailure | undefined;
   for (let at = 0; at < list.size; at++) {
     const same = equal(list.get(at), value, meter);

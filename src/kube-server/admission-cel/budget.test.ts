@@ -73,6 +73,8 @@ describe("a call is charged before it is made", () => {
     { text: "lists.range(10).slice(2, 5)", want: 35 },
     { text: "[[1], [2]].flatten()", want: 43 },
     { text: "['ab', 'cd'].join(',')", want: 11 },
+    { text: "'c' in ['a', 'b', 'c']", want: 13 },
+    { text: "'d' in ['a', 'b', 'c']", want: 13 },
     { text: "isIP('127.0.0.1')", want: 1 },
     { text: "ip.isCanonical('127.0.0.1')", want: 2 },
     { text: "cidr('10.0.0.0/8').containsIP('10.0.0.1')", want: 3 },
@@ -81,6 +83,21 @@ describe("a call is charged before it is made", () => {
     { text: "quantity('1') == quantity('1')", want: 3 },
   ])("$text costs $want, as on a real server", ({ text, want }) => {
     expect(run(text).cost).toBe(want);
+  });
+});
+
+describe("a list that is a literal", () => {
+  test.each([
+    { text: "'c' in ['a', 'b', 'c']", want: true },
+    { text: "'d' in ['a', 'b', 'c']", want: false },
+    { text: "object.text + '/c' in ['a', 'b/c']", want: true },
+    { text: "object.number in ['1', 'b']", want: false },
+    { text: "['a', 'b'] + ['c'] == ['a', 'b', 'c']", want: true },
+    { text: "['a', 'b'].map(x, x + 'c').size()", want: 2n },
+    { text: "'a' in []", want: false },
+    { text: "'a' in [?optional.none(), 'b']", want: false },
+  ])("$text", ({ text, want }) => {
+    expect(valueOf(text, { text: "b", number: 1 })).toEqual(want);
   });
 });
 
