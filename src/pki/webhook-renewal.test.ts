@@ -22,7 +22,8 @@ const otherLeaf = expectOk(
     usages: ["server"],
   }),
 ).certificate;
-const leaf = (of: CellAuthorities, at: number, names = NAMES) => expectOk(issueWebhookCertificate(of, names, at)).certificate;
+const leaf = (of: CellAuthorities, at: number, dnsNames = NAMES, ipAddresses: readonly string[] = []) =>
+  expectOk(issueWebhookCertificate(of, { dnsNames, ipAddresses }, at)).certificate;
 const both = `${own}${other.certificate}`;
 
 const renewed: WebhookTrustState = {
@@ -109,6 +110,21 @@ const rows: readonly Row[] = [
   {
     name: "a certificate for other names is replaced",
     given: { served: leaf(authorities, NOW - 2 * DAY, ["other.svc"]) },
+    want: { trust: own, trusted: true, due: true, issue: true },
+  },
+  {
+    name: "a certificate for other addresses is replaced",
+    given: { served: leaf(authorities, NOW - 2 * DAY, NAMES, ["127.0.0.1"]), ipAddresses: ["127.0.0.1", "::1"] },
+    want: { trust: own, trusted: true, due: true, issue: true },
+  },
+  {
+    name: "a certificate for all names and addresses stays",
+    given: { served: leaf(authorities, NOW - 2 * DAY, NAMES, ["127.0.0.1"]), ipAddresses: ["127.0.0.1"] },
+    want: { trust: own, trusted: true, due: false, issue: false },
+  },
+  {
+    name: "another certificate of the authority that is in use is issued without a wait",
+    given: { served: leaf(authorities, NOW - 2 * DAY, ["other.svc"]), trustedSince: undefined },
     want: { trust: own, trusted: true, due: true, issue: true },
   },
   {

@@ -25,6 +25,8 @@ export type WebhookTrustState = {
   /** PEM of the certificate that is served; undefined: there is none. */
   readonly served: string | undefined;
   readonly dnsNames: readonly string[];
+  /** Absent: none. */
+  readonly ipAddresses?: readonly string[];
   /** `caBundle` of every client as PEM; empty: none. */
   readonly clients: readonly string[];
   /** `ca.crt` beside the served certificate as PEM; empty: none. */
@@ -60,7 +62,8 @@ export function decideWebhookRenewal(state: WebhookTrustState): WebhookRenewal {
     trust: isSettled(served, own, now) ? own : withOthers(own, [...clients, servedAuthority], now),
     trusted,
     due,
-    issue: due && trusted && (waited || useless),
+    // another certificate of an authority that is in use needs no wait
+    issue: due && trusted && (waited || useless || isSignedBy(served, authorities)),
   };
 }
 
@@ -73,12 +76,13 @@ export function isDeliveredDue(pem: string | undefined, now: number): boolean {
 /** For the certificate of a webhook: its dates, and its new key. */
 export function issueWebhookCertificate(
   { current }: CellAuthorities,
-  dnsNames: readonly string[],
+  { dnsNames, ipAddresses = [] }: Pick<WebhookTrustState, "dnsNames" | "ipAddresses">,
   now: number,
 ): Result<KeyPairPem, string> {
   const commonName = (dnsNames[0] ?? "webhook").slice(0, 64);
   const validity = certificateValidity(current, now, WEBHOOK_CERTIFICATE_LIFE);
-  return mapErr(issueCertificate(current, { commonName, dnsNames, ...validity, usages: ["server"] }), ({ message }) => message);
+  const request = { commonName, dnsNames, ipAddresses, ...validity, usages: ["server"] as const };
+  return mapErr(issueCertificate(current, request), ({ message }) => message);
 }
 
 function parsed(pem: string | undefined): X509Certificate | undefined {
@@ -102,10 +106,16 @@ function renewalOf({ validFromDate: notBefore, validToDate: notAfter }: X509Cert
   return renewalTime({ notBefore, notAfter });
 }
 
-function isDue({ authorities, dnsNames, now }: WebhookTrustState, served: X509Certificate | undefined): boolean {
-  if (served === undefined || !isIssuedBy(served, new X509Certificate(authorities.current.certificate))) return true;
+function isDue(state: WebhookTrustState, served: X509Certificate | undefined): boolean {
+  const { authorities, dnsNames, ipAddresses = [], now } = state;
+  if (served === undefined || !isSignedBy(served, authorities)) return true;
   if (!dnsNames.every((name) => served.checkHost(name) !== undefined)) return true;
+  if (!ipAddresses.every((address) => served.checkIP(address) !== undefined)) return true;
   return now >= renewalOf(served);
+}
+
+function isSignedBy(served: X509Certificate | undefined, { current }: CellAuthorities): boolean {
+  return served !== undefined && isIssuedBy(served, new X509Certificate(current.certificate));
 }
 
 function isIssuedBy(certificate: X509Certificate, authority: X509Certificate): boolean {

@@ -51,7 +51,7 @@ export async function renewWebhook(context: WebhookPassContext, entry: WebhookIn
   const changed = decision.trust === undefined ? ok([]) : await trustEverywhere(context, clients.value, decision.trust);
   if (!changed.ok) return changed;
   if (!decision.issue) return ok({ changed: changed.value, pending: decision.due });
-  const issued = issueWebhookCertificate(authorities, dnsNames, clock.now());
+  const issued = issueWebhookCertificate(authorities, { dnsNames }, clock.now());
   if (!issued.ok) return err(`Secret ${namespace}/${name}: ${issued.error}`);
   const patch = certificatePatch(issued.value, trustBundle(authorities));
   const written = await client.patch<KubeObject>(secrets, { namespace, name }, patch, { fieldManager: FIELD_MANAGER, signal });
