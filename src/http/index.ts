@@ -1,3 +1,14 @@
+export type { ReviewDeployment } from "./admission/handler.ts";
+export {
+  WORKLOAD_PATCH_LABEL,
+  PatchIndex,
+  workloadPatchName,
+  type PatchIndexOptions,
+  type WorkloadTarget,
+} from "./admission/patch-index.ts";
+export { reviewDeployments, type ReviewDeploymentOptions } from "./admission/review-deployment.ts";
+export { startAdmissionServer, type AdmissionServer, type AdmissionServerOptions } from "./admission/server.ts";
+export { webhookConfiguration, type WebhookAddress, type WebhookConfigurationInput } from "./admission/webhook-configuration.ts";
 export { startApiProxy, type ApiProxy, type ApiProxyOptions } from "./api-proxy/api-proxy.ts";
 export type { AccessError } from "./bootstrap/access-records.ts";
 export { newAccess } from "./bootstrap/access-rules.ts";

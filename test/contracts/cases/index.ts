@@ -34,6 +34,7 @@ import { tables } from "./tables.ts";
 import { watch } from "./watch.ts";
 import { webhookMetadata } from "./webhook-metadata.ts";
 import { webhooks } from "./webhooks.ts";
+import { workloadWebhook } from "./workload-webhook.ts";
 
 export const contracts: readonly Contract[] = [
   ...crud,
@@ -62,6 +63,7 @@ export const contracts: readonly Contract[] = [
   ...celRules,
   ...access,
   ...webhooks,
+  ...workloadWebhook,
   ...webhookMetadata,
   ...policies,
   ...quota,

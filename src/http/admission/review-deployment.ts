@@ -1,0 +1,34 @@
+/** Applies the workload patch of a Deployment to the object of a review. Pure but for the time. */
+import { timestamp, type Clock } from "#base";
+import { applyWorkloadPatch, jsonPatchBetween, pathText, type AppliedPatch, type WorkloadPatch } from "#workload-patch";
+import type { ReviewDeployment } from "./handler.ts";
+
+export type ReviewDeploymentOptions = {
+  readonly find: (namespace: string, name: string) => WorkloadPatch | undefined;
+  readonly clock: Clock;
+};
+
+export function reviewDeployments({ find, clock }: ReviewDeploymentOptions): ReviewDeployment {
+  return ({ namespace, name, object, old, dryRun, fieldManager }) => {
+    const patch = find(namespace, name);
+    if (patch === undefined) return undefined;
+    const manager = fieldManager === "" ? undefined : fieldManager;
+    const applied = applyWorkloadPatch(object, patch, { at: timestamp(clock), previous: old, manager, dryRun });
+    if (!applied.ok)
+      return { patch: [], warnings: [`LatticeService ${patch.service} does not patch this Deployment: ${applied.error.message}`] };
+    const changes = applied.value.changed ? jsonPatchBetween(object, applied.value.deployment) : [];
+    return { patch: changes, warnings: warningsOf(patch.service, applied.value) };
+  };
+}
+
+/** Names and paths only: values of the Deployment may be sensitive. */
+function warningsOf(service: string, { missingContainers, conflicts, recordProblem }: AppliedPatch): readonly string[] {
+  const about = `LatticeService ${service}:`;
+  return [
+    ...missingContainers.map((container) => `${about} this Deployment has no container "${container}"`),
+    ...conflicts.map(
+      ({ path, manager }) => `${about} ${pathText(path)} is left to ${manager ?? "another manager"}, which keeps changing it`,
+    ),
+    ...(recordProblem === undefined ? [] : [`${about} the record of changed fields was not readable and is replaced`]),
+  ];
+}

@@ -1,0 +1,71 @@
+/**
+ * The MutatingWebhookConfiguration for the Deployments that services refer to. Pure.
+ *
+ * A write of any other Deployment does not reach the webhook: by its namespace, and by a condition on names. An object selector cannot do that,
+ * because a Deployment that is about to be created has no label of Lattice yet.
+ */
+import { base64OfText } from "#base";
+import type { JsonObject, KubeObject } from "#kube";
+import { MUTATE_DEPLOYMENTS_PATH } from "./handler.ts";
+import type { WorkloadTarget } from "./patch-index.ts";
+
+/** How API servers reach the webhook: through a Service in the cluster, or at an address outside. */
+export type WebhookAddress =
+  | { readonly kind: "service"; readonly namespace: string; readonly name: string }
+  | { readonly kind: "url"; readonly host: string; readonly port: number };
+
+export type WebhookConfigurationInput = {
+  readonly name: string;
+  readonly targets: readonly WorkloadTarget[];
+  readonly address: WebhookAddress;
+  /** PEM. */
+  readonly trust: string;
+};
+
+const HOOK_NAME = "deployments.workload-patches.lattice.dev";
+const NAMESPACE_LABEL = "kubernetes.io/metadata.name";
+/**
+ * API servers refuse expressions of more than 100,000 characters. Above this bound only namespaces are selected: the webhook is then called for
+ * other Deployments of these namespaces too, and changes nothing.
+ */
+export const MAX_CONDITION_LENGTH = 64_000;
+
+/** Undefined: no service refers to a Deployment, and there is no configuration. */
+export function webhookConfiguration({ name, targets, address, trust }: WebhookConfigurationInput): KubeObject | undefined {
+  if (targets.length === 0) return undefined;
+  const namespaces = [...new Set(targets.map(({ namespace }) => namespace))].toSorted();
+  const hook: JsonObject = {
+    name: HOOK_NAME,
+    admissionReviewVersions: ["v1"],
+    clientConfig: { ...reach(address), caBundle: base64OfText(trust) },
+    failurePolicy: "Ignore",
+    ...conditions(targets),
+    matchPolicy: "Equivalent",
+    namespaceSelector: { matchExpressions: [{ key: NAMESPACE_LABEL, operator: "In", values: namespaces }] },
+    objectSelector: {},
+    reinvocationPolicy: "IfNeeded",
+    rules: [
+      { apiGroups: ["apps"], apiVersions: ["v1"], operations: ["CREATE", "UPDATE"], resources: ["deployments"], scope: "Namespaced" },
+    ],
+    sideEffects: "None",
+    timeoutSeconds: 2,
+  };
+  const metadata = { name, labels: { "app.kubernetes.io/managed-by": "lattice" } };
+  return { apiVersion: "admissionregistration.k8s.io/v1", kind: "MutatingWebhookConfiguration", metadata, webhooks: [hook] } as KubeObject;
+}
+
+function reach(address: WebhookAddress): JsonObject {
+  if (address.kind === "service") {
+    const { namespace, name } = address;
+    return { service: { namespace, name, path: MUTATE_DEPLOYMENTS_PATH, port: 443 } };
+  }
+  const host = address.host.includes(":") ? `[${address.host}]` : address.host;
+  return { url: `https://${host}:${address.port}${MUTATE_DEPLOYMENTS_PATH}` };
+}
+
+/** Names are DNS names, so that they need no escapes. */
+function conditions(targets: readonly WorkloadTarget[]): JsonObject {
+  const keys = targets.map(({ namespace, name }) => `"${namespace}/${name}"`).toSorted();
+  const expression = `request.namespace + "/" + request.name in [${keys.join(",")}]`;
+  return expression.length > MAX_CONDITION_LENGTH ? {} : { matchConditions: [{ name: "referenced-by-a-service", expression }] };
+}
