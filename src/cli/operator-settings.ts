@@ -4,7 +4,7 @@ import { leaseTimesFor } from "#controller-runtime";
 import type { LogFormat, OperatorConfig } from "#operator";
 import type { ClusterFlags } from "./cluster.ts";
 import { parseDurationFlag, type DurationFlag } from "./duration-flag.ts";
-import { parseListenAddress } from "./listen-address.ts";
+import { parseListenAddress, type ListenAddress } from "./listen-address.ts";
 import { parseNamespaces } from "./namespaces-flag.ts";
 import { settingsOf, type WorldFlags } from "./world-files.ts";
 
@@ -14,6 +14,7 @@ export type OperatorFlags = ClusterFlags &
     readonly namespaces?: string;
     readonly allowUnprotected?: boolean;
     readonly healthAddress: string;
+    readonly webhookAddress?: string;
     readonly leaderElect: boolean;
     readonly leaseDuration?: string;
     readonly identityFile?: string;
@@ -41,11 +42,25 @@ const WAIT_FOR_SERVER: DurationFlag = {
   most: { text: "1h", why: "an address that is wrong should be reported" },
 };
 
-/** The flags as a configuration, all but the identity. */
+/** API servers must be able to use the address, so it is no wildcard. */
+function parseWebhookAddress(raw: string | undefined): Result<ListenAddress | undefined, string> {
+  if (raw === undefined) return ok(undefined);
+  const address = mapErr(parseListenAddress(raw), (problem) => `--webhook-address: ${problem}`);
+  if (!address.ok || !WILDCARDS.has(address.value.host)) return address;
+  return err(
+    `--webhook-address: API servers cannot connect to ${address.value.host}; write an address of this machine that they can reach`,
+  );
+}
+
+const WILDCARDS: ReadonlySet<string> = new Set(["0.0.0.0", "::", "::0", "0"]);
+
+/** The flags as a configuration, all but the identity and what the environment says. */
 export function operatorSettings(flags: OperatorFlags): Result<Omit<OperatorConfig, "identity">, string> {
   const { namespace, allowUnprotected, leaderElect } = flags;
   const health = mapErr(parseListenAddress(flags.healthAddress), (problem) => `--health-address: ${problem}`);
   if (!health.ok) return health;
+  const webhook = parseWebhookAddress(flags.webhookAddress);
+  if (!webhook.ok) return webhook;
   const services = settingsOf(flags);
   if (!services.ok) return services;
   const namespaces = parseNamespaces(flags.namespaces);
@@ -67,6 +82,7 @@ export function operatorSettings(flags: OperatorFlags): Result<Omit<OperatorConf
     waitForServerMs: wait.value,
     limits: resync.value === undefined ? undefined : { settledMs: resync.value },
     health: health.value,
+    webhook: webhook.value === undefined ? undefined : { kind: "url", ...webhook.value },
     services: services.value,
   });
 }

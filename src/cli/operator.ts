@@ -20,6 +20,7 @@ import {
   createOtlpTracer,
   openIdentityFile,
   startOperator,
+  WEBHOOK_IN_POD,
   type KeptIdentity,
   type OperatorConfig,
   type OtlpTracer,
@@ -43,7 +44,10 @@ export async function operate(io: CliIo, flags: OperatorFlags): Promise<ExitCode
   const kept = identityFor(io, flags);
   try {
     if (!kept.ok) return reportFailure(io, kept.error);
-    const config = { ...settings.value, identity: kept.value.identity, pod: podIn(io.env), bundle: bundle.value };
+    const pod = podIn(io.env);
+    // in a Pod, Service lattice-webhook reaches it
+    const webhook = settings.value.webhook ?? (pod === undefined ? undefined : WEBHOOK_IN_POD);
+    const config = { ...settings.value, identity: kept.value.identity, pod, webhook, bundle: bundle.value };
     return await runOperator(io, { config, logger, connection: connection.value });
   } finally {
     await connection.value.client.close();

@@ -25,6 +25,7 @@ import {
 import { latticeKinds, type LatticeObject } from "#crds";
 import { configMaps, type KubeObject } from "#kube";
 import { CLUSTER_API_PATHS, CLUSTER_API_PERMISSIONS } from "./agent/cluster-api-permissions.ts";
+import { admissionWebhookService, webhookConfigurationRights } from "./admission/webhook-service.ts";
 import { clusterDeclarations, clusterState } from "./cluster-parts.ts";
 import { leaderLabelService } from "./leader-label.ts";
 
@@ -59,8 +60,8 @@ function acceptanceControllers(reach: OperatorReach) {
 /** The kinds that the controllers and services read and write, without an instance of any. */
 function operatorDeclarations(reach: OperatorReach): readonly PartDeclaration[] {
   const controllers = [namespaceController, environmentController, externalServiceController, serviceController];
-  const clusters = reach.namespaces === undefined ? clusterDeclarations : [];
-  return [...controllers, ...clusters, ...acceptanceControllers(reach), leaderLabelService];
+  const clusters = reach.namespaces === undefined ? [...clusterDeclarations, webhookConfigurationRights(reach.home)] : [];
+  return [...controllers, ...clusters, ...acceptanceControllers(reach), leaderLabelService, admissionWebhookService];
 }
 
 /** Those that always run. `clusters`: what the cluster controller shares with the roles. */

@@ -19,7 +19,20 @@ test("the Deployment is accepted by a server, with the account of the operator's
         containers: [
           {
             image: "lattice-fleet/lattice:1.2.3",
-            args: ["operator", "--identity-file", "/var/lib/lattice/identity", "--lease-duration", "5s"],
+            args: [
+              "operator",
+              "--identity-file",
+              "/var/lib/lattice/identity",
+              "--health-address",
+              "0.0.0.0:8080",
+              "--lease-duration",
+              "5s",
+            ],
+            ports: [
+              { name: "health", containerPort: 8_080, protocol: "TCP" },
+              { name: "webhook", containerPort: 9_443, protocol: "TCP" },
+            ],
+            readinessProbe: { httpGet: { path: "/readyz", port: "health" } },
           },
         ],
       },

@@ -1,5 +1,6 @@
 /** The Deployment of the operator, as an object. RBAC and its ServiceAccount are in `operatorRbac`. */
 import type { Deployment } from "#kube";
+import { WEBHOOK_PORT } from "./admission/webhook-replica.ts";
 import { OPERATOR_NAME, OPERATOR_NAMESPACE } from "./controllers.ts";
 
 export type OperatorDeploymentOptions = {
@@ -11,6 +12,7 @@ export type OperatorDeploymentOptions = {
 
 const IMAGE = "lattice-fleet/lattice";
 const STATE = "/var/lib/lattice";
+const HEALTH_PORT = 8_080;
 const LABELS = { "app.kubernetes.io/name": OPERATOR_NAME };
 export const OPERATOR_CONTAINER = "operator";
 
@@ -26,11 +28,17 @@ export function operatorDeployment({ version, args = [] }: OperatorDeploymentOpt
   const container = {
     name: OPERATOR_CONTAINER,
     image: operatorImage(version),
-    args: ["operator", "--identity-file", `${STATE}/identity`, ...args],
+    args: ["operator", "--identity-file", `${STATE}/identity`, "--health-address", `0.0.0.0:${HEALTH_PORT}`, ...args],
     env: [
       { name: "POD_NAME", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } },
       { name: "POD_NAMESPACE", valueFrom: { fieldRef: { fieldPath: "metadata.namespace" } } },
     ],
+    ports: [
+      { name: "health", containerPort: HEALTH_PORT },
+      { name: "webhook", containerPort: WEBHOOK_PORT },
+    ],
+    // Service lattice-webhook leaves out replicas that are not ready
+    readinessProbe: { httpGet: { path: "/readyz", port: "health" }, periodSeconds: 5, timeoutSeconds: 2 },
     resources: { requests: { cpu: "50m", memory: "128Mi" } },
     volumeMounts: [{ name: "state", mountPath: STATE }],
     securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ["ALL"] } },

@@ -1,3 +1,4 @@
+export { WEBHOOK_IN_POD, type WebhookSettings } from "./admission/webhook-replica.ts";
 export { AGENT_CERTIFICATE_SECRET } from "./agent/certificate-secret.ts";
 export { postForCertificate } from "./agent/bootstrap-client.ts";
 export { CELL_AUTHORITY_SECRET } from "./cell/authority-secret.ts";

@@ -8,15 +8,24 @@
 import { randomBytes as secureRandomBytes } from "node:crypto";
 import { map, PROGRAM_VERSION, type Clock, type Logger, type MetricsRegistry, type Result, type Tracer } from "#base";
 import type { Bundle } from "#bundle";
-import { createManager, DEFAULT_LEASE_TIMES, type LeaseTimes, type ControllerManager, type RunnerLimits } from "#controller-runtime";
+import {
+  createManager,
+  DEFAULT_LEASE_TIMES,
+  type ControllerManager,
+  type LeaseTimes,
+  type ManagerHealth,
+  type RunnerLimits,
+} from "#controller-runtime";
 import { FollowedWorld, type ClusterShared, type FollowedWorldOptions } from "#controllers";
 import type { KubeClient } from "#kube-client";
 import type { TunnelTarget } from "#link";
+import { admissionPart } from "./admission/webhook-service.ts";
+import type { WebhookSettings } from "./admission/webhook-replica.ts";
 import { clusterRoles, clusterState } from "./cluster-parts.ts";
 import { OPERATOR_NAME, operatorControllers, operatorRbac, operatorScope, unhandledKinds } from "./controllers.ts";
 import { operatorDeployment } from "./deployment.ts";
 import { leaderLabelPart } from "./leader-label.ts";
-import { healthPart, managedBy, startEverywhere, type OperatorPart, type RunningReplicaPart } from "./parts.ts";
+import { healthPart, managedBy, startEverywhere, type OperatorPart, type ReplicaHealth, type RunningReplicaPart } from "./parts.ts";
 import { followRoles } from "./roles/follow-roles.ts";
 import { untilServed } from "./served-kinds.ts";
 
@@ -35,6 +44,8 @@ export type OperatorConfig = {
   /** How long an API server that cannot be reached is tried again; absent: once. */
   readonly waitForServerMs?: number | undefined;
   readonly leaseTimes?: LeaseTimes | undefined;
+  /** How API servers reach the admission webhook; absent: there is none, and services in patch mode change nothing. */
+  readonly webhook?: WebhookSettings | undefined;
   /** Address of health and metrics; port 0: any free one. */
   readonly health: { readonly host: string; readonly port: number };
   readonly limits?: Partial<RunnerLimits> | undefined;
@@ -77,9 +88,13 @@ export async function startOperator(
   if (!served.ok) return served;
   const { clock, metrics, logger } = dependencies;
   const label = config.pod === undefined ? [] : [leaderLabelPart({ ...dependencies, pod: config.pod })];
-  const parts = [...label, ...(dependencies.parts ?? [])];
+  const webhook =
+    config.webhook === undefined ? [] : [admissionPart({ ...dependencies, settings: config.webhook, home: config.namespace })];
+  const parts = [...label, ...webhook, ...(dependencies.parts ?? [])];
   const manager = managerFor(config, { ...dependencies, parts });
-  const { health, setActive } = manager;
+  const { setActive } = manager;
+  let ofReplica: RunningReplicaPart["health"];
+  const health = () => withReplica(manager.health(), ofReplica?.());
   const context = { health, metrics, clock, logger };
   const server = await healthPart(config.health).start(context);
   if (!server.ok) return server;
@@ -88,12 +103,19 @@ export async function startOperator(
     context,
   );
   if (!others.ok) await server.value.close();
+  else ofReplica = others.value.health;
   return map(others, (running) => ({
     healthUrl: server.value.url,
     health,
     setActive,
     run: (stop) => runAll(manager, [running, server.value], stop),
   }));
+}
+
+/** A replica is ready when its servers are, too. */
+function withReplica(manager: ManagerHealth, replica: ReplicaHealth | undefined): ManagerHealth {
+  if (replica === undefined) return manager;
+  return { ...manager, ready: manager.ready && replica.ready, details: { ...manager.details, ...replica.details } };
 }
 
 function managerFor(config: OperatorConfig, dependencies: OperatorDependencies): ControllerManager {

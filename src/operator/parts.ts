@@ -13,7 +13,16 @@ export type ReplicaContext = {
   readonly logger: Logger;
 };
 
-export type RunningReplicaPart = { readonly close: () => Promise<void> };
+export type ReplicaHealth = {
+  readonly ready: boolean;
+  readonly details: Readonly<Record<string, string>>;
+};
+
+export type RunningReplicaPart = {
+  /** Absent: it is always ready. */
+  readonly health?: () => ReplicaHealth;
+  readonly close: () => Promise<void>;
+};
 
 /** Runs in every replica from the start of the process to its end, leading or not: health, and servers that the API server calls. */
 export type ReplicaPart<Running extends RunningReplicaPart = RunningReplicaPart> = {
@@ -60,7 +69,12 @@ export async function startEverywhere(parts: readonly ReplicaPart[], context: Re
     }
     running.push(started.value);
   }
-  return ok({ close });
+  return ok({ health: () => healthOf(running), close });
+}
+
+function healthOf(running: readonly RunningReplicaPart[]): ReplicaHealth {
+  const all = running.flatMap(({ health }) => (health === undefined ? [] : [health()]));
+  return { ready: all.every(({ ready }) => ready), details: Object.assign({}, ...all.map(({ details }) => details)) };
 }
 
 export function healthPart(address: {

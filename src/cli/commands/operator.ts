@@ -21,6 +21,10 @@ export const registerOperator: RegisterCommand = (program, { io, done }) => {
     )
     .option("--allow-unprotected", "start pods on a cluster without the kinds of Cilium and Istio, where no policy is enforced")
     .option("--health-address <host:port>", "address of health and metrics; port 0: any free port", "127.0.0.1:0")
+    .option(
+      "--webhook-address <host:port>",
+      "address of the admission webhook for an operator outside the cluster, which API servers connect to (default: Service lattice-webhook in a Pod, otherwise none)",
+    )
     .option("--no-leader-elect", "run without leader election; only if no second operator runs")
     .option("--lease-duration <duration>", "another operator leads at the latest this long after the leader has died (default: 15s)")
     .option("--identity-file <file>", "keeps the name of this candidate, so that an operator that is restarted leads again at once")

@@ -28,8 +28,8 @@ const FIELD_MANAGER = "lattice-up";
 const DIGEST_ANNOTATION = "fleet.lattice.dev/applied";
 /** On the Deployment: the program that set its image. */
 const VERSION_ANNOTATION = "fleet.lattice.dev/version";
-/** A Lease of 5 s: an operator that is killed is replaced soon. Health on a free port: all operators of a machine share its addresses. */
-const OPERATOR_ARGS = ["--health-address", "127.0.0.1:0", "--lease-duration", "5s", "--wait-for-server", "1m", "--resync", "10m"] as const;
+/** A Lease of 5 s: an operator that is killed is replaced soon. */
+const OPERATOR_ARGS = ["--lease-duration", "5s", "--wait-for-server", "1m", "--resync", "10m"] as const;
 
 export type FirstObjectsOptions = {
   readonly client: KubeClient;

@@ -33,7 +33,15 @@ describe("the process of the operator's own Deployment", () => {
   it("has its arguments, with paths in the folder of the Pod", () => {
     expect(expectOk(commandOf({}))).toEqual({
       container: "operator",
-      args: ["operator", "--identity-file", `${VOLUMES}/state/identity`],
+      args: [
+        "operator",
+        "--identity-file",
+        `${VOLUMES}/state/identity`,
+        "--health-address",
+        "127.0.0.1:0",
+        "--webhook-address",
+        "127.0.0.1:0",
+      ],
       env: { POD_NAME: "lattice-operator-1", POD_NAMESPACE: "lattice-system" },
       leftOut: [],
       volumes: ["state"],
@@ -57,7 +65,7 @@ describe("arguments", () => {
     },
     { name: "the mount itself", given: args("/var/lib/lattice"), want: [`${VOLUMES}/state`] },
   ])("$name", ({ given, want }) => {
-    expect(expectOk(commandOf(given)).args.slice(1)).toEqual(want);
+    expect(expectOk(commandOf(given)).args.slice(1, -2)).toEqual(want);
   });
 
   it.each([

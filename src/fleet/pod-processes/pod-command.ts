@@ -8,6 +8,7 @@
 import { join, posix } from "node:path";
 import { err, ok, type Result } from "#base";
 import { field, fieldAt, isJsonObject, type Json, type Pod } from "#kube";
+import { withLoopbackAddresses } from "./loopback-addresses.ts";
 import {
   expandVariables,
   listOf,
@@ -81,7 +82,7 @@ function argumentsOf(container: Json, environment: PodEnvironment, folders: Fold
     if (!argument.ok) return err(`args[${index}]: ${argument.error}`);
     args.push(argument.value);
   }
-  return ok(args);
+  return ok(withLoopbackAddresses(args));
 }
 
 function argumentOf(text: string, { variables, secret }: PodEnvironment, folders: Folders): Result<string, string> {

@@ -92,6 +92,9 @@ const NOT_SEEN = [
   /^update lattice(clusters|imageregistries|serviceregistrations)\.lattice\.dev\/status$/,
   // the label of the leader: the operator of this story does not run in a Pod
   /^patch pods$/,
+  // the admission webhook, with its certificate: src/operator/admission/webhook-rights.test.ts
+  /^[a-z]+ mutatingwebhookconfigurations\.admissionregistration\.k8s\.io$/,
+  /^update secrets$/,
   // a second event of the same series
   /^patch events\.events\.k8s\.io$/,
 ];
