@@ -1,13 +1,13 @@
 /** Applies a workload patch: to the owner's object, which is the Deployment without the patch that is on it. */
 import { err, ok, type Result } from "#base";
-import { field, isJsonObject, jsonEqual, matches, requirementsOf, type JsonObject, type KubeObject, type LabelSelector } from "#kube";
+import { field, isJsonObject, jsonEqual, matches, requirementsOf, type JsonObject, type KubeObject } from "#kube";
 import { isFlip, isGivenUp, sameButForPatch, withFlip } from "./conflicts.ts";
 import { mergeWorkloadPatch, type MergedPatch } from "./merge-patch.ts";
 import type { MergedField } from "./merge.ts";
 import type { AppliedPatch, PatchProblem, PatchWrite } from "./outcomes.ts";
 import { jsonOf, ownerObject, type OwnerObject } from "./owner-object.ts";
 import { ANNOTATIONS_LIMIT, REQUEST_ANNOTATION, withAnnotations, withRecord, type PatchedField } from "./patch-record.ts";
-import { pathKey } from "./patched-path.ts";
+import { pathKey, valueAt } from "./patched-path.ts";
 import { revertWorkloadPatch } from "./revert.ts";
 import type { WorkloadPatch } from "./workload-patch.ts";
 
@@ -82,10 +82,14 @@ function countFlips({ deployment, patch, write, owner }: Application): OwnerObje
   const merge = (object: JsonObject): MergedPatch => mergeWorkloadPatch(object, patch, () => false);
   const then = merge(ownerObject(previous, undefined).object);
   if (!sameButForPatch(merge(owner.object).object, then.object)) return owner.recorded;
-  const isReplaced = flipped.length === [...owner.recorded.values()].filter(({ created }) => created !== true).length;
-  // an object that is replaced as a whole lacks what the patch added; only the owner's own values count
+  // a spec that is replaced as a whole lacks what the patch added; only the owner's own values count
+  const isReplaced = [...owner.recorded.values()].every((entry) => entry.path[0] !== "spec" || !hasPatchedValue(entry, deployment));
   const counted = flipped.filter(([, entry]) => !isReplaced || entry.before !== undefined);
   return new Map([...owner.recorded, ...counted.map(([key, entry]) => [key, withFlip(entry, deployment, write)] as const)]);
+}
+
+function hasPatchedValue({ path, after, created }: PatchedField, deployment: KubeObject): boolean {
+  return created !== true && jsonEqual(valueAt(jsonOf(deployment), path), after);
 }
 
 /**
@@ -105,7 +109,7 @@ function recordedField(merged: MergedField, recorded: PatchedField | undefined, 
 function selectsLess(owner: JsonObject, patched: JsonObject): boolean {
   const selector = field(field(owner, "spec"), "selector");
   if (!isJsonObject(selector)) return false;
-  const requirements = requirementsOf(selector as LabelSelector);
+  const requirements = requirementsOf(selector);
   const selects = (object: JsonObject) => matches(requirements, templateLabels(object));
   return !selects(patched) && selects(owner);
 }

@@ -1,7 +1,8 @@
-/** When a field is given up, for how long, and what is told from an upgrade. */
+/** When a field is given up, for how long, and how it differs from an upgrade. */
 import { describe, expect, test } from "vitest";
 import { expectOk, timestampOf } from "#base";
 import { fieldAt, type Json, type JsonObject, type KubeObject } from "#kube";
+import { replaceObject, replaceSpec } from "../../test/builders/owner-tools.ts";
 import { ownedDeployment, patchOf } from "../../test/builders/workload-patches.ts";
 import { applyWorkloadPatch, pathText, recordOf, revertWorkloadPatch, type AppliedPatch, type WorkloadPatch } from "./index.ts";
 
@@ -103,6 +104,26 @@ describe("a manager that sets a patched field back", () => {
     }
     expect(expectOk(applyWorkloadPatch(live, added, { at: minute(4) })).conflicts).toMatchObject([{ manager: "cleaner" }]);
     expect(mainOf(live)?.["workingDir"]).toBeUndefined();
+  });
+});
+
+describe("an owner that replaces the spec again and again", () => {
+  test.each([
+    { name: "with the object that it read", tool: replaceSpec },
+    { name: "with its manifest", tool: replaceObject },
+  ])("gets its own values back, and the patch keeps what it only added: $name", ({ tool }) => {
+    const owned = ownedDeployment({ image: "web:1" });
+    const patch = patchOf(
+      { image: "web:patched", env: [{ name: "A", value: "1" }] },
+      { envFrom: { main: [{ configMapRef: { name: "x" } }] } },
+    );
+    let live = expectOk(applyWorkloadPatch(owned, patch, { at: minute(0) })).deployment;
+    for (const at of [1, 2, 3]) {
+      live = expectOk(applyWorkloadPatch(tool(live, owned, owned), patch, { at: minute(at), previous: live })).deployment;
+    }
+    const { conflicts } = expectOk(applyWorkloadPatch(live, patch, { at: minute(4) }));
+    expect(conflicts.map(({ path }) => pathText(path))).toEqual(["spec.template.spec.containers[main].image"]);
+    expect(mainOf(live)).toMatchObject({ image: "web:1", env: [{ name: "A", value: "1" }], envFrom: [{ configMapRef: { name: "x" } }] });
   });
 });
 

@@ -27,7 +27,7 @@ describe("a record that cannot be read", () => {
   const rows = [
     { name: "not JSON", given: "{", want: "not JSON" },
     { name: "too large", given: " ".repeat(256 * 1024 + 1), want: "larger than 256 KiB" },
-    { name: "nested deeply", given: `${"[".repeat(100_000)}${"]".repeat(100_000)}`, want: "nested too deep" },
+    { name: "nested deeply", given: `${"[".repeat(100_000)}${"]".repeat(100_000)}`, want: "nested deeper than 40 levels" },
     { name: "another version", given: JSON.stringify({ version: 2, service: "a/b", fields: [] }), want: "version must be 1" },
     { name: "a list", given: "[]", want: "version must be 1" },
     { name: "null", given: "null", want: "version must be 1" },
@@ -63,6 +63,12 @@ describe("a record that cannot be read", () => {
   test("is an error when it is not a text", () => {
     const broken = withRecordText(5 as unknown as string);
     expect(recordOf(broken)).toMatchObject({ ok: false });
+  });
+
+  test("does not count brackets in texts", () => {
+    const owned = ownedDeployment({ args: [`\\"${"[{".repeat(100)}`] });
+    const { deployment } = expectOk(applyWorkloadPatch(owned, patchOf({ args: ["x"] }), { at: AT }));
+    expect(revertWorkloadPatch(deployment).deployment).toEqual(owned);
   });
 
   test("leaves the record of the object before in use", () => {

@@ -1,9 +1,19 @@
 export { applyWorkloadPatch } from "./apply.ts";
 export type { FieldOwner } from "./field-owner.ts";
 export { jsonPatchBetween } from "./json-patch-between.ts";
-export type { AppliedPatch, FieldConflict, JsonPatchOperation, KeptField, PatchProblem, PatchWrite, RevertedPatch } from "./outcomes.ts";
+export type {
+  AppliedPatch,
+  FieldConflict,
+  FieldPreview,
+  JsonPatchOperation,
+  KeptField,
+  PatchPreview,
+  PatchProblem,
+  PatchWrite,
+  RevertedPatch,
+} from "./outcomes.ts";
 export { RECORD_ANNOTATION, recordOf, REQUEST_ANNOTATION, type PatchBackoff, type PatchedField, type PatchRecord } from "./patch-record.ts";
 export { pathText, type PatchedPath, type PatchedStep } from "./patched-path.ts";
-export { HIDDEN_VALUE, previewWorkloadPatch } from "./preview.ts";
+export { previewWorkloadPatch } from "./preview.ts";
 export { revertWorkloadPatch } from "./revert.ts";
 export { formatWorkloadPatch, parseWorkloadPatch, type WorkloadPatch } from "./workload-patch.ts";

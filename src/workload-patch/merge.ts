@@ -24,9 +24,9 @@ export type Merging = {
   isGivenUp(field: MergedField): boolean;
 };
 
-export type Place = { readonly path: PatchedPath; readonly shape: PatchShape };
+export type PatchPlace = { readonly path: PatchedPath; readonly shape: PatchShape };
 
-export function mergeObject(base: JsonObject, patch: JsonObject, { path, shape }: Place, merging: Merging): JsonObject {
+export function mergeObject(base: JsonObject, patch: JsonObject, { path, shape }: PatchPlace, merging: Merging): JsonObject {
   let result = base;
   // sorted: the record must not depend on the order of fields in the patch
   for (const name of Object.keys(patch).toSorted()) {
@@ -34,13 +34,13 @@ export function mergeObject(base: JsonObject, patch: JsonObject, { path, shape }
     if (wanted === undefined) continue;
     const now = field(result, name);
     const at = { path: [...path, name], shape: shape.fields?.get(name) ?? MERGED };
-    const next = wanted === null ? removeField(result, name, at.path, merging) : mergeField(now, wanted, at, merging);
+    const next = removes(wanted, at) ? removeField(result, name, at.path, merging) : mergeField(now, wanted, at, merging);
     if (next !== now) result = withField(result, name, next);
   }
   return result;
 }
 
-function mergeField(now: Json | undefined, wanted: Json, place: Place, merging: Merging): Json | undefined {
+function mergeField(now: Json | undefined, wanted: Json, place: PatchPlace, merging: Merging): Json | undefined {
   const { path, shape } = place;
   if (shape.key !== undefined && isList(wanted) && (isNothing(now) || isList(now))) {
     return inCreated(now, NO_ELEMENTS, path, merging, (list) => mergeList(list, wanted, place, merging));
@@ -49,6 +49,12 @@ function mergeField(now: Json | undefined, wanted: Json, place: Place, merging: 
     return inCreated(now, NO_FIELDS, path, merging, (object) => mergeObject(object, wanted, place, merging));
   }
   return change(now, shape.whole === true ? wholeValue(now, wanted, path) : leafValue(now, wanted, path), path, merging);
+}
+
+/** The server stores no empty list, and no empty text in a container: they remove the field. */
+function removes(wanted: Json, { path, shape }: PatchPlace): boolean {
+  if (wanted === null) return true;
+  return (isList(wanted) && wanted.length === 0 && shape.key === undefined) || (wanted === "" && typeof path.at(-2) === "object");
 }
 
 function removeField(object: JsonObject, name: string, path: PatchedPath, merging: Merging): Json | undefined {
@@ -82,7 +88,7 @@ function inCreated<T extends Json>(now: T | null | undefined, empty: T, path: Pa
 }
 
 /** Elements are matched by key; new ones come first, in the order of the patch. */
-export function mergeList(list: readonly Json[], wanted: readonly Json[], { path, shape }: Place, merging: Merging): readonly Json[] {
+function mergeList(list: readonly Json[], wanted: readonly Json[], { path, shape }: PatchPlace, merging: Merging): readonly Json[] {
   const created: Json[] = [];
   let result = list;
   for (const element of wanted) {
@@ -93,7 +99,7 @@ export function mergeList(list: readonly Json[], wanted: readonly Json[], { path
     const at = { path: [...path, { key }], shape: shape.element ?? MERGED };
     if (shape.element !== undefined) {
       if (isJsonObject(now)) result = replaced(result, index, mergeObject(now, element, at, merging));
-      else merging.missing.add(String(Object.values(key)[0]));
+      else merging.missing.add(nameOf(key));
       continue;
     }
     const next = change(now, asStored(listName(path), element), at.path, merging);
@@ -102,6 +108,11 @@ export function mergeList(list: readonly Json[], wanted: readonly Json[], { path
     else result = replaced(result, index, next);
   }
   return created.length === 0 ? result : [...created, ...result];
+}
+
+function nameOf(key: JsonObject): string {
+  const name = field(key, "name");
+  return typeof name === "string" ? name : "";
 }
 
 export function replaced(list: readonly Json[], index: number, value: Json): readonly Json[] {

@@ -18,18 +18,27 @@ export type OwnerObject = {
  */
 export function ownerObject(deployment: KubeObject, previous: KubeObject | undefined): OwnerObject {
   const own = recordOf(deployment);
-  const last = previous === undefined ? undefined : recordOf(previous);
   const fields = own.ok ? (own.value?.fields ?? []) : [];
-  const lastFields = last?.ok === true ? (last.value?.fields ?? []) : [];
-  const recorded = new Map([...lastFields, ...fields].map((entry) => [pathKey(entry.path), entry]));
+  const problem = own.ok ? {} : { recordProblem: own.error };
   const restored = restoreFields(jsonOf(withAnnotations(deployment, { [RECORD_ANNOTATION]: undefined })), fields);
-  const matched = new Set(restored.fields.flatMap(({ field: entry, changed }) => (changed ? [] : [pathKey(entry.path)])));
-  const kept =
-    previous === undefined || isReplacement(deployment)
-      ? []
-      : lastFields.filter((entry) => !matched.has(pathKey(entry.path)) && isUntouched(entry, deployment, previous));
-  const object = kept.length === 0 ? restored.object : restoreFields(restored.object, kept).object;
-  return { object, recorded, ...(own.ok ? {} : { recordProblem: own.error }) };
+  if (previous === undefined || hasSameRecord(deployment, previous))
+    return { object: restored.object, recorded: byPath(fields), ...problem };
+  const last = recordOf(previous);
+  const lastFields = last.ok ? (last.value?.fields ?? []) : [];
+  const matched = byPath(restored.fields.flatMap(({ field: entry, changed }) => (changed ? [] : [entry])));
+  const kept = isReplacement(deployment)
+    ? []
+    : lastFields.filter((entry) => !matched.has(pathKey(entry.path)) && isUntouched(entry, deployment, previous));
+  const object = restoreFields(restored.object, kept).object;
+  return { object, recorded: byPath([...lastFields, ...fields]), ...problem };
+}
+
+function hasSameRecord(deployment: KubeObject, previous: KubeObject): boolean {
+  return field(deployment.metadata.annotations, RECORD_ANNOTATION) === field(previous.metadata.annotations, RECORD_ANNOTATION);
+}
+
+function byPath(fields: readonly PatchedField[]): ReadonlyMap<string, PatchedField> {
+  return new Map(fields.map((entry) => [pathKey(entry.path), entry]));
 }
 
 function isReplacement({ metadata }: KubeObject): boolean {

@@ -4,7 +4,8 @@
  * Users can edit it, so it is parsed as untrusted input.
  */
 import { err, ok, type Result } from "#base";
-import { field, isJsonObject, parseJson, type Json, type KubeObject } from "#kube";
+import { field, isJsonObject, type Json, type KubeObject } from "#kube";
+import { parseBoundedJson } from "./bounded-json.ts";
 import { isPatchable } from "./patchable.ts";
 import type { PatchedPath, PatchedStep } from "./patched-path.ts";
 
@@ -55,6 +56,7 @@ export type PatchRecord = {
 export const ANNOTATIONS_LIMIT = 256 * 1024;
 const MAX_FIELDS = 2_000;
 const MAX_STEPS = 24;
+const MAX_DEPTH = 40;
 const MAX_FLIPS = 3;
 
 /** The record of a Deployment; undefined: it has none. */
@@ -65,9 +67,9 @@ export function recordOf(deployment: KubeObject): Result<PatchRecord | undefined
 }
 
 function parseRecord(text: string): Result<PatchRecord, string> {
-  if (text.length > ANNOTATIONS_LIMIT) return err(`annotation ${RECORD_ANNOTATION}: larger than 256 KiB`);
-  const parsed = parseJson(text);
-  if (!parsed.ok) return err(`annotation ${RECORD_ANNOTATION}: not JSON, or nested too deep`);
+  const parsed = parseBoundedJson(text, { length: ANNOTATIONS_LIMIT, depth: MAX_DEPTH });
+  // a message of the parser quotes the text
+  if (!parsed.ok) return err(`annotation ${RECORD_ANNOTATION}: ${parsed.error.startsWith("not JSON") ? "not JSON" : parsed.error}`);
   const [service, fields] = [field(parsed.value, "service"), field(parsed.value, "fields")];
   if (field(parsed.value, "version") !== 1) return err(`annotation ${RECORD_ANNOTATION}: version must be 1`);
   if (typeof service !== "string" || !Array.isArray(fields)) {

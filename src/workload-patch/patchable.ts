@@ -8,6 +8,7 @@ export const PATCHABLE_TEXT = "metadata.labels, metadata.annotations and spec.te
 
 /** `["spec", "template"]` itself is not: only what is inside. `metadata.labels` itself is, because it can be created. */
 export function isPatchable(path: PatchedPath): boolean {
-  const root = `${String(path[0])}.${String(path[1])}`;
+  const [first, second] = path;
+  const root = typeof first === "string" && typeof second === "string" ? `${first}.${second}` : "";
   return ROOTS.includes(root) && (path.length > 2 || root !== "spec.template");
 }

@@ -17,11 +17,17 @@ const KEY_DEFAULTS: JsonObject = { protocol: "TCP" };
 export function pathText(path: PatchedPath): string {
   let text = "";
   for (const step of path) {
-    if (typeof step !== "string") text += `[${"key" in step ? Object.values(step.key).join("/") : sourceText(step.value)}]`;
+    if (typeof step !== "string") text += `[${"key" in step ? keyValues(step.key) : sourceText(step.value)}]`;
     else if (/^[A-Za-z0-9_-]+$/.test(step)) text += text === "" ? step : `.${step}`;
     else text += `["${step}"]`;
   }
   return text;
+}
+
+function keyValues(key: JsonObject): string {
+  return Object.values(key)
+    .map((value) => (typeof value === "string" ? value : JSON.stringify(value)))
+    .join("/");
 }
 
 /** The ConfigMap or Secret of an `envFrom` entry. */
@@ -35,7 +41,12 @@ function sourceText(value: Json): string {
 
 /** Equal paths have equal texts, for use as a key. */
 export function pathKey(path: PatchedPath): string {
-  return canonicalJson(path);
+  let text = "";
+  for (const step of path) {
+    if (typeof step === "string") text += `/${step.length}:${step}`;
+    else text += "key" in step ? `/k${canonicalJson(step.key)}` : `/v${canonicalJson(step.value)}`;
+  }
+  return text;
 }
 
 export function valueAt(root: Json | undefined, path: PatchedPath): Json | undefined {
@@ -101,14 +112,9 @@ function edited(at: Json | undefined, path: PatchedPath, depth: number, edit: Ed
 
 /** The position of an existing field is kept. */
 export function withField(object: JsonObject, name: string, value: Json | undefined, index?: number): JsonObject {
-  if (value !== undefined && !Object.hasOwn(object, name) && index === undefined) return { ...object, ...own(name, value) };
-  if (value !== undefined && Object.hasOwn(object, name)) return { ...object, ...own(name, value) };
+  // a computed name defines a field even when it is `__proto__`
+  if (value !== undefined && (index === undefined || Object.hasOwn(object, name))) return { ...object, [name]: value };
   const entries = Object.entries(object).filter(([other]) => other !== name);
   if (value !== undefined) entries.splice(index ?? entries.length, 0, [name, value]);
   return Object.fromEntries(entries);
-}
-
-/** A computed name defines a field even when it is `__proto__`. */
-function own(name: string, value: Json): JsonObject {
-  return { [name]: value };
 }

@@ -15,10 +15,10 @@ import { revertWorkloadPatch } from "./revert.ts";
 import type { WorkloadPatch } from "./workload-patch.ts";
 
 /** The text in place of a value that is not shown. */
-export const HIDDEN_VALUE = "(hidden)";
+const HIDDEN_VALUE = "(hidden)";
 
-/** Words in the name of a variable. */
-const SECRET_WORDS = /pass(word|wd|phrase)?|secret|token|credential|private|api_?-?key|access_?-?key|auth|dsn|cookie/i;
+/** Parts of names of variables. */
+const SECRET_NAMES = /pass(word|wd|phrase)?|secret|token|credential|private|api_?-?key|access_?-?key|auth|dsn|cookie/i;
 
 /** `at`: RFC 3339. Fields of a patch that is on the Deployment already are part of the preview. */
 export function previewWorkloadPatch(deployment: KubeObject, patch: WorkloadPatch, at: string): Result<PatchPreview, PatchProblem> {
@@ -57,7 +57,7 @@ function nameOf(path: PatchedField["path"]): string {
 }
 
 function shown(name: string, value: Json): Json {
-  if (!SECRET_WORDS.test(name)) return value;
+  if (!SECRET_NAMES.test(name)) return value;
   if (!isJsonObject(value)) return HIDDEN_VALUE;
   return field(value, "value") === undefined ? value : { ...value, value: HIDDEN_VALUE };
 }

@@ -106,12 +106,12 @@ function withoutLists(owned: KubeObject): KubeObject {
 function withoutMissing(patch: WorkloadPatch["patch"]): WorkloadPatch["patch"] {
   const { spec } = patch as unknown as AnyTemplate;
   const containers = spec.template.spec.containers.filter(({ name }) => name !== "gone");
-  return { spec: { template: { ...spec.template, spec: { ...spec.template.spec, containers } } } } as unknown as WorkloadPatch["patch"];
+  return { spec: { template: { ...spec.template, spec: { ...spec.template.spec, containers } } } };
 }
 
 /**
- * The owner keeps a probe that it has. When the patch replaced its handler, a tool that removes only its own fields removes nothing: this cannot be
- * told from an owner that keeps the probe.
+ * The owner keeps a probe that it has. When the patch replaced its handler, a tool that removes only its own fields removes nothing: this looks
+ * like an owner that keeps the probe.
  */
 function withProbes(from: KubeObject, to: KubeObject): KubeObject {
   const [{ spec: before }, { spec }] = [from as unknown as AnyTemplate, to as unknown as AnyTemplate];

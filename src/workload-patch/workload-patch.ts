@@ -4,7 +4,8 @@
  * It holds no sensitive value, only references to Secrets.
  */
 import { err, ok, type Result } from "#base";
-import { canonicalJson, depthExceeds, field, isJsonObject, parseJson, type Json, type JsonObject } from "#kube";
+import { canonicalJson, field, isJsonObject, type Json, type JsonObject } from "#kube";
+import { parseBoundedJson } from "./bounded-json.ts";
 import { isPatchable, PATCHABLE_TEXT } from "./patchable.ts";
 
 /** What one LatticeService changes in one Deployment. */
@@ -41,10 +42,8 @@ export function formatWorkloadPatch(patch: WorkloadPatch): string {
 
 /** Bounded: the text can be of any origin. */
 export function parseWorkloadPatch(text: string): Result<WorkloadPatch, string> {
-  if (text.length > MAX_LENGTH) return err("larger than 1 MiB");
-  const parsed = parseJson(text);
+  const parsed = parseBoundedJson(text, { length: MAX_LENGTH, depth: MAX_DEPTH });
   if (!parsed.ok) return parsed;
-  if (depthExceeds(parsed.value, MAX_DEPTH)) return err(`nested deeper than ${MAX_DEPTH} levels`);
   const problem = problemOf(parsed.value);
   return problem === undefined ? ok(parsed.value as unknown as WorkloadPatch) : err(problem);
 }
