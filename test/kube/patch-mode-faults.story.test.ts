@@ -178,6 +178,7 @@ describe.each(["real", "embedded"])("on the %s API server, no Deployment is refu
     { timeout: 240_000 },
     async () => {
       const { server, home } = running();
+      const installed = await patchedDeployments();
       const records = await Promise.all(installed.map(async ({ namespace }) => recordOf(await readDeployment(server, namespace))));
       await running().stop();
       await server.request({ method: "DELETE", path: `/api/v1/namespaces/${home}` });
