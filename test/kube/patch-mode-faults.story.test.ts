@@ -56,6 +56,16 @@ async function succeeds(running: Promise<Ran>): Promise<void> {
   expect([code, code === 0 ? "" : stderr]).toEqual([0, ""]);
 }
 
+/** The text of a failure, so that the rest of a story still runs; "": none. */
+async function outcomeOf(acting: Promise<unknown>): Promise<string> {
+  try {
+    await acting;
+    return "";
+  } catch (error) {
+    return error instanceof Error ? error.message : "failed";
+  }
+}
+
 let replicas = 1;
 
 /** Each tool writes its Deployment with another number of replicas, which must be stored. */
@@ -85,8 +95,9 @@ function startLoad(server: PatchServer, installed: Installed) {
       at += 1;
       const path = `/apis/apps/v1/namespaces/${namespace}/deployments/${DEPLOYMENT}?fieldManager=load`;
       const body = { metadata: { annotations: { load: `${at}` } } };
-      const { code, text } = await server.request({ method: "PATCH", path, body, contentType: "application/merge-patch+json" });
-      if (code !== 200) refused.push(text);
+      const written = server.request({ method: "PATCH", path, body, contentType: "application/merge-patch+json" });
+      const lost = await outcomeOf(written.then(({ code, text }) => expect([code, text]).toEqual([200, expect.any(String)])));
+      if (lost !== "") refused.push(lost);
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   };
@@ -100,14 +111,11 @@ function startLoad(server: PatchServer, installed: Installed) {
 
 describe.each(["real", "embedded"])("on the %s API server, no Deployment is refused when the webhook", (which) => {
   let operator: PatchOperator | undefined;
-  let installed: Installed = [];
 
   beforeAll(async () => {
     const server = which === "real" ? realServer() : await embeddedServer();
     await installCrds(server);
     operator = await startPatchOperator(server, await server.makeNamespace("patching"));
-    installed = await install(server);
-    for (const { namespace } of installed) await attach(operator, namespace);
   });
 
   afterAll(async () => {
@@ -120,28 +128,49 @@ describe.each(["real", "embedded"])("on the %s API server, no Deployment is refu
     return operator;
   };
 
+  /** New ones for every test: writes of the owner that pass by the webhook count as a conflict when there are three in ten minutes. */
+  const patchedDeployments = async (): Promise<Installed> => {
+    const installed = await install(running().server);
+    for (const { namespace } of installed) await attach(running(), namespace, { changesVariable: false });
+    return installed;
+  };
+
   test.for(WEBHOOK_FAULTS)("$name, and all have the patch within a minute after it", { timeout: 240_000 }, async ({ begin }) => {
     const { server } = running();
-    const repair = await begin(running());
+    const installed = await patchedDeployments();
     const stop = startLoad(server, installed);
-    await upgradeAll(server, installed);
+    const repair = await begin(running());
+    const upgraded = await outcomeOf(upgradeAll(server, installed));
     operator = await repair();
-    for (const { namespace } of installed) await patched(operator, namespace);
+    const converged = await outcomeOf(Promise.all(installed.map(({ namespace }) => patched(running(), namespace))));
     const { refused, writes } = await stop();
-    expect(refused).toEqual([]);
+    expect({ upgraded, converged, refused }).toEqual({ upgraded: "", converged: "", refused: [] });
     expect(writes).toBeGreaterThan(2);
+  });
+
+  // Lattice's valueFrom stays beside the value that the owner's tool sends, and the API server refuses both in one variable
+  test.fails("is down and the service sets a variable that the owner sets too", { timeout: 240_000 }, async () => {
+    const { server, home } = running();
+    const installed = await install(server);
+    for (const { namespace } of installed) await attach(running(), namespace, { changesVariable: true });
+    await running().stop();
+    const upgraded = await outcomeOf(upgradeAll(server, installed));
+    operator = await startPatchOperator(server, home);
+    expect(upgraded).toBe("");
   });
 
   test("is restarted during a rollout", { timeout: 240_000 }, async () => {
     const { server, home } = running();
+    const installed = await patchedDeployments();
     const stop = startLoad(server, installed);
-    const rollout = upgradeAll(server, installed);
+    const rollout = outcomeOf(upgradeAll(server, installed));
     await running().stop();
     operator = await startPatchOperator(server, home);
-    await rollout;
-    for (const { namespace } of installed) await patched(operator, namespace);
+    const upgraded = await rollout;
+    const converged = await outcomeOf(Promise.all(installed.map(({ namespace }) => patched(running(), namespace))));
+    const { refused } = await stop();
+    expect({ upgraded, converged, refused }).toEqual({ upgraded: "", converged: "", refused: [] });
     for (const { namespace } of installed) await rolled(server, namespace);
-    expect((await stop()).refused).toEqual([]);
   });
 
   test(
@@ -149,6 +178,7 @@ describe.each(["real", "embedded"])("on the %s API server, no Deployment is refu
     { timeout: 240_000 },
     async () => {
       const { server, home } = running();
+      const installed = await patchedDeployments();
       const records = await Promise.all(installed.map(async ({ namespace }) => recordOf(await readDeployment(server, namespace))));
       await running().stop();
       await server.request({ method: "DELETE", path: `/api/v1/namespaces/${home}` });

@@ -67,10 +67,13 @@ export async function installCrds(server: PatchServer): Promise<void> {
 
 const SERVICE = "patching-web";
 
+/** `changesVariable`: the service sets a variable that the owner sets too. */
+export type StoryOptions = { readonly changesVariable?: boolean };
+
 /** Changes a variable and a limit, adds others, a file and a Service. */
-function storyService(namespace: string): JsonObject {
+function storyService(namespace: string, { changesVariable = true }: StoryOptions): JsonObject {
   const container = {
-    variables: { LEVEL: "debug", LATTICE: "on" },
+    variables: { ...(changesVariable ? { LEVEL: "debug" } : {}), LATTICE: "on" },
     files: { "/etc/lattice/story.txt": { content: "patched" } },
     resources: { limits: { memory: "128Mi", cpu: "1" } },
   };
@@ -100,8 +103,8 @@ export function specText({ name }: PatchServer, deployment: KubeObject): string 
 }
 
 /** Resolves when the operator has patched the Deployment of the namespace. */
-export async function attach({ server, home }: PatchOperator, namespace: string): Promise<void> {
-  const { code, text } = await server.request({ method: "POST", path: servicesIn(namespace), body: storyService(namespace) });
+export async function attach({ server, home }: PatchOperator, namespace: string, options: StoryOptions = {}): Promise<void> {
+  const { code, text } = await server.request({ method: "POST", path: servicesIn(namespace), body: storyService(namespace, options) });
   if (code !== 201) throw new Error(text);
   await patched({ server, home }, namespace);
 }
@@ -151,7 +154,7 @@ export function noticeable(deployment: KubeObject, namespace: string): string {
   // how many revisions there were is visible, and true
   const { "deployment.kubernetes.io/revision": _revision, ...own } = annotations ?? {};
   const seen = { labels, annotations: own, spec: fieldAt(deployment, "spec"), owners: owners.toSorted() };
-  return canonicalJson(seen as unknown as Json).replaceAll(namespace, "NAMESPACE");
+  return canonicalJson(seen).replaceAll(namespace, "NAMESPACE");
 }
 
 const LEFT_BEHIND = JSON.stringify(["lattice", "Update", { "f:metadata": { "f:annotations": { [`f:${REQUEST_ANNOTATION}`]: {} } } }]);
