@@ -3,11 +3,11 @@
  * without any. All of them, the webhooks and the client are in this process.
  */
 import { expectOk, MetricsRegistry, silentLogger, systemClock } from "#base";
-import { PatchIndex, reviewDeployments, startAdmissionServer, webhookConfiguration, workloadPatchName, type WorkloadTarget } from "#http";
+import { PatchIndex, reviewDeployments, startAdmissionServer, webhookConfiguration } from "#http";
 import { deployments, field, namespaces, type Deployment, type JsonObject, type KubeObject } from "#kube";
 import type { KubeClient } from "#kube-client";
 import { builtinKinds, certificateFor, createApiServer, createMemoryStore, inProcessClient } from "#kube-server";
-import { formatWorkloadPatch, type WorkloadPatch } from "#workload-patch";
+import { formatWorkloadPatch, workloadPatchName, type WorkloadPatch, type WorkloadTarget } from "#workload-patch";
 import { inGroup } from "./guarded-servers.ts";
 import { startBenchWebhook } from "./bench-webhook.ts";
 

@@ -1,11 +1,5 @@
 export type { ReviewDeployment } from "./admission/handler.ts";
-export {
-  WORKLOAD_PATCH_LABEL,
-  PatchIndex,
-  workloadPatchName,
-  type PatchIndexOptions,
-  type WorkloadTarget,
-} from "./admission/patch-index.ts";
+export { PatchIndex, type PatchIndexOptions } from "./admission/patch-index.ts";
 export { reviewDeployments, type ReviewDeploymentOptions } from "./admission/review-deployment.ts";
 export { startAdmissionServer, type AdmissionServer, type AdmissionServerOptions } from "./admission/server.ts";
 export { webhookConfiguration, type WebhookAddress, type WebhookConfigurationInput } from "./admission/webhook-configuration.ts";

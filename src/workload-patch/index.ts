@@ -17,3 +17,4 @@ export { pathText, type PatchedPath, type PatchedStep } from "./patched-path.ts"
 export { previewWorkloadPatch } from "./preview.ts";
 export { revertWorkloadPatch } from "./revert.ts";
 export { formatWorkloadPatch, parseWorkloadPatch, type WorkloadPatch } from "./workload-patch.ts";
+export { WORKLOAD_PATCH_KEY, WORKLOAD_PATCH_LABEL, workloadPatchName, type WorkloadTarget } from "./stored-patch.ts";

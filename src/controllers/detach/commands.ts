@@ -2,8 +2,8 @@
 import { ADOPT_ANNOTATION, failed, FIELD_MANAGER, settled, waiting, type ReconcileOutcome, type Runtime } from "#controller-runtime";
 import type { ServiceKey } from "#compile";
 import { configMaps, deployments, keyText, type Deployment, type KubeObject } from "#kube";
-import { REQUEST_ANNOTATION, revertWorkloadPatch, type WorkloadPatch } from "#workload-patch";
-import { detachingPatch, patchConfigMap, patchDigest, patchName } from "../patch-config-map.ts";
+import { REQUEST_ANNOTATION, revertWorkloadPatch, workloadPatchName, type WorkloadPatch } from "#workload-patch";
+import { detachingPatch, patchConfigMap, patchDigest } from "../patch-config-map.ts";
 import { patchedService } from "../patched-deployments.ts";
 import type { WorldContext } from "../world/followed-world.ts";
 import { describeReverted } from "./reverted-text.ts";
@@ -34,7 +34,7 @@ export async function performDetachCommand(command: DetachCommand, context: Cont
       return detach(command, context);
     case "forget": {
       progress.delete(keyText({ namespace, name }));
-      const key = { namespace: followed.reach.home, name: patchName({ namespace, name }) };
+      const key = { namespace: followed.reach.home, name: workloadPatchName({ namespace, name }) };
       const deleted = await client.delete(configMaps, key, { signal });
       return deleted.ok ? settled : failed(deleted.error);
     }

@@ -8,8 +8,8 @@
 import { ok, type Result } from "#base";
 import { defineController, nothing, waiting, type FailureCause, type Plan, type PlanError, type ReadRuntime } from "#controller-runtime";
 import { configMaps, deployments, keyText, type Deployment, type KubeObject } from "#kube";
-import { REQUEST_ANNOTATION } from "#workload-patch";
-import { patchIn, patchName } from "../patch-config-map.ts";
+import { REQUEST_ANNOTATION, workloadPatchName } from "#workload-patch";
+import { patchIn } from "../patch-config-map.ts";
 import { patchedService } from "../patched-deployments.ts";
 import type { WorldContext, WorldViewContext } from "../world/followed-world.ts";
 import { workloadOfService } from "../world/workloads.ts";
@@ -51,7 +51,7 @@ function observe(deployment: Deployment, context: ReadRuntime & WorldViewContext
   const named = service === undefined ? undefined : followed.world.service(service);
   const referenced =
     followed.world.patcherOf(deployment.metadata) !== undefined || workloadOfService(named).includes(keyText(deployment.metadata));
-  const configMap = cache.get(configMaps, { namespace: followed.reach.home, name: patchName({ namespace, name }) });
+  const configMap = cache.get(configMaps, { namespace: followed.reach.home, name: workloadPatchName({ namespace, name }) });
   return Promise.resolve(ok({ service, referenced, configMap }));
 }
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { createLogger } from "#base";
 import type { ConfigMap } from "#kube";
-import { formatWorkloadPatch } from "#workload-patch";
-import { PatchIndex, workloadPatchName, type WorkloadTarget } from "./patch-index.ts";
+import { formatWorkloadPatch, workloadPatchName, type WorkloadTarget } from "#workload-patch";
+import { PatchIndex } from "./patch-index.ts";
 
 function mapFor(target: WorkloadTarget, service = "shop/s"): ConfigMap {
   const text = formatWorkloadPatch({ version: 1, service, target, patch: {}, envFrom: {}, variables: {} });

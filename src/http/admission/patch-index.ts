@@ -4,20 +4,9 @@
  * Patches come from ConfigMaps of the operator's namespace, which only administrators write. One that is not readable, or whose name is not that of
  * its Deployment, is logged once and has no effect; so is one for a system namespace, where nothing is ever patched.
  */
-import { err, sha256Hex, type Logger, type Result } from "#base";
+import { err, type Logger, type Result } from "#base";
 import { fieldAt, parseDnsLabel, parseDnsSubdomain, type KubeObject } from "#kube";
-import { parseWorkloadPatch, type WorkloadPatch } from "#workload-patch";
-
-export const WORKLOAD_PATCH_LABEL = "lattice.dev/workload-patch";
-const PATCH_KEY = "patch.json";
-
-/** A Deployment. */
-export type WorkloadTarget = WorkloadPatch["target"];
-
-/** The name of the ConfigMap with the patch of a Deployment. */
-export function workloadPatchName({ namespace, name }: WorkloadTarget): string {
-  return `workload-patch-${sha256Hex(`${namespace}/${name}`).slice(0, 16)}`;
-}
+import { parseWorkloadPatch, WORKLOAD_PATCH_KEY, workloadPatchName, type WorkloadPatch, type WorkloadTarget } from "#workload-patch";
 
 export type PatchIndexOptions = {
   /** The operator's namespace. */
@@ -84,8 +73,8 @@ export class PatchIndex {
   }
 
   #read(map: KubeObject): Result<WorkloadPatch, string> {
-    const text = fieldAt(map, "data", PATCH_KEY);
-    if (typeof text !== "string") return err(`data["${PATCH_KEY}"]: is missing`);
+    const text = fieldAt(map, "data", WORKLOAD_PATCH_KEY);
+    if (typeof text !== "string") return err(`data["${WORKLOAD_PATCH_KEY}"]: is missing`);
     const patch = parseWorkloadPatch(text);
     if (!patch.ok) return patch;
     const { target } = patch.value;

@@ -6,8 +6,8 @@
  */
 import { base64OfText } from "#base";
 import type { JsonObject, KubeObject } from "#kube";
+import type { WorkloadTarget } from "#workload-patch";
 import { MUTATE_DEPLOYMENTS_PATH } from "./handler.ts";
-import type { WorkloadTarget } from "./patch-index.ts";
 
 /** How API servers reach the webhook: through a Service in the cluster, or at an address outside. */
 export type WebhookAddress =

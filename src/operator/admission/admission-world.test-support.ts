@@ -2,7 +2,6 @@
 import { onTestFinished } from "vitest";
 import { createLogger, expectOk, MetricsRegistry, seededRandom, systemClock, type LogFields } from "#base";
 import { startEmbeddedCluster, type ClusterOptions, type ClusterUser } from "#embedded-cluster";
-import { workloadPatchName, type WorkloadTarget } from "#http";
 import {
   configMaps,
   deployments,
@@ -15,7 +14,7 @@ import {
   type KubeObject,
 } from "#kube";
 import type { KubeClient } from "#kube-client";
-import { formatWorkloadPatch } from "#workload-patch";
+import { formatWorkloadPatch, workloadPatchName, type WorkloadTarget } from "#workload-patch";
 import { admissionWebhookService } from "./webhook-service.ts";
 import { WebhookReplica, type WebhookSettings } from "./webhook-replica.ts";
 

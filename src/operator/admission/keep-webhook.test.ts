@@ -2,7 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { expectOk, FakeClock } from "#base";
 import { startEmbeddedCluster, type EmbeddedCluster } from "#embedded-cluster";
-import type { WorkloadTarget } from "#http";
+import type { WorkloadTarget } from "#workload-patch";
 import { fieldAt, mutatingWebhookConfigurations, secrets, type KubeObject } from "#kube";
 import { bundlesOf, secretText } from "../webhooks/webhook-objects.ts";
 import { keepWebhook, type WebhookPassInput } from "./keep-webhook.ts";

@@ -7,7 +7,8 @@
 import { isIP } from "node:net";
 import { err, ok, type Clock, type Result } from "#base";
 import { FIELD_MANAGER } from "#controller-runtime";
-import { webhookConfiguration, type WorkloadTarget, type WebhookAddress } from "#http";
+import { webhookConfiguration, type WebhookAddress } from "#http";
+import type { WorkloadTarget } from "#workload-patch";
 import { field, jsonEqual, mutatingWebhookConfigurations, secrets, services, type KubeObject, type Resource } from "#kube";
 import type { KubeClient } from "#kube-client";
 import {

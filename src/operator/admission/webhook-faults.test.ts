@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { base64OfText, expectOk, reveal, systemClock, type Result } from "#base";
-import type { WorkloadTarget } from "#http";
+import type { WorkloadTarget } from "#workload-patch";
 import { deployments, field, fieldAt, mutatingWebhookConfigurations, secrets, type KubeObject } from "#kube";
 import { authoritiesFromSecret, authoritiesToSecret, createCellAuthorities, issueWebhookCertificate } from "#pki";
 import {

@@ -6,14 +6,8 @@
  */
 import { MetricsRegistry, type Clock, type Logger, type Metrics } from "#base";
 import { Informer } from "#controller-runtime";
-import {
-  WORKLOAD_PATCH_LABEL,
-  PatchIndex,
-  reviewDeployments,
-  startAdmissionServer,
-  type AdmissionServer,
-  type WebhookAddress,
-} from "#http";
+import { PatchIndex, reviewDeployments, startAdmissionServer, type AdmissionServer, type WebhookAddress } from "#http";
+import { WORKLOAD_PATCH_LABEL } from "#workload-patch";
 import { configMaps, secrets, type ConfigMap, type KubeObject } from "#kube";
 import type { KubeClient } from "#kube-client";
 import type { ReplicaHealth } from "../parts.ts";

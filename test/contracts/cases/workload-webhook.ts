@@ -1,6 +1,7 @@
 /** The webhook configuration for Deployments that services refer to: which requests reach the webhook, and how many names it can have. */
 import { expect } from "vitest";
-import { webhookConfiguration, type WorkloadTarget } from "#http";
+import { webhookConfiguration } from "#http";
+import type { WorkloadTarget } from "#workload-patch";
 import { field, fieldAt, isJsonObject, type JsonObject } from "#kube";
 import type { Api } from "../client/api.ts";
 import type { Hook, Review } from "../client/hook-host.ts";

@@ -1,11 +1,17 @@
 /** The operator with its admission webhook, in this process, on any API server; and a service in patch mode. */
 import { expectOk, MetricsRegistry, noTracing, seededRandom, silentLogger, systemClock } from "#base";
 import { latticeKinds } from "#crds";
-import { workloadPatchName } from "#http";
 import { canonicalJson, fieldAt, type Json, type JsonObject, type KubeObject } from "#kube";
 import { createKubeClient, httpTransport, loadKubeconfig, type KubeClient } from "#kube-client";
 import { startOperator } from "#operator";
-import { applyWorkloadPatch, parseWorkloadPatch, RECORD_ANNOTATION, recordOf, REQUEST_ANNOTATION } from "#workload-patch";
+import {
+  applyWorkloadPatch,
+  parseWorkloadPatch,
+  RECORD_ANNOTATION,
+  recordOf,
+  REQUEST_ANNOTATION,
+  workloadPatchName,
+} from "#workload-patch";
 import { eventually } from "../harness/index.ts";
 import { DEPLOYMENT } from "./owned-manifest.ts";
 import type { PatchServer } from "./patch-servers.ts";
