@@ -6,17 +6,17 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { obtainPrograms } from "../../scripts/kube/obtain-binaries.ts";
-import { HELM, HELM_3 } from "../../scripts/kube/versions.ts";
-import { startHookHost, type HookHost } from "../contracts/client/hook-host.ts";
-import { sharedPlane } from "./harness/index.ts";
-import { measureIn } from "./patch-mode/measure.ts";
-import { SCENARIOS, type Scenario } from "./patch-mode/measured-scenarios.ts";
-import { stepText } from "./patch-mode/measured-text.ts";
-import { measuringWebhook } from "./patch-mode/measuring-webhook.ts";
-import { fileOf, OWNER_TOOLS, type OwnerTool } from "./patch-mode/owner-tools.ts";
-import { embeddedServer, realServer, type PatchServer } from "./patch-mode/patch-servers.ts";
-import { withWrittenFields } from "./patch-mode/written-fields.ts";
+import { obtainPrograms } from "../../../scripts/kube/obtain-binaries.ts";
+import { HELM, HELM_3 } from "../../../scripts/kube/versions.ts";
+import { startHookHost, type HookHost } from "../../contracts/client/hook-host.ts";
+import { sharedPlane } from "../harness/index.ts";
+import { measureIn } from "../patch-mode/measure.ts";
+import { SCENARIOS, type Scenario } from "../patch-mode/measured-scenarios.ts";
+import { stepText } from "../patch-mode/measured-text.ts";
+import { measuringWebhook } from "../patch-mode/measuring-webhook.ts";
+import { fileOf, OWNER_TOOLS, type OwnerTool } from "../patch-mode/owner-tools.ts";
+import { embeddedServer, realServer, type PatchServer } from "../patch-mode/patch-servers.ts";
+import { withWrittenFields } from "../patch-mode/written-fields.ts";
 
 const BUILD_LIMIT_MS = 3_600_000;
 

@@ -8,9 +8,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { fieldAt } from "#kube";
 import { recordOf } from "#workload-patch";
-import { eventually, sharedPlane, type Ran } from "./harness/index.ts";
-import { DEPLOYMENT, FIRST } from "./patch-mode/owned-manifest.ts";
-import { OWNER_TOOLS, type ToolContext } from "./patch-mode/owner-tools.ts";
+import { eventually, sharedPlane, type Ran } from "../harness/index.ts";
+import { DEPLOYMENT, FIRST } from "../patch-mode/owned-manifest.ts";
+import { OWNER_TOOLS, type ToolContext } from "../patch-mode/owner-tools.ts";
 import {
   attach,
   detach,
@@ -21,9 +21,9 @@ import {
   specText,
   startPatchOperator,
   type PatchOperator,
-} from "./patch-mode/patch-operator.ts";
-import { embeddedServer, realServer, type PatchServer } from "./patch-mode/patch-servers.ts";
-import { WEBHOOK_FAULTS } from "./patch-mode/webhook-faults.ts";
+} from "../patch-mode/patch-operator.ts";
+import { embeddedServer, realServer, type PatchServer } from "../patch-mode/patch-servers.ts";
+import { WEBHOOK_FAULTS } from "../patch-mode/webhook-faults.ts";
 
 const TOOLS = ["kubectl apply -k", "kubectl apply -k --server-side"].map((name) => OWNER_TOOLS.find((tool) => tool.name === name));
 const folder = mkdtempSync(join(tmpdir(), "lattice-patch-faults-"));

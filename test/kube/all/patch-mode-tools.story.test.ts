@@ -6,12 +6,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { obtainPrograms } from "../../scripts/kube/obtain-binaries.ts";
-import { HELM, HELM_3 } from "../../scripts/kube/versions.ts";
+import { obtainPrograms } from "../../../scripts/kube/obtain-binaries.ts";
+import { HELM, HELM_3 } from "../../../scripts/kube/versions.ts";
 import { fieldAt } from "#kube";
-import { sharedPlane, type Ran } from "./harness/index.ts";
-import { DEPLOYMENT, FIRST } from "./patch-mode/owned-manifest.ts";
-import { OWNER_TOOLS, type ToolContext } from "./patch-mode/owner-tools.ts";
+import { sharedPlane, type Ran } from "../harness/index.ts";
+import { DEPLOYMENT, FIRST } from "../patch-mode/owned-manifest.ts";
+import { OWNER_TOOLS, type ToolContext } from "../patch-mode/owner-tools.ts";
 import {
   attach,
   detach,
@@ -22,8 +22,8 @@ import {
   specText,
   startPatchOperator,
   type PatchOperator,
-} from "./patch-mode/patch-operator.ts";
-import { embeddedServer, realServer, type PatchServer } from "./patch-mode/patch-servers.ts";
+} from "../patch-mode/patch-operator.ts";
+import { embeddedServer, realServer, type PatchServer } from "../patch-mode/patch-servers.ts";
 
 const BUILD_LIMIT_MS = 3_600_000;
 const UPGRADED = { level: "warn", memory: "96Mi", replicas: 2 };
