@@ -52,7 +52,7 @@ const NOT_SEEN = [
   /^(create|get|update) leases\.coordination\.k8s\.io$/,
   /^patch events\.events\.k8s\.io$/,
   // a move: src/operator/cell/pivot/pivot-rights.test.ts
-  / \*\.(([a-z]+\.)?cluster\.x-k8s\.io|infrastructure\.lattice\.dev)$/,
+  / \*\.(([a-z]+\.)?cluster\.x-k8s\.io|infrastructure\.lattice\.dev|[a-z]+\.azure\.com)$/,
   /^(create|patch|delete) configmaps$/,
   /^delete (secrets|leases\.coordination\.k8s\.io)$/,
   /^list providers\.clusterctl\.cluster\.x-k8s\.io$/,

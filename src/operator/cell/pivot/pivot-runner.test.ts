@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { expectOk, systemClock } from "#base";
 import { latticeClusters, type LatticeCluster } from "#crds";
-import { capiProviders, type KubeObject } from "#kube";
+import { capiClusters, capiProviders, type KubeObject } from "#kube";
 import { JumpClock } from "../../../../test/builders/jump-clock.ts";
 import { localCluster } from "../../../../test/builders/cell-world.ts";
 import { makeProvisioned } from "../../../../test/builders/move-world.ts";
@@ -262,10 +262,23 @@ test("a release of a cluster that owns itself leaves its objects there", async (
 test("a Cluster that neither side has is reported with what to do", async () => {
   const world = await open();
   const runner = world.runner();
-  await world.child.add({ apiVersion: "v1", kind: "Namespace", metadata: { name: "capi-prod" } });
+  await world.child.add({ apiVersion: "v1", kind: "Namespace", metadata: { name: CAPI } });
+  const key = { namespace: CAPI, name: "prod" };
+  expectOk(await world.parent.client.patch(capiClusters, key, { type: "merge", patch: { metadata: { finalizers: null } } }));
+  expectOk(await world.parent.client.delete(capiClusters, key));
   runner.unpivot(await world.cluster());
   const { problem } = await untilView(runner, isWaiting);
   expect(problem).toMatchObject({ kind: "refused", message: expect.stringContaining("set spec.deletion.unpivot to false") as string });
+});
+
+test("nothing is taken back when the objects are here already, as after a run that was killed after its last step", async () => {
+  const world = await open();
+  const runner = world.runner();
+  await world.child.add({ apiVersion: "v1", kind: "Namespace", metadata: { name: CAPI } });
+  const before = await world.objects(world.parent);
+  runner.unpivot(await world.cluster());
+  await untilView(runner, (view) => view.direction === "to-parent" && isDone(view));
+  expect(await world.objects(world.parent)).toEqual(before);
 });
 
 test("the spec of a child that owns itself is copied to the parent, unless a user has edited it there", async () => {

@@ -5,7 +5,7 @@
 import { ok, sleep } from "#base";
 import { capiNamespace } from "#cluster-compiler";
 import { latticeClusters } from "#crds";
-import { fieldAt, secretsByMetadata } from "#kube";
+import { capiClusters, fieldAt, secretsByMetadata } from "#kube";
 import type { LinkError } from "#link";
 import { abortNamespaceMove, abortWithoutTarget, MOVE_JOURNAL, moveNamespace, readMoveState, type MoveReport } from "#pivot";
 import { copyToChild } from "./copy-cluster.ts";
@@ -76,7 +76,16 @@ export async function takeBack(context: PivotContext): PivotResult<MoveReport | 
   }
   const moved = await moveNamespace(moveOptions(context, "to-parent"));
   if (!moved.ok) return problemOfMove(context, moved.error);
-  if (moved.value.id !== undefined) return moved;
+  return moved.value.id === undefined ? takenBackBefore(context) : moved;
+}
+
+/** The child has no objects: a run that was killed after its last step has brought them here, or there are none. */
+async function takenBackBefore(context: PivotContext): PivotResult<undefined> {
+  const { client, cluster, signal } = context;
+  const { name } = cluster.metadata;
+  const own = await client.get(capiClusters, { namespace: capiNamespace(name), name }, { signal });
+  if (own.ok) return ok(undefined);
+  if (own.error.kind !== "not-found") return problemOfRequest(context, `Cluster ${name} could not be read`, own.error);
   const release = "set spec.deletion.unpivot to false to delete the resource without them";
   return problem("refused", `neither this cluster nor ${name} has a Cluster ${name}; ${release}`);
 }
