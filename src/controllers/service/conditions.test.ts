@@ -118,7 +118,7 @@ const circle = { kind: "circular-dependency", path: ["a", "b", "a"], of: "resour
 const notCompiled: NotCompiled = { kind: "not-compiled", errors: [circle], graceMs: 0, workload: NO_WORKLOAD, access: noAccess };
 const target = { namespace: "shop", name: "nginx", serviceAccount: "nginx", assumed: false };
 const patched = { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "nginx", namespace: "shop" } };
-const applied = { deployment: patched, changed: false, missingContainers: [], conflicts: [] };
+const applied = { deployment: patched, changed: false, missingContainers: [], conflicts: [], skipped: [] };
 const basePatch: PatchState = {
   target,
   patch: { version: 1, service: "shop/api", target: { namespace: "shop", name: "nginx" }, patch: {}, envFrom: {}, variables: {} },
