@@ -316,6 +316,12 @@ const rows: readonly Row[] = [
     want: bothOf("Deployment shop/nginx has no containers a, b, and containers are never added; it has ; correct spec.containers"),
   },
   {
+    reason: "FieldsNotPatched",
+    given: inPatchMode({ applied: ok({ ...applied, skipped: ["a", "b", "c", "d"].map((name) => ({ path: [name], reason: "why" })) }) }),
+    of: patchingService,
+    want: bothOf("Deployment shop/nginx has the patch, except: a: why; b: why; c: why; and 1 more"),
+  },
+  {
     reason: "FieldsIgnored",
     given: inPatchMode(),
     of: patchingService,
