@@ -55,7 +55,9 @@ function wayOf(name: string, env: readonly Json[], overrides: Overrides): Way {
     return { reason: `the container has ${name} twice; remove one of both from the Deployment` };
   }
   if (env.some((other) => uses(other, name))) {
-    return { reason: `another variable of the container uses $(${name}); remove ${name} from the service, or set it with value in the Deployment` };
+    return {
+      reason: `another variable of the container uses $(${name}); remove ${name} from the service, or set it with value in the Deployment`,
+    };
   }
   if (sources.some((source) => supplies(source, name, field(variables, name)))) return "remove";
   return { reason: `the Deployment has ${own} and the service ${ours}; use the same in both, or remove ${name} from the Deployment` };

@@ -19,7 +19,9 @@ export const clientSideApply: OwnerTool = (live, from, to) => {
 function withoutNulls(value: Json): Json {
   if (Array.isArray(value)) return (value as readonly Json[]).map(withoutNulls);
   if (!isJsonObject(value)) return value;
-  const entries = Object.entries(value).flatMap(([name, inner]) => (inner === null || inner === undefined ? [] : [[name, withoutNulls(inner)]]));
+  const entries = Object.entries(value).flatMap(([name, inner]) =>
+    inner === null || inner === undefined ? [] : [[name, withoutNulls(inner)]],
+  );
   return Object.fromEntries(entries) as JsonObject;
 }
 

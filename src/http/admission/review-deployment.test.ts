@@ -71,9 +71,11 @@ describe("the review of a Deployment", () => {
     const other = { ...patch, patch: { spec: { template: { spec: { containers: [{ name: "api", env }] } } } }, envFrom: {} };
     const object = JSON.parse(JSON.stringify(testDeployment())) as Deployment;
     for (const container of object.spec.template.spec.containers) container.env = names.map((name) => ({ name, value: "s3cr3t" }));
-    const warnings = review(other)(reviewed(object as unknown as JsonObject))?.warnings ?? [];
+    const warnings = review(other)(reviewed(object))?.warnings ?? [];
     expect(warnings).toHaveLength(6);
-    expect(warnings[0]).toContain("spec.template.spec.containers[api].env[A] is not patched: the Deployment has value and the service configMapKeyRef");
+    expect(warnings[0]).toContain(
+      "spec.template.spec.containers[api].env[A] is not patched: the Deployment has value and the service configMapKeyRef",
+    );
     expect(warnings[5]).toBe("LatticeService shop/api-service: 2 more fields are not patched");
     expect(warnings.join()).not.toContain("s3cr3t");
   });
