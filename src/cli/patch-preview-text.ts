@@ -16,13 +16,14 @@ export function formatPreview({ services, flows }: Preview): string {
 
 function serviceLines({ service, deployment, preview }: ServicePreview): readonly string[] {
   if (preview === undefined) return [`${service}: there is no Deployment ${deployment}; it is patched when it is created`, ""];
-  const { fields, missingContainers, isApplied, conflicts } = preview;
+  const { fields, missingContainers, isApplied, conflicts, skipped } = preview;
   const verb = isApplied ? "has patched" : "would patch";
   return [
     `${service} ${verb} Deployment ${deployment}`,
     ...fields.map((field) => `  ${fieldText(field)}`),
     ...missingContainers.map((name) => `  ! container ${name}: not in the Deployment, and never created`),
     ...conflicts.map(({ path, manager, until }) => `  ! ${pathText(path)}: left to ${manager ?? "another manager"} until ${until}`),
+    ...skipped.map(({ path, reason }) => `  ! ${pathText(path)}: not patched; ${reason}`),
     "",
   ];
 }

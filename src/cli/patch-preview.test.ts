@@ -15,11 +15,11 @@ import { ownedDeployment } from "../../test/builders/workload-patches.ts";
 const PATCHED = [
   "apiVersion: lattice.dev/v1alpha1\nkind: LatticeService\nmetadata: {name: web, namespace: shop}\nspec:\n",
   "  workloadRef: {kind: Deployment, name: web, namespace: shop}\n",
-  '  containers: {main: {image: "web:2", variables: {LEVEL: debug}}, gone: {variables: {A: b}}}\n',
+  '  containers: {main: {image: "web:2", variables: {LEVEL: debug, USED: x}}, gone: {variables: {A: b}}}\n',
   "  service: {ports: {http: {port: 8080}}}\n  resources: {caller: {direction: inbound}}\n",
 ].join("");
 const CALLER = serviceYaml("caller", { calls: ["web"] });
-const OWNED = ownedDeployment({ env: [{ name: "LEVEL", value: "info" }, { name: "DB_PASSWORD", value: "hunter2" }] }); // prettier-ignore
+const OWNED = ownedDeployment({ env: [{ name: "LEVEL", value: "info" }, { name: "DB_PASSWORD", value: "hunter2" }, { name: "USED", value: "1" }, { name: "LATTICE_USED", value: "2" }] }); // prettier-ignore
 
 let cluster: EmbeddedCluster;
 let cwd: string;
@@ -55,6 +55,7 @@ describe("lattice patch-preview", () => {
     expect(stdout).toContain('  ~ spec.template.spec.containers[main].image: "web:1" -> "web:2"\n');
     expect(stdout).toContain('  ~ spec.template.spec.containers[main].env[LEVEL]: {"name":"LEVEL","value":"info"} -> ');
     expect(stdout).toContain("  ! container gone: not in the Deployment, and never created\n");
+    expect(stdout).toContain("  ! spec.template.spec.containers[main].env[USED]: not patched; the variable LATTICE_USED is needed");
     expect(stdout).toContain("flows\n  opened  shop/caller -> shop/web:8080\n");
     expect(stdout).not.toContain("hunter2");
     expect(code).toBe(1);

@@ -36,6 +36,7 @@ export function applyWorkloadPatch(deployment: KubeObject, patch: WorkloadPatch,
     deployment: changed ? patched : deployment,
     changed,
     missingContainers: merged.missing,
+    skipped: merged.skipped,
     conflicts: fields.flatMap(({ path, backoff }) => (backoff === undefined ? [] : [{ path, ...backoff }])),
     ...(owner.recordProblem === undefined ? {} : { recordProblem: owner.recordProblem }),
   });
@@ -52,6 +53,7 @@ function detached(deployment: KubeObject, owner: OwnerObject): AppliedPatch {
     changed,
     missingContainers: [],
     conflicts: [],
+    skipped: [],
     reverted: { restored, kept },
     ...problem,
   };

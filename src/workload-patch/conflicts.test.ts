@@ -33,7 +33,7 @@ type Sending = { readonly patch?: WorkloadPatch; readonly dryRun?: boolean; read
 /** Another manager sends these containers, each at its minute. */
 function send(writes: readonly (readonly [number, JsonObject])[], { patch = IMAGE, dryRun, manager }: Sending = {}, from?: KubeObject) {
   const first = from ?? expectOk(applyWorkloadPatch(ownedDeployment({ image: "web:1" }), patch, { at: minute(0) })).deployment;
-  let applied: AppliedPatch = { deployment: first, changed: false, missingContainers: [], conflicts: [] };
+  let applied: AppliedPatch = { deployment: first, changed: false, missingContainers: [], conflicts: [], skipped: [] };
   for (const [at, container] of writes) {
     const previous = applied.deployment;
     applied = expectOk(applyWorkloadPatch(sent(previous, container), patch, { at: minute(at), previous, dryRun, manager }));

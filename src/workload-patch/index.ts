@@ -11,6 +11,7 @@ export type {
   PatchProblem,
   PatchWrite,
   RevertedPatch,
+  SkippedField,
 } from "./outcomes.ts";
 export { RECORD_ANNOTATION, recordOf, REQUEST_ANNOTATION, type PatchBackoff, type PatchedField, type PatchRecord } from "./patch-record.ts";
 export { pathText, type PatchedPath, type PatchedStep } from "./patched-path.ts";

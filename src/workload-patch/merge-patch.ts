@@ -1,6 +1,7 @@
 /** One workload patch on the owner's Deployment: its environment variables, then the rest. */
 import { field, isJsonObject, type Json, type JsonObject } from "#kube";
 import { change, isList, mergeObject, replaced, type MergedField, type Merging } from "./merge.ts";
+import { mergeOverrides } from "./merge-overrides.ts";
 import { lastIndexOf, withField, type PatchedPath } from "./patched-path.ts";
 import { CONTAINER_LISTS, DEPLOYMENT } from "./shapes.ts";
 import type { WorkloadPatch } from "./workload-patch.ts";
@@ -8,15 +9,20 @@ import type { WorkloadPatch } from "./workload-patch.ts";
 /** The label of a Deployment and of its pods that names the service. */
 export const SERVICE_LABEL = "lattice.dev/service";
 
-export type MergedPatch = { readonly object: JsonObject; readonly fields: readonly MergedField[]; readonly missing: readonly string[] };
+export type MergedPatch = {
+  readonly object: JsonObject;
+  readonly fields: readonly MergedField[];
+  readonly missing: readonly string[];
+  readonly skipped: Merging["skipped"];
+};
 
 export function mergeWorkloadPatch(base: JsonObject, patch: WorkloadPatch, isGivenUp: Merging["isGivenUp"]): MergedPatch {
-  const merging: Merging = { fields: [], missing: new Set(), isGivenUp };
+  const merging: Merging = { fields: [], missing: new Set(), skipped: [], isGivenUp };
   const labels = { [SERVICE_LABEL]: serviceName(patch) };
   const labelled = mergeObject(base, { metadata: { labels }, spec: { template: { metadata: { labels } } } }, ROOT, merging);
   const withVariables = mergeVariables(labelled, patch, merging);
   const object = mergeObject(withVariables, patch.patch, ROOT, merging);
-  return { object, fields: merging.fields, missing: [...merging.missing].toSorted() };
+  return { object, fields: merging.fields, missing: [...merging.missing].toSorted(), skipped: merging.skipped };
 }
 
 const ROOT = { path: [], shape: DEPLOYMENT } as const;
@@ -31,9 +37,10 @@ function mergeVariables(deployment: JsonObject, patch: WorkloadPatch, merging: M
   for (const name of new Set([...Object.keys(patch.envFrom), ...Object.keys(patch.variables)].toSorted())) {
     const merged = inContainer(result, name, (container, path) => {
       const variables = field(patch.variables, name);
-      const env = mergeEnv(container, isJsonObject(variables) ? variables : {}, path, merging);
-      const sources = field(patch.envFrom, name);
-      return mergeEnvFrom(env, isList(sources) ? sources : [], path, merging);
+      const listed = field(patch.envFrom, name);
+      const sources = isList(listed) ? listed : [];
+      const env = mergeOverrides(container, { variables: isJsonObject(variables) ? variables : {}, sources }, path, merging);
+      return mergeEnvFrom(env, sources, path, merging);
     });
     if (merged === undefined) merging.missing.add(name);
     else result = merged;
@@ -58,20 +65,6 @@ function inContainer(deployment: JsonObject, name: string, merge: (container: Js
     return withField(deployment, "spec", withField(spec, "template", withField(template, "spec", withField(pod, list, merged))));
   }
   return undefined;
-}
-
-function mergeEnv(container: JsonObject, variables: JsonObject, path: PatchedPath, merging: Merging): JsonObject {
-  const env = field(container, "env");
-  if (!isList(env)) return container;
-  let result = env;
-  for (const name of Object.keys(variables).toSorted()) {
-    const [valueFrom, step] = [field(variables, name), { key: { name } }];
-    const index = lastIndexOf(result, step);
-    if (index < 0 || valueFrom === undefined) continue;
-    const next = change(result[index], { name, valueFrom }, [...path, "env", step], merging);
-    if (next !== undefined) result = replaced(result, index, next);
-  }
-  return result === env ? container : withField(container, "env", result);
 }
 
 /** Appended: of two sources with one variable, the last wins. */

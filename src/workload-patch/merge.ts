@@ -3,9 +3,11 @@
  * of the Deployment.
  */
 import { field, isJsonObject, jsonEqual, type Json, type JsonObject } from "#kube";
+import type { SkippedField } from "./outcomes.ts";
 import { keyOfElement, lastIndexOf, withField, type PatchedPath, type PatchedStep } from "./patched-path.ts";
 import { asStored, storedQuantity } from "./server-defaults.ts";
 import { HANDLERS, MERGED, type PatchShape } from "./shapes.ts";
+import { exclusion } from "./union-member.ts";
 
 /** A changed field, as in the record but without times. */
 export type MergedField = {
@@ -20,6 +22,8 @@ export type Merging = {
   readonly fields: MergedField[];
   /** Containers of the patch that the Deployment does not have. */
   readonly missing: Set<string>;
+  /** Fields of the patch that keep the owner's value, and are not recorded. */
+  readonly skipped: SkippedField[];
   /** Fields that are given up: they keep the owner's value and are recorded all the same. */
   isGivenUp(field: MergedField): boolean;
 };
@@ -42,6 +46,7 @@ export function mergeObject(base: JsonObject, patch: JsonObject, { path, shape }
 
 function mergeField(now: Json | undefined, wanted: Json, place: PatchPlace, merging: Merging): Json | undefined {
   const { path, shape } = place;
+  if (isSkipped(now, wanted, path, merging)) return now;
   if (shape.key !== undefined && isList(wanted) && (isNothing(now) || isList(now))) {
     return inCreated(now, NO_ELEMENTS, path, merging, (list) => mergeList(list, wanted, place, merging));
   }
@@ -49,6 +54,13 @@ function mergeField(now: Json | undefined, wanted: Json, place: PatchPlace, merg
     return inCreated(now, NO_FIELDS, path, merging, (object) => mergeObject(object, wanted, place, merging));
   }
   return change(now, shape.whole === true ? wholeValue(now, wanted, path) : leafValue(now, wanted, path), path, merging);
+}
+
+function isSkipped(now: Json | undefined, wanted: Json, path: PatchedPath, merging: Merging): boolean {
+  const list = path.at(typeof path.at(-1) === "string" ? -1 : -2);
+  const reason = exclusion(typeof list === "string" ? list : "", now, wanted);
+  if (reason !== undefined) merging.skipped.push({ path, reason });
+  return reason !== undefined;
 }
 
 /** The server stores no empty list, and no empty text in a container: they remove the field. */
@@ -102,6 +114,7 @@ function mergeList(list: readonly Json[], wanted: readonly Json[], { path, shape
       else merging.missing.add(nameOf(key));
       continue;
     }
+    if (isSkipped(now, element, at.path, merging)) continue;
     const next = change(now, asStored(listName(path), element), at.path, merging);
     if (next === undefined) continue;
     if (index < 0) created.push(next);
@@ -127,7 +140,7 @@ export function change(now: Json | undefined, after: Json | undefined, path: Pat
   return merging.isGivenUp(changed) ? now : after;
 }
 
-/** A probe has one handler: that of the patch replaces the owner's, and the owner's times stay. */
+/** The handler of the patch replaces the owner's, which is of the same type; the owner's times stay. */
 function wholeValue(now: Json | undefined, wanted: Json, path: PatchedPath): Json {
   if (!isJsonObject(wanted)) return wanted;
   const replaces = HANDLERS.some((name) => isJsonObject(field(wanted, name)));

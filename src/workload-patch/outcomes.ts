@@ -25,6 +25,13 @@ export type FieldConflict = {
   readonly until: string;
 };
 
+/** A field that the patch leaves as its owner wrote it. */
+export type SkippedField = {
+  readonly path: PatchedPath;
+  /** Why, and what to change. It contains names, never values. */
+  readonly reason: string;
+};
+
 /** The result of an application. */
 export type AppliedPatch = {
   readonly deployment: KubeObject;
@@ -33,6 +40,8 @@ export type AppliedPatch = {
   /** Containers of the patch that the Deployment does not have. */
   readonly missingContainers: readonly string[];
   readonly conflicts: readonly FieldConflict[];
+  /** Fields that cannot be patched so that the owner's writes stay valid without the webhook. */
+  readonly skipped: readonly SkippedField[];
   /** Of a patch with `detach`. */
   readonly reverted?: Pick<RevertedPatch, "restored" | "kept">;
   /** The record of the Deployment cannot be read and was replaced: values before are those of now. */
@@ -79,4 +88,6 @@ export type PatchPreview = {
   readonly isApplied: boolean;
   /** Fields that are given up at present. */
   readonly conflicts: readonly FieldConflict[];
+  /** Fields that stay as their owner wrote them. */
+  readonly skipped: readonly SkippedField[];
 };

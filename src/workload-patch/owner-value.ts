@@ -7,7 +7,7 @@
 import { field, isJsonObject, jsonEqual, type Json, type JsonObject } from "#kube";
 import type { PatchedField } from "./patch-record.ts";
 import { asStored } from "./server-defaults.ts";
-import { HANDLERS } from "./shapes.ts";
+import { armsOf } from "./union-member.ts";
 
 /** `changed`: the field no longer has the patched value. */
 export type OwnerValue = { readonly value: Json | undefined; readonly changed: boolean };
@@ -86,10 +86,4 @@ function ownerPart({ list, key }: Unit, now: JsonObject, after: JsonObject): Jso
 function isWithin(after: Json | undefined, now: Json | undefined): boolean {
   if (!isJsonObject(after) || !isJsonObject(now)) return jsonEqual(after, now);
   return Object.entries(after).every(([name, value]) => jsonEqual(value, field(now, name)));
-}
-
-/** Fields of which an element or probe has one. */
-function armsOf(list: string): readonly string[] | undefined {
-  if (list === "env") return ["value", "valueFrom"];
-  return list.endsWith("Probe") || list === "preStop" || list === "postStart" ? HANDLERS : undefined;
 }

@@ -23,7 +23,7 @@ const mainOf = (deployment: KubeObject) => (fieldAt(deployment, "spec", "templat
 describe("a write of the owner", () => {
   test("that changes nothing of its own leaves the stored object as it is, but for the flips", () => {
     const incoming = clientSideApply(LIVE, OWNED, OWNED);
-    expect(mainOf(incoming)).toMatchObject({ image: "web:1", env: [{ name: "LEVEL", value: "info", valueFrom: KEY }] });
+    expect(mainOf(incoming)).toMatchObject({ image: "web:1", env: [{ name: "LATTICE_LEVEL", valueFrom: KEY }, { name: "LEVEL", value: "info" }] }); // prettier-ignore
     const { deployment } = patched(incoming, LIVE);
     expect(specOf(deployment)).toEqual(specOf(LIVE));
     expect(deployment.metadata.labels).toEqual(LIVE.metadata.labels);
@@ -68,7 +68,7 @@ describe("a write of the owner", () => {
     const live = patched(OWNED, undefined, patch, AT).deployment;
     const upgraded = ownedDeployment({ env: [{ name: "LEVEL", value: "info" }, { name: "NEW", value: "own" }] }); // prettier-ignore
     const { deployment } = patched(clientSideApply(live, OWNED, upgraded), live, patch);
-    expect(mainOf(deployment)?.["env"]).toContainEqual({ name: "NEW", valueFrom: KEY });
+    expect(mainOf(deployment)?.["env"]).toContainEqual({ name: "NEW", value: "own" });
     expect(specOf(revertWorkloadPatch(deployment).deployment)).toEqual(specOf(upgraded));
   });
 
@@ -96,7 +96,7 @@ describe("a patch with detach", () => {
     const requested = { ...LIVE, metadata: { ...LIVE.metadata, annotations } };
     const { deployment, reverted, changed } = patched(requested, LIVE, DETACH);
     expect(deployment).toEqual(OWNED);
-    expect(reverted?.restored).toHaveLength(5);
+    expect(reverted?.restored).toHaveLength(6);
     expect(reverted?.kept).toEqual([]);
     expect(changed).toBe(true);
   });

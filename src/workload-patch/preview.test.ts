@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { expectOk } from "#base";
 import type { KubeObject } from "#kube";
 import { AT, ownedDeployment, patchOf } from "../../test/builders/workload-patches.ts";
-import { applyWorkloadPatch, previewWorkloadPatch } from "./index.ts";
+import { applyWorkloadPatch, pathText, previewWorkloadPatch } from "./index.ts";
 
 const MAIN = "spec.template.spec.containers[main]";
 
@@ -42,8 +42,10 @@ describe("the preview of a workload patch", () => {
       { path: 'metadata.labels["lattice.dev/service"]', after: "web" },
       { path: 'spec.template.metadata.labels["lattice.dev/service"]', after: "web" },
       { path: `${MAIN}.env[API_TOKEN]`, before: { name: "API_TOKEN", valueFrom: { secretKeyRef: { name: "own", key: "t" } } }, after: { name: "API_TOKEN", valueFrom: KEY } },
-      { path: `${MAIN}.env[DB_PASSWORD]`, before: { name: "DB_PASSWORD", value: "(hidden)" }, after: { name: "DB_PASSWORD", valueFrom: KEY } },
-      { path: `${MAIN}.env[LEVEL]`, before: { name: "LEVEL", value: "info" }, after: { name: "LEVEL", valueFrom: KEY }, owner: { manager: "helm", operation: "Apply" } },
+      { path: `${MAIN}.env[LATTICE_DB_PASSWORD]`, after: { name: "LATTICE_DB_PASSWORD", valueFrom: KEY } },
+      { path: `${MAIN}.env[DB_PASSWORD]`, before: { name: "DB_PASSWORD", value: "(hidden)" }, after: { name: "DB_PASSWORD", value: "$(LATTICE_DB_PASSWORD)" } },
+      { path: `${MAIN}.env[LATTICE_LEVEL]`, after: { name: "LATTICE_LEVEL", valueFrom: KEY } },
+      { path: `${MAIN}.env[LEVEL]`, before: { name: "LEVEL", value: "info" }, after: { name: "LEVEL", value: "$(LATTICE_LEVEL)" }, owner: { manager: "helm", operation: "Apply" } },
       { path: `${MAIN}.envFrom[configMapRef web-env]`, after: { configMapRef: { name: "web-env" } }, owner: { manager: "helm", operation: "Apply" } },
       { path: `${MAIN}.image`, before: "web:1", after: "web:2", owner: { manager: "kubectl-edit", operation: "Update" } },
       { path: `${MAIN}.resources.limits.cpu`, after: "1" },
@@ -60,11 +62,19 @@ describe("the preview of a workload patch", () => {
       missingContainers: [],
       isApplied: true,
       conflicts: [],
+      skipped: [],
     });
   });
 
   test("never shows the value of a variable with the name of a secret", () => {
     expect(JSON.stringify(previewWorkloadPatch(OWNED, PATCH, AT))).not.toContain("hunter2");
+  });
+
+  test("names the fields that stay as they are", () => {
+    const probed = ownedDeployment({ livenessProbe: { exec: { command: ["x"] } } });
+    const { skipped, fields } = expectOk(previewWorkloadPatch(probed, patchOf({ livenessProbe: { tcpSocket: { port: 80 } } }), AT));
+    expect(skipped.map(({ path }) => pathText(path))).toEqual([`${MAIN}.livenessProbe`]);
+    expect(fields.map(({ path }) => path)).not.toContain(`${MAIN}.livenessProbe`);
   });
 
   test("names containers that the Deployment does not have", () => {

@@ -33,6 +33,7 @@ export function previewWorkloadPatch(deployment: KubeObject, patch: WorkloadPatc
       missingContainers: applied.missingContainers,
       isApplied: again.ok && !again.value.changed,
       conflicts: again.ok ? again.value.conflicts : [],
+      skipped: applied.skipped,
     };
   });
 }

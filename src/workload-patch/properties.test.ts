@@ -94,7 +94,7 @@ describe("any patch on any Deployment", () => {
   });
 });
 
-type AnyContainer = { readonly name: string; readonly livenessProbe?: JsonObject };
+type AnyContainer = { readonly name: string; readonly env?: readonly JsonObject[] };
 type AnyTemplate = { readonly spec: { readonly template: { readonly spec: { readonly containers: readonly AnyContainer[] } } } };
 
 function withoutLists(owned: KubeObject): KubeObject {
@@ -109,16 +109,18 @@ function withoutMissing(patch: WorkloadPatch["patch"]): WorkloadPatch["patch"] {
   return { spec: { template: { ...spec.template, spec: { ...spec.template.spec, containers } } } };
 }
 
-/**
- * The owner keeps a probe that it has. When the patch replaced its handler, a tool that removes only its own fields removes nothing: this looks
- * like an owner that keeps the probe.
- */
-function withProbes(from: KubeObject, to: KubeObject): KubeObject {
-  const [{ spec: before }, { spec }] = [from as unknown as AnyTemplate, to as unknown as AnyTemplate];
-  const probes = before.template.spec.containers.map(({ livenessProbe }) => (livenessProbe === undefined ? {} : { livenessProbe }));
-  const containers = spec.template.spec.containers.map((container, index) => ({ ...probes[index], ...container }));
+/** The owner keeps the variables that the patch removed: a write that lacks them looks like one of another field. */
+function withRemoved(live: KubeObject, from: KubeObject, to: KubeObject): KubeObject {
+  const [now, before, { spec }] = [containersOf(live), containersOf(from), to as unknown as AnyTemplate];
+  const containers = containersOf(to).map((container, index) => {
+    const has = (env: AnyContainer["env"], { name }: JsonObject) => env?.some((element) => element["name"] === name) === true;
+    const removed = before[index]?.env?.filter((element) => !has(now[index]?.env, element) && !has(container.env, element)) ?? [];
+    return removed.length === 0 ? container : { ...container, env: [...(container.env ?? []), ...removed] };
+  });
   return { ...to, spec: { ...spec, template: { ...spec.template, spec: { ...spec.template.spec, containers } } } } as unknown as KubeObject;
 }
+
+const containersOf = (deployment: KubeObject) => (deployment as unknown as AnyTemplate).spec.template.spec.containers;
 
 describe("an owner that upgrades its Deployment while it is patched", () => {
   const tools = Object.entries(OWNER_TOOLS).map(([name, tool]) => ({ name, tool }));
@@ -135,7 +137,7 @@ describe("an owner that upgrades its Deployment while it is patched", () => {
   ) {
     let state = { plain: owned, live: patched(owned, first), from: owned, patch: first };
     for (const [minute, { to: next, patch = state.patch }] of steps.entries()) {
-      const to = withProbes(state.from, next);
+      const to = withRemoved(state.live, state.from, next);
       const [plain, incoming] = [tool(state.plain, state.from, to), tool(state.live, state.from, to)];
       state = { plain, live: patched(incoming, patch, timeAt(20 * minute + 1), state.live), from: to, patch };
     }

@@ -12,8 +12,18 @@ export const clientSideApply: OwnerTool = (live, from, to) => {
   const patch = createThreeWayStrategicPatch({ original: json(from), modified: json(to), current: json(live) }, schema, {
     overwrite: true,
   });
-  return expectOk(applyStrategicMergePatch(json(live), expectOk(patch), schema)) as unknown as KubeObject;
+  return withoutNulls(expectOk(applyStrategicMergePatch(json(live), expectOk(patch), schema))) as unknown as KubeObject;
 };
+
+/** A server decodes null as absent: it stays in an element of a patch that the live list does not have. */
+function withoutNulls(value: Json): Json {
+  if (Array.isArray(value)) return (value as readonly Json[]).map(withoutNulls);
+  if (!isJsonObject(value)) return value;
+  const entries = Object.entries(value).flatMap(([name, inner]) =>
+    inner === null || inner === undefined ? [] : [[name, withoutNulls(inner)]],
+  );
+  return Object.fromEntries(entries) as JsonObject;
+}
 
 /** `kubectl replace`: the manifest is the object. */
 export const replaceObject: OwnerTool = (live, _, to) => ({ ...to, metadata: { ...to.metadata, ...identity(live) } });

@@ -97,7 +97,9 @@ export const workloadPatches: fc.Arbitrary<WorkloadPatch> = fc
     gone: optional(container("patch", "gone")),
     sources: fc.uniqueArray(source("patch"), { maxLength: 2, selector: (entry) => JSON.stringify(entry) }),
     variables: unique(NAMES, (name) =>
-      values("patch").map((key): [string, JsonObject] => [name, { secretKeyRef: { name: "patch", key } }]),
+      fc
+        .constantFrom("secretKeyRef", "configMapKeyRef")
+        .chain((member) => values("patch").map((from): [string, JsonObject] => [name, { [member]: { name: from, key: name } }])),
     ),
     volumes: optional(volumes("patch")),
     annotations: optional(texts("patch")),

@@ -118,7 +118,7 @@ const circle = { kind: "circular-dependency", path: ["a", "b", "a"], of: "resour
 const notCompiled: NotCompiled = { kind: "not-compiled", errors: [circle], graceMs: 0, workload: NO_WORKLOAD, access: noAccess };
 const target = { namespace: "shop", name: "nginx", serviceAccount: "nginx", assumed: false };
 const patched = { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "nginx", namespace: "shop" } };
-const applied = { deployment: patched, changed: false, missingContainers: [], conflicts: [] };
+const applied = { deployment: patched, changed: false, missingContainers: [], conflicts: [], skipped: [] };
 const basePatch: PatchState = {
   target,
   patch: { version: 1, service: "shop/api", target: { namespace: "shop", name: "nginx" }, patch: {}, envFrom: {}, variables: {} },
@@ -314,6 +314,12 @@ const rows: readonly Row[] = [
     given: inPatchMode({ applied: ok({ ...applied, missingContainers: ["a", "b"] }) }),
     of: patchingService,
     want: bothOf("Deployment shop/nginx has no containers a, b, and containers are never added; it has ; correct spec.containers"),
+  },
+  {
+    reason: "FieldsNotPatched",
+    given: inPatchMode({ applied: ok({ ...applied, skipped: ["a", "b", "c", "d"].map((name) => ({ path: [name], reason: "why" })) }) }),
+    of: patchingService,
+    want: bothOf("Deployment shop/nginx has the patch, except: a: why; b: why; c: why; and 1 more"),
   },
   {
     reason: "FieldsIgnored",

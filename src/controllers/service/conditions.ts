@@ -50,6 +50,8 @@ export const SERVICE_REASONS = {
   PatchConflict:
     "WorkloadPatched, Ready: another client sets a patched field to another value again and again; the message has the field, the client and what to change, and the field is left to it until the time in the message",
   ContainerMissing: "WorkloadPatched, Ready: the Deployment has no container of a name that the service declares; the others are patched",
+  FieldsNotPatched:
+    "WorkloadPatched, Ready: a field that the service declares stays as the Deployment has it, because the owner's next write would be refused while the webhook does not answer; the message has the field and what to change",
   FieldsIgnored: "FieldsUsed, in patch mode: `replicas`, `deploy` or `before` is set and has no effect",
   AllFieldsUsed: "FieldsUsed: every field has an effect, after one that had none",
   WorkloadClaimed: "ConfigCompiled, Ready: another LatticeService patches or owns the Deployment; the message names it",

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { latticeServices } from "#crds";
 import type { FixtureObject } from "#embedded-cluster";
 import { canonicalJson, deployments, fieldAt, type Deployment, type KubeObject } from "#kube";
-import { RECORD_ANNOTATION, REQUEST_ANNOTATION } from "#workload-patch";
+import { RECORD_ANNOTATION, revertWorkloadPatch, REQUEST_ANNOTATION } from "#workload-patch";
 import { calls, isCalledBy, latticeService } from "../../../test/builders/lattice-objects.ts";
 import { OperatedCluster, type OperatedOptions } from "../../../test/builders/operated-cluster.ts";
 import { patchWebhook } from "../../../test/builders/patch-webhook.ts";
@@ -67,7 +67,10 @@ describe("a Deployment that exists", () => {
     expect(patched?.metadata.labels).toEqual({ "lattice.dev/service": "web" });
     expect(patched?.spec?.template.metadata?.labels).toEqual({ app: "nginx", "lattice.dev/service": "web" });
     expect(main(patched)).toMatchObject({
-      env: [{ name: "LEVEL", valueFrom: { configMapKeyRef: { name: "web-env", key: "LEVEL" } } }],
+      env: [
+        { name: "LATTICE_LEVEL", valueFrom: { configMapKeyRef: { name: "web-env", key: "LEVEL" } } },
+        { name: "LEVEL", value: "$(LATTICE_LEVEL)" },
+      ],
       envFrom: [{ configMapRef: { name: "owners" } }, { configMapRef: { name: "web-env" } }],
       resources: { limits: { memory: "1Gi" } },
     });
@@ -253,14 +256,20 @@ describe("a webhook that does not act", () => {
   });
 
   test("misses an upgrade: the Deployment is patched again, and the upgrade stays", async () => {
-    const containers = { main: { variables: { REGION: "eu" }, image: "nginx:debug" } };
+    const containers = { main: { variables: { LEVEL: "debug", REGION: "eu" }, image: "nginx:debug" } };
     await using started = await start([account(), deployment(), patching({ containers })]);
     const { operated, webhook } = started;
     webhook.isUp = false;
     await operated.apply(deployment({ containers: [{ ...container(), env: [{ name: "LEVEL", value: "warn" }] }] }));
+    expect(main(await nginx(started))?.env).toContainEqual({ name: "LEVEL", value: "warn" });
     webhook.isUp = true;
     await operated.live(6_000, 500);
-    expect(main(await nginx(started))).toMatchObject({ image: "nginx:debug", env: [{ name: "LEVEL", value: "warn" }] });
+    const patched = await nginx(started);
+    expect(main(patched)).toMatchObject({ image: "nginx:debug" });
+    expect(main(patched)?.env).toContainEqual({ name: "LEVEL", value: "$(LATTICE_LEVEL)" });
+    expect(patched === undefined ? undefined : main(revertWorkloadPatch(patched).deployment as Deployment)?.env).toEqual([
+      { name: "LEVEL", value: "warn" },
+    ]);
     expect(await operated.condition("shop/web", "WorkloadPatched")).toMatchObject({ status: "True" });
   });
 
@@ -413,7 +422,8 @@ describe("a sensitive value", () => {
     const { operated } = started;
     expect(await operated.condition("shop/web", "Ready")).toMatchObject({ status: "True" });
     expect(main(await nginx(started))?.env).toEqual([
-      { name: "LEVEL", valueFrom: { secretKeyRef: { name: "web-secrets", key: "LEVEL" } } },
+      { name: "LATTICE_LEVEL", valueFrom: { secretKeyRef: { name: "web-secrets", key: "LEVEL" } } },
+      { name: "LEVEL", value: "$(LATTICE_LEVEL)" },
     ]);
     const encoded = Buffer.from(value).toString("base64");
     const holders: string[] = [];

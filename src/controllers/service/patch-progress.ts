@@ -1,6 +1,6 @@
 /** What the patch of a service still waits for, as a condition. Pure. */
 import { field, fieldAt, type NewCondition } from "#kube";
-import { pathText, type FieldConflict } from "#workload-patch";
+import { pathText, type FieldConflict, type SkippedField } from "#workload-patch";
 import type { ServiceReason } from "./conditions.ts";
 import { describeLeft } from "./owned-objects.ts";
 import type { PatchState } from "./patch-state.ts";
@@ -25,7 +25,7 @@ export function patchProgress(state: PatchState): PatchProgress {
   if (!applied.ok) return stuck("PatchRejected", `${name} is not patched: ${applied.error.message}`);
   if (rejection !== undefined && rejection !== "unknown")
     return stuck("PatchRejected", `the API server refuses ${name} with this patch, so it is not patched: ${rejection.message}`);
-  const { changed, missingContainers, conflicts } = applied.value;
+  const { changed, missingContainers, conflicts, skipped } = applied.value;
   if (changed) {
     const count = request?.count ?? 0;
     if (count < SILENT_REQUESTS) return pending("PatchRequested", `${name} is about to be patched`);
@@ -34,12 +34,20 @@ export function patchProgress(state: PatchState): PatchProgress {
   const [first] = conflicts;
   if (first !== undefined) return stuck("PatchConflict", `${name}: ${conflicts.map(describeConflict).slice(0, MAX_CONFLICTS).join("; ")}`);
   if (missingContainers.length > 0) return stuck("ContainerMissing", describeMissing(name, missingContainers, deployment));
+  if (skipped.length > 0) return stuck("FieldsNotPatched", `${name} has the patch, except: ${describeSkipped(skipped)}`);
   return { done: true, stuck: false, reason: "Patched", message: `${name} has the patch` };
 }
 
 const WEBHOOK_HELP =
   "check that MutatingWebhookConfiguration lattice-workload-patches exists and that the API server reaches its Service or url; it is tried again at least every 30 s";
 const MAX_CONFLICTS = 3;
+const MAX_SKIPPED = 3;
+
+function describeSkipped(skipped: readonly SkippedField[]): string {
+  const more = skipped.length > MAX_SKIPPED ? `; and ${skipped.length - MAX_SKIPPED} more` : "";
+  const fields = skipped.slice(0, MAX_SKIPPED).map(({ path, reason }) => `${pathText(path)}: ${reason}`);
+  return `${fields.join("; ")}${more}`;
+}
 
 /** Names of fields only: values may be sensitive. */
 function describeConflict({ path, manager = "another client", until }: FieldConflict): string {

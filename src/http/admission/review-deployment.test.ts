@@ -27,6 +27,7 @@ const reviewed = (object: JsonObject = testDeployment(), more: Partial<ReviewedD
   fieldManager: "",
   ...more,
 });
+type Deployment = { readonly spec: { readonly template: { readonly spec: { readonly containers: { env?: readonly JsonObject[] }[] } } } };
 const patched = (object: JsonObject, answer: ReturnType<ReturnType<typeof review>>): JsonObject =>
   expectOk(applyJsonPatch(object, [...(answer?.patch ?? [])])) as JsonObject;
 
@@ -61,6 +62,22 @@ describe("the review of a Deployment", () => {
     const answer = review(other)(reviewed());
     expect(answer?.warnings).toEqual(['LatticeService shop/api-service: this Deployment has no container "worker"']);
     expect(fieldAt(patched(testDeployment(), answer), "spec", "template", "spec", "containers")).toEqual([{ name: "api", image: "api:1" }]);
+  });
+
+  test("names the fields that are not patched, at most five", () => {
+    const names = ["A", "B", "C", "D", "E", "F", "G"];
+    const valueFrom = { configMapKeyRef: { name: "x", key: "y" } };
+    const env = names.map((name) => ({ name, valueFrom }));
+    const other = { ...patch, patch: { spec: { template: { spec: { containers: [{ name: "api", env }] } } } }, envFrom: {} };
+    const object = JSON.parse(JSON.stringify(testDeployment())) as Deployment;
+    for (const container of object.spec.template.spec.containers) container.env = names.map((name) => ({ name, value: "s3cr3t" }));
+    const warnings = review(other)(reviewed(object))?.warnings ?? [];
+    expect(warnings).toHaveLength(6);
+    expect(warnings[0]).toContain(
+      "spec.template.spec.containers[api].env[A] is not patched: the Deployment has value and the service configMapKeyRef",
+    );
+    expect(warnings[5]).toBe("LatticeService shop/api-service: 2 more fields are not patched");
+    expect(warnings.join()).not.toContain("s3cr3t");
   });
 
   test("with a record that cannot be read says so, without its text", () => {

@@ -21,14 +21,19 @@ export function reviewDeployments({ find, clock }: ReviewDeploymentOptions): Rev
   };
 }
 
+/** The API server passes on 4 KiB of warnings. */
+const MAX_SKIPPED = 5;
+
 /** Names and paths only: values of the Deployment may be sensitive. */
-function warningsOf(service: string, { missingContainers, conflicts, recordProblem }: AppliedPatch): readonly string[] {
+function warningsOf(service: string, { missingContainers, conflicts, skipped, recordProblem }: AppliedPatch): readonly string[] {
   const about = `LatticeService ${service}:`;
   return [
     ...missingContainers.map((container) => `${about} this Deployment has no container "${container}"`),
     ...conflicts.map(
       ({ path, manager }) => `${about} ${pathText(path)} is left to ${manager ?? "another manager"}, which keeps changing it`,
     ),
+    ...skipped.slice(0, MAX_SKIPPED).map(({ path, reason }) => `${about} ${pathText(path)} is not patched: ${reason}`),
+    ...(skipped.length > MAX_SKIPPED ? [`${about} ${skipped.length - MAX_SKIPPED} more fields are not patched`] : []),
     ...(recordProblem === undefined ? [] : [`${about} the record of changed fields was not readable and is replaced`]),
   ];
 }

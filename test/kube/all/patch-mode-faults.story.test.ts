@@ -148,8 +148,7 @@ describe.each(["real", "embedded"])("on the %s API server, no Deployment is refu
     expect(writes).toBeGreaterThan(2);
   });
 
-  // Lattice's valueFrom stays beside the value that the owner's tool sends, and the API server refuses both in one variable
-  test.fails("is down and the service sets a variable that the owner sets too", { timeout: 240_000 }, async () => {
+  test("is down and the service sets a variable that the owner sets too", { timeout: 240_000 }, async () => {
     const { server, home } = running();
     const installed = await install(server);
     for (const { namespace } of installed) await attach(running(), namespace, { changesVariable: true });
