@@ -15,6 +15,8 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   validate: ["-f", "x"],
   compile: ["-f", "x"],
   diff: ["-f", "x"],
+  "patch-preview": ["-f", "x"],
+  detach: ["x"],
   why: ["a", "b"],
   move: ["--to-kubeconfig", "x"],
   reparent: ["x", "--to", "x"],

@@ -18,8 +18,8 @@ import { kindName } from "./kind-source.ts";
 import { processesOf } from "../../../test/builders/fleet/fleet-process.ts";
 import { LaptopClients } from "../../../test/builders/fleet/laptop-fleet.ts";
 import { managementYaml } from "../../../test/builders/install-cluster.ts";
-import { projectRoot } from "../../../scripts/process/project.ts";
 
+const projectRoot = join(import.meta.dirname, "../../..");
 const folder = mkdtempSync(join(tmpdir(), "lattice-kind-"));
 const bin = join(folder, "bin");
 mkdirSync(bin);
