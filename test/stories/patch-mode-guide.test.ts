@@ -1,4 +1,4 @@
-/** The table of docs/guides/patch-mode.md has the results that test/kube/patch-mode-ownership.story.test.ts measures on a real API server. */
+/** The table of docs/guides/patch-mode.md has the results that test/kube/all/patch-mode-ownership.story.test.ts measures on a real API server. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
