@@ -76,14 +76,6 @@ export const MATRIX_MUTANTS: readonly MatrixMutant[] = [
     where: deleted([0.2, 0.4]),
   },
   {
-    name: "a deletion aborts a pivot, and takes its objects back all the same",
-    folder: RUNNER,
-    file: "pivot-steps.ts",
-    find: 'if (aborted.ok) return ok("aborted");',
-    replace: 'if (aborted.ok) return ok("finished");',
-    where: deleted([0.2, 0.4]),
-  },
-  {
     name: "a deletion leaves a pivot that the child has acknowledged unfinished",
     folder: RUNNER,
     file: "pivot-steps.ts",
