@@ -12,13 +12,13 @@ const REPETITIONS = [
   "src/install/install-crashes.test.ts",
   "src/install/install-mutants.test.ts",
   "src/cli/restore-crashes.test.ts",
-  "src/pivot/mover/model.test.ts",
-  "src/pivot/mover/mutants.test.ts",
+  "src/cli/install/kind-source.test.ts",
+  "src/pivot/mover/*.test.ts",
   "test/stories/move-servers.test.ts",
 ];
 
 /** The processes of `lattice up` get an environment without the provider, so these stories would show nothing about it. */
-const FLEETS = ["clusters-connected", "fleet-*", "install", "laptop-fleet", "pivot-e2e", "pivot-requests", "self-managed"].map(
+const FLEETS = ["clusters-connected", "fleet-*", "install*", "laptop-fleet", "pivot-e2e", "pivot-requests", "self-managed"].map(
   (name) => `test/stories/${name}.test.ts`,
 );
 
