@@ -1,8 +1,9 @@
 /** A bootstrap cluster loses what an installation created in it, by its record; all else stays. May be repeated after a crash at any write. */
 import { err, ok, sleep, type Clock, type Result } from "#base";
 import { capiNamespace } from "#cluster-compiler";
-import { latticeClusters } from "#crds";
+import { latticeClusters, latticeKinds } from "#crds";
 import {
+  apiVersionOf,
   capiClusters,
   customResourceDefinitions,
   groupResourceOf,
@@ -31,6 +32,8 @@ export type CleanOptions = {
 
 const LOOK_MS = 500;
 const MOST_LOOKS = 120;
+/** Of one kind: more than an installation has. */
+const MOST_LISTED = 500;
 
 export async function cleanBootstrap(options: CleanOptions): Promise<Result<void, string>> {
   const { client, signal } = options;
@@ -58,14 +61,20 @@ function ownsDefinition({ objects }: BootstrapRecord, resource: Resource): boole
   return objects.some((object) => createdKey(object) === definitionOf(resource));
 }
 
+function isRecorded({ objects }: BootstrapRecord, resource: Resource, { namespace, name }: KubeObject["metadata"]): boolean {
+  const key = createdKey({ apiVersion: apiVersionOf(resource), kind: resource.kind, namespace, name });
+  return objects.some((object) => createdKey(object) === key);
+}
+
 /** What others have made with the kinds of this installation would be deleted with them. */
 async function isUnused({ client, cell, signal }: CleanOptions, record: BootstrapRecord): Promise<Result<void, string>> {
-  for (const resource of [latticeClusters, capiClusters] as readonly Resource[]) {
+  const own = [cell, record.cluster];
+  for (const resource of [...latticeKinds.map((kind): Resource => kind.resource), capiClusters]) {
     if (!ownsDefinition(record, resource)) continue;
-    const listed = await client.list<KubeObject>(resource, { limit: 10 }, { signal });
+    const listed = await client.list<KubeObject>(resource, { limit: MOST_LISTED }, { signal });
     if (!listed.ok && listed.error.kind !== "not-found") return err(listed.error.message);
     const other = (listed.ok ? listed.value.items : []).find(
-      ({ metadata: { name } }) => resource.plural !== latticeClusters.plural || (name !== cell && name !== record.cluster),
+      ({ metadata }) => !isRecorded(record, resource, metadata) && !(resource.kind === latticeClusters.kind && own.includes(metadata.name)),
     );
     if (other !== undefined)
       return err(

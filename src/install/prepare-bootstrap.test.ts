@@ -83,6 +83,11 @@ describe("a cluster cannot become a bootstrap cluster", () => {
       want: /^the bootstrap cluster has Namespace lattice-system already, and would lose it at the end; delete/,
     },
     {
+      name: "with the namespace of the management cluster's objects",
+      given: [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "capi-mgmt" } }],
+      want: /^the bootstrap cluster has Namespace capi-mgmt already, and would lose it at the end; delete it, or choose another name/,
+    },
+    {
       name: "with Cluster API that has no inventory",
       given: reducedCapiCrds("docker"),
       want: /has clusters\.cluster\.x-k8s\.io and no inventory of clusterctl/,
@@ -206,6 +211,21 @@ describe("a bootstrap cluster", () => {
       error: expect.stringContaining("Cluster east, which needs what this installation would remove") as string,
     });
     expect(expectOk(await readBootstrapRecord(cluster.client, {}))?.state).toBe("prepared");
+  });
+
+  test("is not cleaned while it has a resource of Lattice that the installation has not made", { timeout: 60_000 }, async () => {
+    const cluster = await start();
+    const prepared = options(cluster.client);
+    const plan = expectOk(await planBootstrap(prepared));
+    expectOk(await prepareBootstrap(prepared, plan.kind === "prepare" ? plan.objects : []));
+    await cluster.add({
+      apiVersion: "lattice.dev/v1alpha1",
+      kind: "LatticeEnvironment",
+      metadata: { name: "prod" },
+      spec: {},
+    } as KubeObject);
+    const cleaned = await cleanBootstrap({ client: cluster.client, cell: "lattice-bootstrap", clock: systemClock, signal });
+    expect(cleaned).toMatchObject({ ok: false, error: expect.stringContaining("LatticeEnvironment prod, which needs") as string });
   });
 
   test("loses objects of the file that it did not have before, and keeps the others", async () => {

@@ -4,6 +4,7 @@
  */
 import { err, mapErr, ok, type Clock, type Result } from "#base";
 import { bootstrapClusterObjects, withoutProviders, type ClusterBundle } from "#bundle";
+import { capiNamespace } from "#cluster-compiler";
 import { latticeClusters } from "#crds";
 import {
   capiClusters,
@@ -12,6 +13,7 @@ import {
   customResourceDefinitions,
   describeObject,
   groupResourceOf,
+  namespaces,
   type KubeObject,
   type Resource,
 } from "#kube";
@@ -56,6 +58,8 @@ export async function planBootstrap(options: PreparedCluster): Promise<Result<Bo
     return has.value.clusterApi ? ok({ kind: "ready" }) : err(`the bootstrap cluster ${LATTICE_WITHOUT_CAPI}`);
   const allowed = await isAdministrator(client, call);
   if (!allowed.ok) return allowed;
+  const free = record.value === undefined ? await isNamespaceFree(client, capiNamespace(cluster), call) : ok(undefined);
+  if (!free.ok) return free;
   const ours = new Set(record.value?.objects.map(createdKey));
   const bundle = await options.bundle();
   if (!bundle.ok) return bundle;
@@ -87,6 +91,14 @@ async function servedKinds(
   }
   const [lattice = false, clusterApi = false] = found;
   return ok({ lattice, clusterApi });
+}
+
+/** The namespace of the management cluster's objects is deleted at the end, with all that is in it. */
+async function isNamespaceFree(client: KubeClient, name: string, call: CallOptions): Promise<Result<void, string>> {
+  const found = await client.get(namespaces, { name }, call);
+  if (found.ok)
+    return err(`the bootstrap cluster has Namespace ${name} already, and would lose it at the end; delete it, or choose another name`);
+  return found.error.kind === "not-found" ? ok(undefined) : err(`the bootstrap cluster cannot be used: ${found.error.message}`);
 }
 
 const CHECKED_ROLE = {
