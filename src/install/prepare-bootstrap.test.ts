@@ -223,7 +223,7 @@ describe("a bootstrap cluster", () => {
       kind: "LatticeEnvironment",
       metadata: { name: "prod" },
       spec: {},
-    } as KubeObject);
+    });
     const cleaned = await cleanBootstrap({ client: cluster.client, cell: "lattice-bootstrap", clock: systemClock, signal });
     expect(cleaned).toMatchObject({ ok: false, error: expect.stringContaining("LatticeEnvironment prod, which needs") as string });
   });
