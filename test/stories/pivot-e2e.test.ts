@@ -1,6 +1,6 @@
 /**
  * The mission in one story, with real processes, TLS and gRPC: a bootstrap cluster makes a management cluster, which makes workload clusters, one of which
- * makes a leaf; all own themselves. Then the parent's data is deleted, the others manage themselves, another parent adopts one, and services talk only
+ * makes a leaf; all own themselves. Then the parent's data is deleted, the others manage themselves, another parent adopts them, and services talk only
  * where both sides agree. Everything runs where only loopback exists: an attempt to reach another address fails the test.
  */
 import { join } from "node:path";
@@ -14,8 +14,8 @@ const POINTS = [
   "a leaf that a workload cluster made owns itself",
   "the parent is gone, with its data",
   "a cell and a leaf have scaled, upgraded and replaced a worker and a control-plane machine",
-  "another parent has adopted the cell",
-  "every pair of the mesh on a pivoted cluster is as declared",
+  "another parent has adopted the cell and the leaf",
+  "the agreements of the shop and of a mesh on the pivoted leaf are as declared",
 ];
 
 test.skipIf(missing !== undefined)(

@@ -121,6 +121,11 @@ describe("the state of a cluster", () => {
       want: { health: "copying 3 of 26 objects" },
     },
     {
+      name: "a pivot that changes the owner has the number of objects",
+      got: child({ phase: "Pivoting", more: { pivot: { step: "commit", moved: 26, total: 26 } } }),
+      want: { health: "changing the owner of 26 objects" },
+    },
+    {
       name: "a pivot that has ended is not shown",
       got: child({ phase: "Provisioning", more: { message: "x", pivot: { step: "done", finishedAt: at } } }),
       want: { health: "x" },

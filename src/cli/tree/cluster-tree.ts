@@ -157,23 +157,25 @@ function healthOf({ observed, cluster, isReady }: Health): string {
   return pivot === "" ? message : pivot;
 }
 
-/** Steps of a move as text; others are those before the first object is copied. */
-const MOVING: Readonly<Record<string, string>> = {
-  pause: "copying",
-  transfer: "copying",
-  verify: "comparing",
-  "announce-commit": "changing the owner",
-  commit: "changing the owner",
-  "note-commit": "changing the owner",
-  "resume-target": "removing from the former owner",
-  "delete-source": "removing from the former owner",
-  finish: "removing from the former owner",
-};
+type StepText = (objects: string) => string;
+const changingOwner: StepText = (objects) => `changing the owner of ${objects}`;
+const removing: StepText = (objects) => `removing ${objects} from the former owner`;
+
+/** Steps of a move after the objects are copied. */
+const MOVING: ReadonlyMap<string, StepText> = new Map([
+  ["verify", (objects) => `comparing ${objects}`],
+  ["announce-commit", changingOwner],
+  ["commit", changingOwner],
+  ["note-commit", changingOwner],
+  ["resume-target", removing],
+  ["delete-source", removing],
+  ["finish", removing],
+]);
 
 /** Of a move that is under way; empty: none is. */
 function pivotText(pivot: NonNullable<LatticeCluster["status"]>["pivot"]): string {
   if (pivot?.step === undefined || pivot.finishedAt !== undefined) return "";
   const { step, moved = 0, total } = pivot;
-  const what = Object.hasOwn(MOVING, step) ? (MOVING[step] ?? step) : "preparing the move";
-  return total === undefined ? what : `${what} ${what === "copying" ? `${moved} of ${total}` : total} objects`;
+  if (step === "pause" || step === "transfer") return total === undefined ? "copying" : `copying ${moved} of ${total} objects`;
+  return MOVING.get(step)?.(total === undefined ? "the objects" : `${total} objects`) ?? "preparing the move";
 }

@@ -1,13 +1,14 @@
-/** A random mesh of services as a user applies it, and which calls its declarations allow. */
+/** The services of the story: the shop, and a random mesh as a user applies it with the calls that its declarations allow. */
 import { expectOk, seededRandom } from "#base";
-import { latticeServices, type LatticeService } from "#crds";
-import { isConditionTrue } from "#kube";
-import { namespaces } from "#kube";
+import { latticeEnvironments, latticeServices, type LatticeService } from "#crds";
+import { apiVersionOf, isConditionTrue, namespaces, secrets, type KubeObject, type Resource } from "#kube";
 import type { KubeClient } from "#kube-client";
+import { SHAREABLE_LABEL } from "#service-compiler";
 
 export type MeshAssertion = { readonly from: string; readonly to: string; readonly expect: "open" | "closed" };
 
-const NAMESPACE = "mesh";
+export const MESH_NAMESPACE = "mesh";
+const SHOP = "shop";
 const SERVICES = 25;
 /** So that about one pair in twelve is open. */
 const DECLARED = 0.3;
@@ -26,7 +27,7 @@ export function randomMesh(seed: number): RandomMesh {
       .filter((to) => to !== from)
       .map((to): MeshAssertion => {
         const open = calls.get(from)?.has(to) === true && admits.get(to)?.has(from) === true;
-        return { from: `${NAMESPACE}/${from}`, to: `${NAMESPACE}/${to}`, expect: open ? "open" : "closed" };
+        return { from: `${MESH_NAMESPACE}/${from}`, to: `${MESH_NAMESPACE}/${to}`, expect: open ? "open" : "closed" };
       }),
   );
   return { services: names.map((name) => serviceOf(name, calls.get(name) ?? new Set(), admits.get(name) ?? new Set())), assertions };
@@ -40,20 +41,39 @@ function serviceOf(name: string, calls: ReadonlySet<string>, admits: ReadonlySet
     resources: Object.fromEntries([...peers].map((peer) => [peer, { direction: direction(peer) }])),
     service: { ports: { http: { port: 8080 } } },
   };
-  const metadata = { name, namespace: NAMESPACE };
+  const metadata = { name, namespace: MESH_NAMESPACE };
   return { apiVersion: "lattice.dev/v1alpha1", kind: "LatticeService", metadata, spec } as unknown as LatticeService;
 }
 
 export async function applyMesh(client: KubeClient, { services }: RandomMesh): Promise<void> {
-  expectOk(await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: NAMESPACE } }));
+  expectOk(await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: MESH_NAMESPACE } }));
   for (const service of services) expectOk(await client.create(latticeServices, service));
 }
 
-export async function isMeshReady(client: KubeClient): Promise<boolean> {
-  const listed = await client.list(latticeServices, { namespace: NAMESPACE });
-  return (
-    listed.ok &&
-    listed.value.items.length === SERVICES &&
-    listed.value.items.every(({ status }) => isConditionTrue(status?.conditions, "Ready"))
-  );
+/** `count`: of services; absent: there is at least one. */
+export async function areServicesReady(client: KubeClient, namespace: string, count?: number): Promise<boolean> {
+  const listed = await client.list(latticeServices, { namespace });
+  if (!listed.ok || listed.value.items.length === 0 || (count !== undefined && listed.value.items.length !== count)) return false;
+  return listed.value.items.every(({ status }) => isConditionTrue(status?.conditions, "Ready"));
+}
+
+/** The shop as another cluster has it: its environment, its services, and the values of its secrets. */
+export async function copyShop(from: KubeClient, to: KubeClient): Promise<void> {
+  expectOk(await to.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: SHOP } }));
+  const values = await copiesOf(from, secrets, SHOP);
+  for (const copy of values.filter(({ metadata }) => isShareable(metadata.labels))) expectOk(await to.create(secrets, copy));
+  for (const copy of await copiesOf(from, latticeEnvironments)) expectOk(await to.create<KubeObject>(latticeEnvironments, copy));
+  for (const copy of await copiesOf(from, latticeServices, "default")) expectOk(await to.create<KubeObject>(latticeServices, copy));
+}
+
+const isShareable = (labels: Readonly<Record<string, string>> = {}) => Object.hasOwn(labels, SHAREABLE_LABEL);
+
+async function copiesOf(from: KubeClient, resource: Resource, namespace?: string): Promise<readonly KubeObject[]> {
+  const listed = expectOk(await from.list<KubeObject>(resource, namespace === undefined ? {} : { namespace }));
+  return listed.items.map(({ metadata: { name, namespace: place, labels }, ...rest }) => {
+    const { status: _, ...object } = rest as typeof rest & { readonly status?: unknown };
+    const kind = { apiVersion: apiVersionOf(resource), kind: resource.kind };
+    const metadata = { name, ...(place === undefined ? {} : { namespace: place }), ...(labels === undefined ? {} : { labels }) };
+    return { ...object, ...kind, metadata };
+  });
 }

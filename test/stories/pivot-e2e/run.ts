@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { capiClusters, fieldAt, secrets } from "#kube";
 import { FleetProcess, fleetFolder } from "../../builders/fleet/fleet-process.ts";
 import { RunCluster, runLattice } from "./laptop-run.ts";
-import { applyMesh, isMeshReady, randomMesh } from "./random-mesh.ts";
+import { applyMesh, areServicesReady, copyShop, MESH_NAMESPACE, randomMesh } from "./random-mesh.ts";
 
 const FROM = "v1.36.3";
 const TO = "v1.37.0";
@@ -49,11 +49,13 @@ async function main(): Promise<void> {
   await Promise.all([east, edge].map(manageItself));
   passed("a cell and a leaf have scaled, upgraded and replaced a worker and a control-plane machine");
 
-  await adopt(east);
-  passed("another parent has adopted the cell");
+  await adopt([east, edge]);
+  passed("another parent has adopted the cell and the leaf");
 
-  await meshOf(west);
-  passed("every pair of the mesh on a pivoted cluster is as declared");
+  await copyShop(west.client, edge.client);
+  await edge.until("the shop is ready", () => areServicesReady(edge.client, "default"));
+  await meshOf(edge);
+  passed("the agreements of the shop and of a mesh on the pivoted leaf are as declared");
 }
 
 /** Both sides are asked: exactly one has the objects, and no address of the child that its parent has seen can be reached. */
@@ -81,19 +83,21 @@ async function manageItself(cluster: RunCluster): Promise<void> {
   await cluster.replace(true, TO);
 }
 
-/** With its former parent gone. */
-async function adopt(child: RunCluster): Promise<void> {
+/** The cell's former parent is gone; that of the leaf is the cell, which runs. */
+async function adopt(children: readonly RunCluster[]): Promise<void> {
   const other = new FleetProcess(second.path, ["--empty", "--cell"]);
   fleets.push(other);
   const parent = await RunCluster.open(other, "mgmt");
   await parent.until("is a cell", async () => (await parent.read())?.status?.phase === "Ready");
-  const result = await runLattice("reparent", child.name, "--kubeconfig", child.kubeconfig, "--to", parent.kubeconfig);
-  check(`lattice reparent ends with 0: ${result.output}`, result.code === 0);
-  await parent.until("shows the adopted cluster", async () => {
-    const { phase, ownedBy, agent } = (await parent.read(child.name))?.status ?? {};
-    return phase === "Ready" && ownedBy === "self" && agent?.state === "Ready";
-  });
-  check("the new parent has made no machines", !(await parent.hasClusterApi(child.name)));
+  for (const child of children) {
+    const result = await runLattice("reparent", child.name, "--kubeconfig", child.kubeconfig, "--to", parent.kubeconfig);
+    check(`lattice reparent ends with 0: ${result.output}`, result.code === 0);
+    await parent.until(`shows ${child.name}`, async () => {
+      const { phase, ownedBy, agent } = (await parent.read(child.name))?.status ?? {};
+      return phase === "Ready" && ownedBy === "self" && agent?.state === "Ready";
+    });
+    check("the new parent has made no machines", !(await parent.hasClusterApi(child.name)));
+  }
 }
 
 async function meshOf(cluster: RunCluster): Promise<void> {
@@ -107,7 +111,7 @@ async function meshOf(cluster: RunCluster): Promise<void> {
     mesh.assertions.some(({ expect }) => expect === "open"),
   );
   await applyMesh(cluster.client, mesh);
-  await cluster.until("the mesh is ready", () => isMeshReady(cluster.client));
+  await cluster.until("the mesh is ready", () => areServicesReady(cluster.client, MESH_NAMESPACE, mesh.services.length));
   const file = join(folder.path, "assertions.yaml");
   writeFileSync(file, JSON.stringify(mesh.assertions));
   const asserted = await runLattice("why", "--assert", file, "--kubeconfig", cluster.kubeconfig);
