@@ -4,17 +4,15 @@
  * What was created is recorded in the management cluster, so that a restart continues, and what a user has deleted stays deleted.
  */
 import { err, ok, sleep, type Result } from "#base";
-import { reducedMeshCrds } from "#controllers";
 import { latticeClusters } from "#crds";
 import type { Fleet } from "#fleet";
 import { runInstall, type InstallProgress } from "#install";
-import { configMaps, customResourceDefinitions } from "#kube";
+import { configMaps } from "#kube";
 import { OPERATOR_NAMESPACE } from "#operator";
 import type { FleetClients } from "../install/fleet-clients.ts";
 import { fleetHost, fleetManagement } from "../install/fleet-host.ts";
 import type { CommandIo } from "../io.ts";
 import { localEndpoints } from "../local-endpoints.ts";
-import { applyAll } from "./apply-all.ts";
 import {
   isPlanComplete,
   LAPTOP_VERSION,
@@ -121,10 +119,6 @@ async function createItem(io: CommandIo, options: GrowOptions, item: PlannedItem
   if (!client.ok) return client;
   if (client.value === undefined) return err("the cluster is gone");
   if (item.kind === "shop") {
-    // clusters of machines get no kinds of a mesh from their parent
-    const crds = reducedMeshCrds().map((object) => ({ resource: customResourceDefinitions, object }));
-    const applied = await applyAll(client.value, crds);
-    if (!applied.ok) return applied;
     const shop = await applyShop(io, client.value);
     return shop.ok ? ok(undefined) : shop;
   }

@@ -73,6 +73,14 @@ test("a child gets its identity, its parent and an operator", async () => {
   expect(objects.at(-1)).toMatchObject({ kind: "Deployment", metadata: { name: "lattice-operator" } });
 });
 
+test("a local cluster gets the kinds of the mesh, so that services start on it; others get those of their bundle", async () => {
+  const kinds = (yaml: string) => objectsOf(yaml).map(({ metadata }) => metadata.name);
+  const mesh = ["ciliumnetworkpolicies.cilium.io", "authorizationpolicies.security.istio.io"];
+  expect(kinds(expectOk(await manifestsFor({ prod: localCluster("prod") }, undefined)("prod", "token")))).toEqual(expect.arrayContaining(mesh));
+  const others = kinds(expectOk(await manifestsFor({ prod: docker }, bundle)("prod", "token")));
+  expect(others.filter((name) => mesh.includes(name))).toEqual([]);
+});
+
 test("an operator of a child has the image and the flags of its parent's", async () => {
   const own = operatorDeployment({ version: "9.9.9", args: ["--resync", "10m"] });
   await cluster.add({ ...own, spec: { ...own.spec, replicas: 3 } });

@@ -2,7 +2,7 @@
  * What a child gets when it registers: everything of the bundle, and an operator like this one. The Deployment of this operator is copied, so that a
  * child runs the same image, from the same mirror, with the same flags.
  */
-import { err, mapErr, sensitive, type Clock, type Result } from "#base";
+import { err, mapErr, ok, sensitive, type Clock, type Result } from "#base";
 import {
   bootstrapManifests,
   clusterBundle,
@@ -10,9 +10,11 @@ import {
   providerInventory,
   reducedCapiCrds,
   type Bundle,
+  type BundleComponent,
   type ClusterBundle,
 } from "#bundle";
 import type { CacheReader } from "#controller-runtime";
+import { reducedMeshCrds } from "#controllers";
 import { latticeClusters, type LatticeClusterSpec } from "#crds";
 import type { BootstrapManifests } from "#http";
 import { deployments, type Deployment, type KubeObject } from "#kube";
@@ -63,10 +65,15 @@ export function childManifests(options: ChildManifestsOptions): BootstrapManifes
 /** What a cluster of a provider gets. `bundle` absent: only `local` can be used. */
 export function clusterBundleFor(provider: string, bundle: Bundle | undefined): Result<ClusterBundle, string> {
   const crds = reducedCapiCrds("local");
-  if (provider === "local") return { ok: true, value: localClusterBundle({ crds, inventory: providerInventory("local") }) };
+  if (provider === "local") return ok({ ...localClusterBundle({ crds, inventory: providerInventory("local") }), network: reducedMesh() });
   const inventoryCrd = crds.find(({ metadata }) => metadata.name === "providers.clusterctl.cluster.x-k8s.io");
   if (inventoryCrd === undefined) return err("the bundle has no CRD of kind Provider");
   return mapErr(clusterBundle(bundle, provider, inventoryCrd), ({ message }) => message);
+}
+
+/** In place of Cilium, Istio and others: policies are stored, and services start. */
+function reducedMesh(): BundleComponent {
+  return { name: "reduced-mesh", version: "built-in", objects: reducedMeshCrds(), images: [] };
 }
 
 async function ownDeployment({ client, home, deployment }: ChildManifestsOptions): Promise<Deployment> {

@@ -1,6 +1,6 @@
 /** The services of the story: the shop, and a random mesh as a user applies it with the calls that its declarations allow. */
 import { expectOk, seededRandom } from "#base";
-import { latticeEnvironments, latticeServices, type LatticeService } from "#crds";
+import { latticeKinds, latticeServices, type LatticeService } from "#crds";
 import { apiVersionOf, isConditionTrue, namespaces, secrets, type KubeObject, type Resource } from "#kube";
 import type { KubeClient } from "#kube-client";
 import { SHAREABLE_LABEL } from "#service-compiler";
@@ -57,13 +57,15 @@ export async function areServicesReady(client: KubeClient, namespace: string, co
   return listed.value.items.every(({ status }) => isConditionTrue(status?.conditions, "Ready"));
 }
 
-/** The shop as another cluster has it: its environment, its services, and the values of its secrets. */
+/** The shop as another cluster has it: all that a user applied, and the values of its secrets. */
 export async function copyShop(from: KubeClient, to: KubeClient): Promise<void> {
   expectOk(await to.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: SHOP } }));
   const values = await copiesOf(from, secrets, SHOP);
   for (const copy of values.filter(({ metadata }) => isShareable(metadata.labels))) expectOk(await to.create(secrets, copy));
-  for (const copy of await copiesOf(from, latticeEnvironments)) expectOk(await to.create<KubeObject>(latticeEnvironments, copy));
-  for (const copy of await copiesOf(from, latticeServices, "default")) expectOk(await to.create<KubeObject>(latticeServices, copy));
+  for (const { resource, namespaced } of latticeKinds.filter(({ kind }) => kind !== "LatticeCluster")) {
+    const copies = await copiesOf(from, resource, namespaced ? "default" : undefined);
+    for (const copy of copies) expectOk(await to.create<KubeObject>(resource, copy));
+  }
 }
 
 const isShareable = (labels: Readonly<Record<string, string>> = {}) => Object.hasOwn(labels, SHAREABLE_LABEL);
