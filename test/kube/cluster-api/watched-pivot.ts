@@ -73,7 +73,9 @@ export function watchPivot(options: WatchedPivotOptions): WatchedPivot {
     if (side === "source" && type === "DELETED" && moving && !isMoves) check(checkKept(resource, name));
     const isMovedAway = object.metadata.annotations?.[DELETE_FOR_MOVE] !== undefined;
     const what = `${resource.kind} ${keyText({ namespace, name })}`;
-    if (type === "DELETED" && !isMovedAway) versions[side].delete(what);
+    // while the source is paused only the move deletes there, objects without finalizers without an annotation
+    const isDeletedByMove = isMovedAway || (side === "source" && moving);
+    if (type === "DELETED" && !isDeletedByMove) versions[side].delete(what);
     if (type !== "DELETED" && !isMovedAway && object.metadata.deletionTimestamp === undefined && !isMoves) {
       const known = versions[side].get(what) ?? [];
       versions[side].set(what, [...known, bodyOf(contentOf(object))]);
