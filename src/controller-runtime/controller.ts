@@ -110,6 +110,8 @@ export type ControllerDeclaration = {
   /** Lower case, at most 40 characters: part of a label value on every applied object. */
   readonly name: string;
   readonly reconciles: Resource;
+  /** The objects of the kind that are reconciled; absent: all. For kinds of which a cluster has many that do not concern the controller. */
+  readonly selects?: (object: KubeObject) => boolean;
   /** Kinds it applies and prunes. A kind that a newer version no longer applies stays here for one release, so that it is pruned. */
   readonly owns?: readonly Resource[];
   /**

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { err, ok, sleep, type Clock } from "#base";
+import { err, expectOk, ok, sleep, type Clock } from "#base";
 import { failWith } from "#embedded-cluster";
 import { configMap, configMaps, ControllerWorld, secrets, widget, widgets } from "../../test/builders/controller-world.ts";
 import { widgetController } from "../../test/builders/widget-controller.ts";
@@ -230,4 +230,24 @@ test("an optional kind is not waited for; triggers of a controller start passes;
   expect((await world.widget("a"))?.status).toBeUndefined();
   expect(await world.end()).toBe(0);
   expect(enqueue).toBeUndefined();
+});
+
+test("only selected objects are reconciled, and one that is selected later is", async () => {
+  await using world = await ControllerWorld.open();
+  for (const name of ["a", "b"]) await world.put(widgets, widget(name));
+  const passes: string[] = [];
+  world.start([
+    widgetController({
+      selects: ({ metadata }) => metadata.name === "a" || metadata.labels?.["selected"] === "true",
+      observe: ({ metadata }) => (passes.push(metadata.name), Promise.resolve(ok({ count: 0 }))),
+      writesStatus: false,
+    }),
+  ]);
+  await world.clock.advance(1_000);
+  expect(passes).toEqual(["a"]);
+  const labelled = { type: "merge", patch: { metadata: { labels: { selected: "true" } } } } as const;
+  expectOk(await world.client.patch(widgets, { namespace: "shop", name: "b" }, labelled));
+  await world.clock.advance(1_000);
+  expect(passes).toEqual(["a", "b"]);
+  expect(await world.end()).toBe(0);
 });

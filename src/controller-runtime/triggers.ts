@@ -2,21 +2,22 @@
  * From a change to the keys that must be reconciled. A key names an object and never a reason: the pass checks
  * everything.
  */
-import { jsonEqual, type KubeObject, type ObjectKey, type Resource } from "#kube";
+import { jsonEqual, keyOf, type KubeObject, type ObjectKey, type Resource } from "#kube";
 import { groupOf, ownerKeyOf } from "./identity.ts";
 import type { InformerSet } from "./cache.ts";
 import type { BoundController } from "./pass.ts";
 
 /** Calls `enqueue` for existing objects and for every change from now on; the returned function unsubscribes. */
 export function subscribeTriggers(controller: BoundController, informers: InformerSet, enqueue: (key: ObjectKey) => void): () => void {
-  const { name, reconciles, owns = [], watches, triggers } = controller;
+  const { name, reconciles, selects = () => true, owns = [], watches, triggers } = controller;
+  const isSelected = (object: KubeObject | undefined) => object !== undefined && selects(object);
   const both = (before: KubeObject | undefined, after: KubeObject | undefined, keysOf: (object: KubeObject) => readonly ObjectKey[]) => {
     // before and after: a change of owner affects the old owner as well
     for (const object of [before, after]) if (object !== undefined) keysOf(object).forEach(enqueue);
   };
   const unsubscribe = [
     informers.subscribe(reconciles, ({ key, before, after }) => {
-      if (triggersPass(before, after)) enqueue(key);
+      if ((isSelected(before) || isSelected(after)) && triggersPass(before, after)) enqueue(key);
     }),
     ...owns.map((resource) =>
       informers.subscribe(resource, ({ before, after }) => both(before, after, (object) => ownersOf(object, reconciles, name))),
@@ -28,7 +29,7 @@ export function subscribeTriggers(controller: BoundController, informers: Inform
     ),
   ];
   if (triggers !== undefined) unsubscribe.push(triggers(enqueue));
-  for (const object of informers.list(reconciles)) enqueue({ namespace: object.metadata.namespace, name: object.metadata.name });
+  for (const object of informers.list(reconciles).filter(selects)) enqueue(keyOf(object));
   return () => unsubscribe.forEach((end) => end());
 }
 
