@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { seededRandom, systemClock } from "#base";
-import { capiClusters } from "#kube";
+import { capiClusters, leases, secrets } from "#kube";
 import { runCli, type CliRun } from "../../test/builders/cli-io.ts";
+import { JumpClock } from "../../test/builders/jump-clock.ts";
 import { isUnpaused, startMoveWorld, type MoveWorld } from "../../test/builders/move-world.ts";
 
 let folder = "";
@@ -121,6 +122,36 @@ test.for(invalid)("$name ends with 2 and one sentence", async ({ flags, want }) 
   const { code, stdout, stderr } = await move(flags);
   expect([code, stdout]).toEqual([2, ""]);
   expect(stderr).toContain(`lattice: ${want}`);
+});
+
+test("a move that could not renew its lease in time waits until it has run out, and continues", async () => {
+  const clock = new JumpClock();
+  let copies = 0;
+  world.target.intercept({ verb: "create", resource: secrets, times: Number.POSITIVE_INFINITY }, (_action, next) => {
+    copies += 1;
+    if (copies === 3) clock.jump(10_000);
+    return next();
+  });
+  world.source.intercept({ verb: "get", resource: leases, times: Number.POSITIVE_INFINITY }, (_action, next) => {
+    if (copies >= 3) clock.jump(1_000);
+    return next();
+  });
+  const { code, stdout, stderr } = await move([], { clock });
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/^moved 25 objects /)]);
+  expect(stderr).toContain("the lease could not be renewed in time; continuing when it has run out\n");
+  expect([isUnpaused(world.source, "c1"), isUnpaused(world.target, "c1")]).toEqual([false, true]);
+});
+
+test("a move that loses its lease again and again ends with 2 and says how to continue", async () => {
+  const clock = new JumpClock();
+  for (const [resource, ms] of [[secrets, 10_000] as const, [leases, 1_000] as const])
+    world.source.intercept({ verb: "get", resource, times: Number.POSITIVE_INFINITY }, (_action, next) => {
+      clock.jump(ms);
+      return next();
+    });
+  const { code, stderr } = await move([], { clock });
+  expect(code).toBe(2);
+  expect(stderr).toContain("could not renew its lease in time, so it has stopped writing; run the same command again to continue\n");
 });
 
 test("a stopped move ends with 2 and says how to continue", async () => {

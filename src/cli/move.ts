@@ -8,6 +8,7 @@ import { abortNamespaceMove, moveNamespace, planNamespaceMove, type MoveFailure,
 import { connect, type Connection } from "./cluster.ts";
 import { parseDurationFlag } from "./duration-flag.ts";
 import { reportFailure, type CommandIo, type ExitCode } from "./io.ts";
+import { continueMove } from "./move/continue-move.ts";
 import { reportMoveFailure } from "./move/failure-text.ts";
 import { planJson, planText } from "./move/plan-text.ts";
 import { showProgress } from "./move/progress.ts";
@@ -72,11 +73,10 @@ async function moveBetween(io: CommandIo, flags: MoveFlags, { source, target, wa
   const scope = scopeOf(flags, source.config);
   if (!scope.ok || scope.value === undefined) return reportFailure(io, scope.ok ? "--namespace: name one" : scope.error);
   const progress = showProgress(io, { quiet: flags.output === "json" });
-  const options: MoveOptions = {
+  const options: Omit<MoveOptions, "identity"> = {
     source: source.client,
     target: target.client,
     namespace: scope.value,
-    identity: `${io.hostname}-${Math.floor(io.random() * 2 ** 32).toString(16)}`,
     clock: io.clock,
     random: io.random,
     signal: io.signal,
@@ -85,8 +85,11 @@ async function moveBetween(io: CommandIo, flags: MoveFlags, { source, target, wa
     onWait: (holder) => progress.note(`${holder} has a lease on the namespace; waiting until it is renewed or runs out`),
     report: progress.report,
   };
-  if (flags.dryRun === true) return dryRun(io, flags, options);
-  const result = flags.abort === true ? await abort(io, flags, options) : await run(io, flags, options);
+  if (flags.dryRun === true) return dryRun(io, flags, { ...options, identity: "" });
+  const result = await continueMove(io, progress, (identity) => {
+    const own = { ...options, identity };
+    return flags.abort === true ? abort(io, flags, own) : run(io, flags, own);
+  });
   progress.end();
   return result.ok ? 0 : reportMoveFailure(io, flags, result.error);
 }

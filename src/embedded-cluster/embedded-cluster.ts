@@ -8,7 +8,7 @@ import { FakeClock, mapErr, type Clock, type Logger } from "#base";
 import { keyText, type Json, type KubeObject, type ObjectKey, type Resource } from "#kube";
 import type { KubeClient, Transport } from "#kube-client";
 import type { Simulation } from "#kube-controllers";
-import { CLIENT_AUTHORITY, inProcessClient, serverTransport, type ApiServer, type User } from "#kube-server";
+import { CLIENT_AUTHORITY, copyJson, inProcessClient, serverTransport, type ApiServer, type User } from "#kube-server";
 import { writePrivateFile } from "#pki";
 import type { ActionLog } from "./actions/index.ts";
 import type { Controllers } from "./controllers.ts";
@@ -125,7 +125,7 @@ export class EmbeddedCluster<C extends Clock = Clock> implements AsyncDisposable
     const { store, types } = this.#parts.server;
     const type = types.find(group, version, plural);
     const stored = type === undefined ? undefined : store.get(type.collection, keyText(key));
-    return type === undefined || stored === undefined ? undefined : (structuredClone(type.fromStorage(stored.object)) as T);
+    return type === undefined || stored === undefined ? undefined : (copyJson(type.fromStorage(stored.object)) as unknown as T);
   }
 
   /** Sends any request, for paths that clients have no method for: `request("POST", "/api/v1/namespaces/a/pods/b/eviction", body)`. */

@@ -5,7 +5,7 @@
  */
 import { err, ok, systemClock, type Result } from "#base";
 import { keyText, type KubeObject, type ObjectKey, type Resource } from "#kube";
-import type { ApiServer } from "#kube-server";
+import { copyJson, type ApiServer } from "#kube-server";
 
 export type WaitCondition<T extends KubeObject> = {
   readonly resource: Resource<T>;
@@ -25,7 +25,7 @@ export function waitFor<T extends KubeObject>(
   if (type === undefined) return Promise.resolve(err(`the server has no ${resource.plural} in ${resource.group}/${resource.version}`));
   const read = () => {
     const stored = store.get(type.collection, keyText(key));
-    return stored === undefined ? undefined : (structuredClone(type.fromStorage(stored.object)) as T);
+    return stored === undefined ? undefined : (copyJson(type.fromStorage(stored.object)) as unknown as T);
   };
   return new Promise((resolve) => {
     const first = read();

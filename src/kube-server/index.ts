@@ -1,3 +1,4 @@
+export { copyJson } from "./copy-json.ts";
 export { inProcessClient, serverTransport, type InProcessOptions } from "./in-process.ts";
 export { admissionPlugins, serviceAccounts } from "./admission/index.ts";
 export { openApiSchemas } from "./apply/index.ts";

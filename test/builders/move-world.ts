@@ -80,8 +80,11 @@ export async function startMoveWorld(machines = 2, seed = 1): Promise<MoveWorld>
 type Owner = { readonly resource: Resource; readonly object: KubeObject };
 type Parts = { readonly owner?: Owner; readonly spec?: JsonObject; readonly status?: JsonObject; readonly more?: JsonObject };
 
-/** The objects of a cluster `name`, in a namespace of that name unless another one is given, with `machines` workers and one control-plane machine. */
-export async function makeProvisioned(client: KubeClient, name: string, machines: number, namespace = name): Promise<void> {
+/** `fewest`: one machine of the control plane and no pool of workers, so that a move of it has fewer steps, and each kind of step at least twice. */
+export type Workers = number | "fewest";
+
+/** The objects of a cluster `name`, in a namespace of that name unless another one is given, with one control-plane machine and these workers. */
+export async function makeProvisioned(client: KubeClient, name: string, workers: Workers, namespace = name): Promise<void> {
   await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
   const make = async (resource: Resource, objectName: string, { owner, spec, status, more }: Parts = {}): Promise<Owner> => {
     const ownerReferences = owner === undefined ? {} : { ownerReferences: [referenceTo(owner)] };
@@ -122,9 +125,7 @@ export async function makeProvisioned(client: KubeClient, name: string, machines
   const template = (at: string) =>
     make(devMachineTemplates, at, { owner: cluster, spec: { template: { spec: { backend: { inMemory: {} } } } } });
   await template(`${name}-cp`);
-  await template(`${name}-md`);
   const kubeadm = { joinConfiguration: { nodeRegistration: { criSocket: "unix:///var/run/containerd/containerd.sock" } } };
-  await make(kubeadmConfigTemplates, `${name}-md`, { owner: cluster, spec: { template: { spec: kubeadm } } });
   const files = [{ path: "/etc/token", contentFrom: { secret: { name: "bootstrap-token", key: "token" } } }];
   const plane = await make(kubeadmControlPlanes, `${name}-cp`, {
     owner: cluster,
@@ -138,25 +139,30 @@ export async function makeProvisioned(client: KubeClient, name: string, machines
   });
   const data = (text: string): JsonObject => ({ type: "Opaque", data: { value: Buffer.from(text).toString("base64") } });
   await make(secrets, "bootstrap-token", { more: data("t") });
-  for (const purpose of ["ca", "etcd", "sa", "proxy"]) await make(secrets, `${name}-${purpose}`, { owner: plane, more: data(purpose) });
+  const purposes = workers === "fewest" ? ["ca", "sa"] : ["ca", "etcd", "sa", "proxy"];
+  for (const purpose of purposes) await make(secrets, `${name}-${purpose}`, { owner: plane, more: data(purpose) });
   await make(secrets, `${name}-kubeconfig`, { more: data("kubeconfig") });
   await make(secrets, "unrelated", { more: data("x") });
-  const bootstrap = { configRef: reference(kubeadmConfigTemplates, `${name}-md`) };
-  const workload = (clusterName: string) => ({
-    clusterName,
-    template: { spec: { clusterName, version: "v1.36.3", bootstrap, infrastructureRef: reference(devMachineTemplates, `${name}-md`) } },
-  });
-  const selector = { matchLabels: { a: "b" } };
-  const deployment = await make(capiMachineDeployments, `${name}-md`, {
-    owner: cluster,
-    spec: { ...workload(name), replicas: machines, selector },
-    status: { replicas: machines, observedGeneration: 1 },
-  });
-  const set = await make(capiMachineSets, `${name}-md-1`, {
-    owner: deployment,
-    spec: { ...workload(name), replicas: machines, selector },
-    status: { replicas: machines, observedGeneration: 1 },
-  });
+  const pool = async (machines: number): Promise<Owner> => {
+    await template(`${name}-md`);
+    await make(kubeadmConfigTemplates, `${name}-md`, { owner: cluster, spec: { template: { spec: kubeadm } } });
+    const bootstrap = { configRef: reference(kubeadmConfigTemplates, `${name}-md`) };
+    const workload = (clusterName: string) => ({
+      clusterName,
+      template: { spec: { clusterName, version: "v1.36.3", bootstrap, infrastructureRef: reference(devMachineTemplates, `${name}-md`) } },
+    });
+    const selector = { matchLabels: { a: "b" } };
+    const deployment = await make(capiMachineDeployments, `${name}-md`, {
+      owner: cluster,
+      spec: { ...workload(name), replicas: machines, selector },
+      status: { replicas: machines, observedGeneration: 1 },
+    });
+    return make(capiMachineSets, `${name}-md-1`, {
+      owner: deployment,
+      spec: { ...workload(name), replicas: machines, selector },
+      status: { replicas: machines, observedGeneration: 1 },
+    });
+  };
   const machine = async (at: string, owner: Owner) => {
     const made = await make(capiMachines, at, {
       owner,
@@ -174,7 +180,10 @@ export async function makeProvisioned(client: KubeClient, name: string, machines
     await make(secrets, at, { owner: config, more: data(`bootstrap ${at}`) });
   };
   await machine(`${name}-cp-1`, plane);
-  for (let at = 1; at <= machines; at += 1) await machine(`${name}-md-1-${at}`, set);
+  if (workers !== "fewest") {
+    const set = await pool(workers);
+    for (let at = 1; at <= workers; at += 1) await machine(`${name}-md-1-${at}`, set);
+  }
   const crs = await make(clusterResourceSets, `${name}-crs`, {
     spec: {
       clusterSelector: { matchLabels: { a: "b" } },
@@ -195,20 +204,25 @@ function referenceTo({ resource, object: { metadata } }: Owner) {
   return { apiVersion: apiVersionOf(resource), kind: resource.kind, name, uid, controller: true, blockOwnerDeletion: true };
 }
 
-/** The contents of all objects of the kinds of a move, by "kind namespace/name". */
-export async function contentsOf(client: KubeClient, namespace: string): Promise<ReadonlyMap<string, Json>> {
-  const found = new Map<string, Json>();
+/** All objects of the kinds of a move, each with its kind. */
+export async function movedObjects(client: KubeClient, namespace: string): Promise<readonly KubeObject[]> {
+  const all: KubeObject[] = [];
   for (const resource of MOVED_KINDS) {
     const listed = await client.list<KubeObject>(resource, { namespace });
     if (!listed.ok && listed.error.kind === "not-found") continue; // not served
-    const list = expectOk(listed);
-    for (const item of list.items) {
-      const { name } = item.metadata;
-      if (name.startsWith("lattice-move") || name === "kube-root-ca.crt") continue;
-      found.set(`${resource.kind} ${keyText({ namespace, name })}`, contentOf(item));
-    }
+    all.push(...expectOk(listed).items.map((item) => ({ ...item, kind: resource.kind })));
   }
-  return found;
+  return all;
+}
+
+/** The contents of all objects of the kinds of a move, by "kind namespace/name". */
+export async function contentsOf(client: KubeClient, namespace: string): Promise<ReadonlyMap<string, Json>> {
+  return contentsIn(await movedObjects(client, namespace));
+}
+
+export function contentsIn(objects: readonly KubeObject[]): ReadonlyMap<string, Json> {
+  const isContent = ({ metadata: { name } }: KubeObject) => !name.startsWith("lattice-move") && name !== "kube-root-ca.crt";
+  return new Map(objects.filter(isContent).map((object) => [`${object.kind} ${keyText(object.metadata)}`, contentOf(object)]));
 }
 
 /** Without what every server sets anew; owners by name. */
@@ -220,11 +234,10 @@ export function contentOf(object: KubeObject): Json {
 
 /** Owner references whose owner does not exist with that uid. */
 export async function danglingOwners(client: KubeClient, namespace: string): Promise<readonly string[]> {
-  const all: KubeObject[] = [];
-  for (const resource of MOVED_KINDS) {
-    const list = expectOk(await client.list<KubeObject>(resource, { namespace }));
-    all.push(...list.items.map((item) => ({ ...item, kind: resource.kind })));
-  }
+  return danglingOwnersIn(await movedObjects(client, namespace));
+}
+
+export function danglingOwnersIn(all: readonly KubeObject[]): readonly string[] {
   const uids = new Set(all.map(({ metadata }) => metadata.uid));
   return all.flatMap(({ kind, metadata }) =>
     (metadata.ownerReferences ?? [])

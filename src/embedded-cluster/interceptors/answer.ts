@@ -4,7 +4,7 @@
  * Values are copies: stored objects are shared by all readers, and an interceptor may change its value.
  */
 import { parseJson, type Json } from "#kube";
-import type { ApiBody, ApiResponse } from "#kube-server";
+import { copyJson, type ApiBody, type ApiResponse } from "#kube-server";
 
 /**
  * The response to an action.
@@ -31,7 +31,7 @@ export type ActionAnswer =
 export function answerOf({ status, warnings, body }: ApiResponse): ActionAnswer {
   switch (body.kind) {
     case "json":
-      return { kind: "json", code: status, body: structuredClone(body.value) as Json, warnings };
+      return { kind: "json", code: status, body: copyJson(body.value), warnings };
     case "text":
       return { kind: "text", code: status, text: body.text };
     case "bytes":

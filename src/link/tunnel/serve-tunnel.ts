@@ -9,7 +9,7 @@ import { failureFrame, FrameReader, headersOf } from "./frames.ts";
 import { parseRequestHead, type TunnelRequestHead } from "./request-head.ts";
 import { TunnelExchange } from "./tunnel-exchange.ts";
 import { TUNNEL_LIMITS } from "./tunnel-limits.ts";
-import type { TunnelFrames, TunnelTarget } from "./tunnel-types.ts";
+import { ENDED, type TunnelFrames, type TunnelTarget } from "./tunnel-types.ts";
 
 export type TunnelServerOptions = {
   readonly clock: Clock;
@@ -38,7 +38,7 @@ async function readHead(reader: FrameReader, clock: Clock): Promise<Result<Tunne
   const done = new AbortController();
   const late = sleep(clock, TUNNEL_LIMITS.headMs, done.signal).then(() => undefined);
   const frame = await Promise.race([reader.next(), late]);
-  done.abort();
+  done.abort(ENDED);
   if (frame?.case === "requestHead") return parseRequestHead({ ...frame.value, headers: headersOf(frame.value) });
   return err("the first frame of a cell must be the head of a request");
 }
@@ -48,10 +48,10 @@ export async function refuseTunnel(frames: TunnelFrames, message: string, { cloc
   logger.warn("request of the cell refused", { reason: message });
   const written = new AbortController();
   const writing = frames.write(failureFrame(message)).then(
-    () => written.abort(),
-    () => written.abort(),
+    () => written.abort(ENDED),
+    () => written.abort(ENDED),
   );
   await Promise.race([writing, sleep(clock, TUNNEL_LIMITS.lingerMs, written.signal)]);
-  written.abort();
+  written.abort(ENDED);
   frames.end();
 }

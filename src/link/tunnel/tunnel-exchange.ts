@@ -17,7 +17,7 @@ import { dataFrames, endFrame, failureFrame, responseFrame, type FrameContent, t
 import type { TunnelRequestHead } from "./request-head.ts";
 import { headersOfRaw, parseTunnelHeaders, responseHeadersFor } from "./tunnel-headers.ts";
 import { TUNNEL_LIMITS } from "./tunnel-limits.ts";
-import type { TunnelFrames } from "./tunnel-types.ts";
+import { ENDED, type TunnelFrames } from "./tunnel-types.ts";
 
 export type ExchangeOptions = {
   readonly frames: TunnelFrames;
@@ -97,7 +97,7 @@ export class TunnelExchange {
       if (problem !== undefined) this.#fail(problem);
       isEnded ||= frame.case === "end";
     }
-    this.#stop.abort();
+    this.#stop.abort(ENDED);
   }
 
   async #take(frame: FrameContent): Promise<string | undefined> {
@@ -119,7 +119,7 @@ export class TunnelExchange {
     const waits = ["drain", "close"].map((event) => once(input, event, { signal }).catch(() => undefined));
     const late = sleep(this.#options.clock, TUNNEL_LIMITS.stallMs, signal);
     const isLate = await Promise.race([late, ...waits.map((wait) => wait.then(() => false))]);
-    drained.abort();
+    drained.abort(ENDED);
     return isLate ? "The API server does not read the body of the request." : undefined;
   }
 
@@ -127,7 +127,7 @@ export class TunnelExchange {
   #fail(message: string): void {
     if (this.#stop.signal.aborted) return;
     this.#failure = message;
-    this.#stop.abort();
+    this.#stop.abort(ENDED);
   }
 
   async #respond(response: ApiServerResponse): Promise<void> {
@@ -161,7 +161,7 @@ export class TunnelExchange {
   /** Does not wait for a cell that has gone. */
   async #write(frame: TunnelFrame): Promise<void> {
     if (this.#stop.signal.aborted) return;
-    const written = this.#options.frames.write(frame).catch(() => this.#stop.abort());
+    const written = this.#options.frames.write(frame).catch(() => this.#stop.abort(ENDED));
     await unlessAborted(written, this.#stop.signal);
   }
 
@@ -176,7 +176,7 @@ export class TunnelExchange {
     if (!request.writableEnded || this.#failure !== undefined) request.destroy();
     frames.end();
     if (!(await unlessLate(reading, clock))) frames.cancel("the cell has not completed the call");
-    this.#stop.abort();
+    this.#stop.abort(ENDED);
   }
 }
 
@@ -191,6 +191,6 @@ async function unlessLate(promise: Promise<unknown>, clock: Clock): Promise<bool
     ),
     late,
   ]);
-  done.abort();
+  done.abort(ENDED);
   return !isLate;
 }

@@ -2,7 +2,7 @@
 import { unlessAborted } from "#kube-client";
 import type { TunnelFrame } from "../protocol/generated/agent_pb.ts";
 import { dataFrames, endFrame } from "./frames.ts";
-import type { TunnelFrames } from "./tunnel-types.ts";
+import { ENDED, type TunnelFrames } from "./tunnel-types.ts";
 
 export class TunnelSender {
   readonly #frames: TunnelFrames;
@@ -25,7 +25,7 @@ export class TunnelSender {
   /** Waits for the peer. A tunnel that breaks is noticed by its reader. */
   async write(frame: TunnelFrame): Promise<void> {
     if (this.#done.signal.aborted) return;
-    const written = this.#frames.write(frame).catch(() => this.#done.abort());
+    const written = this.#frames.write(frame).catch(() => this.#done.abort(ENDED));
     await unlessAborted(written, this.#done.signal);
   }
 
@@ -61,6 +61,6 @@ export class TunnelSender {
 
   #finish(): void {
     this.#stopListening();
-    this.#done.abort();
+    this.#done.abort(ENDED);
   }
 }

@@ -1,11 +1,14 @@
 /**
- * The types between a tunnel and the calls that carry it. A tunnel is one HTTP request; gRPC carries it between processes, arrays in tests.
+ * What is shared between a tunnel and the calls that carry it. A tunnel is one HTTP request; gRPC carries it between processes, arrays in tests.
  *
  * `end` completes the whole call, not one direction: a gRPC server that ends its call also ends what the client may send. The end of one
  * direction is a `TunnelEnd` frame. Of the frames, `open` is sent and read by the code that matches calls with `openTunnel`.
  */
 import type { Result, Sensitive } from "#base";
 import type { TunnelFrame } from "../protocol/generated/agent_pb.ts";
+
+/** The reason of an abort in a tunnel: without one, `abort` makes an exception with a stack trace, several for each request. */
+export const ENDED = "ended";
 
 /** One end of a tunnel. */
 export type TunnelFrames = {

@@ -56,7 +56,7 @@ export async function withClaim<T>(options: ClaimOptions, work: (clients: Fenced
     if (result !== undefined) return;
     const stopped = AbortSignal.any([signal, fence.signal]);
     result = await work({ source: fencedClient(source, fence), target: fencedClient(target, fence), signal: stopped });
-    if (!result.ok && result.error.kind === "stopped" && !signal.aborted) result = err(LOST);
+    if (!result.ok && fence.signal.aborted && !signal.aborted) result = err(withLostLease(result.error));
     over.abort();
   }, over.signal);
   const held = await Promise.race([running.then(() => undefined), watchHolder(options, elector, over)]);
@@ -65,10 +65,12 @@ export async function withClaim<T>(options: ClaimOptions, work: (clients: Fenced
   return result ?? err(held ?? { kind: "stopped", message: "stopped before the move began" });
 }
 
-const LOST: MoveFailure = {
-  kind: "failed",
-  message: "this process could not renew its lease in time, so it has stopped writing; run the command again",
-};
+/** A write may also end with its own error: it is given no more time than the lease lasts. */
+function withLostLease(failure: MoveFailure): MoveFailure {
+  if (failure.kind === "stopped")
+    return { kind: "failed", message: "this process could not renew its lease in time, so it has stopped writing", isLeaseLost: true };
+  return failure.kind === "failed" ? { ...failure, isLeaseLost: true } : failure;
+}
 
 /** The failure, as soon as another process is seen to renew the lease. */
 async function watchHolder(

@@ -9,6 +9,8 @@ export type MoveFailure = {
    */
   readonly kind: "refused" | "failed" | "held" | "stopped";
   readonly message: string;
+  /** The lease could not be renewed in time, by a slow process or a slow API server. Another process may continue when it has run out. */
+  readonly isLeaseLost?: true;
   /** All of them, when there are several. */
   readonly reasons?: readonly string[];
 };

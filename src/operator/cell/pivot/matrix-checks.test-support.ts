@@ -6,9 +6,8 @@ import { expectOk } from "#base";
 import type { PivotView } from "#controllers";
 import { latticeClusters } from "#crds";
 import { capiClusters, fieldAt, secrets, type KubeObject } from "#kube";
-import type { KubeClient } from "#kube-client";
 import type { NamespaceOwnership } from "#pivot";
-import { comparable, contentsOf, danglingOwners } from "../../../../test/builders/move-world.ts";
+import { comparable, contentsIn, danglingOwnersIn, movedObjects } from "../../../../test/builders/move-world.ts";
 import { CAPI, type PivotWorld, type Side } from "./pivot-world.test-support.ts";
 
 type OwnershipSigns = {
@@ -43,7 +42,7 @@ export class OwnershipChecks {
   static async open(world: PivotWorld, decide?: ChildOwnershipDecision): Promise<OwnershipChecks> {
     const path = new URL("../../../controllers/cluster/child-ownership.ts", import.meta.url).pathname;
     const real = (await import(/* @vite-ignore */ path)) as { readonly childOwnership: ChildOwnershipDecision };
-    return new OwnershipChecks(world, await movedContents(world.parent.client), decide ?? real.childOwnership);
+    return new OwnershipChecks(world, contentsWithoutOwn(await movedObjects(world.parent.client, CAPI)), decide ?? real.childOwnership);
   }
 
   get names(): Iterable<string> {
@@ -85,13 +84,13 @@ export class OwnershipChecks {
 
   async #objects(owner: Side): Promise<readonly string[]> {
     const other = owner === "child" ? this.#world.parent : this.#world.child;
-    const { client } = this.#world[owner];
-    const [moved, left] = [await movedContents(client), await movedContents(other.client)];
+    const objects = await movedObjects(this.#world[owner].client, CAPI);
+    const [moved, left] = [contentsWithoutOwn(objects), contentsWithoutOwn(await movedObjects(other.client, CAPI))];
     const wrong = [...left.keys()].map((name) => `${name} is left at the other side`);
     for (const [name, object] of this.#expected)
       if (comparable(moved.get(name)) !== comparable(object)) wrong.push(`${name} is not what it was`);
     for (const name of moved.keys()) if (!this.#expected.has(name)) wrong.push(`${name} is new`);
-    return [...wrong, ...(await danglingOwners(client, CAPI))];
+    return [...wrong, ...danglingOwnersIn(objects)];
   }
 
   /** A parent that has never got the objects back has no record. */
@@ -134,6 +133,6 @@ export class OwnershipChecks {
 }
 
 /** Without the kubeconfig, which each side has its own of, and what does not belong to the cluster. */
-async function movedContents(client: KubeClient): Promise<ReadonlyMap<string, unknown>> {
-  return new Map([...(await contentsOf(client, CAPI))].filter(([name]) => !/unrelated|kubeconfig/.test(name)));
+function contentsWithoutOwn(objects: readonly KubeObject[]): ReadonlyMap<string, unknown> {
+  return new Map([...contentsIn(objects)].filter(([name]) => !/unrelated|kubeconfig/.test(name)));
 }

@@ -137,6 +137,9 @@ export function loadMatrixMutant(mutant: MatrixMutant): Promise<Partial<MatrixPa
 export function pointsOfMutant({ where }: MatrixMutant, { cellWrites, messages }: PivotCounts): readonly PivotPoint[] {
   if (where === undefined) return [];
   const { direction, disturbance, at } = where;
-  const count = disturbance.kind === "connection cut" ? messages : cellWrites;
-  return at.map((part) => ({ ...disturbance, direction, index: Math.max(1, Math.floor(count * part)) }));
+  const isCut = disturbance.kind === "connection cut";
+  // a cut connection returns at once at an even message, and after the attempt has ended at an odd one
+  const offsets = isCut ? [0, 1] : [0];
+  const first = (part: number) => Math.max(1, Math.floor((isCut ? messages : cellWrites) * part));
+  return at.flatMap((part) => offsets.map((offset) => ({ ...disturbance, direction, index: first(part) + offset })));
 }

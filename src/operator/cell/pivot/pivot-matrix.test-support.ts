@@ -39,6 +39,8 @@ export type MatrixOptions = {
 
 const LEASE_MS = 15_000;
 const JUMP_MS = 500;
+/** While no message and no write comes, a delay before a repeated request is waited for. Far shorter than the lease, which is renewed meanwhile. */
+const IDLE_JUMP_MS = 100;
 const LOOK_MS = 2;
 const MOST_LOOKS = 15_000;
 const MOST_LIVES = 5;
@@ -92,7 +94,7 @@ export class PivotMatrix {
   }
 
   static async open(options: MatrixOptions = {}): Promise<PivotMatrix> {
-    const world = await PivotWorld.open(options.folder === undefined ? {} : { folder: options.folder });
+    const world = await PivotWorld.open({ workers: "fewest", ...(options.folder === undefined ? {} : { folder: options.folder }) });
     await world.child.add({ apiVersion: "v1", kind: "Namespace", metadata: { name: HOME } });
     const account = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "lattice-cluster-api", namespace: HOME } };
     expectOk(await world.child.client.create<KubeObject>(serviceAccounts as Resource, account));
@@ -226,6 +228,7 @@ export class PivotMatrix {
   async #drive(runner: PivotRunner, { requests, cell, returnsAtOnce }: Drive): Promise<boolean> {
     const { signal } = new AbortController();
     let asked = requests.at(-1);
+    let progress = 0;
     await this.#ask(runner, asked);
     for (let look = 0; look < this.#mostLooks && !cell.dead; look += 1) {
       const view = runner.view("prod");
@@ -234,6 +237,7 @@ export class PivotMatrix {
       if (this.#isCut && (isWaiting || returnsAtOnce)) this.#reconnect();
       if (isWaiting || asked !== requests.at(-1)) await this.#ask(runner, (asked = requests.at(-1)));
       if (isWaiting || !this.#link.isConnected || BEFORE_CLAIM.test(view?.step ?? "wait")) this.#clock.jump(JUMP_MS);
+      else if (progress === (progress = this.#messages + this.checks)) this.#clock.jump(IDLE_JUMP_MS);
       this.#link.report();
       await sleep(systemClock, LOOK_MS, signal);
     }

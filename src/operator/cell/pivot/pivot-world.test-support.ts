@@ -12,7 +12,7 @@ import { createKubeClient, type ClientResult, type KubeClient } from "#kube-clie
 import { tunnelTransport } from "#link";
 import { MOVE_JOURNAL, MOVE_RECORD, ownershipOf, type NamespaceOwnership } from "#pivot";
 import { CONNECTED } from "../../../../test/builders/observed-child.ts";
-import { contentsOf, makeProvisioned, startManagementCluster } from "../../../../test/builders/move-world.ts";
+import { contentsOf, makeProvisioned, startManagementCluster, type Workers } from "../../../../test/builders/move-world.ts";
 import { tunnelledChild, type TunnelledChild } from "../../../../test/builders/tunnelled-child.ts";
 import { rawCluster } from "../../../../test/builders/valid-resources.ts";
 import type { PivotLink } from "./pivot-context.ts";
@@ -22,6 +22,8 @@ export type Side = "parent" | "child";
 
 export const CAPI = "capi-prod";
 const KUBECONFIG = { namespace: CAPI, name: "prod-kubeconfig" };
+
+type PivotWorldOptions = { readonly logActions?: boolean; readonly folder?: string; readonly workers?: Workers };
 
 export class PivotWorld {
   parent: EmbeddedCluster;
@@ -44,12 +46,12 @@ export class PivotWorld {
   }
 
   /** `logActions`: all requests are recorded. `folder`: the servers store their data there and can be started again. */
-  static async open({ logActions = false, folder }: { logActions?: boolean; folder?: string } = {}): Promise<PivotWorld> {
+  static async open({ logActions = false, folder, workers = 1 }: PivotWorldOptions = {}): Promise<PivotWorld> {
     const start = (side: Side, seed: number) =>
       startManagementCluster(seed, logActions, folder === undefined ? undefined : join(folder, side));
     const [parent, child] = [await start("parent", 1), await start("child", 2)];
     for (const cluster of [parent, child]) await cluster.add(latticeClusterKind.crd());
-    await makeProvisioned(parent.client, "prod", 1, CAPI);
+    await makeProvisioned(parent.client, "prod", workers, CAPI);
     await parent.add(rawCluster({ cellRef: "mgmt" }, "prod"));
     return new PivotWorld(parent, child, await tunnelledChild(child), folder);
   }
