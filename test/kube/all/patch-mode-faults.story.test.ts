@@ -128,7 +128,7 @@ describe.each(["real", "embedded"])("on the %s API server, no Deployment is refu
     return operator;
   };
 
-  /** New ones for every test: writes of the owner that pass by the webhook count as a conflict when there are three in ten minutes. */
+  /** New ones for every test: each begins without a record of earlier faults. */
   const patchedDeployments = async (): Promise<Installed> => {
     const installed = await install(running().server);
     for (const { namespace } of installed) await attach(running(), namespace, { changesVariable: false });
