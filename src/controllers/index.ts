@@ -1,6 +1,7 @@
 export { ACCEPTANCE_REASONS } from "./acceptance/conditions.ts";
 export { acceptanceController, type AcceptanceOptions, type AcceptanceFindings } from "./acceptance/controller.ts";
 export { detachController } from "./detach/controller.ts";
+export { detachedPatchController } from "./detach/detached-patches.ts";
 export { DETACH_REASONS } from "./detach/reverted-text.ts";
 export { ENVIRONMENT_REASONS, environmentController } from "./environment/controller.ts";
 export { EXTERNAL_SERVICE_REASONS, externalServiceController } from "./external-service/controller.ts";

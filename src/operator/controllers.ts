@@ -14,6 +14,7 @@ import {
   clusterController,
   CompileRecords,
   detachController,
+  detachedPatchController,
   environmentController,
   externalServiceController,
   HASH_KEY_SECRET,
@@ -60,9 +61,9 @@ function acceptanceControllers(reach: OperatorReach) {
 
 /** The kinds that the controllers and services read and write, without an instance of any. */
 function operatorDeclarations(reach: OperatorReach): readonly PartDeclaration[] {
-  const controllers = [namespaceController, environmentController, externalServiceController, serviceController, detachController];
+  const ofServices = [environmentController, externalServiceController, serviceController, detachController, detachedPatchController];
   const clusters = reach.namespaces === undefined ? [...clusterDeclarations, webhookConfigurationRights(reach.home)] : [];
-  return [...controllers, ...clusters, ...acceptanceControllers(reach), leaderLabelService, admissionWebhookService];
+  return [namespaceController, ...ofServices, ...clusters, ...acceptanceControllers(reach), leaderLabelService, admissionWebhookService];
 }
 
 /** Those that always run. `clusters`: what the cluster controller shares with the roles. */
@@ -78,6 +79,7 @@ export function operatorControllers(
     bindController(externalServiceController, { followed }),
     bindController(serviceController, { followed, records: new CompileRecords() }),
     bindController(detachController, { followed, progress: new Map() }),
+    bindController(detachedPatchController, { followed }),
     ...ofClusters,
     ...acceptanceControllers(followed.reach).map((controller) => bindController(controller, {})),
   ];

@@ -24,10 +24,11 @@ export function bundleIncludes(bundle: string, part: string): boolean {
   return wanted.value.every(({ fingerprint256 }) => present.has(fingerprint256));
 }
 
-/** The certificates of a bundle; none of one that is not readable. */
-export function bundleCertificates(bundle: string): readonly X509Certificate[] {
+/** Whether an authority of the bundle has signed the certificate. A bundle that is not readable has none. */
+export function bundleHasIssuer(bundle: string, certificate: X509Certificate): boolean {
   const read = readBundle(bundle);
-  return read.ok ? read.value : [];
+  const authorities = read.ok ? read.value : [];
+  return authorities.some((authority) => certificate.checkIssued(authority) && certificate.verify(authority.publicKey));
 }
 
 function readBundle(text: string): Result<readonly X509Certificate[], PkiError> {

@@ -1,6 +1,7 @@
 /** Whether a stored certificate can still be used by a server, or its authority must issue a new one. */
 import { X509Certificate } from "node:crypto";
 import { map, type Result } from "#base";
+import { bundleHasIssuer } from "./certificate-bundle.ts";
 import type { CertificateAuthority } from "./certificate.ts";
 import { BOTH_CURVES, readKeyPair, type KeyPairPem, type PkiError } from "./key-pair.ts";
 
@@ -25,4 +26,10 @@ export function checkCertificate(stored: KeyPairPem, use: CertificateUse): Resul
     const addressed = use.ipAddresses.every((address) => certificate.checkIP(address) !== undefined);
     return { fits: issued && named && addressed, notAfter: certificate.validToDate };
   });
+}
+
+/** Whether the files are usable and an authority of the bundle has issued the certificate. Dates and names are not considered. */
+export function isIssuedWithin(stored: KeyPairPem, bundle: string): boolean {
+  const read = readKeyPair(stored, BOTH_CURVES);
+  return read.ok && bundleHasIssuer(bundle, read.value);
 }

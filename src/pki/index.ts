@@ -29,7 +29,7 @@ export {
 } from "./certificate.ts";
 export { combineBundles } from "./certificate-bundle.ts";
 export { certificateSummary, type CertificateSummary } from "./certificate-summary.ts";
-export { checkCertificate, type CertificateState, type CertificateUse } from "./check-certificate.ts";
+export { checkCertificate, isIssuedWithin, type CertificateState, type CertificateUse } from "./check-certificate.ts";
 export { createFolder } from "./create-folder.ts";
 export { createCsr, signCsr, type CsrSigning, type SignedCertificate } from "./csr.ts";
 export type { CurveName } from "./curves.ts";

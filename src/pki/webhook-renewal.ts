@@ -8,7 +8,7 @@
 import { X509Certificate } from "node:crypto";
 import { mapErr, type Result } from "#base";
 import { CERTIFICATE_BACKDATE, certificateValidity, renewalTime } from "./agent-identity.ts";
-import { bundleCertificates, bundleIncludes, combineBundles } from "./certificate-bundle.ts";
+import { bundleHasIssuer, bundleIncludes, combineBundles } from "./certificate-bundle.ts";
 import { trustBundle, type CellAuthorities } from "./cell-authorities.ts";
 import { issueCertificate } from "./certificate.ts";
 import { readCertificate, type KeyPairPem } from "./key-pair.ts";
@@ -99,7 +99,7 @@ function isSettled(served: X509Certificate | undefined, own: string, now: number
 
 /** It is of another authority. */
 function isDelivered(served: X509Certificate, own: string): boolean {
-  return !bundleCertificates(own).some((authority) => isIssuedBy(served, authority));
+  return !bundleHasIssuer(own, served);
 }
 
 function renewalOf({ validFromDate: notBefore, validToDate: notAfter }: X509Certificate): number {
@@ -115,11 +115,7 @@ function isDue(state: WebhookTrustState, served: X509Certificate | undefined): b
 }
 
 function isSignedBy(served: X509Certificate | undefined, { current }: CellAuthorities): boolean {
-  return served !== undefined && isIssuedBy(served, new X509Certificate(current.certificate));
-}
-
-function isIssuedBy(certificate: X509Certificate, authority: X509Certificate): boolean {
-  return certificate.checkIssued(authority) && certificate.verify(authority.publicKey);
+  return served !== undefined && bundleHasIssuer(current.certificate, served);
 }
 
 /** Bundles that are not readable trust nothing, so there is nothing to keep. */

@@ -28,15 +28,16 @@ function sent(live: KubeObject, container: JsonObject, manager = "argocd"): Kube
   }
 }
 
-type Sending = { readonly patch?: WorkloadPatch; readonly dryRun?: boolean; readonly manager?: string };
+/** `manager`: of the request. `owner`: of the field, in managedFields. */
+type Sending = { readonly patch?: WorkloadPatch; readonly dryRun?: boolean; readonly manager?: string; readonly owner?: string };
 
 /** Another manager sends these containers, each at its minute. */
-function send(writes: readonly (readonly [number, JsonObject])[], { patch = IMAGE, dryRun, manager }: Sending = {}, from?: KubeObject) {
+function send(writes: readonly (readonly [number, JsonObject])[], { patch = IMAGE, dryRun, manager, owner }: Sending = {}, from?: KubeObject) {
   const first = from ?? expectOk(applyWorkloadPatch(ownedDeployment({ image: "web:1" }), patch, { at: minute(0) })).deployment;
   let applied: AppliedPatch = { deployment: first, changed: false, missingContainers: [], conflicts: [], skipped: [] };
   for (const [at, container] of writes) {
     const previous = applied.deployment;
-    applied = expectOk(applyWorkloadPatch(sent(previous, container), patch, { at: minute(at), previous, dryRun, manager }));
+    applied = expectOk(applyWorkloadPatch(sent(previous, container, owner), patch, { at: minute(at), previous, dryRun, manager }));
   }
   return applied;
 }
@@ -74,6 +75,28 @@ describe("a manager that sets a patched field back", () => {
     const { conflicts, deployment } = send(writes, sending);
     expect(conflicts).toEqual([]);
     expect(JSON.stringify(expectOk(recordOf(deployment)))).not.toContain("backoff");
+  });
+
+  const four = ([1, 2, 3, 4] as const).map((at) => [at, again] as const);
+  test.each(["helm", "kubectl", "kubectl-client-side-apply", "kubectl-replace"])("is in no conflict: %s, run again and again", (owner) => {
+    const { conflicts, deployment } = send(four, { owner, manager: owner });
+    expect([imageOf(deployment), conflicts]).toEqual(["web:patched", []]);
+    expect(JSON.stringify(expectOk(recordOf(deployment)))).not.toContain("flips");
+  });
+
+  test("is in no conflict: kubectl, run again and again while the webhook does not answer", () => {
+    let live = send([]).deployment;
+    for (const at of [1, 2, 3, 4]) {
+      const stored = sent(live, again, "kubectl-client-side-apply");
+      // the controller's request for the patch
+      live = expectOk(applyWorkloadPatch(stored, IMAGE, { at: minute(at), previous: stored, manager: "lattice" })).deployment;
+      expect(imageOf(live)).toBe("web:patched");
+    }
+  });
+
+  test("is in conflict as a controller, also when the Deployment was created by a tool", () => {
+    const installed = send([[1, again]], { owner: "helm", manager: "helm" }).deployment;
+    expect(send(four, { owner: "self-healing", manager: "self-healing" }, installed).conflicts).toMatchObject([{ manager: "self-healing" }]);
   });
 
   test("a dry run has the same result as the stored object", () => {

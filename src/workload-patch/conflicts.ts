@@ -1,7 +1,7 @@
 /**
- * Conflicts with other managers. Every run of `helm upgrade` or `kubectl apply` sends the owner's value of a patched field again; that alone is no
- * conflict. It is one when requests that change nothing else do it three times in ten minutes: a controller that corrects drift. The field is then
- * given up for a time that grows.
+ * Conflicts with other managers. Every run of `helm upgrade` or `kubectl apply` sends the owner's value of a patched field again, also when nothing
+ * has changed; that is no conflict, however often it is run. It is one when another manager, such as a controller that corrects drift, does it three
+ * times in ten minutes in requests that change nothing else. The field is then given up for a time that grows.
  */
 import { millisecondsOf, timestampOf } from "#base";
 import { field, isJsonObject, jsonEqual, type Json, type JsonObject, type KubeObject } from "#kube";
@@ -18,6 +18,8 @@ const MAX_BACKOFF_MS = 60 * 60_000;
 /** Annotations that change although the owner's object does not. */
 const IGNORED = new Set([RECORD_ANNOTATION, REQUEST_ANNOTATION, "kubectl.kubernetes.io/last-applied-configuration"]);
 const IGNORED_PREFIX = "deployment.kubernetes.io/";
+/** Field managers of tools that send the whole manifest when a user or a pipeline runs them. They do not watch the Deployment. */
+const RUN_TOOLS = new Set(["helm", "kubectl", "kubectl-client-side-apply", "kubectl-replace"]);
 
 /** Whether the field is given up at this time. A changed patch is tried again at once, and so is a record with a time that is too far ahead. */
 export function isGivenUp(recorded: PatchedField | undefined, merged: MergedField, at: string): boolean {
@@ -55,15 +57,19 @@ function isMix(now: Json | undefined, before: Json | undefined): boolean {
   return Object.entries(before).every(([name, value]) => jsonEqual(field(now, name), value));
 }
 
-/** The field after one more flip: three in ten minutes give it up. Waits start again after an hour without conflict. */
+/**
+ * The field after one more flip: three in ten minutes give it up. Waits start again after an hour without conflict. A run of a tool is no flip,
+ * neither through the webhook nor while it did not answer.
+ */
 export function withFlip(recorded: PatchedField, deployment: KubeObject, { at, manager }: PatchWrite): PatchedField {
+  const managedFields = deployment.metadata.managedFields ?? [];
+  const owner = ownerOfField(managedFields, recorded.path, manager) ?? lastWriter(managedFields, manager);
+  if (owner !== undefined && RUN_TOOLS.has(owner.manager)) return recorded;
   const { flips: earlier = [], backoffs = 0, ...rest } = recorded;
   const now = millisecondsOf(at);
   const flips = [...earlier.filter((time) => now - millisecondsOf(time) < FLIP_WINDOW_MS), at];
   if (flips.length < FLIPS) return { ...rest, flips, ...(backoffs === 0 ? {} : { backoffs }) };
   const count = now - millisecondsOf(recorded.since) > MAX_BACKOFF_MS ? 1 : backoffs + 1;
   const wait = Math.min(FIRST_BACKOFF_MS * 2 ** Math.min(count - 1, 10), MAX_BACKOFF_MS);
-  const managedFields = deployment.metadata.managedFields ?? [];
-  const owner = ownerOfField(managedFields, recorded.path, manager) ?? lastWriter(managedFields, manager);
   return { ...rest, backoffs: count, backoff: { until: timestampOf(now + wait), ...owner } };
 }

@@ -3,10 +3,11 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { expectOk, FakeClock } from "#base";
 import { startEmbeddedCluster, type EmbeddedCluster } from "#embedded-cluster";
 import type { WorkloadTarget } from "#workload-patch";
-import { fieldAt, mutatingWebhookConfigurations, secrets, type KubeObject } from "#kube";
+import { field, fieldAt, mutatingWebhookConfigurations, secrets, type KubeObject } from "#kube";
+import { createCellAuthorities, issueWebhookCertificate } from "#pki";
 import { bundlesOf, secretText } from "../webhooks/webhook-objects.ts";
 import { keepWebhook, type WebhookPassInput } from "./keep-webhook.ts";
-import { ADMISSION_AUTHORITY_SECRET, ADMISSION_CERTIFICATE_SECRET } from "./serving-secret.ts";
+import { ADMISSION_AUTHORITY_SECRET, ADMISSION_CERTIFICATE_SECRET, servingSecret } from "./serving-secret.ts";
 
 const HOME = "lattice-system";
 const NAME = "lattice-workload-patches";
@@ -105,6 +106,26 @@ describe("the certificate of the admission webhook", () => {
     expect(blocksOf(after.bundle)).toHaveLength(2);
     expect(accepts(after.bundle, after.served, clock.now())).toBe(true);
     expect(JSON.stringify(await cluster.client.get(mutatingWebhookConfigurations, { name: NAME }))).toContain("https://[::1]:9443/");
+  });
+
+  test.each([
+    { name: "beside the trusted ones", trust: undefined },
+    { name: "alone", trust: "" },
+  ])("of an authority that API servers do not trust is replaced at once: $name", async ({ trust }) => {
+    const { cluster, clock, leaderOf } = await startWorld();
+    const leader = leaderOf("127.0.0.1");
+    expectOk(await keepWebhook(leader));
+    const foreign = expectOk(createCellAuthorities("lattice-admission", clock.now()));
+    const names = { dnsNames: ["lattice-webhook.lattice-system.svc"], ipAddresses: ["127.0.0.1"] };
+    const issued = expectOk(issueWebhookCertificate(foreign, names, clock.now()));
+    const { "ca.crt": stored = "", ...pair } = field(servingSecret(HOME, issued, trust ?? ""), "data") as Record<string, string>;
+    const data = trust === undefined ? pair : { ...pair, "ca.crt": stored };
+    const key = { namespace: HOME, name: ADMISSION_CERTIFICATE_SECRET };
+    expectOk(await cluster.client.patch(secrets, key, { type: "merge", patch: { data } }));
+    expect(accepts((await observe(cluster)).bundle, issued.certificate, clock.now())).toBe(false);
+    expect(expectOk(await keepWebhook(leader)).changed).toEqual([`Secret ${ADMISSION_CERTIFICATE_SECRET}`]);
+    const { bundle, served } = await observe(cluster);
+    expect(accepts(bundle, served, clock.now())).toBe(true);
   });
 
   test("is issued before the configuration exists, and the configuration waits for an address", async () => {

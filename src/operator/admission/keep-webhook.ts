@@ -12,9 +12,9 @@ import type { WorkloadTarget } from "#workload-patch";
 import { field, jsonEqual, mutatingWebhookConfigurations, secrets, services, type KubeObject, type Resource } from "#kube";
 import type { KubeClient } from "#kube-client";
 import {
-  checkCertificate,
   combineBundles,
   decideWebhookRenewal,
+  isIssuedWithin,
   issueWebhookCertificate,
   trustBundle,
   type CellAuthorities,
@@ -75,7 +75,7 @@ export async function keepWebhook(input: WebhookPassInput): Promise<Result<KeptW
   const secret = await find(input, secrets, { namespace: home, name: ADMISSION_CERTIFICATE_SECRET });
   if (!secret.ok) return secret;
   const names = servingNames(home, input.settings);
-  const served = servedIn(secret.value, authorities.value, names);
+  const served = servedIn(secret.value, authorities.value);
   const decision = decide(input, { authorities: authorities.value, served, names, configuration: configuration.value });
   const changed: string[] = [];
   if (decision.issue) {
@@ -106,10 +106,11 @@ function servingNames(home: string, settings: WebhookSettings): Names {
   return isIP(host) === 0 ? { dnsNames: [service, host], ipAddresses: [] } : { dnsNames: [service], ipAddresses: [host] };
 }
 
-/** Undefined: there is none that a replica could load. */
-function servedIn(secret: KubeObject | undefined, { current }: CellAuthorities, names: Names): StoredServing | undefined {
+/** Undefined: there is none that a replica could load, or none that API servers would accept: its authority is neither ours nor beside it. */
+function servedIn(secret: KubeObject | undefined, authorities: CellAuthorities): StoredServing | undefined {
   const read = secret === undefined ? undefined : readServing(secret);
-  return read?.ok === true && checkCertificate(read.value, { issuer: current, ...names }).ok ? read.value : undefined;
+  if (read?.ok !== true) return undefined;
+  return [trustBundle(authorities), read.value.trust].some((bundle) => isIssuedWithin(read.value, bundle)) ? read.value : undefined;
 }
 
 type Observed = {

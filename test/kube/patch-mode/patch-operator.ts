@@ -1,8 +1,7 @@
-/** The operator with its admission webhook, in this process, on any API server; and a service in patch mode. */
+/** The operator with its admission webhook and its shipped roles, in this process, on any API server; and a service in patch mode. */
 import { expectOk, MetricsRegistry, noTracing, seededRandom, silentLogger, systemClock } from "#base";
 import { latticeKinds } from "#crds";
 import { canonicalJson, fieldAt, type Json, type JsonObject, type KubeObject } from "#kube";
-import { createKubeClient, httpTransport, loadKubeconfig, type KubeClient } from "#kube-client";
 import { startOperator } from "#operator";
 import {
   applyWorkloadPatch,
@@ -13,15 +12,18 @@ import {
   workloadPatchName,
 } from "#workload-patch";
 import { eventually } from "../harness/index.ts";
+import { operatorAccount } from "./operator-account.ts";
 import { DEPLOYMENT } from "./owned-manifest.ts";
 import type { PatchServer } from "./patch-servers.ts";
 import { textOf } from "./written-fields.ts";
 
 export type PatchOperator = { readonly server: PatchServer; readonly home: string; stop(): Promise<void> };
 
-/** Resolves when it leads. `home` is its namespace, which must exist. */
+/**
+ * With the rights that `lattice rbac` prints for namespace `home`; `stop` fails when they were not sufficient. Resolves when the operator leads.
+ */
 export async function startPatchOperator(server: PatchServer, home: string): Promise<PatchOperator> {
-  const client = await clientOf(server);
+  const { client, refused } = await operatorAccount(server, home);
   const stop = new AbortController();
   const operator = expectOk(
     await startOperator(
@@ -45,17 +47,9 @@ export async function startPatchOperator(server: PatchServer, home: string): Pro
       stop.abort();
       await running;
       await client.close();
+      if (refused.length > 0) throw new Error(`the operator's roles are not sufficient: ${[...new Set(refused)].join(", ")}`);
     },
   };
-}
-
-async function clientOf(server: PatchServer): Promise<KubeClient> {
-  const config = await loadKubeconfig({ path: server.kubeconfig, env: {}, home: "/", clock: systemClock });
-  return createKubeClient({
-    transport: httpTransport(expectOk(config), { clock: systemClock }),
-    clock: systemClock,
-    random: seededRandom(5),
-  });
 }
 
 export async function installCrds(server: PatchServer): Promise<void> {

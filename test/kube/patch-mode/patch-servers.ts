@@ -12,6 +12,9 @@ export type PatchServer = {
   readonly name: "real" | "embedded";
   /** The path of an administrator's kubeconfig. */
   readonly kubeconfig: string;
+  /** https://127.0.0.1:PORT */
+  readonly url: string;
+  readonly caPem: string;
   request(request: HttpRequest): Promise<HttpResponse>;
   makeNamespace(prefix: string): Promise<string>;
   close(): Promise<void>;
@@ -22,6 +25,8 @@ export function realServer(): PatchServer {
   return {
     name: "real",
     kubeconfig: plane.kubeconfigPath,
+    url: plane.url,
+    caPem: plane.caPem,
     request: (request) => plane.request(request),
     makeNamespace: (prefix) => plane.makeNamespace(prefix),
     close: () => Promise.resolve(),
@@ -34,12 +39,14 @@ export async function embeddedServer(): Promise<PatchServer> {
   const cluster = await startEmbeddedCluster({ controllers: { simulation: false }, logActions: false });
   const kubeconfig = join(folder, "kubeconfig");
   await cluster.writeKubeconfig(kubeconfig);
-  const { url, certificateAuthority } = await cluster.listen();
+  const { url, certificateAuthority: caPem = "" } = await cluster.listen();
   const token = sensitive(tokenIn(await cluster.kubeconfig()));
-  const request = (asked: HttpRequest) => send({ url, caPem: certificateAuthority ?? "", token }, asked);
+  const request = (asked: HttpRequest) => send({ url, caPem, token }, asked);
   return {
     name: "embedded",
     kubeconfig,
+    url,
+    caPem,
     request,
     async makeNamespace(prefix) {
       const name = uniqueName(prefix);

@@ -1,9 +1,19 @@
 /** Faults of the admission webhook, each begun and repaired as it happens in a cluster. */
 import { createServer, type Server, type Socket } from "node:net";
+import { createServer as createTlsServer } from "node:tls";
 import { base64OfText, expectOk, reveal, systemClock } from "#base";
 import { fieldAt, isJsonObject, type JsonObject } from "#kube";
-import { authoritiesFromSecret, authoritiesToSecret, createCellAuthorities, issueWebhookCertificate, type CellAuthorities } from "#pki";
+import {
+  authoritiesFromSecret,
+  authoritiesToSecret,
+  createCellAuthorities,
+  issueWebhookCertificate,
+  type CellAuthorities,
+  type KeyPairPem,
+} from "#pki";
+import { eventually } from "../harness/index.ts";
 import { startPatchOperator, type PatchOperator } from "./patch-operator.ts";
+import { textOf } from "./written-fields.ts";
 
 /** Begins the fault. The returned function repairs it, and returns the operator that runs then. */
 export type WebhookFault = {
@@ -17,11 +27,10 @@ export const WEBHOOK_FAULTS: readonly WebhookFault[] = [
   { name: "is down", begin: async (operator) => restartAfter(operator, () => Promise.resolve(async () => {})) },
   { name: "accepts connections and does not answer", begin: (operator) => restartAfter(operator, answerNothing) },
   { name: "is called with another authority", begin: (operator) => restartAfter(operator, trustAnother) },
-  { name: "has an expired certificate", begin: (operator) => serveCertificate(operator, systemClock.now() - YEAR_MS) },
-  {
-    name: "has a certificate of another authority",
-    begin: (operator) => serveCertificate(operator, systemClock.now(), foreignAuthorities()),
-  },
+  { name: "serves an expired certificate", begin: (operator) => restartAfter(operator, () => serve(operator, expired)) },
+  { name: "serves a certificate of another authority", begin: (operator) => restartAfter(operator, () => serve(operator, foreign)) },
+  { name: "is given an expired certificate", begin: (operator) => giveCertificate(operator, expired) },
+  { name: "is given a certificate of another authority", begin: (operator) => giveCertificate(operator, foreign) },
   { name: "gets another authority", begin: rotateAuthority },
 ];
 
@@ -41,10 +50,15 @@ async function answerNothing(operator: PatchOperator): Promise<() => Promise<voi
     sockets.add(socket);
     socket.on("error", () => {}).resume();
   });
-  await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
-  const { port } = silent.address() as { readonly port: number };
-  await changeClientConfig(operator, { url: `https://127.0.0.1:${port}/mutate/deployments` });
+  await redirect(operator, silent);
   return () => closed(silent, sockets);
+}
+
+/** API servers call this server in place of the operator, which must not run. */
+async function redirect(operator: PatchOperator, server: Server): Promise<void> {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as { readonly port: number };
+  await changeClientConfig(operator, { url: `https://127.0.0.1:${port}/mutate/deployments` });
 }
 
 function closed(server: Server, sockets: ReadonlySet<Socket>): Promise<void> {
@@ -57,21 +71,56 @@ async function trustAnother(operator: PatchOperator): Promise<() => Promise<void
   return async () => {};
 }
 
-/** The leader notices the certificate, and replaces it. */
-async function serveCertificate(operator: PatchOperator, now: number, authorities?: CellAuthorities) {
-  const names = { dnsNames: [`lattice-webhook.${operator.home}.svc`], ipAddresses: ["127.0.0.1"] };
-  const issued = expectOk(issueWebhookCertificate(authorities ?? (await storedAuthorities(operator)), names, now));
-  const data = { "tls.crt": base64OfText(issued.certificate), "tls.key": base64OfText(reveal(issued.key)) };
-  await patch(operator, secretPath(operator, CERTIFICATE), { data });
+type Issue = (operator: PatchOperator) => Promise<KeyPairPem>;
+
+const expired: Issue = async (operator) => issuedBy(await storedAuthorities(operator), operator, systemClock.now() - YEAR_MS);
+const foreign: Issue = (operator) => Promise.resolve(issuedBy(foreignAuthorities(), operator, systemClock.now()));
+
+function issuedBy(authorities: CellAuthorities, { home }: PatchOperator, now: number): KeyPairPem {
+  return expectOk(issueWebhookCertificate(authorities, { dnsNames: [`lattice-webhook.${home}.svc`], ipAddresses: ["127.0.0.1"] }, now));
+}
+
+/** API servers see the certificate: the address of the webhook is that of a server that has it. The operator finds it when it starts. */
+async function serve(operator: PatchOperator, issue: Issue): Promise<() => Promise<void>> {
+  const { certificate, key } = await issue(operator);
+  await storeCertificate(operator, { certificate, key });
+  const sockets = new Set<Socket>();
+  const server = createTlsServer({ cert: certificate, key: reveal(key) }).on("tlsClientError", () => {});
+  server.on("connection", (socket) => void sockets.add(socket));
+  await redirect(operator, server);
+  return () => closed(server, sockets);
+}
+
+/** The leader notices the certificate, and replaces it. An API server may have an open connection meanwhile, and see nothing of it. */
+async function giveCertificate(operator: PatchOperator, issue: Issue) {
+  await storeCertificate(operator, await issue(operator));
   return () => Promise.resolve(operator);
 }
 
-/** As a rotation leaves it when the successor was promoted. */
+async function storeCertificate(operator: PatchOperator, { certificate, key }: KeyPairPem): Promise<void> {
+  const data = { "tls.crt": base64OfText(certificate), "tls.key": base64OfText(reveal(key)) };
+  await patch(operator, secretPath(operator, CERTIFICATE), { data });
+}
+
+/**
+ * As a rotation leaves it when the successor was promoted, and an hour later, when the successor signs. A restarted operator listens on another port,
+ * so that API servers open a connection with the new certificate.
+ */
 async function rotateAuthority(operator: PatchOperator) {
   const own = await storedAuthorities(operator);
   const rotated = { cell: own.cell, current: foreignAuthorities().current, previous: { ...own.current, retired: systemClock.now() } };
   await patch(operator, secretPath(operator, AUTHORITY), { data: reveal(authoritiesToSecret(rotated)) });
-  return () => Promise.resolve(operator);
+  // the leader looks every hour, and when its configuration changes
+  await patch(operator, configurationPath(operator), { metadata: { annotations: { rotated: `${systemClock.now()}` } } });
+  await eventually("API servers trust the new authority", async () => {
+    const trusted = fieldAt(await configuredHook(operator), "clientConfig", "caBundle");
+    return Buffer.from(textOf(trusted), "base64").toString().includes(rotated.current.certificate.trim()) || undefined;
+  });
+  await storeCertificate(operator, issuedBy(rotated, operator, systemClock.now()));
+  return async () => {
+    await operator.stop();
+    return startPatchOperator(operator.server, operator.home);
+  };
 }
 
 const AUTHORITY = "lattice-admission-ca";
@@ -86,13 +135,21 @@ async function storedAuthorities(operator: PatchOperator): Promise<CellAuthoriti
   return expectOk(authoritiesFromSecret(fieldAt(secret, "data") as Record<string, string>));
 }
 
-async function changeClientConfig(operator: PatchOperator, change: JsonObject): Promise<void> {
-  const path = `${CONFIGURATIONS}/lattice-workload-patches-${operator.home}`;
-  const webhooks = fieldAt((await operator.server.request({ path })).json(), "webhooks");
+const configurationPath = ({ home }: PatchOperator) => `${CONFIGURATIONS}/lattice-workload-patches-${home}`;
+
+async function configuredHook(operator: PatchOperator): Promise<JsonObject> {
+  const webhooks = fieldAt((await operator.server.request({ path: configurationPath(operator) })).json(), "webhooks");
   const [hook] = Array.isArray(webhooks) ? webhooks : [];
+  if (!isJsonObject(hook)) throw new Error("the operator has not configured its webhook");
+  return hook;
+}
+
+async function changeClientConfig(operator: PatchOperator, change: JsonObject): Promise<void> {
+  const hook = await configuredHook(operator);
   const clientConfig = fieldAt(hook, "clientConfig");
-  if (!isJsonObject(hook) || !isJsonObject(clientConfig)) throw new Error("the operator has not configured its webhook");
-  await patch(operator, path, { webhooks: [{ ...hook, clientConfig: { ...clientConfig, ...change } }] });
+  await patch(operator, configurationPath(operator), {
+    webhooks: [{ ...hook, clientConfig: { ...(isJsonObject(clientConfig) ? clientConfig : {}), ...change } }],
+  });
 }
 
 async function patch({ server }: PatchOperator, path: string, body: JsonObject): Promise<void> {
