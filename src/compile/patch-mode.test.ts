@@ -1,6 +1,16 @@
 /** Services in patch mode in a world: what is compiled, their identity, and that they agree with owned services as any other. */
 import { describe, expect, test } from "vitest";
-import { compileAll, describeServiceError, formatGraph, placeOfError, why, World, worldSettings, type WorkloadFacts } from "./index.ts";
+import {
+  compileAll,
+  describeServiceError,
+  formatAnswers,
+  formatGraph,
+  placeOfError,
+  why,
+  World,
+  worldSettings,
+  type WorkloadFacts,
+} from "./index.ts";
 import { expectOk } from "#base";
 import { parseLatticeService, type LatticeService } from "#crds";
 import { fieldAt } from "#kube";
@@ -58,6 +68,32 @@ describe("a patched Deployment", () => {
       expect(expectOk(why(world, { from, to })).map(({ open }) => open)).toEqual([true]);
     expect(expectOk(why(world, { from: "front", to: "db" })).map(({ open }) => open)).toEqual([false]);
     expect(formatGraph(world, "text")).toMatch(/shop\/web +-> +shop\/db:8080 +open/);
+  });
+
+  test.each([
+    {
+      name: "the patched callee",
+      front: ["web"],
+      web: [],
+      want: ["shop/web does not declare that shop/front may call it. Add to LatticeService shop/web:"],
+    },
+    {
+      name: "the owned caller",
+      front: [],
+      web: ["front"],
+      want: ["shop/front does not declare that it calls shop/web. Add to LatticeService shop/front:"],
+    },
+    { name: "both", front: [], web: [], want: ["Add to LatticeService shop/front:", "Add to LatticeService shop/web:"] },
+  ])("is closed without the declaration of $name, and why names it", ({ front, web, want }) => {
+    const world = worldOf([
+      serviceYaml("front", { calls: front }),
+      serviceYaml("web", { patches: "nginx", calledBy: web }),
+      deploymentYaml("nginx", "web-account"),
+    ]);
+    const text = formatAnswers(expectOk(why(world, { from: "front", to: "web" })));
+    expect(text).toContain("shop/front -> shop/web:8080 is closed");
+    for (const line of want) expect(text).toContain(line);
+    expect(text.split("Add to LatticeService")).toHaveLength(want.length + 1);
   });
 
   test("is recognized in the objects of a cluster by the label of its pods, not by its name", () => {

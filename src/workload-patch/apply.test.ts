@@ -3,7 +3,15 @@ import { describe, expect, test } from "vitest";
 import { expectOk } from "#base";
 import { fieldAt, field, type Json, type JsonObject, type KubeObject } from "#kube";
 import { AT, ownedDeployment, patchOf, podPatch } from "../../test/builders/workload-patches.ts";
-import { applyWorkloadPatch, jsonPatchBetween, recordOf, RECORD_ANNOTATION, revertWorkloadPatch, type WorkloadPatch } from "./index.ts";
+import {
+  applyWorkloadPatch,
+  jsonPatchBetween,
+  pathText,
+  recordOf,
+  RECORD_ANNOTATION,
+  revertWorkloadPatch,
+  type WorkloadPatch,
+} from "./index.ts";
 
 const specOf = (deployment: KubeObject) => field(deployment, "spec");
 const mainOf = (deployment: KubeObject): Json | undefined =>
@@ -84,13 +92,68 @@ describe("a workload patch on a Deployment", () => {
     expect(podOf(deployment)).toEqual(podOf(ownedDeployment()));
   });
 
-  test("init containers are patched by name", () => {
-    const owned = ownedDeployment({}, { initContainers: [{ name: "i", image: "a" }] });
-    const patch = podPatch({ initContainers: [{ name: "i", image: "b" }] }, { envFrom: { i: [OURS] } });
-    const { deployment, missingContainers } = apply(owned, patch);
-    expect(missingContainers).toEqual([]);
-    expect(field(podOf(deployment), "initContainers")).toEqual([{ name: "i", image: "b", envFrom: [OURS] }]);
-    expect(specOf(revertWorkloadPatch(deployment).deployment)).toEqual(specOf(owned));
+  describe("a container that the Deployment has as an init container", () => {
+    const init = { name: "i", image: "a", env: [{ name: "LEVEL", value: "info" }] };
+    const sidecar = { ...init, restartPolicy: "Always" };
+    const LEVEL = { configMapKeyRef: { name: "web-env", key: "LEVEL" } };
+    const variables = { envFrom: { i: [OURS] }, variables: { i: { LEVEL } } };
+    const probe = { tcpSocket: { port: 80 }, timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 };
+    const env = [
+      { name: "LATTICE_LEVEL", valueFrom: LEVEL },
+      { name: "LEVEL", value: "$(LATTICE_LEVEL)" },
+    ];
+
+    test.each([
+      { name: "all fields", given: init, patch: { image: "b" }, want: { image: "b" }, skipped: [] },
+      { name: "a probe of a sidecar", given: sidecar, patch: { livenessProbe: probe }, want: { livenessProbe: probe }, skipped: [] },
+      {
+        name: "all but a probe, where it runs to completion",
+        given: init,
+        patch: { image: "b", livenessProbe: probe },
+        want: { image: "b" },
+        skipped: [
+          [
+            "spec.template.spec.initContainers[i].livenessProbe",
+            "an init container without restartPolicy: Always runs to completion and has no livenessProbe; remove it from the service",
+          ],
+        ],
+      },
+    ])("is patched there, recorded and reverted: $name", ({ given, patch: fields, want, skipped }) => {
+      const owned = ownedDeployment({}, { initContainers: [{ name: "other", image: "o" }, given] });
+      const main = { name: "main", image: "web:2" };
+      const patch = podPatch({ containers: [main, { name: "i", ...fields }] }, variables);
+      const applied = apply(owned, patch);
+      expect(applied.missingContainers).toEqual([]);
+      expect(field(podOf(applied.deployment), "initContainers")).toEqual([
+        { name: "other", image: "o" },
+        { ...given, ...want, env, envFrom: [OURS] },
+      ]);
+      expect(mainOf(applied.deployment)).toMatchObject(main);
+      expect(applied.skipped.map(({ path, reason }) => [pathText(path), reason])).toEqual(skipped);
+      expect(expectOk(applyWorkloadPatch(applied.deployment, patch, { at: "2027-01-01T00:00:00Z" })).changed).toBe(false);
+      const reverted = revertWorkloadPatch(applied.deployment);
+      expect(JSON.stringify(reverted.deployment)).toBe(JSON.stringify(owned));
+      expect(reverted.restored.map(pathText)).toContain("spec.template.spec.initContainers[i].env[LEVEL]");
+    });
+
+    test("is found again when its owner moves it to the other containers", () => {
+      const owned = ownedDeployment({}, { initContainers: [init] });
+      const patch = podPatch({ containers: [{ name: "i", image: "b" }] });
+      const live = apply(owned, patch).deployment;
+      const pod = { containers: [mainOf(owned), { name: "i", image: "a" }], serviceAccountName: "web" };
+      const moved = { ...live, spec: { ...(specOf(live) as JsonObject), template: { metadata: { labels: { app: "web" } }, spec: pod } } };
+      const again = expectOk(applyWorkloadPatch(moved as unknown as KubeObject, patch, { at: AT, previous: live }));
+      expect(again.missingContainers).toEqual([]);
+      expect(field(podOf(again.deployment), "containers")).toMatchObject([{ name: "main" }, { name: "i", image: "b" }]);
+      expect(podOf(revertWorkloadPatch(again.deployment).deployment)).toEqual(pod);
+    });
+
+    test("of two with one name, the one that is no init container is patched", () => {
+      const owned = ownedDeployment({}, { initContainers: [{ name: "main", image: "a" }] });
+      const { deployment } = apply(owned, patchOf({ image: "b" }));
+      expect(field(podOf(deployment), "initContainers")).toEqual([{ name: "main", image: "a" }]);
+      expect(mainOf(deployment)).toMatchObject({ image: "b" });
+    });
   });
 
   test("the record names each field with its value before and after, and the time", () => {

@@ -1,5 +1,6 @@
 /** One workload patch on the owner's Deployment: its environment variables, then the rest. */
 import { field, isJsonObject, type Json, type JsonObject } from "#kube";
+import { routeInitContainers } from "./init-containers.ts";
 import { change, isList, mergeObject, replaced, type MergedField, type Merging } from "./merge.ts";
 import { mergeOverrides } from "./merge-overrides.ts";
 import { lastIndexOf, withField, type PatchedPath } from "./patched-path.ts";
@@ -21,7 +22,7 @@ export function mergeWorkloadPatch(base: JsonObject, patch: WorkloadPatch, isGiv
   const labels = { [SERVICE_LABEL]: serviceName(patch) };
   const labelled = mergeObject(base, { metadata: { labels }, spec: { template: { metadata: { labels } } } }, ROOT, merging);
   const withVariables = mergeVariables(labelled, patch, merging);
-  const object = mergeObject(withVariables, patch.patch, ROOT, merging);
+  const object = mergeObject(withVariables, routeInitContainers(base, patch.patch, merging), ROOT, merging);
   return { object, fields: merging.fields, missing: [...merging.missing].toSorted(), skipped: merging.skipped };
 }
 

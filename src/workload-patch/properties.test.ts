@@ -83,7 +83,7 @@ describe("any patch on any Deployment", () => {
         const patch = { ...given, envFrom: {}, variables: {}, patch: withoutMissing(given.patch) };
         const labels = { "lattice.dev/service": "web" };
         const labelled = { metadata: { labels }, spec: { template: { metadata: { labels } } } };
-        const merged = [labelled, patch.patch].reduce(
+        const merged = [labelled, inLists(patch.patch)].reduce(
           (at, next) => expectOk(applyStrategicMergePatch(at, next, schema)),
           bare as unknown as Json,
         );
@@ -95,12 +95,17 @@ describe("any patch on any Deployment", () => {
 });
 
 type AnyContainer = { readonly name: string; readonly env?: readonly JsonObject[] };
-type AnyTemplate = { readonly spec: { readonly template: { readonly spec: { readonly containers: readonly AnyContainer[] } } } };
+type AnyPod = { readonly containers: readonly AnyContainer[]; readonly initContainers?: readonly AnyContainer[] };
+type AnyTemplate = { readonly spec: { readonly template: { readonly spec: AnyPod } } };
+
+function withPod(owned: KubeObject, pod: object): KubeObject {
+  const { spec } = owned as unknown as AnyTemplate;
+  return { ...owned, spec: { ...spec, template: { ...spec.template, spec: pod } } } as unknown as KubeObject;
+}
 
 function withoutLists(owned: KubeObject): KubeObject {
-  const { spec } = owned as unknown as AnyTemplate;
-  const containers = spec.template.spec.containers.map(({ name }) => ({ name, image: "owner" }));
-  return { ...owned, spec: { ...spec, template: { ...spec.template, spec: { containers } } } } as unknown as KubeObject;
+  const containers = podOf(owned).containers.map(({ name }) => ({ name, image: "owner" }));
+  return withPod(owned, { containers, initContainers: [{ name: "init", image: "owner", restartPolicy: "Always" }] });
 }
 
 function withoutMissing(patch: WorkloadPatch["patch"]): WorkloadPatch["patch"] {
@@ -109,18 +114,29 @@ function withoutMissing(patch: WorkloadPatch["patch"]): WorkloadPatch["patch"] {
   return { spec: { template: { ...spec.template, spec: { ...spec.template.spec, containers } } } };
 }
 
-/** The owner keeps the variables that the patch removed: a write that lacks them looks like one of another field. */
-function withRemoved(live: KubeObject, from: KubeObject, to: KubeObject): KubeObject {
-  const [now, before, { spec }] = [containersOf(live), containersOf(from), to as unknown as AnyTemplate];
-  const containers = containersOf(to).map((container, index) => {
-    const has = (env: AnyContainer["env"], { name }: JsonObject) => env?.some((element) => element["name"] === name) === true;
-    const removed = before[index]?.env?.filter((element) => !has(now[index]?.env, element) && !has(container.env, element)) ?? [];
-    return removed.length === 0 ? container : { ...container, env: [...(container.env ?? []), ...removed] };
-  });
-  return { ...to, spec: { ...spec, template: { ...spec.template, spec: { ...spec.template.spec, containers } } } } as unknown as KubeObject;
+/** As the owner would write it: each container in its list. */
+function inLists(patch: WorkloadPatch["patch"]): Json {
+  const { spec } = patch as unknown as AnyTemplate;
+  const [init, containers] = [true, false].map((is) => spec.template.spec.containers.filter(({ name }) => (name === "init") === is));
+  const lists = init?.length === 0 ? { containers } : { containers, initContainers: init };
+  return { spec: { template: { ...spec.template, spec: { ...spec.template.spec, ...lists } } } };
 }
 
-const containersOf = (deployment: KubeObject) => (deployment as unknown as AnyTemplate).spec.template.spec.containers;
+/** The owner keeps the variables that the patch removed: a write that lacks them looks like one of another field. */
+function withRemoved(live: KubeObject, from: KubeObject, to: KubeObject): KubeObject {
+  const has = (env: AnyContainer["env"], { name }: JsonObject) => env?.some((element) => element["name"] === name) === true;
+  const named = (list: readonly AnyContainer[] | undefined, name: string) => list?.find((container) => container.name === name)?.env;
+  const kept = (list: "containers" | "initContainers") =>
+    podOf(to)[list]?.map((container) => {
+      const [now, before] = [live, from].map((object) => named(podOf(object)[list], container.name));
+      const removed = before?.filter((element) => !has(now, element) && !has(container.env, element)) ?? [];
+      return removed.length === 0 ? container : { ...container, env: [...(container.env ?? []), ...removed] };
+    });
+  const initContainers = kept("initContainers");
+  return withPod(to, { ...podOf(to), ...(initContainers === undefined ? {} : { initContainers }), containers: kept("containers") });
+}
+
+const podOf = (deployment: KubeObject) => (deployment as unknown as AnyTemplate).spec.template.spec;
 
 describe("an owner that upgrades its Deployment while it is patched", () => {
   const tools = Object.entries(OWNER_TOOLS).map(([name, tool]) => ({ name, tool }));

@@ -10,6 +10,10 @@ import { applyWorkloadPatch, pathText, revertWorkloadPatch, type WorkloadPatch }
 
 const podOf = (deployment: KubeObject) => fieldAt(deployment, "spec", "template", "spec") as JsonObject;
 const containersOf = (deployment: KubeObject) => podOf(deployment)["containers"] as readonly JsonObject[];
+const allContainersOf = (deployment: KubeObject) => [
+  ...containersOf(deployment),
+  ...((podOf(deployment)["initContainers"] ?? []) as readonly JsonObject[]),
+];
 const apply = (deployment: KubeObject, patch: WorkloadPatch) => expectOk(applyWorkloadPatch(deployment, patch, { at: AT }));
 const list = (value: Json | undefined) => (Array.isArray(value) ? (value as readonly Json[]) : []);
 
@@ -103,12 +107,16 @@ function problems(deployment: KubeObject): readonly string[] {
     const members = isJsonObject(value) ? Object.keys(value).filter(isMember) : [];
     if (members.length > 1) found.push(`${at}: ${members.join(", ")}`);
   };
-  for (const container of containersOf(deployment)) {
+  for (const container of allContainersOf(deployment)) {
     one("probe", container["livenessProbe"], (name) => ["exec", "httpGet", "tcpSocket", "grpc"].includes(name));
     for (const element of list(container["env"])) {
       one("env", element, (name) => name !== "name");
       one("valueFrom", field(element, "valueFrom"), () => true);
     }
+  }
+  for (const init of list(podOf(deployment)["initContainers"])) {
+    const isSidecar = field(init, "restartPolicy") === "Always";
+    if (!isSidecar && field(init, "livenessProbe") !== undefined) found.push("init container with a probe");
   }
   for (const volume of list(podOf(deployment)["volumes"])) one("volume", volume, (name) => name !== "name");
   return found;
@@ -125,8 +133,8 @@ describe("an owner that writes its manifest again while the webhook does not act
         expect(problems(deployment)).toEqual([]);
         const written = tool(deployment, owned, owned);
         expect(problems(written)).toEqual([]);
-        for (const [index, container] of containersOf(owned).entries()) {
-          const texts = list(field(containersOf(written)[index], "env")).map((element) => canonicalJson(element));
+        for (const [index, container] of allContainersOf(owned).entries()) {
+          const texts = list(field(allContainersOf(written)[index], "env")).map((element) => canonicalJson(element));
           for (const element of list(container["env"])) expect(texts).toContain(canonicalJson(element));
         }
       }),

@@ -55,7 +55,7 @@ function withoutApplied(name: string, is: Json | undefined, was: Json | undefine
   return rest === undefined || Object.keys(rest as object).length === 0 ? undefined : rest;
 }
 
-const KEYS: ReadonlyMap<string, string> = new Map([["containers", "name"], ["env", "name"], ["ports", "containerPort"], ["volumes", "name"], ["volumeMounts", "mountPath"]]); // prettier-ignore
+const KEYS: ReadonlyMap<string, string> = new Map([["containers", "name"], ["initContainers", "name"], ["env", "name"], ["ports", "containerPort"], ["volumes", "name"], ["volumeMounts", "mountPath"]]); // prettier-ignore
 
 function mergedValue(name: string, is: Json | undefined, was: Json | undefined, wanted: Json): Json {
   if (isJsonObject(wanted)) return mergeApplied(isJsonObject(is) ? is : {}, isJsonObject(was) ? was : {}, wanted);

@@ -72,19 +72,28 @@ const volumes = (side: Side) =>
   unique(["v", "w"], (name) => values(side).map((text) => ({ name, configMap: { name: text, defaultMode: 420 } })));
 const texts = (side: Side) => fc.dictionary(fc.constantFrom("note", "team"), values(side), { minKeys: 1, maxKeys: 2 });
 
+/** One that runs to completion has no probe. */
+const initContainer: fc.Arbitrary<JsonObject> = fc
+  .tuple(container("owner", "init"), fc.boolean())
+  .map(([{ livenessProbe: probed, ...rest }, isSidecar]) =>
+    isSidecar ? present({ ...rest, livenessProbe: probed, restartPolicy: "Always" }) : rest,
+  );
+
 export const ownerDeployments: fc.Arbitrary<KubeObject> = fc
   .record({
     main: container("owner", "main"),
     side: container("owner", "side"),
+    init: optional(initContainer),
     sources: optional(fc.uniqueArray(source("owner"), { minLength: 1, maxLength: 3, selector: (entry) => JSON.stringify(entry) })),
     volumes: optional(volumes("owner")),
     annotations: optional(texts("owner")),
     replicas: fc.nat({ max: 5 }),
   })
-  .map(({ main, side, sources, volumes: list, annotations, replicas }) => {
+  .map(({ main, side, init, sources, volumes: list, annotations, replicas }) => {
+    const initContainers = init === undefined ? undefined : [{ name: "first", image: "owner" }, init];
     const template = present({
       metadata: present({ labels: { app: "web" }, annotations }),
-      spec: present({ containers: [present({ ...main, envFrom: sources }), side], volumes: list }),
+      spec: present({ initContainers, containers: [present({ ...main, envFrom: sources }), side], volumes: list }),
     });
     const metadata = { name: "web", namespace: "shop", labels: { app: "web" } };
     const spec = { replicas, selector: { matchLabels: { app: "web" } }, template };
@@ -95,6 +104,7 @@ export const workloadPatches: fc.Arbitrary<WorkloadPatch> = fc
   .record({
     main: container("patch", "main"),
     gone: optional(container("patch", "gone")),
+    init: optional(container("patch", "init")),
     sources: fc.uniqueArray(source("patch"), { maxLength: 2, selector: (entry) => JSON.stringify(entry) }),
     variables: unique(NAMES, (name) =>
       fc
@@ -104,11 +114,19 @@ export const workloadPatches: fc.Arbitrary<WorkloadPatch> = fc
     volumes: optional(volumes("patch")),
     annotations: optional(texts("patch")),
   })
-  .map(({ main, gone, sources, variables, volumes: list, annotations }) => {
+  .map(({ main, gone, init, sources, variables, volumes: list, annotations }) => {
+    // as compiled: variables are never in env, and a service does not know which of its containers are init containers
     const { env, ...rest } = main;
+    const { env: _, ...restOfInit } = init ?? {};
     const side = { ...rest, name: "side", env } as JsonObject;
-    const pod = present({ containers: [rest, present(side), ...(gone === undefined ? [] : [gone])], volumes: list });
+    const more = [...(gone === undefined ? [] : [gone]), ...(init === undefined ? [] : [restOfInit])];
+    const containers = [rest, present(side), ...more];
+    const pod = present({ containers, volumes: list });
     const patch = present({ metadata: annotations === undefined ? undefined : { annotations }, spec: pod });
-    const environment = { envFrom: { main: sources }, variables: { main: Object.fromEntries(variables) } };
+    const named = ["main", ...(init === undefined ? [] : ["init"])];
+    const environment = {
+      envFrom: Object.fromEntries(named.map((name) => [name, sources])),
+      variables: Object.fromEntries(named.map((name) => [name, Object.fromEntries(variables)])),
+    };
     return podPatch({}, { patch: { spec: { template: patch } }, ...environment });
   });

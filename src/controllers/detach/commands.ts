@@ -5,6 +5,7 @@ import { configMaps, deployments, keyText, type Deployment, type KubeObject } fr
 import { REQUEST_ANNOTATION, revertWorkloadPatch, workloadPatchName, type WorkloadPatch } from "#workload-patch";
 import { detachingPatch, patchConfigMap, patchDigest } from "../patch-config-map.ts";
 import { patchedService } from "../patched-deployments.ts";
+import { withoutQuotedValues } from "../quoted-values.ts";
 import type { WorldContext } from "../world/followed-world.ts";
 import { describeReverted } from "./reverted-text.ts";
 import { revertDirectly } from "./revert-directly.ts";
@@ -46,7 +47,8 @@ export async function performDetachCommand(command: DetachCommand, context: Cont
         { type: "merge", patch },
         { fieldManager: FIELD_MANAGER, signal },
       );
-      return cleared.ok || cleared.error.kind === "not-found" ? settled : failed(cleared.error);
+      if (cleared.ok || cleared.error.kind === "not-found") return settled;
+      return failed(withoutQuotedValues(cleared.error, command.deployment));
     }
   }
 }
@@ -69,7 +71,7 @@ async function detach(command: Extract<DetachCommand, { kind: "detach" }>, conte
   }
   const isLate = clock.now() - since >= WITHOUT_WEBHOOK_MS;
   const written = isLate ? await revertDirectly({ namespace, name }, context) : await request(patch, context);
-  if (!written.ok) return written.error.kind === "not-found" ? settled : failed(written.error);
+  if (!written.ok) return written.error.kind === "not-found" ? settled : failed(withoutQuotedValues(written.error, deployment));
   if (patchedService(written.value) !== undefined) {
     const afterMs = Math.min(FIRST_WAIT_MS * 2 ** Math.min(count, 10), LONGEST_WAIT_MS);
     return waiting("Detaching", afterMs, `Deployment ${key} still has changes of LatticeService ${service}`);

@@ -187,7 +187,7 @@ function patchCommands(key: ServiceKey, state: ServiceState): readonly ServiceCo
   if (state.kind !== "compiled" || state.patch === undefined || isHeld(state.access.missing)) return [];
   const { patch } = state;
   if (patch.rejection === "unknown") return [{ kind: "check-patch", key, state: patch }];
-  return needsRequest(patch) ? [{ kind: "request-patch", key, patch: patch.patch, digest: patch.digest }] : [];
+  return needsRequest(patch) ? [{ kind: "request-patch", key, state: patch }] : [];
 }
 
 function waitFor({ reason, message }: Extract<ServiceState, { kind: "waiting" }>): ReconcileOutcome {

@@ -6,13 +6,14 @@ import { timestamp } from "#base";
 import type { ServiceKey } from "#compile";
 import { failed, FIELD_MANAGER, settled, waiting, type ReconcileOutcome, type Runtime } from "#controller-runtime";
 import { deployments, type Json } from "#kube";
-import { applyWorkloadPatch, jsonPatchBetween, REQUEST_ANNOTATION, type WorkloadPatch } from "#workload-patch";
+import { applyWorkloadPatch, jsonPatchBetween, REQUEST_ANNOTATION } from "#workload-patch";
+import { withoutQuotedValues } from "../quoted-values.ts";
 import type { CompileRecords } from "./compile-records.ts";
 import { checkId, requestWait, wholeDeployment, type PatchState } from "./patch-state.ts";
 
 export type PatchCommand =
   | { readonly kind: "check-patch"; readonly key: ServiceKey; readonly state: PatchState }
-  | { readonly kind: "request-patch"; readonly key: ServiceKey; readonly patch: WorkloadPatch; readonly digest: string };
+  | { readonly kind: "request-patch"; readonly key: ServiceKey; readonly state: PatchState };
 
 type Context = Runtime & { readonly records: CompileRecords };
 
@@ -28,21 +29,23 @@ export async function checkPatch(
   const operations = jsonPatchBetween(deployment, applied.value.deployment) as readonly Json[];
   const options = { dryRun: true, fieldManager: FIELD_MANAGER, signal };
   const answer = await client.patch(deployments, target, { type: "json", operations }, options);
-  if (!answer.ok && !REFUSED.has(answer.error.kind)) return failed(answer.error);
-  const checked = { id: checkId(state), ...(answer.ok ? {} : { problem: answer.error.message }) };
+  const error = answer.ok ? undefined : withoutQuotedValues(answer.error, deployment);
+  if (error !== undefined && !REFUSED.has(error.kind)) return failed(error);
+  const checked = { id: checkId(state), ...(error === undefined ? {} : { problem: error.message }) };
   records.set(key, { ...records.of(key), checked });
   return settled;
 }
 
 export async function requestPatch(
-  { key, patch, digest }: Extract<PatchCommand, { kind: "request-patch" }>,
+  { key, state }: Extract<PatchCommand, { kind: "request-patch" }>,
   { client, records, signal, clock }: Context,
 ): Promise<ReconcileOutcome> {
+  const { patch, digest, deployment } = state;
   const annotations = { [REQUEST_ANNOTATION]: digest };
   const body = { type: "merge", patch: { metadata: { annotations } } } as const;
   const answer = await client.patch(deployments, patch.target, body, { fieldManager: FIELD_MANAGER, signal });
   // a Deployment that was deleted meanwhile is patched when it is created again
-  if (!answer.ok) return answer.error.kind === "not-found" ? settled : failed(answer.error);
+  if (!answer.ok) return answer.error.kind === "not-found" ? settled : failed(withoutQuotedValues(answer.error, deployment));
   const now = wholeDeployment(answer.value);
   const applied = now === undefined ? undefined : applyWorkloadPatch(now, patch, { at: timestamp(clock) });
   const acted = applied?.ok === true && !applied.value.changed;

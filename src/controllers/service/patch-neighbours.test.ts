@@ -1,0 +1,123 @@
+/** What others make of a patched Deployment is theirs: Flagger's copy, and the replicas of an autoscaler. */
+import { describe, expect, test } from "vitest";
+import { latticeServices } from "#crds";
+import type { FixtureObject } from "#embedded-cluster";
+import { deployments, fieldAt, type Deployment, type KubeObject } from "#kube";
+import { parseWorkloadPatch, recordOf } from "#workload-patch";
+import { account, container, deployment, nginx, patching, startPatching, type Started } from "../../../test/builders/patched-service.ts";
+
+/** As Flagger makes it: with labels, annotations and the pod template of the Deployment, and the Canary as owner. */
+async function flaggerCopy({ operated }: Started, source: Deployment): Promise<FixtureObject> {
+  const canary = { apiVersion: "flagger.app/v1beta1", kind: "Canary" };
+  await operated.apply({ ...canary, metadata: { name: "nginx", namespace: "shop" }, spec: {} });
+  const owner = { ...canary, name: "nginx", uid: (await operated.read("Canary", "shop/nginx"))?.metadata.uid };
+  const { labels, annotations } = source.metadata;
+  const { template } = source.spec;
+  const podLabels = { ...template.metadata?.labels, app: "nginx-primary" };
+  return {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name: "nginx-primary", namespace: "shop", labels, annotations, ownerReferences: [owner] },
+    spec: {
+      replicas: 1,
+      selector: { matchLabels: { app: "nginx-primary" } },
+      template: { ...template, metadata: { labels: podLabels } },
+    },
+  } as FixtureObject;
+}
+
+const copyOf = ({ operated }: Started) => operated.read<Deployment>("Deployment", "shop/nginx-primary");
+/** Without what the controllers of the cluster write. */
+const written = (object: KubeObject | undefined) => {
+  const { "deployment.kubernetes.io/revision": _, ...annotations } = object?.metadata.annotations ?? {};
+  return { labels: object?.metadata.labels, annotations, spec: fieldAt(object, "spec") };
+};
+const writesOf = ({ operated }: Started, name: string) =>
+  operated.writes().filter((write) => write.endsWith(`deployments.apps shop/${name}`));
+
+async function storedTargets({ operated }: Started): Promise<readonly string[]> {
+  const maps = (await operated.list("ConfigMap")).filter(({ metadata }) => metadata.labels?.["lattice.dev/workload-patch"] === "true");
+  return maps.flatMap((map) => {
+    const patch = parseWorkloadPatch(String(fieldAt(map, "data", "patch.json") as string));
+    return patch.ok ? [patch.value.target.name] : ["not readable"];
+  });
+}
+
+describe("Flagger's copy of a patched Deployment, with its labels and its record", () => {
+  test("is never written, and never gets a patch, while the service is changed, its Deployment upgraded, and the service deleted", async () => {
+    await using started = await startPatching([account(), deployment(), patching()]);
+    const { operated } = started;
+    const source = await nginx(started);
+    if (source === undefined) throw new Error("no Deployment");
+    expect(source.metadata.labels).toEqual({ "lattice.dev/service": "web" });
+    await operated.apply(await flaggerCopy(started, source));
+    const before = written(await copyOf(started));
+    const steps = [
+      () => operated.apply(patching({ containers: { main: { variables: { LEVEL: "trace" }, image: "nginx:2" } } })),
+      () => operated.apply(deployment({ containers: [{ ...container(), image: "nginx:3" }] })),
+      () => operated.remove(latticeServices, "shop/web"),
+    ];
+    for (const step of steps) {
+      expect(await storedTargets(started)).toEqual(["nginx"]);
+      await step();
+      await operated.live(10_000, 500);
+      expect(written(await copyOf(started))).toEqual(before);
+    }
+    expect(writesOf(started, "nginx-primary")).toEqual([]);
+    expect(await storedTargets(started)).toEqual([]);
+    expect((await nginx(started))?.metadata.labels).toBeUndefined();
+  });
+
+  test("cannot be named by a service", async () => {
+    await using started = await startPatching([account(), deployment(), patching()]);
+    const { operated } = started;
+    const source = await nginx(started);
+    if (source === undefined) throw new Error("no Deployment");
+    await operated.apply(await flaggerCopy(started, source));
+    await operated.apply(patching({ workloadRef: { name: "nginx-primary", namespace: "shop" } }, "shop/second"));
+    await operated.live(6_000, 500);
+    expect(await operated.condition("shop/second", "Ready")).toMatchObject({
+      status: "False",
+      message: expect.stringContaining("is a copy that Flagger makes and overwrites") as string,
+    });
+    expect(await storedTargets(started)).toEqual(["nginx"]);
+    expect(writesOf(started, "nginx-primary")).toEqual([]);
+  });
+});
+
+describe("an autoscaler of a patched Deployment", () => {
+  const autoscaler: FixtureObject = {
+    apiVersion: "autoscaling/v2",
+    kind: "HorizontalPodAutoscaler",
+    metadata: { name: "owners", namespace: "shop" },
+    spec: { minReplicas: 2, maxReplicas: 9, scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "nginx" } },
+  };
+
+  test("keeps its replicas when the Deployment is patched, patched again and restored", async () => {
+    await using started = await startPatching([account(), autoscaler, deployment(), patching({ replicas: { min: 3, max: 4 } })]);
+    const { operated } = started;
+    const spec = fieldAt(await operated.read("HorizontalPodAutoscaler", "shop/owners"), "spec");
+    const scale = async (replicas: number) => {
+      const body = { type: "merge", patch: { spec: { replicas } } } as const;
+      await operated.client.patch(deployments, { namespace: "shop", name: "nginx" }, body, { fieldManager: "hpa-controller" });
+      await operated.live(6_000, 500);
+      expect((await nginx(started))?.spec.replicas).toBe(replicas);
+    };
+    await scale(5);
+    await operated.apply(patching({ containers: { main: { image: "nginx:2" } }, replicas: { min: 3, max: 4 } }));
+    await operated.live(6_000, 500);
+    expect((await nginx(started))?.spec.replicas).toBe(5);
+    await scale(7);
+    const patched = await nginx(started);
+    const record = patched === undefined ? undefined : recordOf(patched);
+    const fields = record?.ok === true ? (record.value?.fields ?? []) : [];
+    expect(fields.length).toBeGreaterThan(0);
+    expect(fields.filter(({ path }) => path.includes("replicas"))).toEqual([]);
+    await operated.remove(latticeServices, "shop/web");
+    await operated.live(10_000, 500);
+    expect((await nginx(started))?.spec.replicas).toBe(7);
+    expect(await operated.names("HorizontalPodAutoscaler", "shop")).toEqual(["owners"]);
+    expect(fieldAt(await operated.read("HorizontalPodAutoscaler", "shop/owners"), "spec")).toEqual(spec);
+    expect(operated.writes().filter((write) => write.includes("horizontalpodautoscalers"))).toEqual([]);
+  });
+});
