@@ -10,7 +10,7 @@ import type { Checked } from "./checked.ts";
 import { LIST_COST, MAP_COST, STRUCT_COST } from "./cost/sizes.ts";
 import { mapOf } from "./maps.ts";
 import { Meter, type Effort } from "./meter.ts";
-import { conditional, hasField, invoke, logical, notStrictlyFalse, runLoop, selectField, type Step } from "./steps.ts";
+import { conditional, hasField, invoke, logical, notStrictlyFalse, runLoop, selectField, type Step, type VariableValues } from "./steps.ts";
 import {
   CelFailure,
   CelOptional,
@@ -28,7 +28,7 @@ import {
 export type Run = { readonly value: CelValue; readonly cost: number };
 /** In addition to the limit of the program itself; the work of the run counts for an effort that it may share with others. */
 export type RunLimits = { readonly cost?: number; readonly effort?: Effort };
-export type Program = (variables: ReadonlyMap<string, CelValue>, limits?: RunLimits) => Run;
+export type Program = (variables: VariableValues, limits?: RunLimits) => Run;
 
 export function planProgram(checked: Checked, limit: number): Program {
   const planner = new Planner(checked);

@@ -22,6 +22,7 @@ export { brokenConversion } from "./literal-checks.ts";
 export { mapOf } from "./maps.ts";
 export { Effort, Meter, SPENT } from "./meter.ts";
 export { parseExpression } from "./parser.ts";
+export type { VariableValues } from "./steps.ts";
 export { tooManyItems } from "./size-limits.ts";
 export {
   AUTHORIZER,

@@ -21,8 +21,11 @@ import {
   type CelValue,
 } from "./values.ts";
 
+/** The values of variables by name. They may be made when they are first read. */
+export type VariableValues = Pick<ReadonlyMap<string, CelValue>, "get">;
+
 /** One run: its meter, and the values of its variables and loops. */
-export type Frame = { readonly meter: Meter; readonly variables: ReadonlyMap<string, CelValue>; readonly slots: CelValue[] };
+export type Frame = { readonly meter: Meter; readonly variables: VariableValues; readonly slots: CelValue[] };
 export type Step = (frame: Frame) => CelValue;
 
 function isFatal(value: CelValue): boolean {

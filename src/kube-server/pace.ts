@@ -10,6 +10,8 @@ import { nextTurn } from "./turns.ts";
 
 /** The part of one turn of the event loop for the evaluations of all requests. */
 const SLICE_MS = 20;
+/** Less than this, even of several turns, is not worth the end of a turn to be watched for. */
+const UNWATCHED_MS = 1;
 /** Number of values in a large object. */
 const LARGE = 4_000;
 /** Limit for the expressions of one request, in each admission plugin and in validation: about two seconds of processor time. */
@@ -51,7 +53,7 @@ export class Pace {
 
 function countInTurn(tookMs: number): void {
   turn.usedMs += tookMs;
-  if (turn.watched) return;
+  if (turn.watched || turn.usedMs < UNWATCHED_MS) return;
   turn.watched = true;
   void beginTurn();
 }

@@ -7,7 +7,7 @@
 import { ok, type Result } from "#base";
 import { failure, tooDeep, type PatchError } from "./errors.ts";
 import { changeAt, child, indexIn, OwnParts, parsePointer, replaceChild } from "./json-pointer.ts";
-import { depthExceeds, fieldOf, isList, isObject, jsonEqual, MAX_DEPTH, type Json, type JsonObject } from "./json.ts";
+import { depthExceeds, depthOf, fieldOf, isList, isObject, jsonEqual, MAX_DEPTH, type Json, type JsonObject } from "./json.ts";
 
 /** Dialect and limits of a JSON patch. */
 export type JsonPatchOptions = {
@@ -47,7 +47,8 @@ export function applyJsonPatch(document: Json, operations: Json, options: JsonPa
   if (operations.length > limit) {
     return failure("too-many-operations", `The allowed maximum operations in a JSON patch is ${limit}, got ${operations.length}`);
   }
-  if (depthExceeds(document, MAX_DEPTH) || depthExceeds(operations, MAX_DEPTH)) return tooDeep();
+  const depth = depthOf(document, MAX_DEPTH);
+  if (depth > MAX_DEPTH || depthExceeds(operations, MAX_DEPTH)) return tooDeep();
   const work: Work = { strict: options.dialect === "rfc6902", parts: new OwnParts(), copied: 0, shifted: 0 };
   let result = document;
   for (const operation of operations) {
@@ -56,7 +57,17 @@ export function applyJsonPatch(document: Json, operations: Json, options: JsonPa
     if (!next.ok) return next;
     result = next.value;
   }
-  return depthExceeds(result, MAX_DEPTH) ? tooDeep() : ok(result);
+  return isShallow(depth, operations) || !depthExceeds(result, MAX_DEPTH) ? ok(result) : tooDeep();
+}
+
+/** Whether the result cannot be too deep: each operation adds at most the depth of its value. A copy or move can add that of the document. */
+function isShallow(depth: number, operations: readonly Json[]): boolean {
+  let most = depth;
+  for (const operation of operations) {
+    if (!isObject(operation) || fieldOf(operation, "from") !== undefined) return false;
+    most += depthOf(fieldOf(operation, "value"), MAX_DEPTH);
+  }
+  return most <= MAX_DEPTH;
 }
 
 const OPERATIONS: ReadonlyMap<string, (step: Step) => Applied> = new Map([

@@ -50,11 +50,28 @@ export function jsonEqual(a: Json | undefined, b: Json | undefined): boolean {
 }
 
 export function depthExceeds(value: unknown, limit: number): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  if (limit <= 0) return true;
-  if (Array.isArray(value)) return value.some((item) => depthExceeds(item, limit - 1));
-  for (const name in value) if (depthExceeds((value as JsonObject)[name], limit - 1)) return true;
-  return false;
+  return depthOf(value, limit) > limit;
+}
+
+/** The number of nested lists and objects; more than `limit` if it exceeds that. */
+export function depthOf(value: unknown, limit: number): number {
+  if (typeof value !== "object" || value === null) return 0;
+  if (limit <= 0) return 1;
+  let inner = 0;
+  if (Array.isArray(value)) {
+    for (const item of value as readonly unknown[]) {
+      if (typeof item === "object") inner = Math.max(inner, depthOf(item, limit - 1));
+      if (inner >= limit) break;
+    }
+    return inner + 1;
+  }
+  const object = value as JsonObject;
+  for (const name in object) {
+    const item = object[name];
+    if (typeof item === "object") inner = Math.max(inner, depthOf(item, limit - 1));
+    if (inner >= limit) break;
+  }
+  return inner + 1;
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Applies a workload patch: to the owner's object, which is the Deployment without the patch that is on it. */
-import { err, ok, type Result } from "#base";
+import { err, ok, once, type Result } from "#base";
 import { field, isJsonObject, jsonEqual, matches, requirementsOf, type JsonObject, type KubeObject } from "#kube";
 import { isFlip, isGivenUp, sameButForPatch, withFlip } from "./conflicts.ts";
 import { mergeWorkloadPatch, type MergedPatch } from "./merge-patch.ts";
@@ -9,6 +9,7 @@ import { jsonOf, ownerObject, type OwnerObject } from "./owner-object.ts";
 import { ANNOTATIONS_LIMIT, REQUEST_ANNOTATION, withAnnotations, withRecord, type PatchedField } from "./patch-record.ts";
 import { pathKey, valueAt } from "./patched-path.ts";
 import { revertWorkloadPatch } from "./revert.ts";
+import { changesUnpatched } from "./unpatched-changes.ts";
 import type { WorkloadPatch } from "./workload-patch.ts";
 
 /** Idempotent. The record keeps what the owner wrote; with `previous`, repeated changes of one field by another manager become a conflict. */
@@ -18,9 +19,10 @@ export function applyWorkloadPatch(deployment: KubeObject, patch: WorkloadPatch,
   }
   const owner = ownerObject(deployment, write.previous);
   if (patch.detach === true) return ok(detached(deployment, owner));
-  const recorded = countFlips({ deployment, patch, write, owner });
+  const whole = once(() => mergeWorkloadPatch(owner.object, patch, () => false));
+  const recorded = countFlips({ deployment, patch, write, owner, whole });
   const givenUp = (merged: MergedField) => isGivenUp(recorded.get(pathKey(merged.path)), merged, write.at);
-  const merged = mergeWorkloadPatch(owner.object, patch, givenUp);
+  const merged = hasBackoff(recorded) ? mergeWorkloadPatch(owner.object, patch, givenUp) : whole();
   if (selectsLess(owner.object, merged.object)) {
     return err({
       kind: "selector",
@@ -73,17 +75,24 @@ type Application = {
   readonly patch: WorkloadPatch;
   readonly write: PatchWrite;
   readonly owner: OwnerObject;
+  /** The owner's object with the patch, with nothing given up. */
+  readonly whole: () => MergedPatch;
 };
 
+function hasBackoff(recorded: OwnerObject["recorded"]): boolean {
+  for (const { backoff } of recorded.values()) if (backoff !== undefined) return true;
+  return false;
+}
+
 /** What is recorded of each field, with the flips of this write. */
-function countFlips({ deployment, patch, write, owner }: Application): OwnerObject["recorded"] {
+function countFlips({ deployment, patch, write, owner, whole }: Application): OwnerObject["recorded"] {
   const { previous, dryRun } = write;
   if (previous === undefined || dryRun === true) return owner.recorded;
   const flipped = [...owner.recorded].filter(([, entry]) => isFlip(entry, jsonOf(deployment)));
   if (flipped.length === 0) return owner.recorded;
-  const merge = (object: JsonObject): MergedPatch => mergeWorkloadPatch(object, patch, () => false);
-  const then = merge(ownerObject(previous, undefined).object);
-  if (!sameButForPatch(merge(owner.object).object, then.object)) return owner.recorded;
+  if (changesUnpatched({ deployment, previous }, patch, owner.recorded)) return owner.recorded;
+  const then = mergeWorkloadPatch(ownerObject(previous, undefined).object, patch, () => false);
+  if (!sameButForPatch(whole().object, then.object)) return owner.recorded;
   // a spec that is replaced as a whole lacks what the patch added; only the owner's own values count
   const isReplaced = [...owner.recorded.values()].every((entry) => entry.path[0] !== "spec" || !hasPatchedValue(entry, deployment));
   const counted = flipped.filter(([, entry]) => !isReplaced || entry.before !== undefined);
@@ -122,11 +131,18 @@ function templateLabels(deployment: JsonObject): Readonly<Record<string, string>
 }
 
 function annotationsProblem({ metadata }: KubeObject): PatchProblem | undefined {
-  let size = 0;
-  for (const [name, value] of Object.entries(metadata.annotations ?? {})) size += byteLength(name) + byteLength(value);
-  if (size <= ANNOTATIONS_LIMIT) return undefined;
+  const annotations = Object.entries(metadata.annotations ?? {});
+  // a character of a text has at most three bytes
+  if (sizeOf(annotations, (text) => 3 * text.length) <= ANNOTATIONS_LIMIT) return undefined;
+  if (sizeOf(annotations, byteLength) <= ANNOTATIONS_LIMIT) return undefined;
   const message = `the record of the changed fields would make the annotations of Deployment ${metadata.name} larger than 256 KiB`;
   return { kind: "record-too-large", message: `${message}; shorten its annotations, or patch fewer fields` };
+}
+
+function sizeOf(annotations: readonly (readonly [string, string])[], measure: (text: string) => number): number {
+  let size = 0;
+  for (const [name, value] of annotations) size += measure(name) + measure(value);
+  return size;
 }
 
 function byteLength(text: string): number {

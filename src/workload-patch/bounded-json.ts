@@ -9,16 +9,18 @@ export function parseBoundedJson(text: string, { length, depth }: JsonBounds): R
   return isDeeper(text, depth) ? err(`nested deeper than ${depth} levels`) : parseJson(text);
 }
 
+const [QUOTE, BACKSLASH, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [34, 92, 91, 93, 123, 125];
+
 /** Brackets in texts do not count. */
 function isDeeper(text: string, limit: number): boolean {
-  let [depth, quoted] = [0, false];
+  let depth = 0;
+  let quoted = false;
   for (let at = 0; at < text.length; at += 1) {
-    const character = text[at];
-    if (quoted && character === "\\") at += 1;
-    else if (character === '"') quoted = !quoted;
-    else if (quoted) continue;
-    else if (character === "{" || character === "[") depth += 1;
-    else if (character === "}" || character === "]") depth -= 1;
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) quoted = !quoted;
+    else if (quoted) at += code === BACKSLASH ? 1 : 0;
+    else if (code === OPEN_OBJECT || code === OPEN_LIST) depth += 1;
+    else if (code === CLOSE_OBJECT || code === CLOSE_LIST) depth -= 1;
     if (depth > limit) return true;
   }
   return false;

@@ -50,5 +50,5 @@ function betweenLists(before: readonly Json[], after: readonly Json[], path: str
 }
 
 function escaped(name: string): string {
-  return name.replaceAll("~", "~0").replaceAll("/", "~1");
+  return name.includes("~") || name.includes("/") ? name.replaceAll("~", "~0").replaceAll("/", "~1") : name;
 }

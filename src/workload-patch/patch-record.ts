@@ -4,10 +4,10 @@
  * Users can edit it, so it is parsed as untrusted input.
  */
 import { err, ok, type Result } from "#base";
-import { field, isJsonObject, type Json, type KubeObject } from "#kube";
+import { field, isJsonObject, type Json, type JsonObject, type KubeObject } from "#kube";
 import { parseBoundedJson } from "./bounded-json.ts";
 import { isPatchable } from "./patchable.ts";
-import type { PatchedPath, PatchedStep } from "./patched-path.ts";
+import { withField, type PatchedPath, type PatchedStep } from "./patched-path.ts";
 
 /** The annotation that holds the record. It is not part of the pod template: changing it starts no rollout. */
 export const RECORD_ANNOTATION = "lattice.dev/patched-fields";
@@ -137,10 +137,18 @@ export function withRecord(deployment: KubeObject, record: PatchRecord): KubeObj
   return withAnnotations(deployment, { [RECORD_ANNOTATION]: text });
 }
 
+type Annotations = Readonly<Record<string, string>>;
+const NO_ANNOTATIONS: Annotations = {};
+
 /** undefined removes an annotation. Annotations that become empty are removed as a whole, as the server does. */
 export function withAnnotations(deployment: KubeObject, change: Readonly<Record<string, string | undefined>>): KubeObject {
-  const { annotations, ...metadata } = deployment.metadata;
-  const kept = Object.entries({ ...annotations, ...change }).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  if (kept.length === 0) return annotations === undefined ? deployment : { ...deployment, metadata };
-  return { ...deployment, metadata: { ...deployment.metadata, annotations: Object.fromEntries(kept) } };
+  const { annotations = NO_ANNOTATIONS } = deployment.metadata;
+  let kept: JsonObject = annotations;
+  for (const [name, value] of Object.entries(change)) kept = withField(kept, name, value);
+  if (Object.keys(kept).length > 0) {
+    return kept === annotations ? deployment : { ...deployment, metadata: { ...deployment.metadata, annotations: kept as Annotations } };
+  }
+  if (annotations === NO_ANNOTATIONS) return deployment;
+  const { annotations: _, ...metadata } = deployment.metadata;
+  return { ...deployment, metadata };
 }

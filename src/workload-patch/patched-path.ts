@@ -110,11 +110,18 @@ function edited(at: Json | undefined, path: PatchedPath, depth: number, edit: Ed
   return next === undefined ? list.toSpliced(found, 1) : list.with(found, next);
 }
 
+function withoutField(object: JsonObject, name: string): JsonObject {
+  if (!Object.hasOwn(object, name)) return object;
+  const { [name]: _, ...rest } = object;
+  return rest;
+}
+
 /** The position of an existing field is kept. */
 export function withField(object: JsonObject, name: string, value: Json | undefined, index?: number): JsonObject {
   // a computed name defines a field even when it is `__proto__`
   if (value !== undefined && (index === undefined || Object.hasOwn(object, name))) return { ...object, [name]: value };
-  const entries = Object.entries(object).filter(([other]) => other !== name);
-  if (value !== undefined) entries.splice(index ?? entries.length, 0, [name, value]);
+  if (value === undefined) return withoutField(object, name);
+  const entries = Object.entries(object);
+  entries.splice(index ?? entries.length, 0, [name, value]);
   return Object.fromEntries(entries);
 }

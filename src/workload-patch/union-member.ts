@@ -19,6 +19,11 @@ export function memberOf(list: string, value: Json | undefined): string | undefi
   return arm === "valueFrom" ? fieldsOf(field(value, arm))[0] : arm;
 }
 
+/** Whether a value of this field or list can have a member. */
+function isUnion(list: string): boolean {
+  return PROFILES.has(list) || list === "volumes" || armsOf(list) !== undefined;
+}
+
 /** A profile has a file name when its type is Localhost, and only then. */
 const PROFILES = new Set(["seccompProfile", "appArmorProfile"]);
 
@@ -36,6 +41,7 @@ function fieldsOf(value: Json | undefined): readonly string[] {
 
 /** Why the owner's value stays. undefined: it can be replaced. */
 export function exclusion(list: string, now: Json | undefined, wanted: Json | undefined): string | undefined {
+  if (!isUnion(list)) return undefined;
   const [own, ours] = [memberOf(list, now), memberOf(list, wanted)];
   if (own === undefined || ours === undefined || own === ours) return undefined;
   return `the Deployment has ${own} and the service ${ours}, which exclude each other; use ${own} in the service, or remove one of both`;

@@ -11,7 +11,7 @@ export type CompileProblem = { readonly kind: "invalid" | "internal"; readonly d
 
 export type AdmissionExpression = {
   readonly text: string;
-  readonly compiled: Result<{ readonly run: Program; readonly type: CelType }, CompileProblem>;
+  readonly compiled: Result<{ readonly run: Program; readonly type: CelType; readonly reads: ReadonlySet<string> }, CompileProblem>;
 };
 
 export type CompileOptions = Declared & {
@@ -33,7 +33,7 @@ function compiledOf(text: string, options: CompileOptions): AdmissionExpression[
   if (wrong !== undefined) return err({ kind: "invalid", detail: wrong });
   const broken = brokenConversion(checked.value);
   if (broken !== undefined) return err({ kind: "internal", detail: `program instantiation failed: ${broken}` });
-  return ok({ run: planProgram(checked.value, CALL_COST_LIMIT), type });
+  return ok({ run: planProgram(checked.value, CALL_COST_LIMIT), type, reads: checked.value.variablesUsed });
 }
 
 /** The result must be exactly one of these types: dyn is refused, although it might be a bool. */

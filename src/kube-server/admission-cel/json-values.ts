@@ -20,7 +20,7 @@ function numberValue(json: number): CelValue {
 }
 
 /** Nested values are made once: a loop that looks up every key of a map must not make the map again each time. */
-class JsonMap implements CelMap {
+export class JsonMap implements CelMap {
   readonly kind = "map";
   readonly #json: JsonObject;
   #values: Map<string, CelValue> | undefined;

@@ -13,6 +13,13 @@ export function compileMatchConditions(conditions: readonly { readonly expressio
   return conditions.map(({ expression }) => compile(expression, { ...declared, returns: [BOOL] }));
 }
 
+/** Whether they read more than the request: a condition that does not costs the same for objects of any size. */
+export function readObjects(conditions: MatchConditions): boolean {
+  return conditions.some(({ compiled }) => compiled.ok && OBJECTS.some((name) => compiled.value.reads.has(name)));
+}
+
+const OBJECTS = ["object", "oldObject", "params", "variables"];
+
 /** An error only under failurePolicy Fail; under Ignore a condition that fails does not match. */
 export function* meetsConditions(
   conditions: MatchConditions,

@@ -24,6 +24,7 @@ import {
   type CelType,
   type CelValue,
   type RunLimits,
+  type VariableValues,
 } from "#cel";
 import type { LazyVariables, VariablesOf } from "./activation.ts";
 import { compile, type CompileOptions, type AdmissionExpression } from "./compile.ts";
@@ -59,7 +60,7 @@ function visibleType(type: CelType): CelType {
   return type.kind === "map" ? mapType(visibleType(first), visibleType(second)) : DYN;
 }
 
-function lazyValues(expressions: ReadonlyMap<string, AdmissionExpression>, values: ReadonlyMap<string, CelValue>): LazyVariables {
+function lazyValues(expressions: ReadonlyMap<string, AdmissionExpression>, values: VariableValues): LazyVariables {
   const known = new Map<string, CelValue>();
   let limits: RunLimits = {};
   let cost = 0;

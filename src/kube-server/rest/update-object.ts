@@ -62,7 +62,9 @@ function admitAndWrite(call: RequestContext, update: Update, owned: KubeObject):
   if (change.trusted === true) return whenOk(prepare(call, update, owned), (next) => replace(call, change, next));
   const { admission } = call.core;
   return whenOk(admission.mutate(updateAttributes(call, update, owned)), (admitted) => {
-    return whenOk(prepare(call, update, fromView(change, owned, admitted)), (prepared) =>
+    const object = fromView(change, owned, admitted);
+    // a plugin that changed the object made new parts that may equal the old ones
+    return whenOk(prepare(call, update, object === owned ? object : sharing(update.previous, object)), (prepared) =>
       nextStep(call, () => whenOk(admission.validate(updateAttributes(call, update, prepared)), () => replace(call, change, prepared))),
     );
   });

@@ -1,7 +1,7 @@
 /** One webhook of a configuration, parsed once: its rules, its selectors, its compiled conditions. */
 import { field, isJsonObject, type Json, type JsonObject, type KubeObject } from "#kube";
 import { readClientConfig, type ClientConfig } from "../../webhook-client/index.ts";
-import { compileMatchConditions, type MatchConditions } from "../../admission-cel/index.ts";
+import { compileMatchConditions, readObjects, type MatchConditions } from "../../admission-cel/index.ts";
 import { readRules, readSelector, type MatchPolicy, type AdmissionRule, type Selector } from "../matching/index.ts";
 
 export type Hook = {
@@ -20,8 +20,11 @@ export type Hook = {
   readonly reviewVersion: "v1" | "v1beta1" | undefined;
   readonly mayBeCalledAgain: boolean;
   /** Compiled on the first request for which the conditions are evaluated. */
-  readonly conditions: () => MatchConditions;
+  readonly conditions: () => HookConditions;
 };
+
+/** `readObjects`: they read the objects of the request, and not its attributes alone. */
+export type HookConditions = { readonly all: MatchConditions; readonly readObjects: boolean };
 
 const DEFAULT_TIMEOUT_SECONDS = 10;
 
@@ -36,7 +39,7 @@ function hookOf(hook: JsonObject, place: string): Hook {
   const name = textOf(hook, "name");
   const timeout = field(hook, "timeoutSeconds");
   const conditions = list(field(hook, "matchConditions")).map((one) => ({ expression: textOf(one, "expression") }));
-  let compiled: MatchConditions | undefined;
+  let compiled: HookConditions | undefined;
   return {
     id: `${place}/${name}`,
     name,
@@ -50,8 +53,13 @@ function hookOf(hook: JsonObject, place: string): Hook {
     timeoutSeconds: typeof timeout === "number" ? timeout : DEFAULT_TIMEOUT_SECONDS,
     reviewVersion: list(field(hook, "admissionReviewVersions")).find((version) => version === "v1" || version === "v1beta1"),
     mayBeCalledAgain: textOf(hook, "reinvocationPolicy") === "IfNeeded",
-    conditions: () => (compiled ??= compileMatchConditions(conditions, { withAuthorizer: true })),
+    conditions: () => (compiled ??= compiledConditions(conditions)),
   };
+}
+
+function compiledConditions(conditions: readonly { readonly expression: string }[]): HookConditions {
+  const all = compileMatchConditions(conditions, { withAuthorizer: true });
+  return { all, readObjects: readObjects(all) };
 }
 
 function list(json: Json | undefined): readonly Json[] {

@@ -35,14 +35,15 @@ export function matchHook(
   if (!inNamespace.value) return ok(undefined);
   const invocation = { hook, type: match.type, matched: { kind: match.kind, resource: match.resource } };
   const conditions = hook.conditions();
-  if (conditions.length === 0) return ok(invocation);
+  if (conditions.all.length === 0) return ok(invocation);
   return whenThere(pairAs(match.type), (pair): Later<Result<HookInvocation | undefined, Failure>> => {
     if (!pair.ok) return internalError(pair.error);
     // `request.resource` stays the resource of the request; only the kind is the one that matched
     const matched = { kind: match.kind, resource: attributes.type.resource };
     const pace = new Pace(context.clock);
     const activation = activationOf({ attributes, matched, ...pair.value, authorize: context.authorize, pace });
-    return whenThere(runPaced(meetsConditions(conditions, activation, hook.failurePolicy), context.clock, attributes.object), (meets) => {
+    const steps = meetsConditions(conditions.all, activation, hook.failurePolicy);
+    return whenThere(runPaced(steps, context.clock, conditions.readObjects ? attributes.object : undefined), (meets) => {
       if (!meets.ok) return forbidden({ resource: attributes.type.resource, name: attributes.name }, meets.error);
       return ok(meets.value ? invocation : undefined);
     });

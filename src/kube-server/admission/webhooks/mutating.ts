@@ -88,8 +88,7 @@ class Mutation {
     const pair = await this.#as(invocation.type);
     if (!pair.ok) return internalError(internalError(pair.error).error.message ?? "");
     const called = await callHook(this.#caller, invocation, { attributes: this.#attributes, pair: pair.value });
-    const { object } = pair.value;
-    const patched = called.ok ? patchObject(called.value, invocation, { object, types: context.types }) : called;
+    const patched = called.ok ? patchObject(called.value, invocation, { ...pair.value, types: context.types }) : called;
     if (patched.ok && patched.value !== undefined) this.#take(patched.value.object, patched.value.changed);
     if (invocation.hook.mayBeCalledAgain) this.#round.called.add(invocation.hook.id);
     const failed = patched.ok ? undefined : failureOf(patched.error, invocation, context);

@@ -12,6 +12,7 @@ import type { AdmissionContext } from "../../protocol/admission-port.ts";
 import type { AdmissionReviewResponse } from "./admission-review.ts";
 import { calling, refused, type HookError } from "./call-hook.ts";
 import type { HookInvocation } from "./match-hook.ts";
+import type { ObjectPair } from "./versions.ts";
 
 export type Patched = { readonly object: KubeObject; readonly changed: boolean };
 
@@ -19,7 +20,7 @@ export type Patched = { readonly object: KubeObject; readonly changed: boolean }
 export function patchObject(
   answer: AdmissionReviewResponse,
   { hook, type }: HookInvocation,
-  { object, types }: { readonly object: KubeObject | undefined; readonly types: AdmissionContext["types"] },
+  { object, old, types }: ObjectPair & { readonly types: AdmissionContext["types"] },
 ): Result<Patched | undefined, HookError> {
   if (answer.patch === "") return ok(undefined);
   const operations = readOperations(answer.patch);
@@ -32,7 +33,7 @@ export function patchObject(
   if (answer.patchType !== "JSONPatch") return calling(`unsupported patch type ${JSON.stringify(answer.patchType)}`);
   const patched = applyJsonPatch(asJsonObject(object), operations.value);
   if (!patched.ok) return refused(internalError(patched.error.message).error);
-  const read = readPatched(patched.value, object, typeOf(object, type, types), types);
+  const read = readPatched(patched.value, { object, old, type: typeOf(object, type, types), types });
   if (!read.ok) return refused(internalError(read.error).error);
   return ok({ object: read.value, changed: !jsonEqual(object, read.value) });
 }
@@ -53,13 +54,15 @@ function typeOf(object: KubeObject, type: ResourceType, types: AdmissionContext[
   return object.kind === type.resource.kind ? type : types.ofKind(object.apiVersion, object.kind);
 }
 
+type Before = {
+  readonly object: KubeObject;
+  readonly old: KubeObject | undefined;
+  readonly type: ResourceType | undefined;
+  readonly types: AdmissionContext["types"];
+};
+
 /** A missing apiVersion or kind is that of the previous object, because Go decodes into a known kind. */
-function readPatched(
-  json: Json,
-  before: KubeObject,
-  type: ResourceType | undefined,
-  types: AdmissionContext["types"],
-): Result<KubeObject, string> {
+function readPatched(json: Json, { object: before, old, type, types }: Before): Result<KubeObject, string> {
   if (!isJsonObject(json)) return err(`couldn't get version/kind; json parse error: json: cannot unmarshal ${goKind(json)} into Go value`);
   const apiVersion = textOr(json, "apiVersion", before.apiVersion);
   const kind = textOr(json, "kind", before.kind);
@@ -72,11 +75,13 @@ function readPatched(
       );
     return ok(asObject(given));
   }
-  const decoded = target.decode(given);
+  // the stored object is valid and has its defaults, and so have the parts that are shared with it
+  const like = target === type && old?.kind === kind ? old : undefined;
+  const decoded = target.decode(given, like);
   if (!decoded.ok) return err(decoded.error);
   if (target !== type)
     return err(`converting (${apiVersionOf(target.resource)}.${kind}) to (${before.apiVersion}.${before.kind}): unknown conversion`);
-  return ok(target.applyDefaults(decoded.value.object));
+  return ok(target.applyDefaults(decoded.value.object, like));
 }
 
 function textOr(json: JsonObject, name: string, otherwise: string): string {
