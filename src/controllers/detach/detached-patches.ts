@@ -16,6 +16,7 @@ type DeletePatch = { readonly kind: "delete-patch"; readonly key: ObjectKey };
 export const detachedPatchController = defineController<ConfigMap, Observed, DeletePatch, WorldContext>({
   name: "detached-patches",
   reconciles: configMaps,
+  selects: ({ metadata }) => metadata.labels?.[WORKLOAD_PATCH_LABEL] === "true",
   writesStatus: false,
   watches: [
     watch<Deployment, WorldContext>(deployments, ({ metadata: { namespace = "", name } }, { cache, followed }) => {
