@@ -6,14 +6,15 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { expectOk, seededRandom, systemClock } from "#base";
+import { expectOk, seededRandom } from "#base";
 import { KUBECONFIG_ANNOTATION } from "#controllers";
 import { latticeClusterKind } from "#crds";
 import { failWith, type EmbeddedCluster } from "#embedded-cluster";
-import { configMaps, secrets, type KubeObject } from "#kube";
+import { configMaps, leases, secrets, type KubeObject } from "#kube";
 import { MOVE_RECORD } from "#pivot";
 import { chosenPoints } from "../../test/builders/crash-points.ts";
 import { runCli, type CliRun } from "../../test/builders/cli-io.ts";
+import { JumpClock } from "../../test/builders/jump-clock.ts";
 import { contentsOf, danglingOwners, isUnpaused, makeProvisioned, startManagementCluster } from "../../test/builders/move-world.ts";
 import { rawCluster } from "../../test/builders/valid-resources.ts";
 
@@ -21,6 +22,7 @@ const CAPI = "capi-prod";
 const HOME = "lattice-system";
 const KUBECONFIG = { namespace: CAPI, name: "prod-kubeconfig" };
 const WRITES = ["create", "update", "patch", "apply", "delete"] as const;
+const clock = new JumpClock();
 let cwd = "";
 let owner: EmbeddedCluster;
 let seed = 70;
@@ -50,8 +52,7 @@ afterAll(async () => {
   rmSync(cwd, { recursive: true, force: true });
 });
 
-const lattice = (...words: readonly string[]): Promise<CliRun> =>
-  runCli(words, { cwd, clock: systemClock, random: seededRandom(words.length) });
+const lattice = (...words: readonly string[]): Promise<CliRun> => runCli(words, { cwd, clock, random: seededRandom(words.length) });
 const restore = (...flags: readonly string[]) =>
   lattice("restore", "self.backup", "--kubeconfig", join(cwd, "target"), "--key-file", "key", "--old-owner-is-gone", ...flags);
 
@@ -59,6 +60,11 @@ type Target = { readonly cluster: EmbeddedCluster; readonly close: () => Promise
 
 async function freshTarget(): Promise<Target> {
   const cluster = await start();
+  // the lease of a killed process is read until it has run out
+  cluster.intercept({ verb: "get", resource: leases, times: Number.POSITIVE_INFINITY }, (_action, next) => {
+    clock.jump(1_000);
+    return next();
+  });
   await cluster.writeKubeconfig(join(cwd, "target"));
   return { cluster, close: () => cluster.close() };
 }

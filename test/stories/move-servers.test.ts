@@ -1,24 +1,27 @@
 /**
  * `lattice move` while API servers are killed and connections are cut: each server, and both, with SIGKILL at every step, and the connection at
- * every message. Here a seeded part, all of it in `npm run test:long`. Afterwards there is one owner, all objects are equal, and nothing is paused.
+ * every message. Here a seeded part, all of it in `npm run test:long`; LATTICE_CRASH_POINT='source killed at "pausing"' runs one. Afterwards there is one owner,
+ * all objects are equal, and nothing is paused.
  */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { expectOk, seededRandom } from "#base";
+import { expectOk } from "#base";
 import { providerInventory, reducedCapiCrds } from "#bundle";
 import { capiClusters, customResourceDefinitions, capiProviders, fieldAt, namespaces, type Json, type KubeObject } from "#kube";
 import type { KubeClient } from "#kube-client";
 import { ServerProcess, TOKEN } from "../builders/api-server/server-process.ts";
+import { chosenPoints } from "../builders/crash-points.ts";
 import { clientOf } from "../builders/kubeconfig-client.ts";
 import { runMoveProcess, type MoveProcessResult } from "../builders/move-process.ts";
 import { contentsOf, danglingOwners, makeProvisioned } from "../builders/move-world.ts";
-import { roundsOf } from "../builders/rounds.ts";
 import { switchedRelay, type SwitchedRelay } from "../builders/switched-relay.ts";
 
-const PERCENT = roundsOf({ sample: 10, long: 100 });
+const SEED = 16;
+/** In `npm test`, of several hundred. */
+const FEW_CUTS = 3;
 const LEASE = ["--lease", "5s"];
 const ATTEMPTS = 8;
 const STEPS = [
@@ -181,14 +184,13 @@ test(
     const counts = [a.relay.messages, b.relay.messages] as const;
     expect((await finish(a, b)).code).toBe(0);
     const messages = { source: a.relay.messages - counts[0], target: b.relay.messages - counts[1] };
-    const random = seededRandom(16);
     const kills = STEPS.flatMap((step) => (["source", "target", "both"] as const).map((which) => atStep(step, which)));
     const cuts = (["source", "target"] as const).flatMap((which) =>
       Array.from({ length: messages[which] }, (_, at) => cutAt(at + 1, which, at % 2 === 0 ? "before" : "after")),
     );
-    const few = PERCENT === 100 ? cuts : cuts.filter(() => random() < 3 / cuts.length);
-    const chosen = [...kills.filter(() => random() * 100 < PERCENT), ...few];
-    expect(chosen.length).toBeGreaterThan(2);
+    const nameOf = ({ name }: Disturbance) => name;
+    const chosen = [...chosenPoints(kills, nameOf, SEED), ...chosenPoints(cuts, nameOf, SEED + 3, (100 * FEW_CUTS) / cuts.length)];
+    expect(chosen.length).toBeGreaterThan(0);
     let [from, to] = [b, a];
     for (const { name, run } of chosen) {
       const observer = new OwnerObserver(name);
