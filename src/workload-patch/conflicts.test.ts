@@ -32,7 +32,11 @@ function sent(live: KubeObject, container: JsonObject, manager = "argocd"): Kube
 type Sending = { readonly patch?: WorkloadPatch; readonly dryRun?: boolean; readonly manager?: string; readonly owner?: string };
 
 /** Another manager sends these containers, each at its minute. */
-function send(writes: readonly (readonly [number, JsonObject])[], { patch = IMAGE, dryRun, manager, owner }: Sending = {}, from?: KubeObject) {
+function send(
+  writes: readonly (readonly [number, JsonObject])[],
+  { patch = IMAGE, dryRun, manager, owner }: Sending = {},
+  from?: KubeObject,
+) {
   const first = from ?? expectOk(applyWorkloadPatch(ownedDeployment({ image: "web:1" }), patch, { at: minute(0) })).deployment;
   let applied: AppliedPatch = { deployment: first, changed: false, missingContainers: [], conflicts: [], skipped: [] };
   for (const [at, container] of writes) {
@@ -96,7 +100,9 @@ describe("a manager that sets a patched field back", () => {
 
   test("is in conflict as a controller, also when the Deployment was created by a tool", () => {
     const installed = send([[1, again]], { owner: "helm", manager: "helm" }).deployment;
-    expect(send(four, { owner: "self-healing", manager: "self-healing" }, installed).conflicts).toMatchObject([{ manager: "self-healing" }]);
+    expect(send(four, { owner: "self-healing", manager: "self-healing" }, installed).conflicts).toMatchObject([
+      { manager: "self-healing" },
+    ]);
   });
 
   test("a dry run has the same result as the stored object", () => {

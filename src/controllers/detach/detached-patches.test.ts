@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
 import { latticeServices } from "#crds";
 import type { FixtureObject } from "#embedded-cluster";
-import { deployments, fieldAt } from "#kube";
+import { deployments } from "#kube";
 import { latticeService } from "../../../test/builders/lattice-objects.ts";
 import { OperatedCluster } from "../../../test/builders/operated-cluster.ts";
 import { patchWebhook } from "../../../test/builders/patch-webhook.ts";
+import { patchIn } from "../patch-config-map.ts";
 
 const account: FixtureObject = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "web", namespace: "shop" } };
 const deployment: FixtureObject = {
@@ -24,10 +25,11 @@ const service = latticeService("shop/patching", {
   containers: { main: { variables: { LEVEL: "debug" } } },
 });
 
-async function storedPatches(operated: OperatedCluster): Promise<readonly unknown[]> {
+/** Of each stored patch: whether it takes changes off. */
+async function storedPatches(operated: OperatedCluster): Promise<readonly boolean[]> {
   const names = (await operated.names("ConfigMap", "lattice-system")).filter((name) => name.startsWith("workload-patch-"));
   const stored = await Promise.all(names.map((name) => operated.read("ConfigMap", `lattice-system/${name}`)));
-  return stored.map((configMap) => (JSON.parse(String(fieldAt(configMap, "data", "patch.json"))) as { detach?: boolean }).detach ?? false);
+  return stored.map((configMap) => patchIn(configMap)?.detach ?? false);
 }
 
 /** A service that is deleted while the webhook does not answer: its Deployment is being detached. */
