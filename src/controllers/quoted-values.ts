@@ -6,7 +6,7 @@ import { field, fieldAt, type Json, type KubeObject } from "#kube";
 import { revertWorkloadPatch } from "#workload-patch";
 
 const HIDDEN = "(hidden)";
-/** Shorter texts are words of the message more often than secrets. */
+/** A shorter value is more often part of the message itself than a secret. */
 const LEAST_LENGTH = 4;
 
 type Caused = { readonly message: string };

@@ -23,7 +23,7 @@ async function flaggerCopy({ operated }: Started, source: Deployment): Promise<F
       selector: { matchLabels: { app: "nginx-primary" } },
       template: { ...template, metadata: { labels: podLabels } },
     },
-  } as FixtureObject;
+  };
 }
 
 const copyOf = ({ operated }: Started) => operated.read<Deployment>("Deployment", "shop/nginx-primary");
@@ -38,8 +38,9 @@ const writesOf = ({ operated }: Started, name: string) =>
 async function storedTargets({ operated }: Started): Promise<readonly string[]> {
   const maps = (await operated.list("ConfigMap")).filter(({ metadata }) => metadata.labels?.["lattice.dev/workload-patch"] === "true");
   return maps.flatMap((map) => {
-    const patch = parseWorkloadPatch(String(fieldAt(map, "data", "patch.json") as string));
-    return patch.ok ? [patch.value.target.name] : ["not readable"];
+    const text = fieldAt(map, "data", "patch.json");
+    const patch = typeof text === "string" ? parseWorkloadPatch(text) : undefined;
+    return patch?.ok === true ? [patch.value.target.name] : ["not readable"];
   });
 }
 
