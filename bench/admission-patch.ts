@@ -11,8 +11,8 @@ import type { KubeClient } from "#kube-client";
 import type { BenchResult } from "../scripts/bench/bench.ts";
 import { DEPLOYMENTS, ownersDeployment, PATCHED, startPatchServers, targetOf, type PatchServers } from "./support/patch-servers.ts";
 
-const ROUNDS = 16;
-const WARM_UP = 4;
+const ROUNDS = 40;
+const WARM_UP = 10;
 const REQUESTS = 100;
 const PATCHED_LIMIT = 1.5;
 const OTHER_LIMIT = 1.05;
@@ -61,12 +61,18 @@ const COMPARISONS: readonly Comparison[] = [
 export async function run(): Promise<readonly BenchResult[]> {
   const servers = await startPatchServers();
   try {
+    await patchAll(servers);
     const results: BenchResult[] = [];
     for (const comparison of COMPARISONS) results.push(...(await compare(comparison, servers)));
     return results;
   } finally {
     await servers.close();
   }
+}
+
+/** The first write of a Deployment adds the patch and its record, as when a service is created; none of the comparisons is about that one. */
+async function patchAll({ patching, idle }: PatchServers): Promise<void> {
+  for (let at = 0; at < PATCHED; at += 1) for (const client of [patching, idle]) await touch(client, at, "first");
 }
 
 type Percentiles = { readonly p50: number; readonly p99: number };
@@ -110,6 +116,7 @@ async function timeOf(work: () => Promise<unknown>): Promise<number> {
 
 function better(best: Percentiles, times: readonly number[]): Percentiles {
   const sorted = times.toSorted((a, b) => a - b);
-  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.POSITIVE_INFINITY;
+  // by nearest rank: of 100 requests, the 99th is p99, and the 100th the worst
+  const at = (share: number) => sorted[Math.ceil(sorted.length * share) - 1] ?? Number.POSITIVE_INFINITY;
   return { p50: Math.min(best.p50, at(0.5)), p99: Math.min(best.p99, at(0.99)) };
 }

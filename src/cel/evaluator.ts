@@ -35,7 +35,7 @@ export function planProgram(checked: Checked, limit: number): Program {
   const step = planner.plan(checked.expression, new Map());
   return (variables, { cost = limit, effort } = {}) => {
     const meter = new Meter(Math.min(limit, cost), effort);
-    const frame = { meter, variables, slots: Array.from({ length: planner.slots }, () => null) };
+    const frame = { meter, variables, slots: planner.slots === 0 ? [] : Array.from({ length: planner.slots }, () => null) };
     const value = meter.nested(planner.depth, () => step(frame));
     meter.settle();
     return { value, cost: meter.cost };

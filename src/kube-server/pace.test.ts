@@ -39,6 +39,15 @@ test("slow steps yield to the event loop after each slice", async () => {
   expect(done).toEqual([0, 1, 2, 3, 4]);
 });
 
+test("short steps in many turns do not add up to a slice", async () => {
+  for (let number = 0; number < 100; number += 1) {
+    const { steps, clock } = slowSteps(1, 0.6);
+    expect(runPaced(steps, clock)).toBe("done");
+    await turn();
+    await turn();
+  }
+});
+
 test("waiting requests continue one per turn", async () => {
   const both = [slowSteps(2, 30), slowSteps(2, 30)] as const;
   const running = both.map(async ({ steps, clock }) => runPaced(steps, clock));

@@ -49,6 +49,56 @@ test("a pointer with a million names is rejected without being parsed", () => {
   }
 });
 
+describe("operations that together make a document too deep are refused", () => {
+  const nested = (levels: number): Json => {
+    let value: Json = 1;
+    for (let level = 0; level < levels; level += 1) value = { a: value };
+    return value;
+  };
+  const at = (levels: number) => "/a".repeat(levels);
+  const rows: { name: string; document: Json; operations: readonly Json[]; want: string | undefined }[] = [
+    {
+      name: "a value that fits is added",
+      document: nested(400),
+      operations: [{ op: "replace", path: at(400), value: nested(600) }],
+      want: undefined,
+    },
+    {
+      name: "one more level does not fit",
+      document: nested(400),
+      operations: [{ op: "replace", path: at(400), value: nested(601) }],
+      want: "too-deep",
+    },
+    {
+      name: "each fits, but not one in the other",
+      document: {},
+      operations: [
+        { op: "add", path: "/a", value: nested(600) },
+        { op: "add", path: at(601), value: nested(600) },
+      ],
+      want: "too-deep",
+    },
+    {
+      name: "a copy of the document in itself",
+      document: { a: nested(600), b: 1 },
+      operations: [{ op: "copy", from: "/a", path: at(601) }],
+      want: "too-deep",
+    },
+    {
+      name: "values that are deep, but beside each other",
+      document: {},
+      operations: [
+        { op: "add", path: "/a", value: nested(600) },
+        { op: "add", path: "/b", value: nested(600) },
+      ],
+      want: undefined,
+    },
+  ];
+  test.each(rows)("$name", ({ document, operations, want }) => {
+    expect(errorOf(applyJsonPatch(document, operations))?.kind).toBe(want);
+  });
+});
+
 /** A deep copy without shared parts. */
 const clone = (value: Json) => JSON.parse(JSON.stringify(value)) as Json;
 

@@ -18,7 +18,8 @@ const MAX_NAMES = 10_000;
 export function parsePointer(pointer: string): readonly string[] | undefined {
   const parts = pointer.split("/", MAX_NAMES + 2);
   if (parts.length < 2 || parts.length > MAX_NAMES + 1) return undefined;
-  return parts.slice(1).map((part) => part.replace(/~[01]/g, (escaped) => (escaped === "~1" ? "/" : "~")));
+  const names = parts.slice(1);
+  return pointer.includes("~") ? names.map((part) => part.replace(/~[01]/g, (escaped) => (escaped === "~1" ? "/" : "~"))) : names;
 }
 
 /** The value of a name; null for a missing field of a map, as in the library. */

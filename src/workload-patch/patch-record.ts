@@ -3,7 +3,7 @@
  *
  * Users can edit it, so it is parsed as untrusted input.
  */
-import { err, ok, type Result } from "#base";
+import { err, memoize, ok, type Result } from "#base";
 import { field, isJsonObject, type Json, type JsonObject, type KubeObject } from "#kube";
 import { parseBoundedJson } from "./bounded-json.ts";
 import { isPatchable } from "./patchable.ts";
@@ -66,7 +66,10 @@ export function recordOf(deployment: KubeObject): Result<PatchRecord | undefined
   return typeof text === "string" ? parseRecord(text) : err(`annotation ${RECORD_ANNOTATION}: must be a text`);
 }
 
-function parseRecord(text: string): Result<PatchRecord, string> {
+/** Most reviews of a Deployment have the record of the one before. The limit is in characters: for the records of a few thousand Deployments. */
+const parseRecord = memoize({ limit: 4 * 1024 * 1024, weigh: (_, text: string) => text.length, longestKey: 16 * 1024 }, readRecord);
+
+function readRecord(text: string): Result<PatchRecord, string> {
   const parsed = parseBoundedJson(text, { length: ANNOTATIONS_LIMIT, depth: MAX_DEPTH });
   // a message of the parser quotes the text
   if (!parsed.ok) return err(`annotation ${RECORD_ANNOTATION}: ${parsed.error.startsWith("not JSON") ? "not JSON" : parsed.error}`);

@@ -11,26 +11,29 @@ import { namespaceOf } from "./request.ts";
 
 export class RequestValues implements VariableValues {
   readonly #input: ActivationInput;
-  readonly #made = new Map<string, CelValue>();
+  #request: CelValue | undefined;
+  #made: Map<string, CelValue> | undefined;
 
   constructor(input: ActivationInput) {
     this.#input = input;
   }
 
   get(name: string): CelValue | undefined {
-    const known = this.#made.get(name);
+    // most conditions read nothing else, and need no map
+    if (name === "request") return (this.#request ??= new RequestMap(this.#input.attributes, this.#input.matched));
+    const known = this.#made?.get(name);
     if (known !== undefined) return known;
     const value = valueNamed(name, this.#input);
-    if (value !== undefined) this.#made.set(name, value);
+    if (value !== undefined) this.set(name, value);
     return value;
   }
 
   set(name: string, value: CelValue): void {
-    this.#made.set(name, value);
+    (this.#made ??= new Map()).set(name, value);
   }
 }
 
-function valueNamed(name: string, { attributes, matched, object, old, params, namespace, authorize }: ActivationInput): CelValue | undefined {
+function valueNamed(name: string, { attributes, object, old, params, namespace, authorize }: ActivationInput): CelValue | undefined {
   switch (name) {
     case "object":
       return objectValue(object);
@@ -38,8 +41,6 @@ function valueNamed(name: string, { attributes, matched, object, old, params, na
       return objectValue(old);
     case "params":
       return objectValue(params);
-    case "request":
-      return new RequestMap(attributes, matched);
     case "namespaceObject":
       return namespace === undefined ? null : jsonValue(namespaceView(namespace));
     case "authorizer":

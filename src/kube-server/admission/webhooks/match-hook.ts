@@ -4,7 +4,7 @@ import { Pace, runPaced } from "../../pace.ts";
 import type { ResourceType } from "../../resource-type.ts";
 import { forbidden, internalError, type Failure } from "../../protocol/status.ts";
 import { activationOf, meetsConditions, type Matched } from "../../admission-cel/index.ts";
-import { matchRules, selectsNamespace, selectsObject } from "../matching/index.ts";
+import { matchRules, selectsNamespace, selectsObject, type MatchedRule } from "../matching/index.ts";
 import type { AdmissionContext, Attributes } from "../../protocol/admission-port.ts";
 import type { Hook } from "./hook.ts";
 import type { ObjectPair } from "./versions.ts";
@@ -29,23 +29,29 @@ export function matchHook(
   { context, pairAs }: { readonly context: AdmissionContext; readonly pairAs: ConvertPair },
 ): Later<Result<HookInvocation | undefined, Failure>> {
   const match = matchRules(hook.rules, attributes, { types: context.types, policy: hook.matchPolicy });
-  if (match === undefined || !selectsObject(hook.objectSelector, attributes)) return ok(undefined);
+  if (match === undefined || !selectsObject(hook.objectSelector, attributes)) return NOT_CALLED;
   const inNamespace = selectsNamespace(hook.namespaceSelector, attributes, context);
   if (!inNamespace.ok) return inNamespace;
-  if (!inNamespace.value) return ok(undefined);
-  const invocation = { hook, type: match.type, matched: { kind: match.kind, resource: match.resource } };
+  if (!inNamespace.value) return NOT_CALLED;
   const conditions = hook.conditions();
-  if (conditions.all.length === 0) return ok(invocation);
+  if (conditions.all.length === 0) return ok(invocationOf(hook, match));
   return whenThere(pairAs(match.type), (pair): Later<Result<HookInvocation | undefined, Failure>> => {
     if (!pair.ok) return internalError(pair.error);
     // `request.resource` stays the resource of the request; only the kind is the one that matched
     const matched = { kind: match.kind, resource: attributes.type.resource };
     const pace = new Pace(context.clock);
-    const activation = activationOf({ attributes, matched, ...pair.value, authorize: context.authorize, pace });
+    const { object, old } = pair.value;
+    const activation = activationOf({ attributes, matched, object, old, authorize: context.authorize, pace });
     const steps = meetsConditions(conditions.all, activation, hook.failurePolicy);
     return whenThere(runPaced(steps, context.clock, conditions.readObjects ? attributes.object : undefined), (meets) => {
       if (!meets.ok) return forbidden({ resource: attributes.type.resource, name: attributes.name }, meets.error);
-      return ok(meets.value ? invocation : undefined);
+      return meets.value ? ok(invocationOf(hook, match)) : NOT_CALLED;
     });
   });
+}
+
+const NOT_CALLED = ok(undefined);
+
+function invocationOf(hook: Hook, { type, kind, resource }: MatchedRule): HookInvocation {
+  return { hook, type, matched: { kind, resource } };
 }

@@ -138,7 +138,9 @@ const BROKEN_MANAGERS =
 
 /** If a webhook breaks managedFields, the previous ones are restored. */
 function withReadableManagers(object: KubeObject, { object: before, warn }: Attributes): KubeObject {
-  const managed = decodeManaged(fieldAt(object, "metadata", "managedFields"));
+  const managers = fieldAt(object, "metadata", "managedFields");
+  if (managers === fieldAt(before, "metadata", "managedFields")) return object;
+  const managed = decodeManaged(managers);
   if (managed.ok) return object;
   warn(`${BROKEN_MANAGERS}${managed.error}`);
   return withMetadata(object, { managedFields: fieldAt(before, "metadata", "managedFields") });
