@@ -31,13 +31,17 @@ type Edit = (deployment: KubeObject) => KubeObject;
 
 const annotate =
   (annotations: Readonly<Record<string, string>>): Edit =>
-  (deployment) => ({ ...deployment, metadata: { ...deployment.metadata, annotations: { ...deployment.metadata.annotations, ...annotations } } });
+  (deployment) => ({
+    ...deployment,
+    metadata: { ...deployment.metadata, annotations: { ...deployment.metadata.annotations, ...annotations } },
+  });
 const label =
   (labels: Readonly<Record<string, string>>): Edit =>
   (deployment) => ({ ...deployment, metadata: { ...deployment.metadata, labels: { ...deployment.metadata.labels, ...labels } } });
 const inSpec =
   (fields: JsonObject): Edit =>
-  (deployment) => ({ ...deployment, spec: { ...(jsonOf(deployment)["spec"] as JsonObject), ...fields } }) as KubeObject;
+  (deployment) =>
+    ({ ...deployment, spec: { ...(jsonOf(deployment)["spec"] as JsonObject), ...fields } }) as KubeObject;
 
 const texts = fc.dictionary(fc.constantFrom("a", "team", "lattice.dev/config-hash", "lattice.dev/service", RECORD_ANNOTATION), fc.string());
 const edits: fc.Arbitrary<Edit> = fc.oneof(
@@ -90,14 +94,24 @@ describe("a write of the owner's Deployment", () => {
     variables: {},
   };
   const previous = patched(owned, patch);
-  const edited = annotate({ [RECORD_ANNOTATION]: JSON.stringify({ version: 1, service: "shop/web", fields: [{ path: ["metadata", "labels"], after: {}, since: at }] }) });
+  const edited = annotate({
+    [RECORD_ANNOTATION]: JSON.stringify({
+      version: 1,
+      service: "shop/web",
+      fields: [{ path: ["metadata", "labels"], after: {}, since: at }],
+    }),
+  });
   const rows: { name: string; edit: Edit; want: boolean }[] = [
     { name: "with nothing changed is not known to change more", edit: (same) => same, want: false },
     { name: "with another annotation changes more", edit: annotate({ touched: "1" }), want: true },
     { name: "with another label changes more", edit: label({ team: "a" }), want: true },
     { name: "with more replicas changes more", edit: inSpec({ replicas: 2 }), want: true },
     { name: "with another value of a patched annotation is not known to change more", edit: annotate({ note: "theirs" }), want: false },
-    { name: "with annotations of tools is not known to change more", edit: annotate({ "deployment.kubernetes.io/revision": "2" }), want: false },
+    {
+      name: "with annotations of tools is not known to change more",
+      edit: annotate({ "deployment.kubernetes.io/revision": "2" }),
+      want: false,
+    },
     { name: "with another pod template is not known to change more", edit: inSpec({ template: {} }), want: false },
     { name: "with an edited record of all labels is not known to change more", edit: edited, want: false },
   ];

@@ -19,7 +19,13 @@ const requests: fc.Arbitrary<Attributes> = fc
   })
   .map(({ collection, ...given }) => {
     const user = { name: "alice", uid: "", groups: ["a"] };
-    return { ...given, type: { resource, collection }, kind: resource, user, options: () => ({ kind: "UpdateOptions" }) } as unknown as Attributes;
+    return {
+      ...given,
+      type: { resource, collection },
+      kind: resource,
+      user,
+      options: () => ({ kind: "UpdateOptions" }),
+    } as unknown as Attributes;
   });
 
 const FIELDS = ["name", "namespace", "operation", "kind", "subResource", "userInfo", "dryRun", "options", "nope", "__proto__"];
