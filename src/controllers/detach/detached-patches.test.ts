@@ -55,14 +55,14 @@ test("a patch that takes changes off is deleted when its Deployment is deleted f
   expect(await operated.read("LatticeService", "shop/patching")).toBeUndefined();
 });
 
-test("a patch is kept for a Deployment that does not exist yet", async () => {
+test("the patch of a service is kept for a Deployment that does not exist yet, or any more", async () => {
   await using operated = await OperatedCluster.start({ rbac: true });
   await operated.apply(account, service);
-  await operated.live(6_000, 500);
+  await operated.live(3_000, 500);
   const before = await storedPatches(operated);
   await operated.apply(deployment);
-  await operated.live(5_000, 500);
+  await operated.live(2_000, 500);
   await operated.remove(deployments, "shop/web");
-  await operated.live(5_000, 500);
+  await operated.live(3_000, 500);
   expect([before, await storedPatches(operated)]).toEqual([[false], [false]]);
 });

@@ -36,7 +36,7 @@ export type PatchState = {
   readonly applied: Result<AppliedPatch, PatchProblem> | undefined;
   /** Why the API server refuses the Deployment with the patch; "unknown": it was not asked yet. */
   readonly rejection: { readonly message: string } | "unknown" | undefined;
-  /** The requests for this patch that had no effect. */
+  /** The requests for this patch that had no effect; undefined: none, or the Deployment has the patch or is gone meanwhile. */
   readonly request: UnansweredRequest | undefined;
   /** Time until the next request, in milliseconds. */
   readonly waitMs: number;
@@ -58,7 +58,8 @@ export function patchStateOf(service: LatticeService, application: CompiledAppli
   const applied = deployment === undefined ? undefined : applyWorkloadPatch(deployment, patch, { at: timestamp });
   const digest = patchDigest(patch);
   const configMap = patchConfigMap(patch, followed.reach.home);
-  const request = record.request?.digest === digest ? record.request : undefined;
+  const lacksPatch = applied?.ok === true && applied.value.changed;
+  const request = lacksPatch && record.request?.digest === digest ? record.request : undefined;
   return {
     target,
     patch,
