@@ -76,7 +76,9 @@ test("a child gets its identity, its parent and an operator", async () => {
 test("a local cluster gets the kinds of the mesh, so that services start on it; others get those of their bundle", async () => {
   const kinds = (yaml: string) => objectsOf(yaml).map(({ metadata }) => metadata.name);
   const mesh = ["ciliumnetworkpolicies.cilium.io", "authorizationpolicies.security.istio.io"];
-  expect(kinds(expectOk(await manifestsFor({ prod: localCluster("prod") }, undefined)("prod", "token")))).toEqual(expect.arrayContaining(mesh));
+  expect(kinds(expectOk(await manifestsFor({ prod: localCluster("prod") }, undefined)("prod", "token")))).toEqual(
+    expect.arrayContaining(mesh),
+  );
   const others = kinds(expectOk(await manifestsFor({ prod: docker }, bundle)("prod", "token")));
   expect(others.filter((name) => mesh.includes(name))).toEqual([]);
 });

@@ -5,7 +5,8 @@
 import type { PlaneAccess } from "../harness/index.ts";
 
 /** A name is in the text when the request is for one object, also for a watch of one. */
-const REFUSED = /(?:"([^" ]+)" is forbidden: )?User "([^"]+)" cannot (\S+) resource "([^"]+)" in API group "([^"]*)"(?: in the namespace "([^"]+)")?/g;
+const REFUSED =
+  /(?:"([^" ]+)" is forbidden: )?User "([^"]+)" cannot (\S+) resource "([^"]+)" in API group "([^"]*)"(?: in the namespace "([^"]+)")?/g;
 
 /** "USER VERB RESOURCE", once each. */
 export async function missingRights(plane: PlaneAccess, log: string): Promise<readonly string[]> {
