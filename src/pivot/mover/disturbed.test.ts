@@ -15,6 +15,7 @@ import {
   type Resource,
 } from "#kube";
 import { contextFor } from "./move-crashes.test-support.ts";
+import { JumpClock } from "../../../test/builders/jump-clock.ts";
 import { MortalProcess } from "../../../test/builders/mortal-process.ts";
 import { contentsOf, isUnpaused, startMoveWorld, type MoveWorld } from "../../../test/builders/move-world.ts";
 import { abortMove } from "./abort.ts";
@@ -170,9 +171,14 @@ test("a namespace that the source does not have: refused", async () => {
   });
 });
 
-test("an account that may not write the lease: the move ends and names the permission", { timeout: 120_000 }, async () => {
-  world.source.intercept({ verb: "create", resource: "leases", times: 1_000 }, failWith("forbidden"));
-  expect(failureOf(await moveNamespace(options()))).toMatchObject({
+test("an account that may not write the lease: the move ends and names the permission", async () => {
+  const clock = new JumpClock();
+  const refused = failWith("forbidden");
+  world.source.intercept({ verb: "create", resource: "leases", times: 1_000 }, (...call) => {
+    clock.jump(5_000);
+    return refused(...call);
+  });
+  expect(failureOf(await moveNamespace(options({ clock })))).toMatchObject({
     kind: "failed",
     message: expect.stringContaining("grant create and update of leases") as unknown,
   });
