@@ -53,7 +53,7 @@ async function visit(choose: (counts: Counts) => readonly PivotPoint[], withData
       expect(matrix.wrong, `replay with LATTICE_CRASH_POINT="${describePoint(point)}"`).toEqual([]);
     }
     // the number of writes and messages differs a little from run to run
-    if (points.length > 1) expect(reached / points.length).toBeGreaterThan(0.9);
+    if (points.length > 1) expect(points.length - reached).toBeLessThanOrEqual(Math.max(1, points.length / 10));
   } finally {
     await matrix.close();
   }
