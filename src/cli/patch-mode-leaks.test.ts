@@ -87,7 +87,7 @@ const rows: readonly Row[] = [
     reason: "Patched",
     next: {
       act: async (namespace) => {
-        for (let round = 0; round < 3; round += 1) await world.apply(deployment(namespace));
+        for (let round = 0; round < 3; round += 1) await world.applyAs("argocd-controller", deployment(namespace));
       },
       reason: "PatchConflict",
     },

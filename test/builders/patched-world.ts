@@ -81,13 +81,17 @@ export class PatchedWorld implements AsyncDisposable {
     if (warnings.length > 0) this.#answers.push({ place: `warnings of ${place}`, text: warnings.join("\n") });
   }
 
-  /** Server-side apply. The namespace is created if there is none. */
-  async apply(...objects: readonly FixtureObject[]): Promise<void> {
+  /** Server-side apply, as kubectl. The namespace is created if there is none. */
+  apply(...objects: readonly FixtureObject[]): Promise<void> {
+    return this.applyAs("kubectl", ...objects);
+  }
+
+  async applyAs(fieldManager: string, ...objects: readonly FixtureObject[]): Promise<void> {
     for (const object of objects as readonly KubeObject[]) {
       const { namespace } = object.metadata;
       if (namespace !== undefined) await this.cluster.request("POST", "/api/v1/namespaces", { metadata: { name: namespace } });
       const resource = this.cluster.resource(object.kind, object.apiVersion);
-      expectOk(await this.cluster.client.apply(resource, object, { fieldManager: "kubectl", force: true }));
+      expectOk(await this.cluster.client.apply(resource, object, { fieldManager, force: true }));
     }
   }
 
