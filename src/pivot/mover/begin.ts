@@ -55,7 +55,7 @@ async function planOf(context: MoveContext, { kinds, target, traces }: PlanInput
   const taking = taken.map(
     ({ object }) => `${describeObject(object)} exists at the target already; delete it there, or move into another API server`,
   );
-  const others = [...otherClusters(moved, context), ...missingAtTarget(leftOut, existing.value)];
+  const others = [...otherClusters(moved, context), ...pausedClusters(moved, context), ...missingAtTarget(leftOut, existing.value)];
   return ok({ moved, left, problems: moved.length === 0 ? problems : [...problems, ...others, ...traces, ...taking] });
 }
 
@@ -66,6 +66,13 @@ function otherClusters(moved: readonly MoveNode[], { onlyCluster, namespace }: M
     ({ object }) =>
       `${describeObject(object)} is in the namespace of Cluster ${onlyCluster}; a pivot moves one Cluster: delete it from namespace ${namespace}, or move it elsewhere`,
   );
+}
+
+/** A pivot starts by itself, so that a pause is a reason to leave the Cluster alone. `lattice move` is started by a person, and moves it paused. */
+function pausedClusters(moved: readonly MoveNode[], { onlyCluster }: MoveContext): readonly string[] {
+  if (onlyCluster === undefined) return [];
+  const paused = moved.filter(({ object }) => pausedBy(object) === "spec" && isPaused(object));
+  return paused.map(({ object }) => `${describeObject(object)} is paused; set spec.paused to false there, and its pivot begins`);
 }
 
 /** An unfinished copy belongs to no one: a move that was aborted has left it, by a request that arrived late. */

@@ -30,6 +30,8 @@ type Row = {
   readonly name: string;
   readonly given: (world: RefusingWorld) => Promise<unknown> | void;
   readonly want: string;
+  /** By a person. */
+  readonly isPaused?: true;
 };
 
 /** What a person, or another program, does before the pivot. */
@@ -89,6 +91,12 @@ const record = { data: { ...RECORD, finishedAt: "", objects: "0", attempt: "1" }
 const initialization = (change: object) => ({ status: { initialization: { ...READY, ...change } } });
 
 const rows: readonly Row[] = [
+  {
+    name: "a person has paused the Cluster",
+    given: (refusing) => refusing.patch("parent", capiClusters, PROD, { spec: { paused: true } }),
+    want: "Cluster capi-prod/prod is paused; set spec.paused to false there, and its pivot begins",
+    isPaused: true,
+  },
   {
     name: "a provider is missing in the child",
     given: (refusing) => refusing.delete("child", capiProviders, DOCKER),
@@ -267,7 +275,7 @@ function pivotingCondition(pivot: PivotView): NewCondition | undefined {
   return written?.conditions?.find(({ type }) => type === "Pivoting");
 }
 
-test.for(rows)("refused, with the reason in the condition: $name", async ({ given, want }) => {
+test.for(rows)("refused, with the reason in the condition: $name", async ({ given, want, isPaused = false }) => {
   const world = await PivotWorld.open({ workers: "fewest" });
   onTestFinished(() => world.close());
   await given(new RefusingWorld(world));
@@ -277,5 +285,5 @@ test.for(rows)("refused, with the reason in the condition: $name", async ({ give
   expect(condition).toMatchObject({ status: "False", reason: "PivotRefused", message: expect.stringContaining(want) as string });
   expect(world.ownership("child").state).not.toBe("owner");
   expect(isUnpaused(world.child, "prod", CAPI)).toBe(false);
-  expect(fieldAt(world.parent.peek<KubeObject>(capiClusters, PROD), "spec", "paused")).not.toBe(true);
+  expect(fieldAt(world.parent.peek<KubeObject>(capiClusters, PROD), "spec", "paused") === true).toBe(isPaused);
 });
