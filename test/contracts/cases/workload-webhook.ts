@@ -44,10 +44,12 @@ async function register(api: Api, targets: readonly WorkloadTarget[]): Promise<H
 }
 
 /** The names and operations of the calls since `from`. */
+/** Without repetitions: a patch whose object has changed meanwhile, by a controller, is reviewed again. */
 const callsSince = (hook: Hook, from: number) =>
   hook.calls
     .slice(from)
-    .map(({ request }) => `${request["operation"] === "CREATE" ? "CREATE" : "UPDATE"} ${JSON.stringify(request["name"])}`);
+    .map(({ request }) => `${request["operation"] === "CREATE" ? "CREATE" : "UPDATE"} ${JSON.stringify(request["name"])}`)
+    .filter((call, at, all) => call !== all[at - 1]);
 
 const inNamespace = (api: Api, count: number, name: (at: number) => string): readonly WorkloadTarget[] =>
   Array.from({ length: count }, (_, at) => ({ namespace: api.namespace, name: name(at) }));
