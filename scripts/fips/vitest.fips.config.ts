@@ -22,6 +22,13 @@ const FLEETS = ["clusters-connected", "fleet-*", "install*", "laptop-fleet", "pi
   (name) => `test/stories/${name}.test.ts`,
 );
 
+/** Long tests of policies and of controllers, and the tools of this repository: other tests connect to the same servers under the provider. */
+const WITHOUT_KEYS = [
+  ...["additive-edits", "controller-numbers", "revocations", "tenants"].map((name) => `test/stories/attacks/${name}.test.ts`),
+  "scripts/!(fips)/**",
+  "scripts/*.test.ts",
+];
+
 const root = join(import.meta.dirname, "../..");
 
 /** Folders that layers.json calls pure use no module of Node, so no provider either. */
@@ -36,6 +43,6 @@ export default mergeConfig(
   suite,
   defineConfig({
     root,
-    test: { setupFiles: [join(import.meta.dirname, "probe.ts")], exclude: [...REPETITIONS, ...FLEETS, ...PURE] },
+    test: { setupFiles: [join(import.meta.dirname, "probe.ts")], exclude: [...REPETITIONS, ...FLEETS, ...WITHOUT_KEYS, ...PURE] },
   }),
 );
