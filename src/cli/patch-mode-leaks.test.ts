@@ -69,11 +69,11 @@ const rows: readonly Row[] = [
     reason: "CompileError",
   },
   {
-    name: "a patch that makes the Deployment invalid",
-    namespace: "invalid",
+    name: "a limit below the request of the Deployment",
+    namespace: "unfit",
     spec: { containers: { main: { ...main, resources: { limits: { memory: "1Mi" } } } } },
     container: { resources: { requests: { memory: "2Gi" } } },
-    reason: "PatchRejected",
+    reason: "FieldsNotPatched",
   },
   {
     name: "a refusal that quotes the Deployment",

@@ -1,5 +1,6 @@
 /** One workload patch on the owner's Deployment: its environment variables, then the rest. */
 import { field, isJsonObject, type Json, type JsonObject } from "#kube";
+import { withFittingResources } from "./fitting-resources.ts";
 import { routeInitContainers } from "./init-containers.ts";
 import { change, isList, mergeObject, replaced, type MergedField, type Merging } from "./merge.ts";
 import { mergeOverrides } from "./merge-overrides.ts";
@@ -22,7 +23,8 @@ export function mergeWorkloadPatch(base: JsonObject, patch: WorkloadPatch, isGiv
   const labels = { [SERVICE_LABEL]: serviceName(patch) };
   const labelled = mergeObject(base, { metadata: { labels }, spec: { template: { metadata: { labels } } } }, ROOT, merging);
   const withVariables = mergeVariables(labelled, patch, merging);
-  const object = mergeObject(withVariables, routeInitContainers(base, patch.patch, merging), ROOT, merging);
+  const fitting = withFittingResources(base, routeInitContainers(base, patch.patch, merging), merging);
+  const object = mergeObject(withVariables, fitting, ROOT, merging);
   return { object, fields: merging.fields, missing: [...merging.missing].toSorted(), skipped: merging.skipped };
 }
 

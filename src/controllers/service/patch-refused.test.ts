@@ -11,7 +11,35 @@ import {
   nginx,
   storedPatches,
   isPatched,
+  main,
 } from "../../../test/builders/patched-service.ts";
+
+const ADMISSION = "admissionregistration.k8s.io/v1";
+/** A Deployment with annotation `frozen` may have no label of a service. */
+const frozenPolicy = [
+  {
+    apiVersion: ADMISSION,
+    kind: "ValidatingAdmissionPolicy",
+    metadata: { name: "frozen" },
+    spec: {
+      matchConstraints: {
+        resourceRules: [{ apiGroups: ["apps"], apiVersions: ["v1"], operations: ["CREATE", "UPDATE"], resources: ["deployments"] }],
+      },
+      validations: [
+        {
+          expression:
+            '!("frozen" in object.metadata.?annotations.orValue({})) || !("lattice.dev/service" in object.metadata.?labels.orValue({}))',
+        },
+      ],
+    },
+  },
+  {
+    apiVersion: ADMISSION,
+    kind: "ValidatingAdmissionPolicyBinding",
+    metadata: { name: "frozen" },
+    spec: { policyName: "frozen", validationActions: ["Deny"] },
+  },
+];
 
 describe("a Deployment that may not be patched", () => {
   test("uses the ServiceAccount default: nothing is open, and the reason is in the conditions", async () => {
@@ -69,8 +97,8 @@ describe("a Deployment that may not be patched", () => {
   });
 
   test("would be refused by the API server with the patch: the patch is not stored, and the owner can write", async () => {
-    const limited = { ...container(), resources: { requests: { memory: "2Gi" } } };
-    await using started = await startPatching([account(), deployment({ containers: [limited] }), patching()]);
+    const annotated = deployment({ metadata: { annotations: { frozen: "true" } } });
+    await using started = await startPatching([account(), ...frozenPolicy, annotated, patching()]);
     const { operated } = started;
     expect(await operated.condition("shop/web", "Ready")).toMatchObject({
       reason: "PatchRejected",
@@ -80,5 +108,17 @@ describe("a Deployment that may not be patched", () => {
     await operated.apply(deployment());
     await operated.live(6_000, 500);
     expect(await operated.condition("shop/web", "Ready")).toMatchObject({ status: "True" });
+  });
+
+  test("requests more than the limit of the service: the limit is left out and named, and the rest is patched", async () => {
+    const requesting = { ...container(), resources: { requests: { memory: "2Gi" } } };
+    await using started = await startPatching([account(), deployment({ containers: [requesting] }), patching()]);
+    expect(await started.operated.condition("shop/web", "WorkloadPatched")).toMatchObject({
+      reason: "FieldsNotPatched",
+      message: expect.stringContaining("containers[main].resources.limits.memory") as string,
+    });
+    const patched = main(await nginx(started));
+    expect(patched?.resources).toEqual(requesting.resources);
+    expect(patched?.env?.map(({ name }) => name)).toContain("LATTICE_LEVEL");
   });
 });
