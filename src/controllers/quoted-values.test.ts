@@ -31,3 +31,14 @@ test.each([
 test("an error without a Deployment stays as it is", () => {
   expect(withoutQuotedValues({ message: "hunter2" }, undefined)).toEqual({ message: "hunter2" });
 });
+
+test.each([
+  { name: "a long message", deployment: owned, message: `hunter2${"x".repeat(70_000)}` },
+  {
+    name: "a Deployment with many values",
+    deployment: ownedDeployment({ env: Array.from({ length: 1_001 }, (_, at) => ({ name: `V${at}`, value: `value-${at}` })) }),
+    message: "denied: value-1000",
+  },
+])("an error that cannot be searched in time is hidden as a whole: $name", ({ deployment, message }) => {
+  expect(withoutQuotedValues({ message }, deployment).message).toMatch(/^the answer is hidden/);
+});

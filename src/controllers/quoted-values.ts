@@ -6,6 +6,10 @@ import { field, fieldAt, type Json, type KubeObject } from "#kube";
 import { revertWorkloadPatch } from "#workload-patch";
 
 const HIDDEN = "(hidden)";
+/** Above these, the search for values would take too long, and a part of a message could end within a value: the whole message is hidden. */
+const MOST_VALUES = 1_000;
+const LONGEST_MESSAGE = 65_536;
+const WHOLLY_HIDDEN = "the answer is hidden, because it or the Deployment is too large to remove values from it; read it with kubectl";
 /** A shorter value is more often part of the message itself than a secret. */
 const LEAST_LENGTH = 4;
 
@@ -15,6 +19,7 @@ type Caused = { readonly message: string };
 export function withoutQuotedValues<E extends Caused>(error: E, deployment: KubeObject | undefined): E {
   if (deployment === undefined) return error;
   const values = new Set([deployment, revertWorkloadPatch(deployment).deployment].flatMap(valuesOf));
+  if (values.size > MOST_VALUES || error.message.length > LONGEST_MESSAGE) return { ...error, message: WHOLLY_HIDDEN };
   // longest first: a value can be part of another
   const texts = [...values].flatMap(writtenForms).toSorted((a, b) => b.length - a.length);
   return { ...error, message: texts.reduce((message, text) => message.replaceAll(text, HIDDEN), error.message) };
