@@ -191,3 +191,11 @@ describe("a Deployment that a server would refuse", () => {
     expect(JSON.stringify(revertWorkloadPatch(deployment).deployment)).toBe(JSON.stringify(owned));
   });
 });
+
+test.each([null, [], "text", 5])("annotations that are no object count as none: %j", (annotations) => {
+  const owned = ownedDeployment();
+  const given = { ...owned, metadata: { ...owned.metadata, annotations } } as unknown as KubeObject;
+  const { deployment } = expectOk(applyWorkloadPatch(given, patchOf({ image: "web:2" }), { at: AT }));
+  expect(Object.keys(deployment.metadata.annotations ?? {})).toEqual([RECORD_ANNOTATION]);
+  expect(revertWorkloadPatch(given).restored).toEqual([]);
+});

@@ -145,13 +145,15 @@ const NO_ANNOTATIONS: Annotations = {};
 
 /** undefined removes an annotation. Annotations that become empty are removed as a whole, as the server does. */
 export function withAnnotations(deployment: KubeObject, change: Readonly<Record<string, string | undefined>>): KubeObject {
-  const { annotations = NO_ANNOTATIONS } = deployment.metadata;
-  let kept: JsonObject = annotations;
+  const given = field(deployment.metadata, "annotations");
+  // what is no object counts as none: a review can have null
+  const annotations: JsonObject = isJsonObject(given) ? given : NO_ANNOTATIONS;
+  let kept = annotations;
   for (const [name, value] of Object.entries(change)) kept = withField(kept, name, value);
   if (Object.keys(kept).length > 0) {
     return kept === annotations ? deployment : { ...deployment, metadata: { ...deployment.metadata, annotations: kept as Annotations } };
   }
-  if (annotations === NO_ANNOTATIONS) return deployment;
+  if (given === undefined) return deployment;
   const { annotations: _, ...metadata } = deployment.metadata;
   return { ...deployment, metadata };
 }
