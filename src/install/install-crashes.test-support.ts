@@ -3,7 +3,7 @@ import { seededRandom, sleep, systemClock, type Result } from "#base";
 import type { KubeObject } from "#kube";
 import { MortalProcess, type Kill } from "../../test/builders/mortal-process.ts";
 import { rawCluster } from "../../test/builders/valid-resources.ts";
-import { InstallWorld, NAME } from "./install-world.test-support.ts";
+import { InstallWorld, NAME, type MachineDeletion } from "./install-world.test-support.ts";
 import type { BootstrapEnd } from "./ports.ts";
 import { runInstall, runUninstall, type InstallFailure } from "./run-install.ts";
 
@@ -16,6 +16,7 @@ export type KilledRun = { readonly writes: number; readonly wrong: readonly stri
 export type KilledOptions = {
   readonly commands?: Commands;
   /** Before a run counts as one that does not end. */ readonly mostLooks?: number;
+  readonly machineDeletion?: MachineDeletion;
 };
 
 const JUMP_MS = 250;
@@ -26,7 +27,7 @@ const MOST_LOOKS = 15_000;
 async function run(
   world: InstallWorld,
   process: MortalProcess,
-  { command, identity, commands, mostLooks }: { command: Command; identity: string } & Required<KilledOptions>,
+  { command, identity, commands, mostLooks }: { command: Command; identity: string } & Required<Omit<KilledOptions, "machineDeletion">>,
 ): Promise<Result<void, InstallFailure> | undefined> {
   const stop = new AbortController();
   let isMoving = false;
@@ -63,9 +64,9 @@ async function run(
 export async function runKilled(
   { command, atEnd }: InstallMatrix,
   kill: Kill | undefined,
-  { commands = { runInstall, runUninstall }, mostLooks = MOST_LOOKS }: KilledOptions = {},
+  { commands = { runInstall, runUninstall }, mostLooks = MOST_LOOKS, machineDeletion = "once observed twice" }: KilledOptions = {},
 ): Promise<KilledRun> {
-  const world = await InstallWorld.open({ atEnd, hasManagement: command === "uninstall" });
+  const world = await InstallWorld.open({ atEnd, hasManagement: command === "uninstall", machineDeletion });
   const process = new MortalProcess(kill);
   try {
     const options = { command, commands, mostLooks };

@@ -27,7 +27,7 @@ test.each(MATRICES)("$name: killed at any write, the same command finishes", { t
   const describe = ({ write, when }: Kill) => `${name}: killed ${when} ${write}`;
   const chosen = chosenPoints(points, describe, SEED);
   for (const kill of chosen) {
-    const { wrong } = await runKilled(matrix, kill);
+    const { wrong } = await runKilled(matrix, kill, { machineDeletion: kill.when === "before" ? "at once" : "once observed twice" });
     expect(wrong, `replay with LATTICE_CRASH_POINT="${describe(kill)}"`).toEqual([]);
   }
 });

@@ -21,7 +21,7 @@ import {
 } from "#kube";
 import type { KubeClient } from "#kube-client";
 import { OPERATOR_NAMESPACE } from "#operator";
-import { MOVE_JOURNAL, MOVE_RECORD, moveNamespace, ownershipOf } from "#pivot";
+import { MOVE_JOURNAL, MOVE_RECORD, moveNamespace, ownershipOf, type ObjectOutline } from "#pivot";
 import { JumpClock } from "../../test/builders/jump-clock.ts";
 import {
   comparable,
@@ -45,6 +45,18 @@ const BOOTSTRAP = "lattice-bootstrap";
 const PROGRESS_MS = 250;
 const ENDPOINTS = { host: "127.0.0.1", grpcPort: 50_051, bootstrapPort: 8_443, proxyPort: 8_444, service: { type: "ClusterIP" } } as const;
 
+/**
+ * When Cluster API deletes the machines of a Cluster: as soon as it can, or after the installation has read twice that the Cluster is being deleted. What the
+ * installation does after the first time happens while they exist.
+ */
+export type MachineDeletion = "at once" | "once observed twice";
+
+type WorldOptions = {
+  readonly atEnd: BootstrapEnd;
+  /** As a finished installation leaves it. */ readonly hasManagement: boolean;
+  readonly machineDeletion: MachineDeletion;
+};
+
 export class InstallWorld {
   readonly clock = new JumpClock();
   readonly atEnd: BootstrapEnd;
@@ -56,17 +68,23 @@ export class InstallWorld {
   #isObserved = false;
   #isDeleted = false;
   #isMarkedDeleted = false;
+  /** Of a Cluster that is being deleted, before its machines are. */
+  #readsBeforeDeletion: number;
 
-  private constructor(atEnd: BootstrapEnd) {
+  private constructor({ atEnd, machineDeletion }: WorldOptions) {
     this.atEnd = atEnd;
+    this.#readsBeforeDeletion = machineDeletion === "at once" ? 0 : 2;
   }
 
-  /** `hasManagement`: as a finished installation leaves it. */
-  static async open({ atEnd, hasManagement }: { readonly atEnd: BootstrapEnd; readonly hasManagement: boolean }): Promise<InstallWorld> {
-    const world = new InstallWorld(atEnd);
+  static async open(options: WorldOptions): Promise<InstallWorld> {
+    const { atEnd, hasManagement } = options;
+    const world = new InstallWorld(options);
     if (atEnd === "kept") world.bootstrap = await newCluster(1);
     if (atEnd === "cleaned") world.bootstrap = await startEmbeddedCluster({ seed: 1, logActions: false });
-    if (world.bootstrap !== undefined) world.#watchRelease(world.bootstrap);
+    if (world.bootstrap !== undefined) {
+      world.#watchRelease(world.bootstrap);
+      world.#watchDeletion(world.bootstrap);
+    }
     if (!hasManagement) return world;
     const management = await world.#startManagement();
     await makeProvisioned(management.client, NAME, "fewest", NAMESPACE);
@@ -147,7 +165,10 @@ export class InstallWorld {
   }
 
   async #create(): Promise<void> {
-    this.bootstrap ??= await newCluster(1);
+    if (this.bootstrap === undefined) {
+      this.bootstrap = await newCluster(1);
+      this.#watchDeletion(this.bootstrap);
+    }
     this.#observe();
   }
 
@@ -200,7 +221,7 @@ export class InstallWorld {
     const requested = bootstrap.peek(latticeClusters, { name: NAME });
     if (requested !== undefined && requested.status === undefined) await this.#provision(bootstrap);
     const cluster = bootstrap.peek(capiClusters, { namespace: NAMESPACE, name: NAME });
-    if (cluster !== undefined && isBeingDeleted(cluster)) await this.#deprovision(bootstrap);
+    if (cluster !== undefined && isBeingDeleted(cluster) && this.#readsBeforeDeletion === 0) await this.#deprovision(bootstrap);
   }
 
   async #provision(bootstrap: EmbeddedCluster): Promise<void> {
@@ -274,6 +295,14 @@ export class InstallWorld {
       const found = bootstrap.peek(latticeClusters, { name: NAME });
       const { unpivot = true } = found?.spec.deletion ?? {};
       if (found !== undefined && unpivot) this.wrong.push("the bootstrap cluster is to take the objects back that it has moved");
+      return next();
+    });
+  }
+
+  #watchDeletion(bootstrap: EmbeddedCluster): void {
+    bootstrap.intercept({ verb: "get", resource: capiClusters, name: NAME, times: Number.POSITIVE_INFINITY }, (_action, next) => {
+      const found = bootstrap.peek(capiClusters, { namespace: NAMESPACE, name: NAME });
+      if (found !== undefined && isBeingDeleted(found)) this.#readsBeforeDeletion = Math.max(0, this.#readsBeforeDeletion - 1);
       return next();
     });
   }
@@ -355,7 +384,7 @@ async function writeStatus(client: KubeClient, name: string, status: object): Pr
   expectOk(await client.patch(latticeClusters, { name }, body, { subresource: "status" }));
 }
 
-function isKubeconfig({ kind, metadata }: KubeObject): boolean {
+function isKubeconfig({ kind, metadata }: ObjectOutline): boolean {
   return kind === "Secret" && metadata.name === `${NAME}-kubeconfig`;
 }
 

@@ -235,6 +235,7 @@ export {
   parseKey,
   type KubeList,
   type KubeObject,
+  type NamedObject,
   type ObjectKey,
   type ObjectMeta,
   type OwnerReference,

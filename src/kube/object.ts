@@ -41,7 +41,10 @@ export type KubeList<T extends KubeObject = KubeObject> = {
 /** A name and, for namespaced kinds, a namespace: the item type of work queues. */
 export type ObjectKey = { readonly namespace?: string | undefined; readonly name: string };
 
-export function keyOf(object: KubeObject): ObjectKey {
+/** What names an object. */
+export type NamedObject = { readonly kind: string; readonly metadata: Pick<ObjectMeta, "name" | "namespace"> };
+
+export function keyOf(object: Pick<NamedObject, "metadata">): ObjectKey {
   return { namespace: object.metadata.namespace, name: object.metadata.name };
 }
 
@@ -56,10 +59,10 @@ export function parseKey(text: string): ObjectKey {
 }
 
 /** "Kind namespace/name", for messages. */
-export function describeObject(object: KubeObject): string {
+export function describeObject(object: NamedObject): string {
   return `${object.kind} ${keyText(keyOf(object))}`;
 }
 
-export function isBeingDeleted(object: KubeObject): boolean {
+export function isBeingDeleted(object: { readonly metadata: Pick<ObjectMeta, "deletionTimestamp"> }): boolean {
   return object.metadata.deletionTimestamp !== undefined;
 }

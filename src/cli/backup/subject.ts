@@ -9,7 +9,7 @@ import { ACCESS_LABEL } from "#http";
 import { apiVersionOf, capiClusters, configMaps, secrets, type KubeObject } from "#kube";
 import type { KubeClient } from "#kube-client";
 import { AGENT_CERTIFICATE_SECRET, CELL_AUTHORITY_SECRET, OPERATOR_NAMESPACE } from "#operator";
-import type { BesideKind, MoveNode } from "#pivot";
+import type { BesideKind, WholeNode } from "#pivot";
 import type { CommandIo } from "../io.ts";
 import { pivotNamespace, readLatticeCluster } from "../pivot/child.ts";
 
@@ -55,7 +55,7 @@ export async function readBeside(
   { signal }: CommandIo,
   client: KubeClient,
   { name, self }: BackupSubject,
-): Promise<Result<readonly MoveNode[], string>> {
+): Promise<Result<readonly WholeNode[], string>> {
   const namespace = OPERATOR_NAMESPACE;
   const [clusterKind, secretKind, configKind] = BESIDE_KINDS;
   if (clusterKind === undefined || secretKind === undefined || configKind === undefined) return ok([]);
@@ -79,7 +79,7 @@ export async function readBeside(
 }
 
 /** Without owners: what owns them is not saved. */
-function nodeOf(kind: BesideKind, object: KubeObject): MoveNode {
+function nodeOf(kind: BesideKind, object: KubeObject): WholeNode {
   const { ownerReferences: _owners, ...metadata } = object.metadata;
   const whole = { ...object, apiVersion: apiVersionOf(kind.resource), kind: kind.resource.kind, metadata };
   return { uid: metadata.uid ?? "", kind, object: whole, owners: [], level: 0 };

@@ -1,7 +1,6 @@
 /** `lattice pivot plan NAME`: what the pivot of a child moves, in which batches, what it does not move, and why it would be refused. */
 import { err, ok, type Result } from "#base";
-import { planNamespaceMove, type MoveOptions } from "#pivot";
-import type { KubeObject } from "#kube";
+import { planNamespaceMove, type MoveOptions, type ObjectOutline } from "#pivot";
 import type { KubeClient } from "#kube-client";
 import { reportMoveFailure } from "../move/failure-text.ts";
 import { planJson, planText } from "../move/plan-text.ts";
@@ -45,6 +44,6 @@ function planOptions(io: CommandIo, { name, ...ends }: Ends): MoveOptions {
     report: () => {},
     onlyCluster: name,
     // each side has its own kubeconfig
-    leftToTarget: ({ kind, metadata }: KubeObject) => kind === "Secret" && metadata.name === `${name}-kubeconfig`,
+    leftToTarget: ({ kind, metadata }: ObjectOutline) => kind === "Secret" && metadata.name === `${name}-kubeconfig`,
   };
 }

@@ -1,5 +1,5 @@
 /** Names of files in the layout of `clusterctl move --to-directory`: one file for each object. Pure. */
-import type { KubeObject } from "#kube";
+import type { NamedObject } from "#kube";
 
 /** All its lines are comments: clusterctl reads every file of a directory, and skips documents without content. */
 export const MANIFEST_FILE = "lattice-export.yaml";
@@ -16,7 +16,7 @@ export function isOwnFile(name: string): boolean {
 }
 
 /** "Machine_prod_m-1.yaml", "AWSClusterStaticIdentity__default.yaml". The content is JSON. */
-export function fileNameOf({ kind, metadata: { namespace = "", name } }: Pick<KubeObject, "kind" | "metadata">): string {
+export function fileNameOf({ kind, metadata: { namespace = "", name } }: NamedObject): string {
   return `${kind}_${namespace}_${name}.yaml`;
 }
 

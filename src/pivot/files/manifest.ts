@@ -7,7 +7,8 @@ import { andThen, err, ok, sha256Hex, type Result } from "#base";
 import { field, fieldAt, isJsonObject, type Json, type KubeObject } from "#kube";
 import { hashOf, contentOf } from "../plan/content.ts";
 import type { EntryKind, PausableEntry } from "../journal/records.ts";
-import type { MoveNode } from "../graph/object-graph.ts";
+import type { WholeNode } from "../graph/object-graph.ts";
+import type { ObjectOutline } from "../graph/outline.ts";
 import type { FolderState } from "../ownership/export-steps.ts";
 import { commentedJson, parseCommentedJson } from "./commented-json.ts";
 import { fileNameOf } from "./file-names.ts";
@@ -70,7 +71,7 @@ export function manifestDigest({ objects }: FilesManifest): string {
 export type WrittenObject = { readonly entry: ManifestEntry; readonly text: string };
 
 /** The file of an object, and its entry. Nothing is left out: status, managedFields and the uid of the original are in it. */
-export function writtenObject({ object, kind, uid }: MoveNode, beside = false): WrittenObject {
+export function writtenObject({ object, kind, uid }: WholeNode, beside = false): WrittenObject {
   const text = `${JSON.stringify(object)}\n`;
   const { group, version, kind: name, plural, namespaced } = kind.resource;
   const entry: ManifestEntry = {
@@ -85,7 +86,7 @@ export function writtenObject({ object, kind, uid }: MoveNode, beside = false): 
 }
 
 /** Two kinds of the same name in different groups have the same file: clusterctl overwrites one of them. */
-export function fileNameProblems(objects: readonly KubeObject[]): readonly string[] {
+export function fileNameProblems(objects: readonly ObjectOutline[]): readonly string[] {
   const seen = new Map<string, string>();
   return objects.flatMap((object) => {
     const file = fileNameOf(object);

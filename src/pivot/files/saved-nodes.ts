@@ -4,15 +4,15 @@
  */
 import { describeObject, isJsonObject, type KubeObject } from "#kube";
 import type { MoveKind } from "../graph/move-kind.ts";
-import { buildGraph, type MoveNode, type ObjectGraph } from "../graph/object-graph.ts";
+import { buildGraph, type MoveNode, type ObjectGraph, type WholeNode } from "../graph/object-graph.ts";
 import type { PausableEntry } from "../journal/records.ts";
 import { isPaused, pausedBy } from "../plan/content.ts";
 import type { SavedObject } from "./saved-objects.ts";
 
 export type SavedGraph = {
-  readonly graph: ObjectGraph;
+  readonly graph: ObjectGraph<KubeObject>;
   /** Objects of Lattice, of a backup. */
-  readonly beside: readonly MoveNode[];
+  readonly beside: readonly WholeNode[];
   /** Clusters and ClusterClasses, which are created paused. */
   readonly pausables: readonly PausableEntry[];
   readonly problems: readonly string[];
@@ -85,7 +85,7 @@ function withKnownOwners(object: KubeObject, uids: ReadonlySet<string | undefine
   return { ...object, metadata: { ...metadata, ...(known.length === 0 ? {} : { ownerReferences: known }) } };
 }
 
-function nodeOf(kind: MoveKind, object: KubeObject): MoveNode {
+function nodeOf(kind: MoveKind, object: KubeObject): WholeNode {
   return { uid: object.metadata.uid ?? "", kind, object: withoutDeletion(object), owners: [], level: 0 };
 }
 

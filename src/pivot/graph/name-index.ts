@@ -1,8 +1,8 @@
 /** Discovered objects by kind, namespace and name. */
-import type { KubeObject } from "#kube";
 import type { MoveKind } from "./move-kind.ts";
+import type { ObjectOutline } from "./outline.ts";
 
-export type DiscoveredObject = { readonly kind: MoveKind; readonly object: KubeObject };
+export type DiscoveredObject<T extends ObjectOutline = ObjectOutline> = { readonly kind: MoveKind; readonly object: T };
 
 type Place = { readonly group: string; readonly kind: string; readonly namespace: string | undefined; readonly name: string };
 

@@ -14,6 +14,7 @@ import {
 import type { MoveKind, MoveRule } from "./move-kind.ts";
 import type { DiscoveredObject } from "./name-index.ts";
 import { buildGraph, type ObjectGraph } from "./object-graph.ts";
+import { outlineOf } from "./outline.ts";
 
 const classes = defineResource<KubeObject>({
   group: "cluster.x-k8s.io",
@@ -50,7 +51,11 @@ type Parts = {
 };
 
 /** Owners are named by their kind: uids are "Kind/name" of the first object of that kind, or of one that does not exist. */
-function object(resource: Resource, name: string, { owners = [], namespace = "a", spec, labels }: Parts = {}): DiscoveredObject {
+function object(
+  resource: Resource,
+  name: string,
+  { owners = [], namespace = "a", spec, labels }: Parts = {},
+): DiscoveredObject<KubeObject> {
   const kind: MoveKind = { resource, rule: RULES.get(resource) ?? "owned", hasStatus: true };
   const ownerReferences = owners.map((owner) => ({ apiVersion: apiVersionOf(owner), kind: owner.kind, name: "o", uid: `${owner.kind}/o` }));
   const metadata = {
@@ -64,11 +69,24 @@ function object(resource: Resource, name: string, { owners = [], namespace = "a"
   return { kind, object: { apiVersion: apiVersionOf(resource), kind: resource.kind, metadata, ...body } };
 }
 
-const graphOf = (...objects: readonly DiscoveredObject[]): ObjectGraph =>
-  buildGraph({ namespace: "a", objects, classesUsedElsewhere: new Set() });
+/** Of whole objects, and the same of their outlines. */
+function graphOf(...objects: readonly DiscoveredObject<KubeObject>[]): ObjectGraph<KubeObject> {
+  const rest = { namespace: "a", classesUsedElsewhere: new Set<string>() };
+  const graph = buildGraph({ ...rest, objects });
+  const outlines = buildGraph({ ...rest, objects: objects.map(({ kind, object: whole }) => ({ kind, object: outlineOf(whole) })) });
+  expect(describeGraph(outlines)).toEqual(describeGraph(graph));
+  return graph;
+}
+
+const describeGraph = (graph: ObjectGraph) => ({
+  moved: uids(graph),
+  left: graph.left.map(({ metadata }) => metadata.uid),
+  unresolved: graph.unresolved.map(({ from, reference }) => ({ from: from.metadata.uid, reference })),
+  problems: graph.problems,
+});
 const uids = (graph: ObjectGraph) => graph.moved.map(({ uid, level, kept }) => `${level} ${uid}${kept === undefined ? "" : ` (${kept})`}`);
 
-const rows: readonly { name: string; given: readonly DiscoveredObject[]; want: readonly string[] }[] = [
+const rows: readonly { name: string; given: readonly DiscoveredObject<KubeObject>[]; want: readonly string[] }[] = [
   {
     name: "what a Cluster owns is moved after it",
     given: [object(capiMachines, "m", { owners: [capiClusters] }), object(capiClusters, "o")],

@@ -10,16 +10,17 @@ import { dependantsOf, descendants, levelsOf, type Dependants } from "./levels.t
 import type { MoveKind } from "./move-kind.ts";
 import { NameIndex, type DiscoveredObject } from "./name-index.ts";
 import { JOURNAL_LABEL, MOVE_HIERARCHY_LABEL, MOVE_LABEL } from "./names.ts";
+import type { ObjectOutline } from "./outline.ts";
 import { referencesOf, type ObjectReference } from "./references.ts";
 import { softOwnerOf } from "./soft-owners.ts";
 
 /** Why an object is copied and stays at the source as well. */
 export type KeptBecause = "cluster-scoped" | "other-namespace" | "used-elsewhere";
 
-export type MoveNode = {
+export type MoveNode<T extends ObjectOutline = ObjectOutline> = {
   readonly uid: string;
   readonly kind: MoveKind;
-  readonly object: KubeObject;
+  readonly object: T;
   /** The uids of its owners, by reference or by convention. */
   readonly owners: readonly string[];
   /** 0: no owners. Owners have a lower level. */
@@ -27,27 +28,34 @@ export type MoveNode = {
   readonly kept?: KeptBecause;
 };
 
-export type DiscoveredWorld = {
+/** One whose object is there as a whole, and can be copied. */
+export type WholeNode = MoveNode<KubeObject>;
+
+export type DiscoveredWorld<T extends ObjectOutline = ObjectOutline> = {
   readonly namespace: string;
   /** All objects of all kinds in the namespace, cluster-scoped ones, and Secrets of the namespaces of infrastructure providers. */
-  readonly objects: readonly DiscoveredObject[];
+  readonly objects: readonly DiscoveredObject<T>[];
   /** ClusterClasses of the namespace ("name") that Clusters of other namespaces use. */
   readonly classesUsedElsewhere: ReadonlySet<string>;
 };
 
-export type ObjectGraph = {
+export type ObjectGraph<T extends ObjectOutline = ObjectOutline> = {
   /** Sorted by level, then by kind and name. */
-  readonly moved: readonly MoveNode[];
-  readonly left: readonly KubeObject[];
+  readonly moved: readonly MoveNode<T>[];
+  readonly left: readonly T[];
   /** References to objects that were not discovered: of other namespaces, or missing. */
-  readonly unresolved: readonly { readonly from: KubeObject; readonly reference: ObjectReference }[];
+  readonly unresolved: readonly { readonly from: T; readonly reference: ObjectReference }[];
   /** One sentence each: what would be lost. */
   readonly problems: readonly string[];
 };
 
-type Vertex = DiscoveredObject & { readonly uid: string; readonly hard: readonly string[]; readonly soft: readonly string[] };
+type Vertex<T extends ObjectOutline = ObjectOutline> = DiscoveredObject<T> & {
+  readonly uid: string;
+  readonly hard: readonly string[];
+  readonly soft: readonly string[];
+};
 
-export function buildGraph(world: DiscoveredWorld): ObjectGraph {
+export function buildGraph<T extends ObjectOutline>(world: DiscoveredWorld<T>): ObjectGraph<T> {
   const vertices = verticesOf(world);
   const dependants = dependantsOf(vertices.values());
   const names = new NameIndex(vertices.values());
@@ -72,7 +80,11 @@ export function buildGraph(world: DiscoveredWorld): ObjectGraph {
   };
 }
 
-function nodeOf({ uid, kind, object, hard, soft }: Vertex, level: number, kept: KeptBecause | undefined): MoveNode {
+function nodeOf<T extends ObjectOutline>(
+  { uid, kind, object, hard, soft }: Vertex<T>,
+  level: number,
+  kept: KeptBecause | undefined,
+): MoveNode<T> {
   return { uid, kind, object, owners: [...hard, ...soft], level, ...(kept === undefined ? {} : { kept }) };
 }
 
@@ -81,16 +93,16 @@ function byOrder(a: MoveNode, b: MoveNode): number {
   return a.level - b.level || byName(a.object, b.object);
 }
 
-function byName(a: KubeObject, b: KubeObject): number {
+function byName(a: ObjectOutline, b: ObjectOutline): number {
   return compare(a.kind, b.kind) || compare(placeOf(a), placeOf(b));
 }
 
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
-const placeOf = ({ metadata: { namespace = "", name } }: KubeObject) => `${namespace}/${name}`;
+const placeOf = ({ metadata: { namespace = "", name } }: ObjectOutline) => `${namespace}/${name}`;
 
-function verticesOf({ objects }: DiscoveredWorld): ReadonlyMap<string, Vertex> {
+function verticesOf<T extends ObjectOutline>({ objects }: DiscoveredWorld<T>): ReadonlyMap<string, Vertex<T>> {
   const byName = new NameIndex(objects);
-  const vertices = new Map<string, Vertex>();
+  const vertices = new Map<string, Vertex<T>>();
   for (const { kind, object } of objects) {
     const { uid = "", ownerReferences = [], labels = {} } = object.metadata;
     if (Object.hasOwn(labels, JOURNAL_LABEL)) continue;
@@ -102,20 +114,20 @@ function verticesOf({ objects }: DiscoveredWorld): ReadonlyMap<string, Vertex> {
   return vertices;
 }
 
-type Reach = {
-  readonly vertices: ReadonlyMap<string, Vertex>;
+type Reach<T extends ObjectOutline> = {
+  readonly vertices: ReadonlyMap<string, Vertex<T>>;
   readonly dependants: Dependants;
-  readonly names: NameIndex<Vertex>;
+  readonly names: NameIndex<Vertex<T>>;
 };
 
 /** Everything below the roots, and what it refers to, with everything below that. */
-function reach({ vertices, dependants, names }: Reach) {
+function reach<T extends ObjectOutline>({ vertices, dependants, names }: Reach<T>) {
   const all = [...vertices.values()];
   const roots = all.filter((vertex) => ruleOf(vertex) === "hierarchy");
   const moved = descendants(uidsOf(roots), dependants);
   const global = descendants(uidsOf(roots.filter(({ kind }) => !kind.resource.namespaced)), dependants);
   for (const { uid } of all.filter((vertex) => ruleOf(vertex) === "alone")) moved.add(uid);
-  const unresolved: { from: KubeObject; reference: ObjectReference }[] = [];
+  const unresolved: { from: T; reference: ObjectReference }[] = [];
   // a Set is iterated with what is added meanwhile
   for (const uid of moved) {
     const from = vertices.get(uid);
@@ -135,7 +147,11 @@ function reach({ vertices, dependants, names }: Reach) {
 
 const uidsOf = (vertices: readonly Vertex[]) => vertices.map(({ uid }) => uid);
 
-function resolve(from: Vertex, { kind, name, namespace }: ObjectReference, names: NameIndex<Vertex>): Vertex | undefined {
+function resolve<T extends ObjectOutline>(
+  from: Vertex<T>,
+  { kind, name, namespace }: ObjectReference,
+  names: NameIndex<Vertex<T>>,
+): Vertex<T> | undefined {
   const group = kind === "Secret" ? "" : from.kind.resource.group;
   const own = namespace ?? from.object.metadata.namespace;
   const found = names.find({ group, kind, namespace: own, name }) ?? names.find({ group, kind, namespace: undefined, name });

@@ -16,15 +16,20 @@ export type ObjectReference = {
 const INFRASTRUCTURE = /^infrastructure\./;
 const BOOTSTRAP = /^(?:bootstrap|controlplane)\./;
 
-export function referencesOf(object: KubeObject): readonly ObjectReference[] {
+type WithVersion = Pick<KubeObject, "apiVersion">;
+
+export function referencesOf(object: WithVersion): readonly ObjectReference[] {
   const group = object.apiVersion.split("/")[0] ?? "";
   if (INFRASTRUCTURE.test(group)) return credentialsOf(object);
   return BOOTSTRAP.test(group) ? fileSecretsOf(object) : [];
 }
 
-function credentialsOf(object: KubeObject): readonly ObjectReference[] {
+/** Of the spec of an infrastructure object. */
+export const CREDENTIAL_FIELDS = ["identityRef", "credentialsRef", "secretRef", "clientSecret"] as const;
+
+function credentialsOf(object: WithVersion): readonly ObjectReference[] {
   const spec = field(object, "spec");
-  return ["identityRef", "credentialsRef", "secretRef", "clientSecret"].flatMap((name) => {
+  return CREDENTIAL_FIELDS.flatMap((name) => {
     const value = field(spec, name);
     const at = `spec.${name}`;
     if (typeof value === "string" && value !== "") return [{ kind: "Secret", name: value, at }];
@@ -39,11 +44,11 @@ function referenceOf(value: unknown, at: string): readonly ObjectReference[] {
   return [{ kind: typeof kind === "string" && kind !== "" ? kind : "Secret", name, ...place, at }];
 }
 
-/** Of a KubeadmConfig, a template of one, and a control plane. */
-const FILES = [["files"], ["template", "spec", "files"], ["kubeadmConfigSpec", "files"]];
+/** Of the spec of a KubeadmConfig, a template of one, and a control plane. */
+export const FILE_LISTS = [["files"], ["template", "spec", "files"], ["kubeadmConfigSpec", "files"]];
 
-function fileSecretsOf(object: KubeObject): readonly ObjectReference[] {
-  return FILES.flatMap((path) => {
+function fileSecretsOf(object: WithVersion): readonly ObjectReference[] {
+  return FILE_LISTS.flatMap((path) => {
     const files = fieldAt(object, "spec", ...path);
     if (!Array.isArray(files)) return [];
     const at = `spec.${path.join(".")}[].contentFrom.secret`;

@@ -2,14 +2,15 @@
  * Owners by convention instead of by an owner reference, as clusterctl has them: Secrets by their name, bindings of ClusterResourceSets by
  * the Cluster that they name, Clusters by their ClusterClass. Pure.
  */
-import { fieldAt, type KubeObject } from "#kube";
+import { fieldAt } from "#kube";
 import { ADDONS_GROUP, CORE_GROUP } from "./names.ts";
+import type { ObjectOutline } from "./outline.ts";
 
 export type NamedOwner = { readonly group: string; readonly kind: string; readonly namespace: string | undefined; readonly name: string };
 
 const PURPOSES = ["kubeconfig", "ca", "etcd", "sa", "proxy", "apiserver-etcd-client"];
 
-export function softOwnerOf(object: KubeObject): NamedOwner | undefined {
+export function softOwnerOf(object: ObjectOutline): NamedOwner | undefined {
   const { apiVersion, kind, metadata } = object;
   const group = apiVersion.split("/")[0];
   const owner = (kind: string, name: unknown, namespace = metadata.namespace) =>
@@ -23,7 +24,7 @@ export function softOwnerOf(object: KubeObject): NamedOwner | undefined {
 }
 
 /** Name and namespace of the ClusterClass of a Cluster. */
-function classOf(cluster: KubeObject): readonly [unknown, string | undefined] {
+function classOf(cluster: ObjectOutline): readonly [unknown, string | undefined] {
   const reference = fieldAt(cluster, "spec", "topology", "classRef");
   const namespace = fieldAt(reference, "namespace");
   const name = fieldAt(reference, "name") ?? fieldAt(cluster, "spec", "topology", "class");

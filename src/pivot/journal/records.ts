@@ -104,7 +104,19 @@ export function parseBatch(object: KubeObject): Result<JournalBatch, string> {
   if (!content.ok) return content;
   const [move, number] = [fieldAt(content.value, "move"), fieldAt(content.value, "number")];
   const isBatch = typeof move === "string" && typeof number === "number" && Array.isArray(fieldAt(content.value, "entries"));
-  return isBatch ? ok(content.value as unknown as JournalBatch) : err(damaged(object));
+  return isBatch ? ok(withSharedKinds(content.value as unknown as JournalBatch)) : err(damaged(object));
+}
+
+/** The journal of a large move is held as a whole: its entries have few kinds. */
+function withSharedKinds(batch: JournalBatch): JournalBatch {
+  const kinds = new Map<string, EntryKind>();
+  const shared = (kind: EntryKind) => {
+    const text = JSON.stringify(kind);
+    const known = kinds.get(text) ?? kind;
+    kinds.set(text, known);
+    return known;
+  };
+  return { ...batch, entries: batch.entries.map((entry) => ({ ...entry, kind: shared(entry.kind) })) };
 }
 
 function contentOf(object: KubeObject): Result<Json, string> {

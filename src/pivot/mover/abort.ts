@@ -19,7 +19,12 @@ import {
 import { areAllResumed, fencePauses, resumeAll } from "./pausing.ts";
 import { removeObjects, type RemovedObject } from "./remove-object.ts";
 
-type Observed = { readonly head: StoredHead; readonly record: ReadRecord | undefined; readonly copies: readonly RemovedObject[] };
+type Observed = {
+  readonly head: StoredHead;
+  readonly record: ReadRecord | undefined;
+  readonly copies: readonly RemovedObject[];
+  readonly hasBatches: boolean;
+};
 
 const MOST_STEPS = 100;
 
@@ -36,10 +41,11 @@ export async function abortMove(context: MoveContext): Moved<boolean> {
     if (!observed.ok) return observed;
     const resumed = await areAllResumed({ side: context.source, namespace: context.namespace, head: head.value });
     if (!resumed.ok) return resumed;
-    const { record, copies } = observed.value;
+    const { record, copies, hasBatches } = observed.value;
     const decision = nextAbortStep({
       journal: head.value,
       record: record === undefined ? "none" : { ...record.data, sameSource: true },
+      hasBatches,
       targetHasCopies: copies.length > 0,
       sourceResumed: resumed.value,
     });
@@ -57,7 +63,7 @@ async function unanswered(context: MoveContext, failed: Err<MoveFailure>): Moved
   const head = await readHead(context);
   if (!head.ok) return head;
   if (head.value === undefined) return ok(false);
-  const decision = nextAbortStep({ journal: head.value, record: "unknown", targetHasCopies: true, sourceResumed: false });
+  const decision = nextAbortStep({ journal: head.value, record: "unknown", hasBatches: true, targetHasCopies: true, sourceResumed: false });
   return "refused" in decision ? refusal(`${decision.refused} (${failed.error.message})`) : failed;
 }
 
@@ -68,7 +74,8 @@ async function observe(context: MoveContext, head: StoredHead): Moved<Observed> 
   if (!batches.ok) return batches;
   const sent = batches.value.flatMap(({ entries }) => entries.filter(({ kept, left }) => kept === undefined && left === undefined));
   const copies = await copiesAt(context.target, sent);
-  return copies.ok ? ok({ head, record: record.value, copies: copies.value }) : copies;
+  const hasBatches = batches.value.length > 0;
+  return copies.ok ? ok({ head, record: record.value, copies: copies.value, hasBatches }) : copies;
 }
 
 type Perform = (context: MoveContext, observed: Observed) => Moved<void>;
@@ -81,8 +88,10 @@ const STEPS: Readonly<Record<Exclude<AbortStep, "done">, Perform>> = {
   },
   "delete-copies": ({ target }, { copies }) => removeObjects(target, copies.toReversed()),
   "resume-source": ({ source, namespace }, { head }) => resumeAll({ side: source, namespace, head }),
-  forget: async (context, { head, record }) => {
-    const fenced = await fencePauses({ side: context.source, namespace: context.namespace, head });
+  forget: async (context, { head, record, hasBatches }) => {
+    // a move that is not registered has sent no pause
+    const isUnregistered = record?.data.id !== head.id && !hasBatches;
+    const fenced = isUnregistered ? ok(true) : await fencePauses({ side: context.source, namespace: context.namespace, head });
     // a pause that arrived late is undone first
     if (!fenced.ok || !fenced.value) return fenced.ok ? ok(undefined) : fenced;
     const deleted = await deleteAllBatches(context);

@@ -18,13 +18,18 @@ import {
 import type { ClientResult, KubeClient, KubeErrorKind, ListQuery } from "#kube-client";
 import { MOVE_MANAGER } from "../graph/names.ts";
 import { apiFailure, type Moved, type MoveSide } from "./failure.ts";
+import { collectPages, type ObjectPage } from "./pages.ts";
 
 /** Writes return only metadata: servers answer faster, and no step needs more. */
 export type ApiSide = {
   readonly side: MoveSide;
   readonly get: (resource: Resource, key: ObjectKey) => Moved<KubeObject | undefined>;
   /** A kind that is not served has no objects. */
-  readonly list: (resource: Resource, query?: Omit<ListQuery, "limit" | "continue">) => Moved<readonly KubeObject[]>;
+  readonly list: (resource: Resource, query?: ListFilter) => Moved<readonly KubeObject[]>;
+  /** Of each object only what `take` returns is held, if it returns something. */
+  readonly collect: <T>(resource: Resource, query: ListFilter, take: (object: KubeObject) => T | undefined) => Moved<readonly T[]>;
+  /** `from`: the `next` of the page before. */
+  readonly page: (resource: Resource, query: ListFilter, from?: string) => Moved<ObjectPage>;
   /** Undefined: an object of this name exists. */
   readonly create: (resource: Resource, object: KubeObject) => Moved<KubeObject | undefined>;
   /** Undefined: the object has changed since it was read, or is gone. */
@@ -34,6 +39,8 @@ export type ApiSide = {
   /** Only the object with this uid and this version. One that does not exist counts as removed. */
   readonly remove: (resource: Resource, key: ObjectKey, which: ObjectVersion) => Moved<void>;
 };
+
+export type ListFilter = Omit<ListQuery, "limit" | "continue">;
 
 /** A write that names them is not executed on any other state of the object, however late it arrives. */
 export type ObjectVersion = { readonly uid?: string; readonly resourceVersion?: string };
@@ -50,7 +57,8 @@ export type ApiSideOptions = {
   readonly signal: AbortSignal;
 };
 
-const PAGE = 500;
+/** As many as the objects of a batch. */
+const PAGE = 200;
 const ATTEMPTS = 7;
 const BACKOFF: BackoffPolicy = { initialMs: 250, maxMs: 8_000, factor: 2 };
 /** A webhook that is just starting is a server-error. */
@@ -74,23 +82,29 @@ export function openSide({ client, side, clock, random, signal }: ApiSideOptions
     return absent.includes(answer.error.kind) ? ok(undefined) : apiFailure(side, what, answer.error);
   }
 
+  async function page(resource: Resource, query: ListFilter, from?: string): Moved<ObjectPage> {
+    const listed = await repeated(() => client.list(resource, { ...query, limit: PAGE, continue: from }, { signal }));
+    if (!listed.ok && listed.error.kind === "not-found") return ok({ items: [] });
+    if (!listed.ok && listed.error.kind === "gone" && from !== undefined) return ok({ items: [], expired: true });
+    if (!listed.ok) return apiFailure(side, `list ${groupResourceOf(resource)}`, listed.error);
+    const [apiVersion, kind] = [apiVersionOf(resource), resource.kind];
+    const items = listed.value.items.map((item) => ({ ...item, apiVersion, kind }));
+    const { continue: next = "" } = listed.value.metadata;
+    return ok({ items, ...(next === "" ? {} : { next }) });
+  }
+
   const options = { signal, fieldManager: MOVE_MANAGER };
   const named = (verb: string, { kind }: Resource, key: ObjectKey) => `${verb} ${kind} ${keyText(key)}`;
   return {
     side,
     get: (resource, key) => optional(named("read", resource, key), ["not-found"], () => client.get(resource, key, { signal })),
-    async list(resource, query = {}) {
-      const items: KubeObject[] = [];
-      let next: string | undefined;
-      do {
-        const page = await repeated(() => client.list(resource, { ...query, limit: PAGE, continue: next }, { signal }));
-        if (!page.ok && page.error.kind === "not-found") return ok([]);
-        if (!page.ok) return apiFailure(side, `list ${groupResourceOf(resource)}`, page.error);
-        for (const item of page.value.items) items.push({ ...item, apiVersion: apiVersionOf(resource), kind: resource.kind });
-        next = page.value.metadata.continue === "" ? undefined : page.value.metadata.continue;
-      } while (next !== undefined);
-      return ok(items);
-    },
+    page,
+    collect: (resource, query, take) => collectPages((from) => page(resource, query, from), take),
+    list: (resource, query = {}) =>
+      collectPages(
+        (from) => page(resource, query, from),
+        (object) => object,
+      ),
     create: (resource, object) =>
       optional(named("create", resource, object.metadata), ["already-exists"], () => client.create(metadataOf(resource), object, options)),
     update(resource, object, subresource) {

@@ -1,13 +1,13 @@
 /** The first step of a move: the plan and its conditions, checked before anything is written, and the intent in the journal. */
 import { ok, sha256Hex, sleep, timestamp } from "#base";
-import { describeObject, type KubeObject } from "#kube";
-import { COPY_ANNOTATION } from "../graph/names.ts";
+import { describeObject } from "#kube";
 import type { MoveNode, ObjectGraph } from "../graph/object-graph.ts";
+import { outlineOf } from "../graph/outline.ts";
 import type { JournalHead } from "../journal/records.ts";
 import { isPaused, pausedBy } from "../plan/content.ts";
 import { beingDeleted, planProblems, type TargetFacts } from "../plan/problems.ts";
 import type { MoveContext, SourceContext } from "./context.ts";
-import { listCopies } from "./copies.ts";
+import { listCopies, type CopyState } from "./copies.ts";
 import { discoverGraph, discoverKinds, discoverTarget, unlabelledObjects, type SourceKinds } from "./discover.ts";
 import { refusal, type Moved } from "./failure.ts";
 import { createHead, deleteAllBatches, readHead, readRecord, type ReadRecord } from "./journal.ts";
@@ -26,7 +26,7 @@ const POLL_MS = 1_000;
 export async function planMove(context: MoveContext, facts: PlanFacts): Moved<MovePlan> {
   const traces = await traceProblems(context);
   if (!traces.ok) return traces;
-  const graph = await discoverGraph(context.source, context.namespace, facts.kinds);
+  const graph = await discoverGraph(context.source, { namespace: context.namespace, kinds: facts.kinds, take: outlineOf });
   return graph.ok ? planOf(context, { ...facts, traces: traces.value }, graph.value) : graph;
 }
 
@@ -76,8 +76,8 @@ function pausedClusters(moved: readonly MoveNode[], { onlyCluster }: MoveContext
 }
 
 /** An unfinished copy belongs to no one: a move that was aborted has left it, by a request that arrived late. */
-export function isComplete(existing: KubeObject | undefined): boolean {
-  return existing !== undefined && existing.metadata.annotations?.[COPY_ANNOTATION] === undefined;
+export function isComplete(existing: CopyState | undefined): boolean {
+  return existing !== undefined && !existing.isMarked;
 }
 
 /**
@@ -144,7 +144,7 @@ export async function settledGraph(
 ): Moved<ObjectGraph> {
   const until = clock.monotonic() + waitMs;
   for (;;) {
-    const graph = await discoverGraph(source, namespace, kinds);
+    const graph = await discoverGraph(source, { namespace, kinds, take: outlineOf });
     if (!graph.ok) return graph;
     const deleting = beingDeleted(graph.value);
     const [first] = deleting;

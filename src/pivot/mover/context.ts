@@ -1,6 +1,6 @@
 /** What every step of a move works with. */
 import type { Clock } from "#base";
-import type { KubeObject } from "#kube";
+import type { ObjectOutline } from "../graph/outline.ts";
 import type { MoveStep, AbortStep } from "../ownership/decide.ts";
 import type { ExportAbortStep, ExportStep } from "../ownership/export-steps.ts";
 import type { ReceiveAbortStep, ReceiveStep } from "../ownership/receive-steps.ts";
@@ -28,11 +28,11 @@ export type MoveContext = {
   readonly onlyCluster?: string | undefined;
   readonly report: (progress: MoveProgress) => void;
   /** Whether the target makes this object itself; absent: none. */
-  readonly leftToTarget?: ((object: KubeObject) => boolean) | undefined;
+  readonly leftToTarget?: ((object: ObjectOutline) => boolean) | undefined;
 };
 
 /** What a step works with that needs no target: an export has none. */
 export type SourceContext = Omit<MoveContext, "target">;
 
-/** Requests at a time, to one server. */
-export const PARALLEL = 16;
+/** Requests at a time, to one server. A tunnel to a child has 64 connections, and others need some of them. */
+export const PARALLEL = 48;

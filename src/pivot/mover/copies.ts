@@ -1,8 +1,9 @@
-/** What the target has under the names of objects: by one list for each kind and namespace, or by the entries of a journal. */
+/** What the target has under the names of objects: all of them without their contents, or those of a journal. */
 import { ok } from "#base";
-import { groupResourceOf, keyOf, keyText, type KubeObject, type Resource } from "#kube";
+import { groupResourceOf, isBeingDeleted, keyOf, keyText, metadataOf, type KubeObject, type Resource } from "#kube";
 import { COPY_ANNOTATION } from "../graph/names.ts";
 import type { MoveNode } from "../graph/object-graph.ts";
+import type { ObjectOutline } from "../graph/outline.ts";
 import type { BatchEntry } from "../journal/records.ts";
 import type { ApiSide } from "./api-side.ts";
 import { PARALLEL } from "./context.ts";
@@ -10,22 +11,35 @@ import type { Moved } from "./failure.ts";
 import { inParallel } from "./in-parallel.ts";
 import type { RemovedObject } from "./remove-object.ts";
 
-export type ExistingCopies = { readonly of: (original: KubeObject) => KubeObject | undefined };
+/** Of an object of the target: whether it is an unfinished copy, or is being deleted. */
+export type CopyState = { readonly isMarked: boolean; readonly isBeingDeleted: boolean };
+export type ExistingCopies = { readonly of: (original: ObjectOutline) => CopyState | undefined };
 
 /** A kind that the target does not serve has no objects there. */
 export async function listCopies(target: ApiSide, nodes: readonly MoveNode[]): Moved<ExistingCopies> {
   const lists = new Map<string, { readonly resource: Resource; readonly namespace: string | undefined }>();
+  const wanted = new Set<string>();
   for (const { kind, object } of nodes) {
     const namespace = kind.resource.namespaced ? object.metadata.namespace : undefined;
     lists.set(`${groupResourceOf(kind.resource)}/${namespace ?? ""}`, { resource: kind.resource, namespace });
+    wanted.add(placeOf(object));
   }
-  const listed = await inParallel([...lists.values()], PARALLEL, ({ resource, namespace }) => target.list(resource, { namespace }));
+  const listed = await inParallel([...lists.values()], PARALLEL, ({ resource, namespace }) =>
+    target.collect(metadataOf(resource), { namespace }, (object) => {
+      const place = placeOf(object);
+      return wanted.has(place) ? ([place, stateOf(object)] as const) : undefined;
+    }),
+  );
   if (!listed.ok) return listed;
-  const found = new Map(listed.value.flat().map((object) => [placeOf(object), object]));
+  const found = new Map(listed.value.flat());
   return ok({ of: (original) => found.get(placeOf(original)) });
 }
 
-const placeOf = (object: KubeObject) => `${object.kind}.${object.apiVersion}/${keyText(keyOf(object))}`;
+const placeOf = (object: ObjectOutline) => `${object.kind}.${object.apiVersion}/${keyText(keyOf(object))}`;
+
+export function stateOf(object: KubeObject): CopyState {
+  return { isMarked: object.metadata.annotations?.[COPY_ANNOTATION] !== undefined, isBeingDeleted: isBeingDeleted(object) };
+}
 
 /** The copies that are known to be of this move: by the uid in the journal, or by their mark. */
 export async function copiesAt(target: ApiSide, sent: readonly BatchEntry[]): Moved<readonly RemovedObject[]> {

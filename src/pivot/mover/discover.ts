@@ -5,6 +5,7 @@ import { moveKinds, servedVersions, type MoveKind } from "../graph/move-kind.ts"
 import { CLUSTERCTL_LABEL, CORE_GROUP } from "../graph/names.ts";
 import type { DiscoveredObject } from "../graph/name-index.ts";
 import { buildGraph, type ObjectGraph } from "../graph/object-graph.ts";
+import { outlineOf, type ObjectOutline } from "../graph/outline.ts";
 import type { TargetFacts } from "../plan/problems.ts";
 import type { ApiSide } from "./api-side.ts";
 import { PARALLEL } from "./context.ts";
@@ -36,30 +37,38 @@ export async function discoverKinds(source: ApiSide): Moved<SourceKinds> {
 
 const isOfClusterApi = ({ resource: { group, namespaced } }: MoveKind) => namespaced && `.${group}`.endsWith(`.${CORE_GROUP}`);
 
-export async function discoverGraph(source: ApiSide, namespace: string, { kinds, providers }: SourceKinds): Moved<ObjectGraph> {
-  const listed = await listObjects(source, { namespace, kinds, providers });
-  return listed.ok ? graphOf(source, { namespace, kinds, objects: listed.value }) : listed;
+export type GraphRequest<T extends ObjectOutline> = {
+  readonly namespace: string;
+  readonly kinds: SourceKinds;
+  /** What is held of each object: its outline, or all of it. */
+  readonly take: (object: KubeObject) => T;
+};
+
+export async function discoverGraph<T extends ObjectOutline>(source: ApiSide, request: GraphRequest<T>): Moved<ObjectGraph<T>> {
+  const listed = await listObjects(source, request);
+  return listed.ok ? graphOf(source, request, listed.value) : listed;
 }
 
-type Listing = { readonly namespace: string; readonly kinds: readonly MoveKind[]; readonly providers: readonly KubeObject[] };
-
-async function listObjects(source: ApiSide, { namespace, kinds, providers }: Listing): Moved<readonly DiscoveredObject[]> {
+async function listObjects<T extends ObjectOutline>(source: ApiSide, request: GraphRequest<T>): Moved<readonly DiscoveredObject<T>[]> {
+  const { namespace, take } = request;
+  const { kinds, providers } = request.kinds;
   const places = kinds.map((kind) => ({ kind, namespace: kind.resource.namespaced ? namespace : undefined }));
   const secretKind = kinds.find(({ resource }) => resource === secrets);
   const infrastructure = providers.filter((provider) => fieldAt(provider, "type") === "InfrastructureProvider");
   const beside = new Set(infrastructure.flatMap(({ metadata }) => metadata.namespace ?? []).filter((name) => name !== namespace));
   const more = secretKind === undefined ? [] : [...beside].map((name) => ({ kind: secretKind, namespace: name }));
   const listed = await inParallel([...places, ...more], PARALLEL, async ({ kind, namespace: place }) => {
-    const found = await source.list(kind.resource, { namespace: place });
-    return found.ok ? ok(found.value.map((object) => ({ kind, object }))) : found;
+    return source.collect(kind.resource, { namespace: place }, (object) => ({ kind, object: take(object) }));
   });
   return listed.ok ? ok(listed.value.flat()) : listed;
 }
 
-type Discovery = { readonly namespace: string; readonly kinds: readonly MoveKind[]; readonly objects: readonly DiscoveredObject[] };
-
 /** Reads what references to other namespaces name, until there are no more. */
-async function graphOf(source: ApiSide, { namespace, kinds, objects }: Discovery): Moved<ObjectGraph> {
+async function graphOf<T extends ObjectOutline>(
+  source: ApiSide,
+  { namespace, kinds: { kinds }, take }: GraphRequest<T>,
+  objects: readonly DiscoveredObject<T>[],
+): Moved<ObjectGraph<T>> {
   const classesUsedElsewhere = await usedElsewhere(source, namespace, objects);
   if (!classesUsedElsewhere.ok) return classesUsedElsewhere;
   const world = { namespace, objects, classesUsedElsewhere: classesUsedElsewhere.value };
@@ -71,7 +80,7 @@ async function graphOf(source: ApiSide, { namespace, kinds, objects }: Discovery
       const kind = kinds.find(({ resource }) => resource.kind === reference.kind && resource.group === group);
       if (kind === undefined || reference.namespace === undefined) return ok([]);
       const object = await source.get(kind.resource, { namespace: reference.namespace, name: reference.name });
-      return object.ok ? ok(object.value === undefined ? [] : [{ kind, object: object.value }]) : object;
+      return object.ok ? ok(object.value === undefined ? [] : [{ kind, object: take(object.value) }]) : object;
     });
     if (!found.ok) return found;
     if (found.value.flat().length === 0) break;
@@ -84,23 +93,23 @@ async function graphOf(source: ApiSide, { namespace, kinds, objects }: Discovery
 /** Names of the namespace's ClusterClasses that Clusters of other namespaces use. Without classes nothing is read. */
 async function usedElsewhere(source: ApiSide, namespace: string, objects: readonly DiscoveredObject[]): Moved<ReadonlySet<string>> {
   if (!objects.some(({ object }) => object.kind === "ClusterClass" && object.metadata.namespace === namespace)) return ok(new Set());
-  const clusters = await source.list(capiClusters);
-  if (!clusters.ok) return clusters;
-  const names = clusters.value.flatMap((cluster) => {
+  const names = await source.collect(capiClusters, {}, (cluster) => {
     const reference = fieldAt(cluster, "spec", "topology", "classRef");
     const isOurs = cluster.metadata.namespace !== namespace && fieldAt(reference, "namespace") === namespace;
     const name = fieldAt(reference, "name");
-    return isOurs && typeof name === "string" ? [name] : [];
+    return isOurs && typeof name === "string" ? name : undefined;
   });
-  return ok(new Set(names));
+  return names.ok ? ok(new Set(names.value)) : names;
 }
 
 /** Objects of unlabelled kinds that moved objects own: they would be lost. */
-export async function unlabelledObjects(source: ApiSide, namespace: string, found: Unlabelled): Moved<readonly KubeObject[]> {
+export async function unlabelledObjects(source: ApiSide, namespace: string, found: Unlabelled): Moved<readonly ObjectOutline[]> {
   const moved = new Set(found.graph.moved.map(({ uid }) => uid));
-  const listed = await inParallel(found.kinds.unlabelled, PARALLEL, ({ resource }) => source.list(resource, { namespace }));
-  if (!listed.ok) return listed;
-  return ok(listed.value.flat().filter(({ metadata }) => (metadata.ownerReferences ?? []).some(({ uid }) => moved.has(uid))));
+  const isOwned = ({ metadata }: KubeObject) => (metadata.ownerReferences ?? []).some(({ uid }) => moved.has(uid));
+  const listed = await inParallel(found.kinds.unlabelled, PARALLEL, ({ resource }) =>
+    source.collect(resource, { namespace }, (object) => (isOwned(object) ? outlineOf(object) : undefined)),
+  );
+  return listed.ok ? ok(listed.value.flat()) : listed;
 }
 
 type Unlabelled = { readonly graph: ObjectGraph; readonly kinds: SourceKinds };

@@ -3,17 +3,19 @@
  * same, although it is paused, is written again until two reads are equal.
  */
 import { ok } from "#base";
+import type { KubeObject } from "#kube";
 import type { JournalHead } from "../journal/records.ts";
 import { batchesOf } from "../plan/batches.ts";
 import type { ObjectGraph } from "../graph/object-graph.ts";
 import { isOwnFile } from "../files/file-names.ts";
 import { fileNameProblems, writtenObject, type ManifestEntry, type WrittenObject } from "../files/manifest.ts";
+import { entryOf, recordBatch } from "./batch-entries.ts";
 import type { SourceContext } from "./context.ts";
 import type { SourceKinds } from "./discover.ts";
 import { inFolder, type ExportFolder } from "./export-folder.ts";
 import { refusal, type Moved } from "./failure.ts";
 import { deleteBatch, readBatches, writeBatch } from "./journal.ts";
-import { entryOf, readyGraph, recordBatch } from "./transfer.ts";
+import { readyGraph } from "./ready-graph.ts";
 
 const ROUNDS = 6;
 
@@ -22,7 +24,7 @@ export type WrittenFiles = readonly ManifestEntry[];
 export async function writeFiles(context: SourceContext, folder: ExportFolder, head: JournalHead, kinds: SourceKinds): Moved<WrittenFiles> {
   const known = new Map<string, string>();
   for (let round = 1; round <= ROUNDS; round += 1) {
-    const graph = await readyGraph(context, head, kinds);
+    const graph = await readyGraph(context, { head, kinds, take: (object) => object });
     if (!graph.ok) return graph;
     const problems = fileNameProblems(graph.value.moved.map(({ object }) => object));
     if (problems.length > 0) return refusal(...problems);
@@ -48,7 +50,7 @@ type Recording = {
   readonly isFirst: boolean;
 };
 
-async function recordAll(context: SourceContext, { moved }: ObjectGraph, { move, isFirst }: Recording): Moved<void> {
+async function recordAll(context: SourceContext, { moved }: ObjectGraph<KubeObject>, { move, isFirst }: Recording): Moved<void> {
   const recorded = await readBatches(context, move);
   if (!recorded.ok) return recorded;
   const batches = batchesOf(moved);

@@ -68,13 +68,15 @@ export async function readBatches(place: Place, move: string): Moved<readonly St
 }
 
 async function readAllBatches({ source, namespace }: Place): Moved<readonly StoredBatch[]> {
-  const found = await source.list(secrets, { namespace, labelSelector: `${JOURNAL_LABEL}=batch` });
+  const found = await source.collect(secrets, { namespace, labelSelector: `${JOURNAL_LABEL}=batch` }, (object) => {
+    const batch = parseBatch(object);
+    return batch.ok ? ok({ ...batch.value, stored: versionOf(object) }) : batch;
+  });
   if (!found.ok) return found;
   const batches: StoredBatch[] = [];
-  for (const object of found.value) {
-    const batch = parseBatch(object);
+  for (const batch of found.value) {
     if (!batch.ok) return refusal(batch.error);
-    batches.push({ ...batch.value, stored: versionOf(object) });
+    batches.push(batch.value);
   }
   return ok(batches.toSorted((a, b) => a.number - b.number));
 }

@@ -5,13 +5,14 @@ import type { EmbeddedCluster } from "#embedded-cluster";
 import { fieldAt, secrets, type KubeObject } from "#kube";
 import { contentsOf, observeInvariants, startMoveWorld, type MoveWorld } from "../../../test/builders/move-world.ts";
 import { roundsOf } from "../../../test/builders/rounds.ts";
+import type { ObjectOutline } from "../graph/outline.ts";
 import { contextFor } from "./move-crashes.test-support.ts";
 import { MortalProcess } from "../../../test/builders/mortal-process.ts";
 import { abortNamespaceMove, moveNamespace, planNamespaceMove, type MoveOptions } from "./move-namespace.ts";
 import { runMove } from "./move.ts";
 
 const KEY = { namespace: "c1", name: "c1-kubeconfig" };
-const leftToTarget = ({ kind, metadata: { name } }: KubeObject) => kind === "Secret" && name === KEY.name;
+const leftToTarget = ({ kind, metadata: { name } }: ObjectOutline) => kind === "Secret" && name === KEY.name;
 
 async function openWorld(machines = 1): Promise<MoveWorld> {
   const made = await startMoveWorld(machines);

@@ -29,7 +29,7 @@ export type MoveStateOptions = {
 
 /** Why a move cannot be undone while its target does not answer: by the specification. */
 export function abortWithoutTarget(journal: JournalHead): string {
-  const decision = nextAbortStep({ journal, record: "unknown", targetHasCopies: true, sourceResumed: false });
+  const decision = nextAbortStep({ journal, record: "unknown", hasBatches: true, targetHasCopies: true, sourceResumed: false });
   return "refused" in decision ? decision.refused : "";
 }
 

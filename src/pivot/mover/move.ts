@@ -125,11 +125,14 @@ async function observe(run: Run): Moved<MoveView> {
   const isCommitted = head.value.phase === "committed";
   const resumed = isCommitted ? await isTargetResumed(context, head.value) : ok(false);
   if (!resumed.ok) return resumed;
-  const batches = isCommitted ? await readBatches(context, head.value.id) : ok([1]);
+  const isRegistered = record.value?.data.id === head.value.id;
+  const needsBatches = isCommitted || (!run.begun && !isRegistered);
+  const batches = needsBatches ? await readBatches(context, head.value.id) : ok([1]);
   if (!batches.ok) return batches;
   return ok({
     journal: head.value,
     record: recordOf(run),
+    hasBegun: run.begun || batches.value.length > 0,
     sourcePaused: sourcePaused.value,
     // only what was checked by this run, while the source was paused
     verified: run.transferred !== undefined,
@@ -150,6 +153,7 @@ async function isTargetResumed({ target, namespace }: MoveContext, head: StoredH
 const NOTHING: MoveView = {
   journal: undefined,
   record: "none",
+  hasBegun: false,
   sourcePaused: false,
   verified: false,
   fenced: false,

@@ -1,11 +1,11 @@
 /** Places copies of saved objects, owners first, and reads the target again until nothing differs. */
 import { ok } from "#base";
-import type { MoveNode } from "../graph/object-graph.ts";
+import type { WholeNode } from "../graph/object-graph.ts";
 import { batchesOf } from "../plan/batches.ts";
 import { PARALLEL, type MoveContext } from "./context.ts";
-import { listCopies } from "./copies.ts";
 import { refusal, type Moved } from "./failure.ts";
 import { inParallel } from "./in-parallel.ts";
+import { ObjectReader } from "./object-reader.ts";
 import { completeCopy, placeCopy } from "./place-copy.ts";
 import { prepareNamespaces } from "./transfer.ts";
 
@@ -15,7 +15,7 @@ const ROUNDS = 6;
  * `nodes`: sorted by level. The record at the target shows that it had none of them before, so an object with the same content is a copy that
  * an earlier run has made.
  */
-export async function placeAll(context: Pick<MoveContext, "target" | "report">, nodes: readonly MoveNode[]): Moved<void> {
+export async function placeAll(context: Pick<MoveContext, "target" | "report">, nodes: readonly WholeNode[]): Moved<void> {
   const prepared = await prepareNamespaces(context, nodes);
   if (!prepared.ok) return prepared;
   const acknowledged = new Map<string, string>();
@@ -34,18 +34,19 @@ type Round = {
 
 async function placeOnce(
   { target, report }: Pick<MoveContext, "target" | "report">,
-  nodes: readonly MoveNode[],
+  nodes: readonly WholeNode[],
   { round, acknowledged }: Round,
 ): Moved<number> {
-  const existing = await listCopies(target, nodes);
-  if (!existing.ok) return existing;
+  const copies = new ObjectReader(target);
   const uids = new Map<string, string>();
   let changes = 0;
   let done = 0;
   for (const batch of batchesOf(nodes)) {
-    const placed = await inParallel(batch.nodes, PARALLEL, (node) =>
+    const existing = await copies.read(batch.nodes);
+    if (!existing.ok) return existing;
+    const placed = await inParallel([...batch.nodes.entries()], PARALLEL, ([at, node]) =>
       placeCopy(target, node, {
-        existing: existing.value.of(node.object),
+        existing: existing.value[at],
         uids,
         acknowledged: acknowledged.get(node.uid),
         adoptsEqual: true,

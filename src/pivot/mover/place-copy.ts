@@ -8,7 +8,7 @@
 import { ok } from "#base";
 import { describeObject, isBeingDeleted, keyOf, type Json, type KubeObject } from "#kube";
 import { COPY_ANNOTATION } from "../graph/names.ts";
-import type { MoveNode } from "../graph/object-graph.ts";
+import type { WholeNode } from "../graph/object-graph.ts";
 import { completionPatch, copyOf, hasContent, hasStatusOf, statusFor } from "../plan/content.ts";
 import { versionOf, type ApiSide } from "./api-side.ts";
 import { refusal, type Moved } from "./failure.ts";
@@ -32,7 +32,7 @@ export type PlacedCopy = {
   readonly incomplete: boolean;
 };
 
-export async function placeCopy(target: ApiSide, node: MoveNode, situation: CopySituation): Moved<PlacedCopy> {
+export async function placeCopy(target: ApiSide, node: WholeNode, situation: CopySituation): Moved<PlacedCopy> {
   const { resource } = node.kind;
   if (situation.existing !== undefined) return bringUpToDate(target, node, situation.existing, situation);
   const created = await target.create(resource, copyOf(node, situation.uids));
@@ -45,7 +45,7 @@ export async function placeCopy(target: ApiSide, node: MoveNode, situation: Copy
   return bringUpToDate(target, node, live.value, situation);
 }
 
-async function bringUpToDate(target: ApiSide, node: MoveNode, copy: KubeObject, situation: CopySituation): Moved<PlacedCopy> {
+async function bringUpToDate(target: ApiSide, node: WholeNode, copy: KubeObject, situation: CopySituation): Moved<PlacedCopy> {
   const { object, kind, kept } = node;
   const what = describeObject(object);
   const mark = copy.metadata.annotations?.[COPY_ANNOTATION];
@@ -75,20 +75,20 @@ function hasOwners(copy: KubeObject, original: KubeObject, uids: ReadonlyMap<str
   return (original.metadata.ownerReferences ?? []).every((owner, at) => owners[at]?.uid === uids.get(owner.uid));
 }
 
-async function fill(target: ApiSide, node: MoveNode, copy: KubeObject): Moved<PlacedCopy> {
+async function fill(target: ApiSide, node: WholeNode, copy: KubeObject): Moved<PlacedCopy> {
   const { uid = "" } = copy.metadata;
   const carried = await carryStatus(target, node, copy);
   return carried.ok ? ok({ uid, changed: true, incomplete: true }) : carried;
 }
 
 /** The last write. The next round finds a copy that has disappeared. */
-export async function completeCopy(target: ApiSide, { object, kind }: MoveNode, uid: string): Moved<void> {
+export async function completeCopy(target: ApiSide, { object, kind }: WholeNode, uid: string): Moved<void> {
   const { metadata, ...rest } = completionPatch(object) as { readonly metadata: object };
   const completed = await target.patch(kind.resource, keyOf(object), { ...rest, metadata: { ...metadata, uid } });
   return completed.ok ? ok(undefined) : completed;
 }
 
-async function refreshStatus(target: ApiSide, node: MoveNode, copy: KubeObject): Moved<PlacedCopy> {
+async function refreshStatus(target: ApiSide, node: WholeNode, copy: KubeObject): Moved<PlacedCopy> {
   const { uid = "" } = copy.metadata;
   if (!node.kind.hasStatus || hasStatusOf(copy, node.object)) return ok({ uid, changed: false, incomplete: false });
   const carried = await carryStatus(target, node, copy);
@@ -99,7 +99,7 @@ async function refreshStatus(target: ApiSide, node: MoveNode, copy: KubeObject):
  * A marked copy gets its status by an update with nothing else in it, which is less work for the server than a patch; the field managers that it
  * leaves go with the mark. A copy that has changed meanwhile, or has no mark, is patched.
  */
-async function carryStatus(target: ApiSide, { object, kind }: MoveNode, copy: KubeObject): Moved<void> {
+async function carryStatus(target: ApiSide, { object, kind }: WholeNode, copy: KubeObject): Moved<void> {
   const status = kind.hasStatus ? statusFor(object, copy.metadata.generation ?? 1) : undefined;
   if (status === undefined) return ok(undefined);
   if (copy.metadata.annotations?.[COPY_ANNOTATION] !== undefined) {

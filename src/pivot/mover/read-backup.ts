@@ -3,8 +3,8 @@
  * are not one snapshot, so they are read again until owners are closed and two reads have the same objects.
  */
 import { ok, sleep, timestamp } from "#base";
-import { describeObject, isBeingDeleted } from "#kube";
-import type { MoveNode, ObjectGraph } from "../graph/object-graph.ts";
+import { describeObject, isBeingDeleted, type KubeObject } from "#kube";
+import type { ObjectGraph, WholeNode } from "../graph/object-graph.ts";
 import { ownershipOf } from "../journal/owner.ts";
 import {
   fileNameProblems,
@@ -28,7 +28,7 @@ export type BackupRequest = {
   readonly cluster: string;
   readonly servers: readonly ManifestServer[];
   /** Objects of Lattice that are saved as well. */
-  readonly beside: readonly MoveNode[];
+  readonly beside: readonly WholeNode[];
 };
 
 export type BackupFiles = { readonly manifest: FilesManifest; readonly files: readonly WrittenObject[] };
@@ -80,12 +80,15 @@ async function ownEpoch({ source, namespace }: SourceContext): Moved<number> {
   return ok(owner.state === "owner" ? owner.epoch : 0);
 }
 
-async function closedGraph({ source, namespace, clock, signal, report }: SourceContext, kinds: SourceKinds): Moved<ObjectGraph> {
+async function closedGraph(
+  { source, namespace, clock, signal, report }: SourceContext,
+  kinds: SourceKinds,
+): Moved<ObjectGraph<KubeObject>> {
   let before = "";
   let problems: readonly string[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     if (round > 1 && !(await sleep(clock, PAUSE_MS, signal))) return refusal("stopped while the objects were read");
-    const graph = await discoverGraph(source, namespace, kinds);
+    const graph = await discoverGraph(source, { namespace, kinds, take: (object) => object });
     if (!graph.ok) return graph;
     const { moved } = graph.value;
     if (moved.length === 0) return refusal(`namespace ${namespace} has no Cluster, so there is nothing to back up`);

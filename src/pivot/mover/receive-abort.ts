@@ -2,12 +2,12 @@
 import { ok } from "#base";
 import { keyOf } from "#kube";
 import { COPY_ANNOTATION } from "../graph/names.ts";
-import type { MoveNode } from "../graph/object-graph.ts";
+import type { WholeNode } from "../graph/object-graph.ts";
 import { nextReceiveAbortStep } from "../ownership/receive-steps.ts";
 import { hasContent } from "../plan/content.ts";
-import { listCopies } from "./copies.ts";
 import { refusal, type Moved } from "./failure.ts";
 import { deleteRecord, readRecord, writeRecord } from "./journal.ts";
+import { ObjectReader } from "./object-reader.ts";
 import { nodesOf, worldOf, type ReceiveContext } from "./receive.ts";
 import { removeObjects, type RemovedObject } from "./remove-object.ts";
 
@@ -47,12 +47,12 @@ export async function abortReceive(context: ReceiveContext, release: () => Moved
 }
 
 /** By their mark, or by equal content: before the import the target had none of these objects. */
-async function copiesAt({ target }: ReceiveContext, nodes: readonly MoveNode[]): Moved<readonly RemovedObject[]> {
-  const existing = await listCopies(target, nodes);
+async function copiesAt({ target }: ReceiveContext, nodes: readonly WholeNode[]): Moved<readonly RemovedObject[]> {
+  const existing = await new ObjectReader(target).read(nodes);
   if (!existing.ok) return existing;
   return ok(
-    nodes.flatMap(({ object, kind, kept, uid }) => {
-      const copy = kept === undefined ? existing.value.of(object) : undefined;
+    nodes.flatMap(({ object, kind, kept, uid }, at) => {
+      const copy = kept === undefined ? existing.value[at] : undefined;
       if (copy === undefined) return [];
       const isOurs = copy.metadata.annotations?.[COPY_ANNOTATION] === uid || hasContent(copy, object, kind.hasStatus);
       return isOurs ? [{ kind: kind.resource, key: keyOf(object), uid: copy.metadata.uid ?? "" }] : [];

@@ -5,7 +5,7 @@
 import { ok, timestamp } from "#base";
 import { describeObject, groupResourceOf, type KubeObject } from "#kube";
 import { versionText } from "../graph/move-kind.ts";
-import type { MoveNode } from "../graph/object-graph.ts";
+import type { WholeNode } from "../graph/object-graph.ts";
 import type { TargetRecordData } from "../journal/records.ts";
 import type { ManifestProvider } from "../files/manifest.ts";
 import type { ImportReceipt } from "../files/receipt.ts";
@@ -15,10 +15,11 @@ import { hasContent } from "../plan/content.ts";
 import { planProblems } from "../plan/problems.ts";
 import { isComplete } from "./begin.ts";
 import type { MoveContext } from "./context.ts";
-import { listCopies } from "./copies.ts";
+import { stateOf } from "./copies.ts";
 import { discoverKinds, discoverTarget } from "./discover.ts";
 import { refusal, type Moved } from "./failure.ts";
 import { clusterIdentity, ensureNamespace, readHead, readRecord, writeRecord, type ReadRecord } from "./journal.ts";
+import { ObjectReader } from "./object-reader.ts";
 import { areAllResumed, resumeAll } from "./pausing.ts";
 import { placeAll } from "./place-all.ts";
 
@@ -147,7 +148,7 @@ const STEPS: Readonly<Record<Exclude<ReceiveStep, "done" | "check-target">, Perf
   },
 };
 
-export const nodesOf = ({ graph, beside }: SavedGraph): readonly MoveNode[] => [...graph.moved, ...beside];
+export const nodesOf = ({ graph, beside }: SavedGraph): readonly WholeNode[] => [...graph.moved, ...beside];
 
 const BUILT_IN: ReadonlySet<string> = new Set(["Secret", "ConfigMap"]);
 
@@ -169,12 +170,12 @@ async function checkTarget({ context, world }: Run): Moved<void> {
     ),
   );
   const nodes = nodesOf(world);
-  const existing = await listCopies(target, nodes);
+  const existing = await new ObjectReader(target).read(nodes);
   if (!existing.ok) return existing;
   const beside = new Set(world.beside);
-  const taken = nodes.filter((node) => {
-    const found = existing.value.of(node.object);
-    return node.kept === undefined && found !== undefined && isComplete(found) && !(beside.has(node) && isSame(found, node));
+  const taken = nodes.filter((node, at) => {
+    const found = existing.value[at];
+    return node.kept === undefined && found !== undefined && isComplete(stateOf(found)) && !(beside.has(node) && isSame(found, node));
   });
   const taking = taken.map(({ object }) => `${describeObject(object)} exists at the target already; the target must not have it`);
   const all = [...problems, ...missing, ...taking];
@@ -182,7 +183,7 @@ async function checkTarget({ context, world }: Run): Moved<void> {
 }
 
 /** An identity that was written before the restore is the same cluster's. */
-function isSame(found: KubeObject, { object, kind: { hasStatus } }: MoveNode): boolean {
+function isSame(found: KubeObject, { object, kind: { hasStatus } }: WholeNode): boolean {
   return hasContent(found, object, hasStatus) && hasContent(object, found, hasStatus);
 }
 

@@ -49,13 +49,13 @@ export type FreeObjects = ReadonlyMap<string, string>;
 
 /** Custom resources are never among them: their webhooks may ask for the annotation. */
 export async function freeObjects(side: ApiSide, objects: readonly RemovedObject[]): Moved<FreeObjects> {
-  const listed = await listKindsOf(
+  const listed = await collectKindsOf(
     side,
     objects.filter(({ kind }) => kind.group === ""),
+    ({ metadata: { uid = "", resourceVersion = "", finalizers = [] } }) =>
+      finalizers.length === 0 ? ([uid, resourceVersion] as const) : undefined,
   );
-  if (!listed.ok) return listed;
-  const isFree = ({ metadata: { finalizers = [] } }: KubeObject) => finalizers.length === 0;
-  return ok(new Map(listed.value.filter(isFree).map(({ metadata: { uid = "", resourceVersion = "" } }) => [uid, resourceVersion])));
+  return listed.ok ? ok(new Map(listed.value)) : listed;
 }
 
 async function removeObject(side: ApiSide, { kind, key, uid }: RemovedObject): Moved<void> {
@@ -67,17 +67,24 @@ async function removeObject(side: ApiSide, { kind, key, uid }: RemovedObject): M
 
 /** Of these objects, those that exist. */
 export async function stillThere(side: ApiSide, objects: readonly RemovedObject[]): Moved<readonly RemovedObject[]> {
-  const listed = await listKindsOf(side, objects);
+  const listed = await collectKindsOf(side, objects, ({ metadata: { uid = "" } }) => uid);
   if (!listed.ok) return listed;
-  const uids = new Set(listed.value.map(({ metadata }) => metadata.uid));
+  const uids = new Set(listed.value);
   return ok(objects.filter(({ uid }) => uids.has(uid)));
 }
 
-/** The metadata of all objects of their kinds and namespaces. */
-async function listKindsOf(side: ApiSide, objects: readonly RemovedObject[]): Moved<readonly KubeObject[]> {
+/** What `take` returns of these objects, from their metadata. They are found by lists of their kinds and namespaces. */
+async function collectKindsOf<T>(
+  side: ApiSide,
+  objects: readonly RemovedObject[],
+  take: (object: KubeObject) => T | undefined,
+): Moved<readonly T[]> {
+  const wanted = new Set(objects.map(({ uid }) => uid));
   const lists = new Map(
     objects.map(({ kind, key }) => [`${groupResourceOf(kind)}/${key.namespace ?? ""}`, { kind, namespace: key.namespace }]),
   );
-  const listed = await inParallel([...lists.values()], PARALLEL, ({ kind, namespace }) => side.list(metadataOf(kind), { namespace }));
+  const listed = await inParallel([...lists.values()], PARALLEL, ({ kind, namespace }) =>
+    side.collect(metadataOf(kind), { namespace }, (object) => (wanted.has(object.metadata.uid ?? "") ? take(object) : undefined)),
+  );
   return listed.ok ? ok(listed.value.flat()) : listed;
 }

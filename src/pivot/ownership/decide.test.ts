@@ -16,6 +16,10 @@ type Model = {
   /** Objects that exist. */
   source: number;
   target: number;
+  /** The journal has batches. */
+  batches: boolean;
+  /** The journal was written by the current run. */
+  begun: boolean;
   /** Verified by the current run. */
   verified: boolean;
   /** The record was written by the current run. */
@@ -35,6 +39,8 @@ const newModel = (): Model => ({
   targetPaused: true,
   source: OBJECTS,
   target: 0,
+  batches: false,
+  begun: false,
   verified: false,
   fenced: false,
   late: [],
@@ -60,7 +66,7 @@ const SPECIFICATION: Deciders = { move: nextStep, abort: nextAbortStep };
 
 /** One run of the mover: it observes, decides and writes until it is done, refused, or killed. */
 function run(model: Model, { move }: Deciders, { setRecord, kill }: Writes, reachable: () => boolean): string {
-  [model.verified, model.fenced] = [false, false];
+  [model.verified, model.fenced, model.begun] = [false, false, false];
   for (let step = 0; step < 60; step += 1) {
     const decision = move(viewOf(model, reachable()));
     if ("refused" in decision) return decision.refused;
@@ -85,9 +91,14 @@ function writesOf(
   };
   switch (step) {
     case "write-intent":
-      return [() => (model.journal = { id: `m${(model.ids += 1)}`, phase: "intent", epoch: model.ids })];
+      return [
+        () => {
+          model.journal = { id: `m${(model.ids += 1)}`, phase: "intent", epoch: model.ids };
+          [model.begun, model.batches] = [true, false];
+        },
+      ];
     case "discard":
-      return [() => (model.journal = undefined)];
+      return [() => (model.batches = false), () => (model.journal = undefined)];
     case "register":
       return [
         () => {
@@ -99,6 +110,7 @@ function writesOf(
       return [() => (model.sourcePaused = true)];
     case "transfer":
       return [
+        () => (model.batches = true),
         ...Array.from({ length: OBJECTS - model.target }, () => () => {
           if (model.target === 0) model.targetPaused = true;
           model.target += 1;
@@ -123,9 +135,10 @@ function writesOf(
 }
 
 function viewOf(model: Model, isReachable: boolean): MoveView {
-  const { journal, record, sourcePaused, verified, fenced, targetPaused, source } = model;
+  const { journal, record, sourcePaused, verified, fenced, targetPaused, source, begun, batches } = model;
   return {
     journal,
+    hasBegun: begun || batches,
     record: isReachable ? (record === undefined ? "none" : { ...record, sameSource: true }) : "unknown",
     sourcePaused: sourcePaused || source === 0,
     verified,
@@ -138,14 +151,19 @@ function viewOf(model: Model, isReachable: boolean): MoveView {
 function runAbort(model: Model, { abort }: Deciders, { setRecord, kill }: Writes, reachable: () => boolean): string {
   for (let step = 0; step < 60; step += 1) {
     const view = viewOf(model, reachable());
-    const decision: AbortDecision = abort({ ...view, targetHasCopies: model.target > 0, sourceResumed: !model.sourcePaused });
+    const decision: AbortDecision = abort({
+      ...view,
+      hasBatches: model.batches,
+      targetHasCopies: model.target > 0,
+      sourceResumed: !model.sourcePaused,
+    });
     if ("refused" in decision) return decision.refused;
     if (decision.step === "done") return "done";
     if (kill()) return "killed";
     if (decision.step === "revoke") setRecord("revoked");
     if (decision.step === "delete-copies") model.target -= 1;
     if (decision.step === "resume-source") model.sourcePaused = false;
-    if (decision.step === "forget") [model.journal, model.record] = [undefined, undefined];
+    if (decision.step === "forget") [model.journal, model.record, model.batches] = [undefined, undefined, false];
     const wrong = violation(model);
     if (wrong !== undefined) throw new Error(`${wrong} after ${decision.step}`);
   }

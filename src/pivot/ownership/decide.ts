@@ -25,6 +25,8 @@ export type MoveView = {
   readonly journal: { readonly id: string; readonly phase: JournalPhase; readonly epoch: number } | undefined;
   /** "unknown": the target does not answer. */
   readonly record: TargetRecord | "none" | "unknown";
+  /** This run has written the journal, or the journal has batches. An earlier run that was killed before it registered has paused nothing. */
+  readonly hasBegun: boolean;
   /** Every Cluster and ClusterClass that is moved is paused, at the source. */
   readonly sourcePaused: boolean;
   /** Counts and hashes of both sides are equal, checked since the source is paused. */
@@ -65,7 +67,9 @@ export function nextStep(view: MoveView): MoveDecision {
   if (journal.phase === "committed") return ours === "committed" ? afterCommit(view) : refused(LOST_RECORD);
   if (!view.sourcePaused && ours !== undefined) return step("pause");
   if (ours === "committed") return step("note-commit");
-  if (ours === undefined) return journal.phase === "intent" ? register(record, journal.epoch) : refused(LOST_RECORD);
+  if (ours === undefined && journal.phase !== "intent") return refused(LOST_RECORD);
+  // what it found paused may have been changed by a person since
+  if (ours === undefined) return view.hasBegun ? register(record, journal.epoch) : step("discard");
   if (journal.phase === "committing" && !view.fenced) return step("register");
   if (!view.verified) return step("transfer");
   return journal.phase === "intent" ? step("announce-commit") : step("commit");
@@ -91,13 +95,14 @@ export type AbortStep = "revoke" | "delete-copies" | "resume-source" | "forget" 
 export type AbortDecision = { readonly step: AbortStep } | { readonly refused: string };
 
 export type AbortView = Pick<MoveView, "journal" | "record"> & {
+  readonly hasBatches: boolean;
   readonly targetHasCopies: boolean;
   /** What was not paused before the move is unpaused at the source. */
   readonly sourceResumed: boolean;
 };
 
 /** The way back, which ends where the target may own the clusters. The record is revoked first: a commit that is still on its way then fails. */
-export function nextAbortStep({ journal, record, targetHasCopies, sourceResumed }: AbortView): AbortDecision {
+export function nextAbortStep({ journal, record, hasBatches, targetHasCopies, sourceResumed }: AbortView): AbortDecision {
   if (journal === undefined) return { step: "done" };
   if (record === "unknown") {
     const doubt = journal.phase === "intent" ? "its copies cannot be deleted" : "whether it owns the clusters is in doubt";
@@ -108,7 +113,8 @@ export function nextAbortStep({ journal, record, targetHasCopies, sourceResumed 
   if (ours === undefined && journal.phase === "committing") return { refused: LOST_RECORD };
   if (ours === "receiving") return { step: "revoke" };
   if (ours === "revoked" && targetHasCopies) return { step: "delete-copies" };
-  return sourceResumed ? { step: "forget" } : { step: "resume-source" };
+  // without record and batches the move has paused nothing: a pause is a person's
+  return sourceResumed || (ours === undefined && !hasBatches) ? { step: "forget" } : { step: "resume-source" };
 }
 
 const OWNED = "the target owns the clusters already; run the same command without --abort to finish the move";

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { canonicalJson, capiClusters, type Json, type KubeObject } from "#kube";
-import type { MoveNode } from "../graph/object-graph.ts";
+import type { WholeNode } from "../graph/object-graph.ts";
 import {
   completionPatch,
   contentOf,
@@ -41,7 +41,7 @@ const cluster = {
     ],
   },
 } as unknown as KubeObject;
-const node = (more: Partial<MoveNode> = {}): MoveNode => ({
+const node = (more: Partial<WholeNode> = {}): WholeNode => ({
   uid: "u1",
   kind: { resource: capiClusters, rule: "hierarchy", hasStatus: true },
   object: cluster,

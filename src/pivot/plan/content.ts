@@ -6,18 +6,19 @@
  */
 import { sha256Hex } from "#base";
 import { canonicalJson, field, fieldAt, isJsonObject, type Json, type JsonObject, type KubeObject, type ObjectMeta } from "#kube";
-import type { MoveNode } from "../graph/object-graph.ts";
+import type { WholeNode } from "../graph/object-graph.ts";
+import type { ObjectOutline } from "../graph/outline.ts";
 import { COPY_ANNOTATION, CORE_GROUP, DELETE_FOR_MOVE_ANNOTATION, MOVE_MANAGER, PAUSED_ANNOTATION } from "../graph/names.ts";
 
 export type PausedBy = "spec" | "annotation";
 
 /** How an object is paused; undefined for kinds that are paused by their Cluster. */
-export function pausedBy({ apiVersion, kind }: KubeObject): PausedBy | undefined {
+export function pausedBy({ apiVersion, kind }: Pick<ObjectOutline, "apiVersion" | "kind">): PausedBy | undefined {
   if (apiVersion.split("/")[0] !== CORE_GROUP) return undefined;
   return kind === "Cluster" ? "spec" : kind === "ClusterClass" ? "annotation" : undefined;
 }
 
-export function isPaused(object: KubeObject): boolean {
+export function isPaused(object: ObjectOutline): boolean {
   const by = pausedBy(object);
   if (by === "spec") return fieldAt(object, "spec", "paused") === true;
   return by === "annotation" && Object.hasOwn(object.metadata.annotations ?? {}, PAUSED_ANNOTATION);
@@ -105,7 +106,7 @@ function comparable(status: Json | undefined): Json | undefined {
 }
 
 /** The object to create: paused, owned by the copies of its owners, and marked as incomplete. `uids`: those of copies, by original. */
-export function copyOf({ object, kind: { hasStatus }, kept }: MoveNode, uids: ReadonlyMap<string, string>): KubeObject {
+export function copyOf({ object, kind: { hasStatus }, kept }: WholeNode, uids: ReadonlyMap<string, string>): KubeObject {
   const { metadata, ...body } = object as KubeObject & JsonObject;
   const { status, ...rest } = body;
   // what stays at the source has two owners in any case, and is not paused there either

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { apiVersionOf, capiClusters, capiMachines, capiProviders, secrets, type KubeObject, type Resource } from "#kube";
 import { versionText } from "../graph/move-kind.ts";
 import { buildGraph, type ObjectGraph } from "../graph/object-graph.ts";
+import { outlineOf } from "../graph/outline.ts";
 import { beingDeleted, planProblems, type MoveFacts } from "./problems.ts";
 
 type Parts = { readonly spec?: object; readonly status?: object; readonly metadata?: object };
@@ -33,11 +34,15 @@ const machine = (status: object, metadata: object = {}) => object(capiMachines, 
 const provider = (version: string, name = "docker") =>
   ({ ...object(capiProviders, `infrastructure-${name}`), providerName: name, type: "InfrastructureProvider", version }) as KubeObject;
 
+/** As a move plans: of outlines. */
 function graphOf(...objects: readonly KubeObject[]): ObjectGraph {
   const kinds = [capiClusters, capiMachines, secrets] as readonly Resource[];
   const discovered = objects.map((one) => {
     const resource = kinds.find(({ kind }) => kind === one.kind) ?? capiClusters;
-    return { object: one, kind: { resource, rule: one.kind === "Cluster" ? ("hierarchy" as const) : ("owned" as const), hasStatus: true } };
+    return {
+      object: outlineOf(one),
+      kind: { resource, rule: one.kind === "Cluster" ? ("hierarchy" as const) : ("owned" as const), hasStatus: true },
+    };
   });
   return buildGraph({ namespace: "a", objects: discovered, classesUsedElsewhere: new Set() });
 }

@@ -7,6 +7,7 @@ import { describeObject, field, fieldAt, findCondition, groupResourceOf, isBeing
 import { versionText } from "../graph/move-kind.ts";
 import { CORE_GROUP } from "../graph/names.ts";
 import type { MoveNode, ObjectGraph } from "../graph/object-graph.ts";
+import type { ObjectOutline } from "../graph/outline.ts";
 import { isAtLeast } from "./provider-version.ts";
 
 export type TargetFacts = {
@@ -19,7 +20,7 @@ export type MoveFacts = {
   readonly graph: ObjectGraph;
   readonly providers: readonly KubeObject[];
   /** Owned by moved objects, of definitions without clusterctl's label. */
-  readonly unlabelled: readonly KubeObject[];
+  readonly unlabelled: readonly ObjectOutline[];
   readonly target: TargetFacts;
   /** Saved objects are taken as they are: their source may be gone, so that nothing is finished there. */
   readonly unfinished?: "accepted";
@@ -38,7 +39,7 @@ export function planProblems({ graph, providers, unlabelled, target, unfinished 
 }
 
 /** Objects that are being deleted are finished at the source, never copied. */
-export function beingDeleted(graph: ObjectGraph): readonly KubeObject[] {
+export function beingDeleted(graph: ObjectGraph): readonly ObjectOutline[] {
   return graph.moved.filter(({ object, kept }) => kept === undefined && isBeingDeleted(object)).map(({ object }) => object);
 }
 
@@ -47,7 +48,7 @@ function unresolvedText({ from, reference: { kind, name, namespace, at } }: Obje
   return `${describeObject(from)} refers to ${kind} ${place} in ${at}, which does not exist; create it, or remove the reference`;
 }
 
-function unlabelledText(object: KubeObject): string {
+function unlabelledText(object: ObjectOutline): string {
   const owner = object.metadata.ownerReferences?.[0];
   const owned = owner === undefined ? "" : ` is owned by ${owner.kind} ${owner.name} and`;
   return `${describeObject(object)}${owned} would be lost: the definition of its kind has no label clusterctl.cluster.x-k8s.io; add the label`;
@@ -91,7 +92,7 @@ function kindProblems(moved: readonly MoveNode[], served: ReadonlySet<string>): 
   );
 }
 
-function provisioningProblem(object: KubeObject): readonly string[] {
+function provisioningProblem(object: ObjectOutline): readonly string[] {
   if (object.apiVersion.split("/")[0] !== CORE_GROUP || isBeingDeleted(object)) return [];
   if (object.kind === "Cluster") return clusterProblem(object);
   if (object.kind === "Machine" && fieldAt(object, "status", "nodeRef", "name") === undefined)
@@ -99,7 +100,7 @@ function provisioningProblem(object: KubeObject): readonly string[] {
   return [];
 }
 
-function clusterProblem(cluster: KubeObject): readonly string[] {
+function clusterProblem(cluster: ObjectOutline): readonly string[] {
   const isDone = (name: string) => fieldAt(cluster, "status", "initialization", name) === true;
   const what = describeObject(cluster);
   if (!isDone("infrastructureProvisioned")) return [`the infrastructure of ${what} is not provisioned yet; wait until it is`];

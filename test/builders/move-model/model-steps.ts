@@ -76,6 +76,12 @@ const PATTERNS = {
     line(IDLE, "move a b"),
   ],
   "late pause": (below) => [line(0, "move a b"), caught(200 + below(100), "patch clusters/c1 at a"), line(IDLE, "abort a b")],
+  "late intent": (below) => [
+    line(0, "move a b"),
+    caught(20 + below(60), "create secrets/lattice-move-journal at a"),
+    line(below(30), "person pause Cluster c1"),
+    line(IDLE, below(2) === 0 ? "abort a b" : "move a b"),
+  ],
   "late unpause": (below) => [
     line(0, "move a b"),
     line(45 + below(40), "kill lost 1"),
@@ -107,6 +113,17 @@ const PATTERNS = {
     line(IDLE, "move b a"),
   ],
   "abort at the end": (below) => [line(0, "move a b"), line(85 + below(50), "kill lost 1"), line(0, "abort a b")],
+  "a move back before the end": (below) => [
+    line(0, "move a b"),
+    line(0, `trap done ${5 + below(60)} ${1 + below(4)} delete secrets/lattice-move-batch`),
+    line(IDLE, "move b a"),
+    line(IDLE, "move a b"),
+  ],
+  "edited by a person": (below) => [
+    line(0, "move a b"),
+    line(40 + below(100), `person edit ${below(2) === 0 ? "Machine m1" : "Machine m2"}`),
+    line(below(10), `person edit ${below(2) === 0 ? "Machine m1" : "Secret c1-ca"}`),
+  ],
   "unpaused by a person": (below) => [line(0, "move a b"), line(70 + below(30), "person unpause Cluster c1")],
   "late commit": (below) => [
     line(0, "move a b"),

@@ -8,6 +8,7 @@ import { VirtualTime } from "./virtual-time.ts";
 
 const SIDES = ["a", "b"] as const;
 const COPY_MARK = "lattice.dev/copy-of";
+const CLUSTER_LABEL = "cluster.x-k8s.io/cluster-name";
 const JOURNAL = "lattice-move-journal";
 const RECORD = "lattice-move-record";
 
@@ -61,7 +62,10 @@ export class ModelWorld {
     const mayChange = phase === undefined || phase === "intent";
     if (what === "edit") {
       const { resource, name: object } = placeOf(name);
-      server.patch(resource, key(object), { metadata: { labels: { edit: String((this.#edits += 1)) } } });
+      this.#edits += 1;
+      // every other edit changes what a plan reads of the object
+      const planned = this.#edits % 2 === 0 ? null : "c1";
+      server.patch(resource, key(object), { metadata: { labels: { edit: String(this.#edits), [CLUSTER_LABEL]: planned } } });
     }
     if (what === "delete" && DELETABLE.has(name) && mayChange) {
       const { resource, name: object } = placeOf(name);

@@ -3,10 +3,9 @@ import { err, type Clock, type Err, type Result } from "#base";
 import { capiNamespace } from "#cluster-compiler";
 import type { ChildAgent, PivotProblem } from "#controllers";
 import type { LatticeCluster } from "#crds";
-import type { KubeObject } from "#kube";
 import type { KubeClient, KubeError } from "#kube-client";
 import type { CellLink } from "#link";
-import type { MoveFailure, MoveOptions, MoveProgress } from "#pivot";
+import type { MoveFailure, MoveOptions, MoveProgress, ObjectOutline } from "#pivot";
 
 /** What a cell's link offers to moves. */
 export type PivotLink = Pick<CellLink, "send"> & { readonly agents: () => ReadonlyMap<string, ChildAgent> };
@@ -55,7 +54,7 @@ export function moveOptions(context: PivotContext, direction: "to-child" | "to-p
 }
 
 /** It leads to the child from each side in another way, so each side writes its own. */
-function isKubeconfig({ kind, metadata }: KubeObject, cluster: string): boolean {
+function isKubeconfig({ kind, metadata }: ObjectOutline, cluster: string): boolean {
   return kind === "Secret" && metadata.name === `${cluster}-kubeconfig`;
 }
 
