@@ -1,27 +1,47 @@
 /**
- * The cost of patch mode for writes of Deployments, with 10,000 Deployments of which 1,000 have a patch. A write of a patched one is compared with the
- * same through a webhook that does nothing; a write of any other Deployment of the same namespaces with the same on a server without webhooks.
+ * The cost of patch mode for writes of Deployments, as clients see it, with 10,000 Deployments of which 1,000 have a patch. A write of a patched one
+ * is compared with the same through a webhook that does nothing; a write of another Deployment of the same namespaces with the same on a server
+ * without webhooks.
  *
- * Both sides take turns, request by request, so that what else the machine does affects them alike, and of each side the best round counts. The client, the API
- * servers and the webhooks are in this process.
+ * The client is in this process; each API server and each webhook is in a process of its own, connected over TLS on loopback. The webhook that does
+ * nothing is the same admission server with a review that allows everything: the comparison is about patches, not about listeners.
+ *
+ * Every Deployment is written once before, as on a cluster that has run for a while. Every write is sent to all servers in turn (`support/turns.ts`), so
+ * all of them have the same history; writes are measured in rounds of 100. A percentile is by nearest rank in a round, and the ratio is the median of the ratios of all rounds: a pause of the machine affects one round.
+ * Two equal servers without webhooks are compared, too. That row shows the error of the method.
  */
-import { expectOk, systemClock } from "#base";
+import { expectOk, seededRandom } from "#base";
 import { deployments, type KubeObject } from "#kube";
 import type { KubeClient } from "#kube-client";
 import type { BenchResult } from "../scripts/bench/bench.ts";
-import { DEPLOYMENTS, ownersDeployment, PATCHED, startPatchServers, targetOf, type PatchServers } from "./support/patch-servers.ts";
+import { missingBinaries } from "../scripts/kube/find-binaries.ts";
+import { BINARIES } from "../scripts/kube/versions.ts";
+import { DEPLOYMENTS, ownersDeployment, PATCHED } from "./support/patch-objects.ts";
+import {
+  embeddedPlane,
+  kubernetesPlane,
+  SIDES,
+  startPatchPlanes,
+  touchOne,
+  type PatchPlanes,
+  type Side,
+  type StartPlane,
+} from "./support/patch-planes.ts";
+import { percentile, takeTurns, type Latencies } from "./support/turns.ts";
 
-const ROUNDS = 40;
-const WARM_UP = 10;
-const REQUESTS = 100;
 const PATCHED_LIMIT = 1.5;
 const OTHER_LIMIT = 1.05;
+const ROUND = 100;
+
+/** Of each kind of write. `warmUp`: not measured. A real API server has less to compile, and is slower. */
+type Rounds = { readonly warmUp: number; readonly measured: number };
+const EMBEDDED: Rounds = { warmUp: 10, measured: 30 };
+const KUBERNETES: Rounds = { warmUp: 5, measured: 20 };
 
 type Write = (client: KubeClient, at: number, value: string) => Promise<KubeObject>;
 
 /** What `kubectl annotate` and controllers do: the webhook finds nothing to change. */
-const touch: Write = async (client, at, value) =>
-  expectOk(await client.patch(deployments, targetOf(at), { type: "merge", patch: { metadata: { annotations: { touched: value } } } }));
+const touch: Write = touchOne;
 
 /** What helm upgrade and kubectl apply do: the owner's values come in again, and the webhook patches them. */
 const upgrade: Write = async (client, at, value) => {
@@ -30,93 +50,101 @@ const upgrade: Write = async (client, at, value) => {
   return expectOk(await client.update(deployments, { ...owner, metadata: { ...metadata, annotations } }));
 };
 
-type Comparison = {
+type Kind = {
   readonly name: string;
-  readonly against: string;
-  readonly limit: number;
   readonly write: Write;
-  readonly sides: (servers: PatchServers) => readonly [KubeClient, KubeClient];
   /** The Deployment of the nth request. */
   readonly at: (request: number) => number;
 };
 
-const NOTHING = "a webhook that does nothing";
 const patchedOne = (request: number) => request % PATCHED;
 const otherOne = (request: number) => PATCHED + (request % (DEPLOYMENTS - PATCHED));
-const withWebhook: Comparison["sides"] = ({ patching, idle }) => [patching, idle];
+const TOUCHED: Kind = { name: "a patched Deployment is touched", write: touch, at: patchedOne };
+const UPGRADED: Kind = { name: "a patched Deployment is upgraded", write: upgrade, at: patchedOne };
+const OTHER: Kind = { name: "another Deployment is touched", write: touch, at: otherOne };
+/** Kinds of writes that alternate. Others come first, so that what calls of a webhook leave in the process of a server does not count for writes without one. */
+const GROUPS: readonly (readonly Kind[])[] = [
+  [OTHER, OTHER],
+  [TOUCHED, UPGRADED],
+];
 
-const COMPARISONS: readonly Comparison[] = [
-  { name: "a patched Deployment is touched", against: NOTHING, limit: PATCHED_LIMIT, write: touch, sides: withWebhook, at: patchedOne },
-  { name: "a patched Deployment is upgraded", against: NOTHING, limit: PATCHED_LIMIT, write: upgrade, sides: withWebhook, at: patchedOne },
-  {
-    name: "another Deployment is touched",
-    against: "no webhook at all",
-    limit: OTHER_LIMIT,
-    write: touch,
-    sides: ({ patching, bare }) => [patching, bare],
-    at: otherOne,
-  },
+type Row = { readonly kind: Kind; readonly measured: Side; readonly base: Side; readonly against: string; readonly limit?: number };
+
+const NOTHING = { measured: "patching", base: "idle", against: "a webhook that does nothing", limit: PATCHED_LIMIT } as const;
+const ROWS: readonly Row[] = [
+  { kind: TOUCHED, ...NOTHING },
+  { kind: UPGRADED, ...NOTHING },
+  { kind: OTHER, measured: "patching", base: "bare", against: "no webhook at all", limit: OTHER_LIMIT },
+  { kind: OTHER, measured: "bareAgain", base: "bare", against: "an equal server: the error of the method" },
 ];
 
 export async function run(): Promise<readonly BenchResult[]> {
-  const servers = await startPatchServers();
+  const embedded = await measure("embedded", embeddedPlane, EMBEDDED);
+  const folder = process.env["LATTICE_KUBE_BIN"];
+  if (folder === undefined) {
+    console.log("admission-patch: on embedded API servers only; LATTICE_KUBE_BIN=DIR measures real ones, too, which takes long");
+    return embedded;
+  }
+  const missing = await missingBinaries(
+    folder,
+    BINARIES.filter(({ name }) => name === "etcd" || name === "kube-apiserver"),
+  );
+  if (missing.length === 0) return [...embedded, ...(await measure("kube-apiserver", kubernetesPlane(folder), KUBERNETES))];
+  console.log(`admission-patch: ${folder} lacks ${missing.map(({ name }) => name).join(", ")}: not measured on a real API server`);
+  return embedded;
+}
+
+async function measure(server: string, startPlane: StartPlane, rounds: Rounds): Promise<readonly BenchResult[]> {
+  const planes = await startPatchPlanes(startPlane);
   try {
-    await patchAll(servers);
-    const results: BenchResult[] = [];
-    for (const comparison of COMPARISONS) results.push(...(await compare(comparison, servers)));
-    return results;
+    const times = await measureKinds(planes, rounds);
+    return ROWS.flatMap((row) => results(server, row, times.get(row.kind) ?? []));
   } finally {
-    await servers.close();
+    await planes.close();
   }
 }
 
-/** The first write of a Deployment adds the patch and its record, as when a service is created; none of the comparisons is about that one. */
-async function patchAll({ patching, idle }: PatchServers): Promise<void> {
-  for (let at = 0; at < PATCHED; at += 1) for (const client of [patching, idle]) await touch(client, at, "first");
-}
+type Round = Latencies<Side>;
 
-type Percentiles = { readonly p50: number; readonly p99: number };
-const WORST: Percentiles = { p50: Number.POSITIVE_INFINITY, p99: Number.POSITIVE_INFINITY };
-
-async function compare(comparison: Comparison, servers: PatchServers): Promise<readonly BenchResult[]> {
-  const [measured, base] = comparison.sides(servers);
-  let [one, other] = [WORST, WORST];
-  for (let round = -WARM_UP; round < ROUNDS; round += 1) {
-    const [times, baseTimes] = await roundOf(comparison, [measured, base], round);
-    if (round >= 0) [one, other] = [better(one, times), better(other, baseTimes)];
+async function measureKinds({ clients, reviews }: PatchPlanes, { warmUp, measured }: Rounds): Promise<ReadonlyMap<Kind, readonly Round[]>> {
+  const times = new Map<Kind, Round[]>(GROUPS.flat().map((kind) => [kind, []]));
+  const random = seededRandom(1);
+  const before = await reviews();
+  for (const kinds of GROUPS) {
+    for (let round = 0; round < warmUp + measured; round += 1) {
+      for (const [place, kind] of kinds.entries()) {
+        const send = (side: Side, request: number) => {
+          const number = (round * kinds.length + place) * ROUND + request;
+          return kind.write(clients[side], kind.at(number), `${number}`);
+        };
+        const latencies = await takeTurns(SIDES, ROUND, { send, random });
+        if (round >= warmUp) times.get(kind)?.push(latencies);
+      }
+    }
   }
-  return (["p50", "p99"] as const).map((percentile) => {
-    const ratio = one[percentile] / other[percentile];
-    const note = `${one[percentile].toFixed(0)} µs instead of ${other[percentile].toFixed(0)} µs; less is better, limit ${comparison.limit}`;
-    const { against, limit } = comparison;
-    return { name: `${comparison.name}, ${percentile}`, value: ratio, unit: "times", ratio, against, note, limit };
-  });
-}
-
-/** Request by request, the sides in turn, and each of them first in every other request. */
-async function roundOf(
-  { write, at }: Comparison,
-  sides: readonly [KubeClient, KubeClient],
-  round: number,
-): Promise<readonly [readonly number[], readonly number[]]> {
-  const times: readonly [number[], number[]] = [[], []];
-  for (let request = 0; request < REQUESTS; request += 1) {
-    const number = (round + WARM_UP) * REQUESTS + request;
-    const order = request % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const);
-    for (const side of order) times[side].push(await timeOf(() => write(sides[side], at(number), `${number}`)));
-  }
+  expectReviews(before, await reviews(), warmUp + measured);
   return times;
 }
 
-async function timeOf(work: () => Promise<unknown>): Promise<number> {
-  const before = systemClock.monotonic();
-  await work();
-  return (systemClock.monotonic() - before) * 1_000;
+/** A webhook that does not answer in time is ignored by the API server: such a run would look fast. */
+function expectReviews(before: Reviews, after: Reviews, rounds: number): void {
+  const upgrades = rounds * ROUND;
+  const writes = upgrades * 2;
+  const [patching, idle] = [after.patching.reviews - before.patching.reviews, after.idle.reviews - before.idle.reviews];
+  const patched = after.patching.patched - before.patching.patched;
+  if (patching !== writes || idle !== writes || patched < upgrades)
+    throw new Error(`the webhooks got ${patching} and ${idle} reviews instead of ${writes}, and patched ${patched}`);
 }
 
-function better(best: Percentiles, times: readonly number[]): Percentiles {
-  const sorted = times.toSorted((a, b) => a - b);
-  // by nearest rank: of 100 requests, the 99th is p99, and the 100th the worst
-  const at = (share: number) => sorted[Math.ceil(sorted.length * share) - 1] ?? Number.POSITIVE_INFINITY;
-  return { p50: Math.min(best.p50, at(0.5)), p99: Math.min(best.p99, at(0.99)) };
+type Reviews = Awaited<ReturnType<PatchPlanes["reviews"]>>;
+
+function results(server: string, { kind, measured, base, against, limit }: Row, rounds: readonly Round[]): readonly BenchResult[] {
+  return ([0.5, 0.99] as const).map((share) => {
+    const medianOf = (value: (round: Round) => number) => percentile(rounds.map(value), 0.5);
+    const ratio = medianOf((round) => percentile(round[measured], share) / percentile(round[base], share));
+    const [one, other] = [measured, base].map((side) => medianOf((round) => percentile(round[side], share)).toFixed(0));
+    const note = `${one} µs instead of ${other} µs${limit === undefined ? "" : `; less is better, limit ${limit}`}`;
+    const name = `${server}: ${kind.name}, p${share * 100}`;
+    return { name, value: ratio, unit: "times", ratio, against, note, ...(limit === undefined ? {} : { limit }) };
+  });
 }

@@ -11,7 +11,7 @@ import { expectOk, systemClock } from "#base";
 import { latticeServices } from "#crds";
 import type { FixtureObject } from "#embedded-cluster";
 import { deployments, formatYamlDocuments, type Json, type KubeObject } from "#kube";
-import { RECORD_ANNOTATION } from "#workload-patch";
+import { RECORD_ANNOTATION, REQUEST_ANNOTATION } from "#workload-patch";
 import { runCli } from "../../test/builders/cli-io.ts";
 import { secret } from "../../test/builders/lattice-objects.ts";
 import { digestForms, encodedForms } from "../../test/builders/leak-forms.ts";
@@ -40,6 +40,8 @@ type Row = {
   readonly reason: string;
   /** Happens then; ends with this reason. */
   readonly next?: { readonly act: (namespace: string) => Promise<void>; readonly reason: string };
+  /** Of the webhook, from before the service is deleted until it is gone. */
+  readonly outage?: true;
 };
 
 const rows: readonly Row[] = [
@@ -137,6 +139,7 @@ const rows: readonly Row[] = [
       reason: "Patched",
     },
   },
+  { name: "a webhook that does not answer while the patch is taken off", namespace: "outage", reason: "Patched", outage: true },
 ];
 
 let world: PatchedWorld;
@@ -206,6 +209,28 @@ async function removeService(namespace: string): Promise<void> {
   await until(async () => expect(await world.read("LatticeService", `${namespace}/web`)).toBeUndefined());
 }
 
+/** The operator writes the owner's values itself then. */
+async function removeWithoutWebhook(namespace: string): Promise<void> {
+  await world.withoutWebhook(async () => {
+    expectOk(await world.cluster.client.delete(latticeServices, { namespace, name: "web" }));
+    await until(async () => expect((await requested(namespace)) ?? "").toMatch(/^detach-/));
+    world.skip(OUTAGE_MS);
+    await until(async () => expect(await world.read("LatticeService", `${namespace}/web`)).toBeUndefined());
+  });
+  // events are written beside the work, and may come after it
+  await until(async () => {
+    const events = (await world.readable()).filter(({ kind, text }) => kind === "Event" && text.includes(`"namespace":"${namespace}"`));
+    expect(events.map(({ text }) => text).join("\n")).toContain("the operator wrote the Deployment itself");
+  });
+}
+
+/** More than the operator waits for the webhook. */
+const OUTAGE_MS = 61_000;
+
+async function requested(namespace: string): Promise<string | undefined> {
+  return (await world.read("Deployment", `${namespace}/nginx`))?.metadata.annotations?.[REQUEST_ANNOTATION];
+}
+
 const OWNERS_KINDS = new Set(["Deployment", "ReplicaSet", "Pod", "AdmissionReview", "Status", "DeploymentList"]);
 
 async function leaks(namespace: string): Promise<readonly string[]> {
@@ -238,7 +263,7 @@ describe.each(rows)("with $name", (row) => {
     }
     await askWebhook(row);
     await runCommands(row);
-    await removeService(namespace);
+    await (row.outage === true ? removeWithoutWebhook(namespace) : removeService(namespace));
     expect(await leaks(namespace)).toEqual([]);
   }, 60_000);
 });

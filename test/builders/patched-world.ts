@@ -7,7 +7,7 @@ import { vi } from "vitest";
 import { createLogger, expectOk, MetricsRegistry, noTracing, seededRandom, systemClock } from "#base";
 import { reducedMeshCrds } from "#controllers";
 import { latticeKinds, latticeServices } from "#crds";
-import { startEmbeddedCluster, type EmbeddedCluster, type FixtureObject } from "#embedded-cluster";
+import { failWith, startEmbeddedCluster, type EmbeddedCluster, type FixtureObject } from "#embedded-cluster";
 import { field, fieldAt, keyText, meshKinds, parseKey, type Condition, type Json, type JsonObject, type KubeObject } from "#kube";
 import { OPERATOR_NAMESPACE, startOperator } from "#operator";
 
@@ -30,6 +30,7 @@ const KINDS = [
   "HorizontalPodAutoscaler",
   "PodDisruptionBudget",
 ];
+const WRITES = ["create", "update", "patch", "apply", "delete"] as const;
 const CONFIGURATION = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/lattice-workload-patches";
 
 export const until = <T>(look: () => T | Promise<T>) => vi.waitFor(look, { timeout: 30_000, interval: 50 });
@@ -40,6 +41,8 @@ export class PatchedWorld implements AsyncDisposable {
   readonly #lines: string[] = [];
   readonly #answers: Readable[] = [];
   #stop: () => Promise<void> = () => Promise.resolve();
+  /** How far the clock of the operator is ahead. */
+  #aheadMs = 0;
 
   private constructor(cluster: EmbeddedCluster) {
     this.cluster = cluster;
@@ -50,7 +53,7 @@ export class PatchedWorld implements AsyncDisposable {
     const home = { apiVersion: "v1", kind: "Namespace", metadata: { name: OPERATOR_NAMESPACE } };
     const world = new PatchedWorld(await startEmbeddedCluster({ objects: [home], logActions: false, controllers: { simulation: false } }));
     await world.cluster.add(...latticeKinds.map(({ crd }) => crd()), ...reducedMeshCrds());
-    world.cluster.intercept({ verb: ["create", "update", "patch", "apply", "delete"] }, async (action, next) => {
+    world.cluster.intercept({ verb: WRITES }, async (action, next) => {
       const answer = await next();
       if (answer.kind === "json") world.#keep(`${action.verb} ${action.path}`, answer.body, answer.warnings);
       return answer;
@@ -62,7 +65,8 @@ export class PatchedWorld implements AsyncDisposable {
   async #startOperator(): Promise<void> {
     const stop = new AbortController();
     const logger = createLogger((level, message, fields) => void this.#lines.push(JSON.stringify([level, message, fields])));
-    const dependencies = { clock: systemClock, random: seededRandom(1), logger, metrics: this.#metrics, tracer: noTracing };
+    const clock = { ...systemClock, now: () => systemClock.now() + this.#aheadMs };
+    const dependencies = { clock, random: seededRandom(1), logger, metrics: this.#metrics, tracer: noTracing };
     const local = { host: "127.0.0.1", port: 0 };
     const config = { namespace: OPERATOR_NAMESPACE, identity: "test", leaderElection: false, health: local };
     const webhook = { kind: "url" as const, ...local };
@@ -123,6 +127,29 @@ export class PatchedWorld implements AsyncDisposable {
     this.#answers.push({ place, kind: "Deployment", text: Buffer.from(textOf(patch), "base64").toString() });
     this.#answers.push({ place: `warnings in ${place}`, text: JSON.stringify(warnings ?? []) });
     return text;
+  }
+
+  /** The time of the operator continues that much later. Timers are not affected. */
+  skip(ms: number): void {
+    this.#aheadMs += ms;
+  }
+
+  /** Meanwhile the API server reaches no webhook: the configuration names a port where none listens, and the operator cannot correct it. */
+  async withoutWebhook(run: () => Promise<void>): Promise<void> {
+    const { body } = await this.cluster.request("GET", CONFIGURATION);
+    const hooks = (field(body, "webhooks") as readonly JsonObject[]).map((hook) => ({
+      ...hook,
+      clientConfig: { url: "https://127.0.0.1:1" },
+    }));
+    let isOwn = true;
+    const refuse = failWith("unavailable");
+    using _refusing = this.cluster.intercept({ resource: "mutatingwebhookconfigurations", verb: WRITES }, (action, next, context) => {
+      if (!isOwn) return refuse(action, next, context);
+      isOwn = false;
+      return next();
+    });
+    await this.cluster.request("PUT", CONFIGURATION, { ...(body as JsonObject), webhooks: hooks });
+    await run();
   }
 
   /** Output of a command. */

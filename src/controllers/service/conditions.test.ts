@@ -364,6 +364,12 @@ const rows: readonly Row[] = [
     of: withConditions("WorkloadPatched"),
     want: ["Ready=False: the changes are taken off first", "WorkloadPatched=False: the changes are taken off first"],
   },
+  {
+    reason: "OwnershipMode",
+    given: compiled(),
+    of: withConditions("WorkloadPatched"),
+    want: ["WorkloadPatched=False: Lattice makes and owns the Deployment"],
+  },
 ];
 
 describe("each reason has its condition and its message", () => {
@@ -371,6 +377,12 @@ describe("each reason has its condition and its message", () => {
     const { conditions = [] } = statusOf(of, given, { outcome, changes: { ...NO_CHANGES, ...changes } });
     const stated = conditions.filter((one) => one.reason === reason).map(({ type, status, message }) => `${type}=${status}: ${message}`);
     expect(stated).toEqual(want);
+  });
+
+  test("a pass that ends early leaves condition WorkloadPatched of a former patch", () => {
+    const given: ServiceState = { kind: "waiting", reason: "PoliciesNotReady", message: "", access: noAccess };
+    const { conditions = [] } = statusOf(withConditions("WorkloadPatched"), given, { outcome: settled, changes: NO_CHANGES });
+    expect(conditions.map(({ type }) => type)).not.toContain("WorkloadPatched");
   });
 
   test("there is a row for every reason that the documentation lists", () => {

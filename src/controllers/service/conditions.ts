@@ -59,8 +59,9 @@ export const SERVICE_REASONS = {
     "ConfigCompiled, Ready: the Deployment is in a namespace where the service does not run, is not shared with the namespace of the service, or is Flagger's copy",
   SharedServiceAccount:
     "PoliciesApplied, ConfigCompiled, Ready: the Deployment uses the ServiceAccount `default`, which is no identity; nothing is open for the service",
-  Detaching:
-    "Ready: the service no longer patches a Deployment, and waits until its changes are taken off. WorkloadPatched: the service makes its own Deployment",
+  Detaching: "Ready, WorkloadPatched: the service no longer patches a Deployment, and waits until its changes are taken off",
+  OwnershipMode:
+    "WorkloadPatched, after a change from patch mode: the changes are taken off, and the service makes and owns its Deployment",
 } as const satisfies Record<string, string>;
 
 export type ServiceReason = keyof typeof SERVICE_REASONS;
@@ -77,6 +78,11 @@ export const CONDITION_TYPES = [
   "DependenciesOpen",
   "Ready",
 ] as const;
+
+/** Of a service that was in patch mode before. */
+export function notPatching(reason: Extract<ServiceReason, "Detaching" | "OwnershipMode">, message: string): NewCondition {
+  return condition("WorkloadPatched", "False", reason, message);
+}
 
 export function templatesResolved(count: number): NewCondition {
   return condition("TemplatesResolved", "True", "Resolved", `Resolved ${count} template variables`);

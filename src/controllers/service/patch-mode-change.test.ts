@@ -78,7 +78,11 @@ describe("a change of the mode", () => {
     webhook.isUp = true;
     await operated.live(20_000, 500);
     expect(await operated.condition("shop/web", "Ready")).toMatchObject({ status: "True" });
-    expect(await operated.condition("shop/web", "WorkloadPatched")).toMatchObject({ message: "Lattice makes and owns the Deployment" });
+    expect(await operated.condition("shop/web", "WorkloadPatched")).toMatchObject({
+      status: "False",
+      reason: "OwnershipMode",
+      message: "Lattice makes and owns the Deployment",
+    });
     expect(await storedPatches(operated)).toEqual([]);
     expect(JSON.stringify(await operated.read("Deployment", "shop/web"))).toContain('"serviceAccountName":"web"');
   });
@@ -94,7 +98,7 @@ describe("a change of the mode", () => {
     expect(specOf(await nginx(started))).toBe(specOf(before));
     expect((await operated.service("shop/web")).status).toMatchObject({ phase: "Ready", mode: "Ownership" });
     expect((await operated.service("shop/web")).status?.workloadRef).toBeUndefined();
-    expect(await operated.condition("shop/web", "WorkloadPatched")).toMatchObject({ status: "False", reason: "Detaching" });
+    expect(await operated.condition("shop/web", "WorkloadPatched")).toMatchObject({ status: "False", reason: "OwnershipMode" });
   });
 
   test("to another Deployment restores the first, except what its owner changed since, which an event names", async () => {

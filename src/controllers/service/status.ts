@@ -11,6 +11,7 @@ import {
   noIdentity,
   notCompiled,
   notJudged,
+  notPatching,
   notReady,
   templatesResolved,
   unknown,
@@ -60,17 +61,20 @@ function workloadRefOf({ spec: { workloadRef } }: LatticeService, state: Service
   return { resolved: "workload" in state && state.workload.deployment !== undefined, name, namespace };
 }
 
-/** Conditions of patch mode. They stay after a change of the mode, and then report that. */
+/** Conditions of patch mode. They stay after a change of the mode, and then report that; a pass that did not get so far leaves them. */
 function patchConditions({ spec, status }: LatticeService, state: ServiceState): readonly NewCondition[] {
   const known = (type: string) => knows(status?.conditions ?? [], type);
   if (spec.workloadRef === undefined) {
-    const message = state.kind === "detaching" ? state.message : "Lattice makes and owns the Deployment";
-    const owned: NewCondition = { type: "WorkloadPatched", status: "False", reason: "Detaching", message };
-    return [...(known("WorkloadPatched") ? [owned] : []), ...fieldsUsed([], known("FieldsUsed"))];
+    return [...(known("WorkloadPatched") ? formerPatch(state) : []), ...fieldsUsed([], known("FieldsUsed"))];
   }
   const ignored = fieldsUsed(ignoredFields(spec), known("FieldsUsed"));
   if (state.kind !== "compiled" || state.patch === undefined) return ignored;
   return [workloadPatched(patchProgress(state.patch), state.patch, state.workload.available), ...ignored];
+}
+
+function formerPatch(state: ServiceState): readonly NewCondition[] {
+  if (state.kind === "detaching") return [notPatching("Detaching", state.message)];
+  return state.kind === "compiled" ? [notPatching("OwnershipMode", "Lattice makes and owns the Deployment")] : [];
 }
 
 function knows(conditions: readonly Pick<NewCondition, "type">[], type: string): boolean {

@@ -22,7 +22,7 @@ export type ActivationInput = {
 };
 
 export type Activation = {
-  readonly values: VariableValues;
+  readonly values: VariableValues & Pick<RequestValues, "isNamesOnly">;
   readonly variables: LazyVariables | undefined;
   readonly pace: Pace | undefined;
 };

@@ -29,6 +29,11 @@ export class RequestMap implements CelMap {
     return key === "operation" ? this.#attributes.operation : this.#all().get(key);
   }
 
+  /** Nothing but the name, the namespace and the operation was read. */
+  get isNamesOnly(): boolean {
+    return this.#whole === undefined;
+  }
+
   keys(): readonly CelValue[] {
     return this.#all().keys();
   }

@@ -3,6 +3,7 @@ import type { JsonObject, KubeObject } from "#kube";
 import { authorizerValue, resourceCheckValue, type AccessCheck, type CelAuthorizer, type CelValue, type VariableValues } from "#cel";
 import type { Access, Authorizer } from "../protocol/auth-port.ts";
 import { asJsonObject } from "../protocol/managed-kinds.ts";
+import type { Attributes } from "../protocol/admission-port.ts";
 import type { User } from "../protocol/request.ts";
 import type { ActivationInput } from "./activation.ts";
 import { jsonValue } from "./json-values.ts";
@@ -11,7 +12,7 @@ import { namespaceOf } from "./request.ts";
 
 export class RequestValues implements VariableValues {
   readonly #input: ActivationInput;
-  #request: CelValue | undefined;
+  #request: RequestMap | undefined;
   #made: Map<string, CelValue> | undefined;
 
   constructor(input: ActivationInput) {
@@ -31,6 +32,16 @@ export class RequestValues implements VariableValues {
   set(name: string, value: CelValue): void {
     (this.#made ??= new Map()).set(name, value);
   }
+
+  /** Nothing but the name, the namespace and the operation of the request was read: a request with the same three has the same result. */
+  get isNamesOnly(): boolean {
+    return this.#made === undefined && this.#request?.isNamesOnly !== false;
+  }
+}
+
+/** A key for results that depend on the name, the namespace and the operation of a request. A namespace has no "/". */
+export function namesKey(attributes: Attributes): string {
+  return `${attributes.operation}/${namespaceOf(attributes) ?? ""}/${attributes.name}`;
 }
 
 function valueNamed(name: string, { attributes, object, old, params, namespace, authorize }: ActivationInput): CelValue | undefined {

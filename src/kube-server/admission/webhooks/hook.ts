@@ -1,4 +1,5 @@
 /** One webhook of a configuration, parsed once: its rules, its selectors, its compiled conditions. */
+import { boundedMap, type BoundedMap } from "#base";
 import { field, isJsonObject, type Json, type JsonObject, type KubeObject } from "#kube";
 import { readClientConfig, type ClientConfig } from "../../webhook-client/index.ts";
 import { compileMatchConditions, readObjects, type MatchConditions } from "../../admission-cel/index.ts";
@@ -23,8 +24,16 @@ export type Hook = {
   readonly conditions: () => HookConditions;
 };
 
-/** `readObjects`: they read the objects of the request, and not its attributes alone. */
-export type HookConditions = { readonly all: MatchConditions; readonly readObjects: boolean };
+export type HookConditions = {
+  readonly all: MatchConditions;
+  /** They read the objects of the request, and not its attributes alone. */
+  readonly readObjects: boolean;
+  /** Whether they are met, by `namesKey`, where the evaluation has read nothing else of the request. */
+  readonly known: BoundedMap<string, boolean>;
+};
+
+/** The same objects are written again and again. An entry has some 100 bytes. */
+const MAX_KNOWN = 32_768;
 
 const DEFAULT_TIMEOUT_SECONDS = 10;
 
@@ -59,7 +68,7 @@ function hookOf(hook: JsonObject, place: string): Hook {
 
 function compiledConditions(conditions: readonly { readonly expression: string }[]): HookConditions {
   const all = compileMatchConditions(conditions, { withAuthorizer: true });
-  return { all, readObjects: readObjects(all) };
+  return { all, readObjects: readObjects(all), known: boundedMap({ limit: MAX_KNOWN }) };
 }
 
 function list(json: Json | undefined): readonly Json[] {

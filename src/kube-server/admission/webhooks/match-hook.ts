@@ -3,7 +3,7 @@ import { ok, whenThere, type Later, type Result } from "#base";
 import { Pace, runPaced } from "../../pace.ts";
 import type { ResourceType } from "../../resource-type.ts";
 import { forbidden, internalError, type Failure } from "../../protocol/status.ts";
-import { activationOf, meetsConditions, type Matched } from "../../admission-cel/index.ts";
+import { activationOf, meetsConditions, namesKey, type Matched } from "../../admission-cel/index.ts";
 import { matchRules, selectsNamespace, selectsObject, type MatchedRule } from "../matching/index.ts";
 import type { AdmissionContext, Attributes } from "../../protocol/admission-port.ts";
 import type { Hook } from "./hook.ts";
@@ -35,6 +35,10 @@ export function matchHook(
   if (!inNamespace.value) return NOT_CALLED;
   const conditions = hook.conditions();
   if (conditions.all.length === 0) return ok(invocationOf(hook, match));
+  const key = namesKey(attributes);
+  // an object that cannot be converted is an error, also for a hook that would not be called
+  const known = match.type === attributes.type ? conditions.known.get(key) : undefined;
+  if (known !== undefined) return known ? ok(invocationOf(hook, match)) : NOT_CALLED;
   return whenThere(pairAs(match.type), (pair): Later<Result<HookInvocation | undefined, Failure>> => {
     if (!pair.ok) return internalError(pair.error);
     // `request.resource` stays the resource of the request; only the kind is the one that matched
@@ -42,9 +46,12 @@ export function matchHook(
     const pace = new Pace(context.clock);
     const { object, old } = pair.value;
     const activation = activationOf({ attributes, matched, object, old, authorize: context.authorize, pace });
-    const steps = meetsConditions(conditions.all, activation, hook.failurePolicy);
+    // errors are not known for the next request: a limit of time can cause them
+    const steps = meetsConditions(conditions.all, activation, "Fail");
     return whenThere(runPaced(steps, context.clock, conditions.readObjects ? attributes.object : undefined), (meets) => {
+      if (!meets.ok && hook.failurePolicy === "Ignore") return NOT_CALLED;
       if (!meets.ok) return forbidden({ resource: attributes.type.resource, name: attributes.name }, meets.error);
+      if (activation.values.isNamesOnly) conditions.known.set(key, meets.value);
       return meets.value ? ok(invocationOf(hook, match)) : NOT_CALLED;
     });
   });

@@ -1,6 +1,7 @@
 /** Webhooks end to end: a server, a webhook, and the results of requests. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { JsonObject } from "#kube";
+import type { User } from "../../protocol/request.ts";
 import { CONFIG_MAPS, configMap, messageOf, patchOf, startWorld, type World } from "./webhook-world.test-support.ts";
 
 let world: World;
@@ -162,6 +163,50 @@ describe("the hooks that are called", () => {
     ]);
     await create("c");
     expect(world.called().toSorted()).toEqual(["namespace", "true"]);
+  });
+
+  test("a condition on names has the same result again, one on the object or the user is evaluated for each request", async () => {
+    const hooks = {
+      name: "request.namespace + '/' + request.name in ['default/c']",
+      operation: "request.operation == 'UPDATE'",
+      object: "object.data.a == '2'",
+      either: "request.name == 'c' && object.data.a == '2'",
+      user: "request.userInfo.username == 'bob' || request.name == 'd'",
+    };
+    await world.configure(
+      "Mutating",
+      "a",
+      Object.entries(hooks).map(([name, expression]) => world.hook(name, { matchConditions: [{ name: "a", expression }] })),
+    );
+    const put = async (name: string, a: string, user?: User) => {
+      await world.ask("PUT", `${CONFIG_MAPS}/${name}`, { body: configMap(name, { data: { a } }), ...(user === undefined ? {} : { user }) });
+      return world.called();
+    };
+    const bob: User = { name: "bob", uid: "", groups: ["system:masters"] };
+    await create("c");
+    expect(world.called()).toEqual(["name"]);
+    await create("d");
+    expect(world.called()).toEqual(["user"]);
+    for (let again = 0; again < 2; again += 1) {
+      expect(await put("c", "1")).toEqual(["name", "operation"]);
+      expect(await put("c", "2")).toEqual(["name", "operation", "object", "either"]);
+      expect(await put("c", "1", bob)).toEqual(["name", "operation", "user"]);
+      expect(await put("d", "2")).toEqual(["operation", "object", "user"]);
+    }
+  });
+
+  test("a condition is evaluated again after its configuration was changed", async () => {
+    const hook = (name: string) => world.hook("v", { matchConditions: [{ name: "a", expression: `request.name == '${name}'` }] });
+    await world.configure("Mutating", "a", [hook("c")]);
+    await create("c");
+    expect(world.called()).toEqual(["v"]);
+    const url = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/a";
+    await world.ask("PATCH", url, { body: { webhooks: [hook("d")] }, type: "application/merge-patch+json" });
+    await world.ask("DELETE", `${CONFIG_MAPS}/c`);
+    await create("c");
+    expect(world.called()).toEqual([]);
+    await create("d");
+    expect(world.called()).toEqual(["v"]);
   });
 
   test.each(["Mutating", "Validating"] as const)("a failed condition denies the request: %s", async (kind) => {

@@ -1,0 +1,149 @@
+/**
+ * Four equal API servers for the bench `admission-patch`, each in a process of its own: with the webhook of patch mode, with a webhook that does
+ * nothing, and two without any. The webhooks are processes, too. All of them end with this process.
+ */
+import { fork, type ChildProcess } from "node:child_process";
+import { join } from "node:path";
+import { expectOk } from "#base";
+import { webhookConfiguration } from "#http";
+import { deployments, namespaces, type KubeObject } from "#kube";
+import type { KubeClient } from "#kube-client";
+import { projectRoot } from "../../scripts/process/project.ts";
+import { clientOf } from "../../test/builders/kubeconfig-client.ts";
+import { realPlane } from "../../test/kube/harness/index.ts";
+import { inGroup } from "./guarded-servers.ts";
+import { DEPLOYMENTS, NAMESPACE_NAMES, ownersDeployment, PATCHED, targetOf } from "./patch-objects.ts";
+import type { PatchWebhookReply, PatchWebhookRequest } from "./patch-webhook-child.ts";
+
+export const SIDES = ["patching", "idle", "bare", "bareAgain"] as const;
+export type Side = (typeof SIDES)[number];
+
+export type ReviewCount = { readonly reviews: number; readonly patched: number };
+
+export type PatchPlanes = {
+  readonly clients: Readonly<Record<Side, KubeClient>>;
+  readonly reviews: () => Promise<{ readonly patching: ReviewCount; readonly idle: ReviewCount }>;
+  readonly close: () => Promise<void>;
+};
+
+/** An API server that runs, and how it is stopped. */
+type Plane = { readonly kubeconfig: string; readonly stop: () => Promise<void> };
+export type StartPlane = () => Promise<Plane>;
+
+const CONFIGURATIONS = inGroup("admissionregistration.k8s.io", "MutatingWebhookConfiguration", "mutatingwebhookconfigurations");
+const PARALLEL = 8;
+const MOST_TRIES = 10_000;
+
+export const embeddedPlane: StartPlane = async () => {
+  const child = startChild("patch-server-child.ts");
+  return { kubeconfig: await ask<string>(child, "start"), stop: () => ended(child) };
+};
+
+/** etcd and kube-apiserver. */
+export function kubernetesPlane(binaries: string): StartPlane {
+  return async () => {
+    const plane = await realPlane({ binaries, controllerManager: "absent" });
+    return { kubeconfig: plane.kubeconfigText, stop: () => plane.stop() };
+  };
+}
+
+/**
+ * The servers are filled in turns: one that was filled earlier than another is slower afterwards, by some percent. Then every Deployment is written
+ * once, as on a cluster that has run for a while: the first write of a patched one adds the patch, which none of the rows is about.
+ */
+export async function startPatchPlanes(startPlane: StartPlane): Promise<PatchPlanes> {
+  const stops: (() => Promise<void>)[] = [];
+  const close = async () => {
+    for (const stop of stops.splice(0).toReversed()) await stop();
+  };
+  try {
+    const hooks = { patching: startChild("patch-webhook-child.ts"), idle: startChild("patch-webhook-child.ts") };
+    stops.push(
+      () => ended(hooks.patching),
+      () => ended(hooks.idle),
+    );
+    const open = async (): Promise<KubeClient> => {
+      const { kubeconfig, stop } = await startPlane();
+      stops.push(stop);
+      const client = await clientOf(kubeconfig);
+      stops.push(() => client.close());
+      return client;
+    };
+    const clients = { patching: await open(), idle: await open(), bare: await open(), bareAgain: await open() };
+    await fill(SIDES.map((side) => clients[side]));
+    await register(clients.patching, hooks.patching, "patching");
+    await register(clients.idle, hooks.idle, "idle");
+    const reviews = async () => ({ patching: await countOf(hooks.patching), idle: await countOf(hooks.idle) });
+    // an API server uses a new configuration a short time after it was created
+    for (const side of ["patching", "idle"] as const)
+      for (let tries = 0; tries < MOST_TRIES && (await reviews())[side].reviews === 0; tries += 1)
+        await touchOne(clients[side], 0, `${tries}`);
+    await forEachDeployment(async (at) => {
+      for (const side of SIDES) await touchOne(clients[side], at, "before");
+    });
+    return { clients, reviews, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function startChild(name: string): ChildProcess {
+  return fork(join(projectRoot, "bench/support", name), { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+}
+
+function ended(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    child.once("exit", () => resolve());
+    child.kill("SIGKILL");
+  });
+}
+
+function ask<Reply>(child: ChildProcess, request: PatchWebhookRequest | string): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const failed = (code: number | null) => reject(new Error(`a process of the bench ended with code ${code}`));
+    child.once("exit", failed);
+    child.once("message", (reply) => {
+      child.off("exit", failed);
+      resolve(reply as Reply);
+    });
+    child.send(request);
+  });
+}
+
+function countOf(child: ChildProcess): Promise<ReviewCount> {
+  return ask<Extract<PatchWebhookReply, { kind: "counted" }>>(child, { kind: "count" });
+}
+
+async function register(client: KubeClient, child: ChildProcess, review: "patching" | "idle"): Promise<void> {
+  const { port, authority } = await ask<Extract<PatchWebhookReply, { kind: "serving" }>>(child, { kind: "start", review });
+  const configuration = webhookConfiguration({
+    name: "bench",
+    targets: Array.from({ length: PATCHED }, (_, at) => targetOf(at)),
+    address: { kind: "url", host: "127.0.0.1", port },
+    trust: authority,
+  });
+  if (configuration !== undefined) expectOk(await client.create(CONFIGURATIONS, configuration));
+}
+
+async function fill(clients: readonly KubeClient[]): Promise<void> {
+  for (const name of NAMESPACE_NAMES)
+    for (const client of clients) expectOk(await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name } }));
+  await forEachDeployment(async (at) => {
+    for (const client of clients) expectOk(await client.create(deployments, ownersDeployment(at)));
+  });
+}
+
+async function forEachDeployment(work: (at: number) => Promise<void>): Promise<void> {
+  let next = 0;
+  const workOnSome = async () => {
+    while (next < DEPLOYMENTS) await work(next++);
+  };
+  await Promise.all(Array.from({ length: PARALLEL }, workOnSome));
+}
+
+/** What `kubectl annotate` does. */
+export async function touchOne(client: KubeClient, at: number, value: string): Promise<KubeObject> {
+  const patch = { metadata: { annotations: { touched: value } } };
+  return expectOk(await client.patch<KubeObject>(deployments, targetOf(at), { type: "merge", patch }));
+}
