@@ -39,9 +39,13 @@ export class RequestValues implements VariableValues {
   }
 }
 
-/** A key for results that depend on the name, the namespace and the operation of a request. A namespace has no "/". */
+/**
+ * A key for results that depend on the name, the namespace and the operation of a request, in one version of one resource. Only a name can have a "/", and
+ * it comes last.
+ */
 export function namesKey(attributes: Attributes): string {
-  return `${attributes.operation}/${namespaceOf(attributes) ?? ""}/${attributes.name}`;
+  const { operation, type, name } = attributes;
+  return `${operation}${type.collection}/${type.resource.version}/${namespaceOf(attributes) ?? ""}/${name}`;
 }
 
 function valueNamed(name: string, { attributes, object, old, params, namespace, authorize }: ActivationInput): CelValue | undefined {

@@ -22,14 +22,14 @@ export type Hook = {
   readonly mayBeCalledAgain: boolean;
   /** Compiled on the first request for which the conditions are evaluated. */
   readonly conditions: () => HookConditions;
+  /** Whether the conditions are met, by `namesKey`, where the evaluation has read nothing else of the request. */
+  readonly known: BoundedMap<string, boolean>;
 };
 
 export type HookConditions = {
   readonly all: MatchConditions;
   /** They read the objects of the request, and not its attributes alone. */
   readonly readObjects: boolean;
-  /** Whether they are met, by `namesKey`, where the evaluation has read nothing else of the request. */
-  readonly known: BoundedMap<string, boolean>;
 };
 
 /** The same objects are written again and again. An entry has some 100 bytes. */
@@ -63,12 +63,13 @@ function hookOf(hook: JsonObject, place: string): Hook {
     reviewVersion: list(field(hook, "admissionReviewVersions")).find((version) => version === "v1" || version === "v1beta1"),
     mayBeCalledAgain: textOf(hook, "reinvocationPolicy") === "IfNeeded",
     conditions: () => (compiled ??= compiledConditions(conditions)),
+    known: boundedMap({ limit: MAX_KNOWN }),
   };
 }
 
 function compiledConditions(conditions: readonly { readonly expression: string }[]): HookConditions {
   const all = compileMatchConditions(conditions, { withAuthorizer: true });
-  return { all, readObjects: readObjects(all), known: boundedMap({ limit: MAX_KNOWN }) };
+  return { all, readObjects: readObjects(all) };
 }
 
 function list(json: Json | undefined): readonly Json[] {

@@ -23,11 +23,20 @@ export function isExempt({ kind }: Attributes): boolean {
   );
 }
 
+/**
+ * Its conditions were not met by a request with the same names, and read nothing else. Checked before rules and selectors: most writes are of objects that no
+ * hook is called for.
+ */
+export function isKnownUnmet({ known }: Hook, attributes: Attributes): boolean {
+  return known.size() > 0 && known.get(namesKey(attributes)) === false;
+}
+
 export function matchHook(
   hook: Hook,
   attributes: Attributes,
   { context, pairAs }: { readonly context: AdmissionContext; readonly pairAs: ConvertPair },
 ): Later<Result<HookInvocation | undefined, Failure>> {
+  if (isKnownUnmet(hook, attributes)) return NOT_CALLED;
   const match = matchRules(hook.rules, attributes, { types: context.types, policy: hook.matchPolicy });
   if (match === undefined || !selectsObject(hook.objectSelector, attributes)) return NOT_CALLED;
   const inNamespace = selectsNamespace(hook.namespaceSelector, attributes, context);
@@ -35,10 +44,9 @@ export function matchHook(
   if (!inNamespace.value) return NOT_CALLED;
   const conditions = hook.conditions();
   if (conditions.all.length === 0) return ok(invocationOf(hook, match));
-  const key = namesKey(attributes);
   // an object that cannot be converted is an error, also for a hook that would not be called
-  const known = match.type === attributes.type ? conditions.known.get(key) : undefined;
-  if (known !== undefined) return known ? ok(invocationOf(hook, match)) : NOT_CALLED;
+  const key = match.type === attributes.type ? namesKey(attributes) : undefined;
+  if (key !== undefined && hook.known.get(key) === true) return ok(invocationOf(hook, match));
   return whenThere(pairAs(match.type), (pair): Later<Result<HookInvocation | undefined, Failure>> => {
     if (!pair.ok) return internalError(pair.error);
     // `request.resource` stays the resource of the request; only the kind is the one that matched
@@ -51,7 +59,7 @@ export function matchHook(
     return whenThere(runPaced(steps, context.clock, conditions.readObjects ? attributes.object : undefined), (meets) => {
       if (!meets.ok && hook.failurePolicy === "Ignore") return NOT_CALLED;
       if (!meets.ok) return forbidden({ resource: attributes.type.resource, name: attributes.name }, meets.error);
-      if (activation.values.isNamesOnly) conditions.known.set(key, meets.value);
+      if (key !== undefined && activation.values.isNamesOnly) hook.known.set(key, meets.value);
       return meets.value ? ok(invocationOf(hook, match)) : NOT_CALLED;
     });
   });

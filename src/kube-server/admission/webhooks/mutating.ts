@@ -19,7 +19,7 @@ import {
 import { callHook, failureOf, type HookCaller } from "./call-hook.ts";
 import { followHooks } from "./hook-list.ts";
 import type { Hook } from "./hook.ts";
-import { isExempt, matchHook, type HookInvocation } from "./match-hook.ts";
+import { isExempt, isKnownUnmet, matchHook, type HookInvocation } from "./match-hook.ts";
 import { patchObject } from "./patch-object.ts";
 import { pairIn, type ObjectPair } from "./versions.ts";
 
@@ -31,7 +31,8 @@ export function mutatingWebhooks(context: AdmissionContext): AdmissionPlugin {
     name: "MutatingAdmissionWebhook",
     mutate: (attributes) => {
       const all = hooks();
-      return all.length === 0 || isExempt(attributes) ? ok(attributes.object) : new Mutation(caller, attributes).run(all);
+      const mayBeCalled = all.some((hook) => !isKnownUnmet(hook, attributes)) && !isExempt(attributes);
+      return mayBeCalled ? new Mutation(caller, attributes).run(all) : ok(attributes.object);
     },
   };
 }
