@@ -1,6 +1,6 @@
 /**
- * Four equal API servers for the bench `admission-patch`, each in a process of its own: with the webhook of patch mode, with a webhook that does
- * nothing, and two without any. The webhooks are processes, too. All of them end with this process.
+ * Two equal API servers for the bench `admission-patch`, each in a process of its own: with the webhook of patch mode, and with a webhook that does
+ * nothing. The webhooks are processes, too. All of them end with this process.
  */
 import { fork, type ChildProcess } from "node:child_process";
 import { join } from "node:path";
@@ -15,13 +15,15 @@ import { inGroup } from "./guarded-servers.ts";
 import { DEPLOYMENTS, NAMESPACE_NAMES, ownersDeployment, PATCHED, targetOf } from "./patch-objects.ts";
 import type { PatchWebhookReply, PatchWebhookRequest } from "./patch-webhook-child.ts";
 
-export const SIDES = ["patching", "idle", "bare", "bareAgain"] as const;
+export const SIDES = ["patching", "idle"] as const;
 export type Side = (typeof SIDES)[number];
 
 export type ReviewCount = { readonly reviews: number; readonly patched: number };
 
 export type PatchPlanes = {
   readonly clients: Readonly<Record<Side, KubeClient>>;
+  /** Creates or deletes the configuration of the patching webhook. Resolves when the API server follows it. */
+  readonly setWebhook: (isPresent: boolean) => Promise<void>;
   readonly reviews: () => Promise<{ readonly patching: ReviewCount; readonly idle: ReviewCount }>;
   readonly close: () => Promise<void>;
 };
@@ -47,10 +49,7 @@ export function kubernetesPlane(binaries: string): StartPlane {
   };
 }
 
-/**
- * The servers are filled in turns: one that was filled earlier than another is slower afterwards, by some percent. Then every Deployment is written
- * once, as on a cluster that has run for a while: the first write of a patched one adds the patch, which none of the rows is about.
- */
+/** The servers are filled in turns: one that was filled earlier than another is slower afterwards, by some percent. */
 export async function startPatchPlanes(startPlane: StartPlane): Promise<PatchPlanes> {
   const stops: (() => Promise<void>)[] = [];
   const close = async () => {
@@ -69,22 +68,52 @@ export async function startPatchPlanes(startPlane: StartPlane): Promise<PatchPla
       stops.push(() => client.close());
       return client;
     };
-    const clients = { patching: await open(), idle: await open(), bare: await open(), bareAgain: await open() };
+    const clients = { patching: await open(), idle: await open() };
     await fill(SIDES.map((side) => clients[side]));
-    await register(clients.patching, hooks.patching, "patching");
-    await register(clients.idle, hooks.idle, "idle");
-    const reviews = async () => ({ patching: await countOf(hooks.patching), idle: await countOf(hooks.idle) });
-    // an API server uses a new configuration a short time after it was created
-    for (const side of ["patching", "idle"] as const)
-      for (let tries = 0; tries < MOST_TRIES && (await reviews())[side].reviews === 0; tries += 1)
-        await touchOne(clients[side], 0, `${tries}`);
+    const webhooks = {
+      patching: new Webhook(clients.patching, hooks.patching, await configurationOf(hooks.patching, "patching")),
+      idle: new Webhook(clients.idle, hooks.idle, await configurationOf(hooks.idle, "idle")),
+    };
+    for (const side of SIDES) await webhooks[side].set(true);
+    // as on a cluster that has run for a while: the first write of a patched one adds the patch, which none of the rows is about
     await forEachDeployment(async (at) => {
       for (const side of SIDES) await touchOne(clients[side], at, "before");
     });
-    return { clients, reviews, close };
+    const reviews = async () => ({ patching: await countOf(hooks.patching), idle: await countOf(hooks.idle) });
+    return { clients, setWebhook: (isPresent) => webhooks.patching.set(isPresent), reviews, close };
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+/** A webhook of one server, with and without its configuration. */
+class Webhook {
+  readonly #client: KubeClient;
+  readonly #child: ChildProcess;
+  readonly #configuration: KubeObject;
+  #isPresent = false;
+
+  constructor(client: KubeClient, child: ChildProcess, configuration: KubeObject) {
+    this.#client = client;
+    this.#child = child;
+    this.#configuration = configuration;
+  }
+
+  async set(isPresent: boolean): Promise<void> {
+    if (isPresent === this.#isPresent) return;
+    if (isPresent) expectOk(await this.#client.create(CONFIGURATIONS, this.#configuration));
+    else expectOk(await this.#client.delete(CONFIGURATIONS, { name: this.#configuration.metadata.name }));
+    this.#isPresent = isPresent;
+    for (let tries = 0; tries < MOST_TRIES; tries += 1) if ((await this.#isCalled(`${isPresent} ${tries}`)) === isPresent) return;
+    throw new Error("the API server does not follow the configuration of the webhook");
+  }
+
+  /** A real API server follows a configuration a short time after it was written. */
+  async #isCalled(value: string): Promise<boolean> {
+    const { reviews } = await countOf(this.#child);
+    await touchOne(this.#client, 0, value);
+    return (await countOf(this.#child)).reviews > reviews;
   }
 }
 
@@ -115,7 +144,7 @@ function countOf(child: ChildProcess): Promise<ReviewCount> {
   return ask<Extract<PatchWebhookReply, { kind: "counted" }>>(child, { kind: "count" });
 }
 
-async function register(client: KubeClient, child: ChildProcess, review: "patching" | "idle"): Promise<void> {
+async function configurationOf(child: ChildProcess, review: "patching" | "idle"): Promise<KubeObject> {
   const { port, authority } = await ask<Extract<PatchWebhookReply, { kind: "serving" }>>(child, { kind: "start", review });
   const configuration = webhookConfiguration({
     name: "bench",
@@ -123,7 +152,8 @@ async function register(client: KubeClient, child: ChildProcess, review: "patchi
     address: { kind: "url", host: "127.0.0.1", port },
     trust: authority,
   });
-  if (configuration !== undefined) expectOk(await client.create(CONFIGURATIONS, configuration));
+  if (configuration === undefined) throw new Error("the bench has no Deployments to patch");
+  return configuration;
 }
 
 async function fill(clients: readonly KubeClient[]): Promise<void> {

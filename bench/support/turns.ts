@@ -15,12 +15,17 @@ export async function takeTurns<Side extends string>(
   const times = new Map<Side, number[]>(sides.map((side) => [side, []]));
   for (let request = 0; request < requests; request += 1) {
     for (const side of shuffled(sides, random)) {
-      const start = performance.now();
-      await send(side, request);
-      times.get(side)?.push((performance.now() - start) * 1_000);
+      times.get(side)?.push(await latencyOf(() => send(side, request)));
     }
   }
   return Object.fromEntries(times) as Record<Side, number[]>;
+}
+
+/** In microseconds. */
+export async function latencyOf(send: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await send();
+  return (performance.now() - start) * 1_000;
 }
 
 /** The element by nearest rank: of 100 values, the 99th is p99. */
@@ -28,7 +33,7 @@ export function percentile(values: readonly number[], share: number): number {
   return values.toSorted((a, b) => a - b)[Math.ceil(values.length * share) - 1] ?? Number.NaN;
 }
 
-function shuffled<T>(items: readonly T[], random: () => number): readonly T[] {
+export function shuffled<T>(items: readonly T[], random: () => number): readonly T[] {
   return items
     .map((item) => ({ item, at: random() }))
     .toSorted((a, b) => a.at - b.at)

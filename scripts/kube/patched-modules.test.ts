@@ -20,6 +20,8 @@ const FILES: Readonly<Record<string, string>> = {
   ].join("\n"),
   "test/infrastructure/docker/internal/controllers/backends/inmemory/inmemorycluster_backend.go":
     "\tinMemoryCluster.Annotations[infrav1.ListenerAnnotationName] = listenerName\n",
+  "test/infrastructure/docker/internal/controllers/backends/inmemory/inmemorymachine_backend.go":
+    "\t// Create VM; a Cloud VM can be created as soon as the Infra Machine is created\n",
 };
 
 /** A module cache with read-only files, and a `go` that prints its folders. */
@@ -50,6 +52,8 @@ test("the managers are built beside copies whose webhooks and API servers listen
   const mux = await read("capi-test/infrastructure/inmemory/pkg/server/mux.go");
   expect(mux).not.toContain('":%d"');
   expect(mux).toContain('os.Getenv("INMEMORY_MIN_PORT")');
+  const machines = await read("capi-test/infrastructure/docker/internal/controllers/backends/inmemory/inmemorymachine_backend.go");
+  expect(machines).toContain("AddResourceGroup(resourceGroup)");
   expect(expectOk(await buildFolder("capi", root, environment))).toBe(folder); // again, over the first
 });
 

@@ -23,6 +23,7 @@ type PatchedCopy = {
 
 const LOOPBACK = "127.0.0.1";
 const MUX = "infrastructure/inmemory/pkg/server/mux.go";
+const IN_MEMORY = "infrastructure/docker/internal/controllers/backends/inmemory";
 
 const COPIES: Readonly<Partial<Record<Binary["module"], readonly PatchedCopy[]>>> = {
   capi: [
@@ -39,7 +40,8 @@ const COPIES: Readonly<Partial<Record<Binary["module"], readonly PatchedCopy[]>>
       ],
     },
     {
-      // fixed ports on all interfaces: a second provider on the machine would end; and a write into a nil map
+      // fixed ports on all interfaces: a second provider on the machine would end; a write into a nil map; and machines of a cluster that was moved
+      // here are reported as not provisioned when they are reconciled before their cluster
       module: "sigs.k8s.io/cluster-api/test@v1.14.0",
       into: "capi-test",
       edits: [
@@ -57,13 +59,21 @@ const COPIES: Readonly<Partial<Record<Binary["module"], readonly PatchedCopy[]>>
           ].join("\n"),
         },
         {
-          file: "infrastructure/docker/internal/controllers/backends/inmemory/inmemorycluster_backend.go",
+          file: `${IN_MEMORY}/inmemorycluster_backend.go`,
           find: "\tinMemoryCluster.Annotations[infrav1.ListenerAnnotationName] = listenerName",
           replace: [
             "\tif inMemoryCluster.Annotations == nil {",
             "\t\tinMemoryCluster.Annotations = map[string]string{}",
             "\t}",
             "\tinMemoryCluster.Annotations[infrav1.ListenerAnnotationName] = listenerName",
+          ].join("\n"),
+        },
+        {
+          file: `${IN_MEMORY}/inmemorymachine_backend.go`,
+          find: "\t// Create VM; a Cloud VM can be created as soon as the Infra Machine is created",
+          replace: [
+            "\t// Create VM; a Cloud VM can be created as soon as the Infra Machine is created",
+            "\tr.InMemoryManager.AddResourceGroup(resourceGroup)",
           ].join("\n"),
         },
       ],

@@ -112,7 +112,7 @@ describe("a cluster of real Cluster API moves to another API server", () => {
       let last: Conditions = new Map();
       for (const until = Date.now() + QUIET_MS; Date.now() < until;) {
         last = await conditions(target);
-        for (const type of ALWAYS_TRUE) expect(last.get(type)?.status, type).toBe("True");
+        for (const type of ALWAYS_TRUE) expect(last.get(type)?.status, `${type}: ${last.get(type)?.message}`).toBe("True");
         // a control-plane manager that has just started has not asked etcd for its members yet, after a restart as after a move
         if (last.get("Available")?.status !== "True")
           expect(last.get("Available")?.message).toMatch(/^\* ControlPlaneAvailable: .* etcd [^*]*$/);
