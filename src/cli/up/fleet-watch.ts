@@ -44,6 +44,13 @@ export class FleetWatch {
     });
   }
 
+  /** Its API server runs and has shown its own LatticeCluster. Before that only its parent's view of it is known, which may be of an earlier run. */
+  knowsOwn(name: string): boolean {
+    const isRunning = this.#options.fleet.clusters().some((cluster) => cluster.name === name && cluster.state === "Running");
+    const clusters = this.#followed.get(name)?.informers.list(latticeClusters) ?? [];
+    return isRunning && clusters.some(({ metadata }) => metadata.name === name);
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     this.#unsubscribe();

@@ -82,7 +82,8 @@ class LaptopView {
     const isStopped = (cluster: string) => this.#fleet.clusters().some(({ name, state }) => name === cluster && state === "Stopped");
     if (!this.#grown && !isStopped(MANAGEMENT)) return false;
     const nodes = nodesOf(this.trees());
-    return nodes.length > 0 && nodes.every(({ name, ready }) => ready || isStopped(name)) && this.#board?.isUp() !== false;
+    const isNodeUp = ({ name, ready }: TreeNode) => isStopped(name) || (ready && this.#watch?.knowsOwn(name) === true);
+    return nodes.length > 0 && nodes.every(isNodeUp) && this.#board?.isUp() !== false;
   }
 
   /** An error: the management cluster cannot be installed. */
