@@ -6,8 +6,9 @@ import { fork, type ChildProcess } from "node:child_process";
 import { join } from "node:path";
 import { expectOk } from "#base";
 import { webhookConfiguration } from "#http";
-import { deployments, namespaces, type KubeObject } from "#kube";
+import { deployments, field, namespaces, type JsonObject, type KubeObject } from "#kube";
 import type { KubeClient } from "#kube-client";
+import { patchRequest } from "#workload-patch";
 import { projectRoot } from "../../scripts/process/project.ts";
 import { clientOf } from "../../test/builders/kubeconfig-client.ts";
 import { realPlane } from "../../test/kube/harness/index.ts";
@@ -77,7 +78,7 @@ export async function startPatchPlanes(startPlane: StartPlane): Promise<PatchPla
     for (const side of SIDES) await webhooks[side].set(true);
     // as on a cluster that has run for a while: the first write of a patched one adds the patch, which none of the rows is about
     await forEachDeployment(async (at) => {
-      for (const side of SIDES) await touchOne(clients[side], at, "before");
+      for (const side of SIDES) await (at < PATCHED ? requestOne : touchOne)(clients[side], at, "before");
     });
     const reviews = async () => ({ patching: await countOf(hooks.patching), idle: await countOf(hooks.idle) });
     return { clients, setWebhook: (isPresent) => webhooks.patching.set(isPresent), reviews, close };
@@ -112,7 +113,7 @@ class Webhook {
   /** A real API server follows a configuration a short time after it was written. */
   async #isCalled(value: string): Promise<boolean> {
     const { reviews } = await countOf(this.#child);
-    await touchOne(this.#client, 0, value);
+    await requestOne(this.#client, 0, value);
     return (await countOf(this.#child)).reviews > reviews;
   }
 }
@@ -153,7 +154,14 @@ async function configurationOf(child: ChildProcess, review: "patching" | "idle")
     trust: authority,
   });
   if (configuration === undefined) throw new Error("the bench has no Deployments to patch");
-  return configuration;
+  return review === "patching" ? configuration : withoutObjectSelectors(configuration);
+}
+
+/** An upgrade sends no label of Lattice, and a webhook that does nothing does not add it again. It is called all the same, so that the calls are equal. */
+function withoutObjectSelectors(configuration: KubeObject): KubeObject {
+  const hooks = field(configuration, "webhooks");
+  if (!Array.isArray(hooks)) throw new Error("the configuration has no webhooks");
+  return { ...configuration, webhooks: hooks.map((hook: JsonObject) => ({ ...hook, objectSelector: {} })) } as KubeObject;
 }
 
 async function fill(clients: readonly KubeClient[]): Promise<void> {
@@ -173,7 +181,15 @@ async function forEachDeployment(work: (at: number) => Promise<void>): Promise<v
 }
 
 /** What `kubectl annotate` does. */
-export async function touchOne(client: KubeClient, at: number, value: string): Promise<KubeObject> {
-  const patch = { metadata: { annotations: { touched: value } } };
+export function touchOne(client: KubeClient, at: number, value: string): Promise<KubeObject> {
+  return patchOne(client, at, { metadata: { annotations: { touched: value } } });
+}
+
+/** What the controller of patch mode does, so that API servers select a Deployment for the webhook. */
+function requestOne(client: KubeClient, at: number, id: string): Promise<KubeObject> {
+  return patchOne(client, at, patchRequest(id));
+}
+
+async function patchOne(client: KubeClient, at: number, patch: JsonObject): Promise<KubeObject> {
   return expectOk(await client.patch<KubeObject>(deployments, targetOf(at), { type: "merge", patch }));
 }

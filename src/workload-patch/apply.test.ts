@@ -70,7 +70,7 @@ describe("a workload patch on a container", () => {
 describe("a workload patch on a Deployment", () => {
   test("labels the Deployment and its pods, never the selector", () => {
     const { deployment } = apply(ownedDeployment(), patchOf({}));
-    expect(deployment.metadata.labels).toEqual({ app: "web", "lattice.dev/service": "web" });
+    expect(deployment.metadata.labels).toEqual({ app: "web", "lattice.dev/patched": "true", "lattice.dev/service": "web" });
     expect(fieldAt(deployment, "spec", "template", "metadata", "labels")).toEqual({ app: "web", "lattice.dev/service": "web" });
     expect(fieldAt(deployment, "spec", "selector")).toEqual({ matchLabels: { app: "web" } });
   });
@@ -200,6 +200,7 @@ describe("a workload patch on a Deployment", () => {
     const { deployment } = apply(owned, patchOf({ image: "web:2", env: [{ name: "B", value: "2" }] }));
     expect(jsonPatchBetween(owned, deployment)).toEqual([
       { op: "add", path: "/metadata/labels/lattice.dev~1service", value: "web" },
+      { op: "add", path: "/metadata/labels/lattice.dev~1patched", value: "true" },
       { op: "add", path: "/metadata/annotations", value: { [RECORD_ANNOTATION]: expect.any(String) as string } },
       { op: "add", path: "/spec/template/metadata/labels/lattice.dev~1service", value: "web" },
       { op: "replace", path: "/spec/template/spec/containers/0/image", value: "web:2" },

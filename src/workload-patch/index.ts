@@ -13,7 +13,16 @@ export type {
   RevertedPatch,
   SkippedField,
 } from "./outcomes.ts";
-export { RECORD_ANNOTATION, recordOf, REQUEST_ANNOTATION, type PatchBackoff, type PatchedField, type PatchRecord } from "./patch-record.ts";
+export {
+  PATCHED_LABEL,
+  RECORD_ANNOTATION,
+  recordOf,
+  REQUEST_ANNOTATION,
+  type PatchBackoff,
+  type PatchedField,
+  type PatchRecord,
+} from "./patch-record.ts";
+export { patchRequest, withdrawnRequest } from "./patch-request.ts";
 export { pathText, type PatchedPath, type PatchedStep } from "./patched-path.ts";
 export { previewWorkloadPatch } from "./preview.ts";
 export { revertWorkloadPatch } from "./revert.ts";

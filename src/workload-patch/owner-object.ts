@@ -1,7 +1,7 @@
 /** The Deployment as its owner wrote it: without the patch that is on it. */
 import { field, isJsonObject, jsonEqual, type JsonObject, type KubeObject } from "#kube";
 import { SERVICE_LABEL } from "./merge-patch.ts";
-import { RECORD_ANNOTATION, recordOf, withAnnotations, type PatchedField } from "./patch-record.ts";
+import { RECORD_ANNOTATION, recordOf, withoutRecord, type PatchedField } from "./patch-record.ts";
 import { pathKey, valueAt } from "./patched-path.ts";
 import { restoreFields } from "./restore.ts";
 
@@ -20,7 +20,7 @@ export function ownerObject(deployment: KubeObject, previous: KubeObject | undef
   const own = recordOf(deployment);
   const fields = own.ok ? (own.value?.fields ?? []) : [];
   const problem = own.ok ? {} : { recordProblem: own.error };
-  const restored = restoreFields(jsonOf(withAnnotations(deployment, { [RECORD_ANNOTATION]: undefined })), fields);
+  const restored = restoreFields(jsonOf(withoutRecord(deployment)), fields);
   if (previous === undefined || hasSameRecord(deployment, previous))
     return { object: restored.object, recorded: byPath(fields), ...problem };
   const last = recordOf(previous);

@@ -13,6 +13,11 @@ import { withField, type PatchedPath, type PatchedStep } from "./patched-path.ts
 export const RECORD_ANNOTATION = "lattice.dev/patched-fields";
 /** The annotation by which the controller sends an existing Deployment through the webhook. A revert removes it. */
 export const REQUEST_ANNOTATION = "lattice.dev/patch-requested";
+/**
+ * The label, with the value "true", by which API servers select updates of a Deployment for the webhook. A request of the controller sets it, the
+ * webhook keeps it, a revert removes it.
+ */
+export const PATCHED_LABEL = "lattice.dev/patched";
 
 /** A field that was given up, because another manager kept setting it. It has that manager's value. */
 export type PatchBackoff = {
@@ -134,11 +139,29 @@ function readStep(value: Json): PatchedStep | undefined {
   return element === undefined ? undefined : { value: element };
 }
 
-/** The Deployment with the record, or without one when it has no fields. */
+/** The Deployment with the label and the record, or without a record when it has no fields. */
 export function withRecord(deployment: KubeObject, record: PatchRecord): KubeObject {
   const text = record.fields.length === 0 ? undefined : JSON.stringify(record);
-  return withAnnotations(deployment, { [RECORD_ANNOTATION]: text });
+  const { labels } = deployment.metadata;
+  const isLabelled = field(labels, PATCHED_LABEL) === "true";
+  const labelled = isLabelled
+    ? deployment
+    : { ...deployment, metadata: { ...deployment.metadata, labels: { ...labels, [PATCHED_LABEL]: "true" } } };
+  return withAnnotations(labelled, { [RECORD_ANNOTATION]: text });
 }
+
+/** Without the label and the record. Fields of the patch stay. */
+export function withoutRecord(deployment: KubeObject): KubeObject {
+  const plain = withAnnotations(deployment, { [RECORD_ANNOTATION]: undefined });
+  const given = field(plain.metadata, "labels");
+  if (!isJsonObject(given) || field(given, PATCHED_LABEL) === undefined) return plain;
+  const labels = withField(given, PATCHED_LABEL, undefined) as Labels;
+  if (Object.keys(labels).length > 0) return { ...plain, metadata: { ...plain.metadata, labels } };
+  const { labels: _, ...metadata } = plain.metadata;
+  return { ...plain, metadata };
+}
+
+type Labels = Readonly<Record<string, string>>;
 
 type Annotations = Readonly<Record<string, string>>;
 const NO_ANNOTATIONS: Annotations = {};

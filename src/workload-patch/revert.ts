@@ -3,14 +3,14 @@ import { isJsonObject, type JsonObject, type KubeObject } from "#kube";
 import { SERVICE_LABEL } from "./merge-patch.ts";
 import type { RevertedPatch } from "./outcomes.ts";
 import { jsonOf } from "./owner-object.ts";
-import { RECORD_ANNOTATION, recordOf, REQUEST_ANNOTATION, withAnnotations } from "./patch-record.ts";
+import { recordOf, REQUEST_ANNOTATION, withAnnotations, withoutRecord } from "./patch-record.ts";
 import { withValueAt } from "./patched-path.ts";
 import { restoreFields, type RestoredField } from "./restore.ts";
 
 /** Every field that has the patched value gets its value before. The result has no record, also when the record cannot be read. */
 export function revertWorkloadPatch(deployment: KubeObject): RevertedPatch {
   const record = recordOf(deployment);
-  const plain = withAnnotations(deployment, { [RECORD_ANNOTATION]: undefined, [REQUEST_ANNOTATION]: undefined });
+  const plain = withAnnotations(withoutRecord(deployment), { [REQUEST_ANNOTATION]: undefined });
   if (!record.ok) return { deployment: withoutLabels(plain), restored: [], kept: [], recordProblem: record.error };
   const { object, fields } = restoreFields(jsonOf(plain), record.value?.fields ?? []);
   const unchanged = fields.filter(({ changed }) => !changed).map(({ field: { path } }) => path);

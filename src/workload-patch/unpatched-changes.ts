@@ -6,7 +6,7 @@ import { field, isJsonObject, type Json, type JsonObject, type KubeObject } from
 import { sameButForPatch } from "./conflicts.ts";
 import { SERVICE_LABEL } from "./merge-patch.ts";
 import { jsonOf } from "./owner-object.ts";
-import type { PatchedField } from "./patch-record.ts";
+import { PATCHED_LABEL, type PatchedField } from "./patch-record.ts";
 import type { WorkloadPatch } from "./workload-patch.ts";
 
 export type DeploymentWrite = { readonly deployment: KubeObject; readonly previous: KubeObject };
@@ -29,7 +29,7 @@ type PatchedNames = { readonly labels: ReadonlySet<string>; readonly annotations
 function patchedNames({ patch }: WorkloadPatch, recorded: ReadonlyMap<string, PatchedField>): PatchedNames | undefined {
   const metadata = field(patch, "metadata");
   const names = {
-    labels: new Set([SERVICE_LABEL, ...fieldNames(field(metadata, "labels"))]),
+    labels: new Set([SERVICE_LABEL, PATCHED_LABEL, ...fieldNames(field(metadata, "labels"))]),
     annotations: new Set(fieldNames(field(metadata, "annotations"))),
     spec: new Set(["template", ...fieldNames(field(patch, "spec"))]),
   };

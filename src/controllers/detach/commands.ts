@@ -2,7 +2,7 @@
 import { ADOPT_ANNOTATION, failed, FIELD_MANAGER, settled, waiting, type ReconcileOutcome, type Runtime } from "#controller-runtime";
 import type { ServiceKey } from "#compile";
 import { configMaps, deployments, keyText, type Deployment, type KubeObject } from "#kube";
-import { REQUEST_ANNOTATION, revertWorkloadPatch, workloadPatchName, type WorkloadPatch } from "#workload-patch";
+import { patchRequest, revertWorkloadPatch, withdrawnRequest, workloadPatchName, type WorkloadPatch } from "#workload-patch";
 import { detachingPatch, patchConfigMap, patchDigest } from "../patch-config-map.ts";
 import { patchedService } from "../patched-deployments.ts";
 import { withoutQuotedValues } from "../quoted-values.ts";
@@ -40,11 +40,10 @@ export async function performDetachCommand(command: DetachCommand, context: Cont
       return deleted.ok ? settled : failed(deleted.error);
     }
     case "clear-request": {
-      const patch = { metadata: { annotations: { [REQUEST_ANNOTATION]: null } } };
       const cleared = await client.patch(
         deployments,
         { namespace, name },
-        { type: "merge", patch },
+        { type: "merge", patch: withdrawnRequest },
         { fieldManager: FIELD_MANAGER, signal },
       );
       if (cleared.ok || cleared.error.kind === "not-found") return settled;
@@ -82,8 +81,7 @@ async function detach(command: Extract<DetachCommand, { kind: "detach" }>, conte
 }
 
 function request(patch: WorkloadPatch, { client, signal }: Context) {
-  const annotations = { [REQUEST_ANNOTATION]: `detach-${patchDigest(patch)}` };
-  const body = { type: "merge", patch: { metadata: { annotations } } } as const;
+  const body = { type: "merge", patch: patchRequest(`detach-${patchDigest(patch)}`) } as const;
   return client.patch<Deployment>(deployments, patch.target, body, { fieldManager: FIELD_MANAGER, signal });
 }
 

@@ -6,7 +6,7 @@ import { timestamp } from "#base";
 import type { ServiceKey } from "#compile";
 import { failed, FIELD_MANAGER, settled, waiting, type ReconcileOutcome, type Runtime } from "#controller-runtime";
 import { deployments, type Json } from "#kube";
-import { applyWorkloadPatch, jsonPatchBetween, REQUEST_ANNOTATION } from "#workload-patch";
+import { applyWorkloadPatch, jsonPatchBetween, patchRequest } from "#workload-patch";
 import { withoutQuotedValues } from "../quoted-values.ts";
 import type { CompileRecords } from "./compile-records.ts";
 import { checkId, requestWait, wholeDeployment, type PatchState } from "./patch-state.ts";
@@ -41,8 +41,7 @@ export async function requestPatch(
   { client, records, signal, clock }: Context,
 ): Promise<ReconcileOutcome> {
   const { patch, digest, deployment } = state;
-  const annotations = { [REQUEST_ANNOTATION]: digest };
-  const body = { type: "merge", patch: { metadata: { annotations } } } as const;
+  const body = { type: "merge", patch: patchRequest(digest) } as const;
   const answer = await client.patch(deployments, patch.target, body, { fieldManager: FIELD_MANAGER, signal });
   // a Deployment that was deleted meanwhile is patched when it is created again
   if (!answer.ok) return answer.error.kind === "not-found" ? settled : failed(withoutQuotedValues(answer.error, deployment));

@@ -23,7 +23,7 @@ describe("a Deployment that exists", () => {
     await using started = await startPatching([account(), deployment(), patching({ service: { ports: { http: { port: 80 } } } })]);
     const { operated } = started;
     const patched = await operated.read<Deployment>("Deployment", "shop/nginx");
-    expect(patched?.metadata.labels).toEqual({ "lattice.dev/service": "web" });
+    expect(patched?.metadata.labels).toEqual({ "lattice.dev/patched": "true", "lattice.dev/service": "web" });
     expect(patched?.spec?.template.metadata?.labels).toEqual({ app: "nginx", "lattice.dev/service": "web" });
     expect(main(patched)).toMatchObject({
       env: [

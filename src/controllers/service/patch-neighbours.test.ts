@@ -50,7 +50,7 @@ describe("Flagger's copy of a patched Deployment, with its labels and its record
     const { operated } = started;
     const source = await nginx(started);
     if (source === undefined) throw new Error("no Deployment");
-    expect(source.metadata.labels).toEqual({ "lattice.dev/service": "web" });
+    expect(source.metadata.labels).toEqual({ "lattice.dev/patched": "true", "lattice.dev/service": "web" });
     await operated.apply(await flaggerCopy(started, source));
     const before = written(await copyOf(started));
     const steps = [

@@ -73,7 +73,7 @@ describe("a Deployment that may not be patched", () => {
     await operated.remove(latticeServices, "shop/web");
     await operated.live(20_000, 500);
     expect(await operated.condition("shop/second", "Ready")).toMatchObject({ status: "True" });
-    expect((await nginx(started))?.metadata.labels).toEqual({ "lattice.dev/service": "second" });
+    expect((await nginx(started))?.metadata.labels).toEqual({ "lattice.dev/patched": "true", "lattice.dev/service": "second" });
   });
 
   const rows = [

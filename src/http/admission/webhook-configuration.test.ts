@@ -12,10 +12,11 @@ const input: WebhookConfigurationInput = {
   address: { kind: "url", host: "127.0.0.1", port: 9_443 },
   trust: "PEM",
 };
-const hookOf = (given: Partial<WebhookConfigurationInput>): Json | undefined => {
+const hooksOf = (given: Partial<WebhookConfigurationInput>): readonly Json[] => {
   const webhooks = field(webhookConfiguration({ ...input, ...given }), "webhooks");
-  return Array.isArray(webhooks) ? webhooks[0] : undefined;
+  return Array.isArray(webhooks) ? (webhooks as readonly Json[]) : [];
 };
+const hookOf = (given: Partial<WebhookConfigurationInput>): Json | undefined => hooksOf(given)[0];
 const conditionOf = (hook: Json | undefined) => {
   const conditions = field(hook, "matchConditions");
   return Array.isArray(conditions) ? field(conditions[0], "expression") : undefined;
@@ -54,6 +55,15 @@ describe("the webhook configuration of Deployments", () => {
       { key: "kubernetes.io/metadata.name", operator: "In", values: ["bank", "shop"] },
     ]);
     expect(conditionOf(hook)).toBe('request.namespace + "/" + request.name in ["bank/api","shop/api","shop/web"]');
+  });
+
+  test("selects updates of Deployments with the label first, and creations, which have none yet, by name alone", () => {
+    const hooks = hooksOf({});
+    expect(hooks).toMatchObject([
+      { rules: [{ operations: ["CREATE"] }], objectSelector: {} },
+      { rules: [{ operations: ["UPDATE"] }], objectSelector: { matchExpressions: [{ key: "lattice.dev/patched", operator: "Exists" }] } },
+    ]);
+    expect(hooks.map(conditionOf)).toEqual([conditionOf(hookOf({})), conditionOf(hookOf({}))]);
   });
 
   test("has a condition for a thousand names, and none for more than an API server accepts", () => {

@@ -1,12 +1,13 @@
 /**
  * The MutatingWebhookConfiguration for the Deployments that services refer to. Pure.
  *
- * A write of any other Deployment does not reach the webhook: by its namespace, and by a condition on names. An object selector cannot do that,
- * because a Deployment that is about to be created has no label of Lattice yet.
+ * A write of any other Deployment does not reach the webhook: by its namespace, and by a condition on names. For updates an object selector comes
+ * first, because API servers convert the objects of a request for any condition, which takes longer than the condition itself. A Deployment that is about
+ * to be created has no label of Lattice yet, so that creations have no such selector.
  */
 import { base64OfText } from "#base";
 import type { JsonObject, KubeObject } from "#kube";
-import type { WorkloadTarget } from "#workload-patch";
+import { PATCHED_LABEL, type WorkloadTarget } from "#workload-patch";
 import { MUTATE_DEPLOYMENTS_PATH } from "./handler.ts";
 
 /** How API servers reach the webhook: through a Service in the cluster, or at an address outside. */
@@ -22,7 +23,7 @@ export type WebhookConfigurationInput = {
   readonly trust: string;
 };
 
-const HOOK_NAME = "deployments.workload-patches.lattice.dev";
+const HOOK_DOMAIN = "deployments.workload-patches.lattice.dev";
 const NAMESPACE_LABEL = "kubernetes.io/metadata.name";
 /**
  * API servers refuse expressions of more than 100,000 characters. Above this bound only namespaces are selected: the webhook is then called for
@@ -34,24 +35,25 @@ export const MAX_CONDITION_LENGTH = 64_000;
 export function webhookConfiguration({ name, targets, address, trust }: WebhookConfigurationInput): KubeObject | undefined {
   if (targets.length === 0) return undefined;
   const namespaces = [...new Set(targets.map(({ namespace }) => namespace))].toSorted();
-  const hook: JsonObject = {
-    name: HOOK_NAME,
+  const hook = (operation: "CREATE" | "UPDATE", objectSelector: JsonObject): JsonObject => ({
+    name: `${operation.toLowerCase()}.${HOOK_DOMAIN}`,
     admissionReviewVersions: ["v1"],
     clientConfig: { ...reach(address), caBundle: base64OfText(trust) },
     failurePolicy: "Ignore",
     ...conditions(targets),
     matchPolicy: "Equivalent",
     namespaceSelector: { matchExpressions: [{ key: NAMESPACE_LABEL, operator: "In", values: namespaces }] },
-    objectSelector: {},
+    objectSelector,
     reinvocationPolicy: "IfNeeded",
-    rules: [
-      { apiGroups: ["apps"], apiVersions: ["v1"], operations: ["CREATE", "UPDATE"], resources: ["deployments"], scope: "Namespaced" },
-    ],
+    rules: [{ apiGroups: ["apps"], apiVersions: ["v1"], operations: [operation], resources: ["deployments"], scope: "Namespaced" }],
     sideEffects: "None",
     timeoutSeconds: 2,
-  };
+  });
+  // a selector matches the old or the new object: an owner that drops the label is selected
+  const patched = { matchExpressions: [{ key: PATCHED_LABEL, operator: "Exists" }] };
+  const webhooks = [hook("CREATE", {}), hook("UPDATE", patched)];
   const metadata = { name, labels: { "app.kubernetes.io/managed-by": "lattice" } };
-  return { apiVersion: "admissionregistration.k8s.io/v1", kind: "MutatingWebhookConfiguration", metadata, webhooks: [hook] } as KubeObject;
+  return { apiVersion: "admissionregistration.k8s.io/v1", kind: "MutatingWebhookConfiguration", metadata, webhooks } as KubeObject;
 }
 
 function reach(address: WebhookAddress): JsonObject {

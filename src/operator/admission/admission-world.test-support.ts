@@ -14,7 +14,7 @@ import {
   type KubeObject,
 } from "#kube";
 import type { KubeClient } from "#kube-client";
-import { formatWorkloadPatch, workloadPatchName, type WorkloadTarget } from "#workload-patch";
+import { formatWorkloadPatch, patchRequest, workloadPatchName, type WorkloadTarget } from "#workload-patch";
 import { admissionWebhookService } from "./webhook-service.ts";
 import { WebhookReplica, type WebhookSettings } from "./webhook-replica.ts";
 
@@ -63,6 +63,9 @@ export async function startAdmissionWorld(options: ClusterOptions = {}) {
       const patch = { metadata: { annotations: { touched: value } } };
       return client.patch(deployments, { namespace, name }, { type: "merge", patch });
     },
+    /** What the controller does, so that API servers select the Deployment. */
+    requestPatch: async ({ namespace, name }: WorkloadTarget, id: string) =>
+      client.patch(deployments, { namespace, name }, { type: "merge", patch: patchRequest(id) }),
     startReplica: (settings: WebhookSettings = { kind: "url", host: "127.0.0.1", port: 0 }, user?: ClusterUser) =>
       startReplica(user === undefined ? client : cluster.clientFor(user), settings),
   };

@@ -8,6 +8,7 @@ import {
   parseWorkloadPatch,
   RECORD_ANNOTATION,
   recordOf,
+  PATCHED_LABEL,
   REQUEST_ANNOTATION,
   workloadPatchName,
 } from "#workload-patch";
@@ -143,7 +144,7 @@ const WITHIN = { withinMs: 60_000, everyMs: 250 };
 
 /**
  * All that a tool or a person may notice of a Deployment, as text; equal texts for equal Deployments of two namespaces. What Lattice leaves is its
- * entry in managedFields for the annotation that it has written and removed: the API server keeps such entries.
+ * entry in managedFields for the label and the annotation that it has written and removed: the API server keeps such entries.
  */
 export function noticeable(deployment: KubeObject, namespace: string): string {
   const { labels, annotations, managedFields } = deployment.metadata as { labels?: Json; annotations?: JsonObject; managedFields?: Json };
@@ -157,4 +158,8 @@ export function noticeable(deployment: KubeObject, namespace: string): string {
   return canonicalJson(seen).replaceAll(namespace, "NAMESPACE");
 }
 
-const LEFT_BEHIND = JSON.stringify(["lattice", "Update", { "f:metadata": { "f:annotations": { [`f:${REQUEST_ANNOTATION}`]: {} } } }]);
+const LEFT_BEHIND = JSON.stringify([
+  "lattice",
+  "Update",
+  { "f:metadata": { "f:annotations": { [`f:${REQUEST_ANNOTATION}`]: {} }, "f:labels": { [`f:${PATCHED_LABEL}`]: {} } } },
+]);
