@@ -8,8 +8,8 @@
  *
  * Processes of one program differ by some percent, whatever their configuration, which is near to the limit for other Deployments. So these are
  * written on one server, whose configuration is created and deleted in turns, many times: what else the machine does comes in bursts. The writes without a
- * configuration are divided into two equal halves. What differs between these is the error of the method: on a machine that
- * shares its processors, p99 is mostly time in which others had them. The limit is the limit all the same.
+ * configuration are divided into two equal halves. What differs between these is the error of the method. A turn begins after a collection of garbage in
+ * the server and in the client: without it, p99 was mostly the collections that happened to fall into a turn, and equal halves differed by up to 35 percent.
  *
  * A percentile is by nearest rank among all writes of a row.
  */
@@ -19,6 +19,7 @@ import type { KubeClient } from "#kube-client";
 import type { BenchResult } from "../scripts/bench/bench.ts";
 import { missingBinaries } from "../scripts/kube/find-binaries.ts";
 import { BINARIES } from "../scripts/kube/versions.ts";
+import { collectGarbage } from "./support/collect-garbage.ts";
 import { DEPLOYMENTS, ownersDeployment, PATCHED } from "./support/patch-objects.ts";
 import {
   embeddedPlane,
@@ -37,12 +38,12 @@ const OTHER_LIMIT = 1.05;
 const ROUND = 100;
 /** Other Deployments that are written in one turn: once before, because a server knows the conditions of a new configuration only then, and then measured. */
 const OTHERS = 50;
-const MEASURED_WRITES = 2;
+const MEASURED_WRITES = 4;
 
 /** `warmUp`: rounds that are not measured. */
 type Rounds = { readonly warmUp: number; readonly measured: number };
 type Amount = { readonly others: Rounds; readonly patched: Rounds };
-const EMBEDDED: Amount = { others: { warmUp: 50, measured: 200 }, patched: { warmUp: 10, measured: 40 } };
+const EMBEDDED: Amount = { others: { warmUp: 20, measured: 130 }, patched: { warmUp: 10, measured: 40 } };
 /** It has less to compile, is slower, and follows a new configuration later. */
 const KUBERNETES: Amount = { others: { warmUp: 5, measured: 60 }, patched: { warmUp: 5, measured: 20 } };
 
@@ -86,7 +87,10 @@ async function measure(server: string, startPlane: StartPlane, amount: Amount): 
 const STATES = ["present", "absent", "absentAgain"] as const;
 type State = (typeof STATES)[number];
 
-async function measureOthers({ clients, setWebhook }: PatchPlanes, rounds: Rounds): Promise<Readonly<Record<State, readonly number[]>>> {
+async function measureOthers(
+  { clients, setWebhook, collect }: PatchPlanes,
+  rounds: Rounds,
+): Promise<Readonly<Record<State, readonly number[]>>> {
   const times: Record<State, number[]> = { present: [], absent: [], absentAgain: [] };
   const random = seededRandom(1);
   let writes = 0;
@@ -94,6 +98,8 @@ async function measureOthers({ clients, setWebhook }: PatchPlanes, rounds: Round
     const others = Array.from({ length: OTHERS }, (_, at) => PATCHED + ((round * OTHERS + at) % (DEPLOYMENTS - PATCHED)));
     for (const state of shuffled(STATES, random)) {
       await setWebhook(state === "present");
+      await collect();
+      collectGarbage();
       for (let pass = 0; pass <= MEASURED_WRITES; pass += 1) {
         for (const at of others) {
           const latency = await latencyOf(() => touchOne(clients.patching, at, `${(writes += 1)}`));

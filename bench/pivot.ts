@@ -7,8 +7,6 @@
  * The programs are those of `npm run test:kube -- --all`, or in the folder that LATTICE_KUBE_BIN names.
  */
 import { join } from "node:path";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { expectOk, seededRandom, systemClock } from "#base";
 import { capiMachines, keyOf, namespaces, secrets, type KubeObject, type Resource } from "#kube";
 import type { KubeClient } from "#kube-client";
@@ -19,6 +17,7 @@ import { binaryCache, missingBinaries } from "../scripts/kube/find-binaries.ts";
 import { BINARIES, CLUSTERCTL } from "../scripts/kube/versions.ts";
 import { makeProvisioned, startMoveWorld } from "../test/builders/move-world.ts";
 import { costOfChange, type ChangeCost } from "./support/cell-change.ts";
+import { collectGarbage } from "./support/collect-garbage.ts";
 import { HEAP_MB, measureMove } from "./support/measured-move.ts";
 import { FIXED_OBJECTS, MovePlanes, OBJECTS_PER_MACHINE } from "./support/move-planes.ts";
 
@@ -127,10 +126,7 @@ async function oneChange(): Promise<readonly BenchResult[]> {
 }
 
 function heapAfterCollection(): number {
-  setFlagsFromString("--expose-gc");
-  const collect = runInNewContext("gc") as () => void;
-  collect();
-  collect();
+  collectGarbage();
   return process.memoryUsage().heapUsed;
 }
 

@@ -25,12 +25,14 @@ export type PatchPlanes = {
   readonly clients: Readonly<Record<Side, KubeClient>>;
   /** Creates or deletes the configuration of the patching webhook. Resolves when the API server follows it. */
   readonly setWebhook: (isPresent: boolean) => Promise<void>;
+  /** Collects the garbage of the server with the patching webhook, so that what was done before has no part in the next latencies. */
+  readonly collect: () => Promise<void>;
   readonly reviews: () => Promise<{ readonly patching: ReviewCount; readonly idle: ReviewCount }>;
   readonly close: () => Promise<void>;
 };
 
-/** An API server that runs, and how it is stopped. */
-type Plane = { readonly kubeconfig: string; readonly stop: () => Promise<void> };
+/** An API server that runs. `collect` has no effect where the server cannot be asked. */
+type Plane = { readonly kubeconfig: string; readonly collect: () => Promise<void>; readonly stop: () => Promise<void> };
 export type StartPlane = () => Promise<Plane>;
 
 const CONFIGURATIONS = inGroup("admissionregistration.k8s.io", "MutatingWebhookConfiguration", "mutatingwebhookconfigurations");
@@ -39,14 +41,15 @@ const MOST_TRIES = 10_000;
 
 export const embeddedPlane: StartPlane = async () => {
   const child = startChild("patch-server-child.ts");
-  return { kubeconfig: await ask<string>(child, "start"), stop: () => ended(child) };
+  const kubeconfig = await ask<string>(child, "start");
+  return { kubeconfig, collect: async () => void (await ask(child, "collect")), stop: () => ended(child) };
 };
 
 /** etcd and kube-apiserver. */
 export function kubernetesPlane(binaries: string): StartPlane {
   return async () => {
     const plane = await realPlane({ binaries, controllerManager: "absent" });
-    return { kubeconfig: plane.kubeconfigText, stop: () => plane.stop() };
+    return { kubeconfig: plane.kubeconfigText, collect: async () => {}, stop: () => plane.stop() };
   };
 }
 
@@ -62,14 +65,15 @@ export async function startPatchPlanes(startPlane: StartPlane): Promise<PatchPla
       () => ended(hooks.patching),
       () => ended(hooks.idle),
     );
-    const open = async (): Promise<KubeClient> => {
-      const { kubeconfig, stop } = await startPlane();
+    const open = async () => {
+      const { kubeconfig, collect, stop } = await startPlane();
       stops.push(stop);
       const client = await clientOf(kubeconfig);
       stops.push(() => client.close());
-      return client;
+      return { client, collect };
     };
-    const clients = { patching: await open(), idle: await open() };
+    const [patching, idle] = [await open(), await open()];
+    const clients = { patching: patching.client, idle: idle.client };
     await fill(SIDES.map((side) => clients[side]));
     const webhooks = {
       patching: new Webhook(clients.patching, hooks.patching, await configurationOf(hooks.patching, "patching")),
@@ -81,7 +85,7 @@ export async function startPatchPlanes(startPlane: StartPlane): Promise<PatchPla
       for (const side of SIDES) await (at < PATCHED ? requestOne : touchOne)(clients[side], at, "before");
     });
     const reviews = async () => ({ patching: await countOf(hooks.patching), idle: await countOf(hooks.idle) });
-    return { clients, setWebhook: (isPresent) => webhooks.patching.set(isPresent), reviews, close };
+    return { clients, setWebhook: (isPresent) => webhooks.patching.set(isPresent), collect: patching.collect, reviews, close };
   } catch (error) {
     await close();
     throw error;

@@ -93,18 +93,26 @@ function textOf(path: string): string | undefined {
 
 /** All clusters of the laptop fleet own themselves, and no other cluster is there. */
 export async function isSettled(folder: string, clients: LaptopClients, names: readonly string[] = LAPTOP): Promise<boolean> {
+  return (await unsettledClusters(folder, clients, names)).length === 0;
+}
+
+/** Each with the reason. */
+export async function unsettledClusters(
+  folder: string,
+  clients: LaptopClients,
+  names: readonly string[] = LAPTOP,
+): Promise<readonly string[]> {
   const listed = listedClusters(folder);
-  const isRunning = listed.every(({ state }) => state === "Running");
-  if (
-    !isRunning ||
-    listed
-      .map(({ name }) => name)
-      .toSorted()
-      .join() !== [...names].toSorted().join()
-  )
-    return false;
-  for (const name of names) if (!(await clients.ownsItself(name))) return false;
-  return true;
+  const stopped = listed.filter(({ state }) => state !== "Running").map(({ name, state }) => `${name} is ${state}`);
+  const other = listed.filter(({ name }) => !names.includes(name)).map(({ name }) => `${name} is there`);
+  const missing = names.filter((wanted) => !listed.some(({ name }) => name === wanted)).map((name) => `${name} is not there`);
+  const wrong = [...stopped, ...other, ...missing];
+  if (wrong.length > 0) return wrong;
+  for (const name of names) {
+    if (await clients.ownsItself(name)) continue;
+    wrong.push(`${name}: ${JSON.stringify((await clients.own(name))?.status ?? "has no LatticeCluster, or does not answer")}`);
+  }
+  return wrong;
 }
 
 /**

@@ -50,7 +50,9 @@ export function matchRules(
   attributes: Attributes,
   { types, policy }: { readonly types: TypeRegistry; readonly policy: MatchPolicy },
 ): MatchedRule | undefined {
-  const { type } = attributes;
+  const { type, operation } = attributes;
+  // before the other versions are looked up, which takes longer than the rules
+  if (!rules.some(({ operations }) => includes(operations, operation))) return undefined;
   if (rules.some((rule) => matches(rule, attributes, type.resource))) return matchedIn(type, attributes);
   if (policy === "Exact") return undefined;
   const others = types.versionsOf(type).filter((other) => other !== type);

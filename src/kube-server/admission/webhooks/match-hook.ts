@@ -37,8 +37,9 @@ export function matchHook(
   { context, pairAs }: { readonly context: AdmissionContext; readonly pairAs: ConvertPair },
 ): Later<Result<HookInvocation | undefined, Failure>> {
   if (isKnownUnmet(hook, attributes)) return NOT_CALLED;
+  if (!selectsObject(hook.objectSelector, attributes)) return NOT_CALLED;
   const match = matchRules(hook.rules, attributes, { types: context.types, policy: hook.matchPolicy });
-  if (match === undefined || !selectsObject(hook.objectSelector, attributes)) return NOT_CALLED;
+  if (match === undefined) return NOT_CALLED;
   const inNamespace = selectsNamespace(hook.namespaceSelector, attributes, context);
   if (!inNamespace.ok) return inNamespace;
   if (!inNamespace.value) return NOT_CALLED;
