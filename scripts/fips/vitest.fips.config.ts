@@ -29,6 +29,15 @@ const WITHOUT_KEYS = [
   "scripts/*.test.ts",
 ];
 
+/** Tests that connect in process. Their only cryptography is digests and random numbers of src/base, whose own tests run. */
+const IN_PROCESS = [
+  "src/controller-runtime/**",
+  "src/controllers/!(cluster)/**",
+  "src/kube-controllers/!(capi)/**",
+  "src/kube-server/{admission-cel,apply,builtin-kinds,definitions,protobuf,protocol,store}/**",
+  "src/kube-server/rest/*.test.ts",
+];
+
 const root = join(import.meta.dirname, "../..");
 
 /** Folders that layers.json calls pure use no module of Node, so no provider either. */
@@ -43,6 +52,9 @@ export default mergeConfig(
   suite,
   defineConfig({
     root,
-    test: { setupFiles: [join(import.meta.dirname, "probe.ts")], exclude: [...REPETITIONS, ...FLEETS, ...WITHOUT_KEYS, ...PURE] },
+    test: {
+      setupFiles: [join(import.meta.dirname, "probe.ts")],
+      exclude: [...REPETITIONS, ...FLEETS, ...WITHOUT_KEYS, ...IN_PROCESS, ...PURE],
+    },
   }),
 );
