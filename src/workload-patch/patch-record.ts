@@ -141,7 +141,8 @@ function readStep(value: Json): PatchedStep | undefined {
 
 /** The Deployment with the label and the record, or without a record when it has no fields. */
 export function withRecord(deployment: KubeObject, record: PatchRecord): KubeObject {
-  const text = record.fields.length === 0 ? undefined : JSON.stringify(record);
+  if (record.fields.length === 0) return withAnnotations(deployment, { [RECORD_ANNOTATION]: undefined });
+  const text = JSON.stringify(record);
   const { labels } = deployment.metadata;
   const isLabelled = field(labels, PATCHED_LABEL) === "true";
   const labelled = isLabelled

@@ -8,7 +8,7 @@
 import { ok, type Result } from "#base";
 import { defineController, nothing, waiting, type FailureCause, type Plan, type PlanError, type ReadRuntime } from "#controller-runtime";
 import { configMaps, deployments, keyText, type Deployment, type KubeObject } from "#kube";
-import { PATCHED_LABEL, REQUEST_ANNOTATION, workloadPatchName } from "#workload-patch";
+import { REQUEST_ANNOTATION, workloadPatchName } from "#workload-patch";
 import { patchIn } from "../patch-config-map.ts";
 import { patchedService } from "../patched-deployments.ts";
 import type { WorldContext, WorldViewContext } from "../world/followed-world.ts";
@@ -61,8 +61,9 @@ function plan(deployment: Deployment, observed: ObservedDeployment): Result<Plan
   const detaching = patchIn(configMap)?.detach === true;
   if (isFlaggerCopy(deployment)) return nothing;
   if (service === undefined) {
-    const isMarked = metadata.annotations?.[REQUEST_ANNOTATION] !== undefined || metadata.labels?.[PATCHED_LABEL] !== undefined;
-    const clear: readonly DetachCommand[] = isMarked && !referenced ? [{ kind: "clear-request", deployment }] : [];
+    // the label alone is not Lattice's: where Lattice has set it, there is a record or a request
+    const isAsked = metadata.annotations?.[REQUEST_ANNOTATION] !== undefined;
+    const clear: readonly DetachCommand[] = isAsked && !referenced ? [{ kind: "clear-request", deployment }] : [];
     return ok({ apply: [], commands: detaching ? [{ kind: "forget", deployment }, ...clear] : clear });
   }
   if (referenced) return nothing;

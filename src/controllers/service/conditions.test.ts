@@ -292,7 +292,7 @@ const rows: readonly Row[] = [
     given: inPatchMode({ applied: changed, request: { digest: "0", count: 3, at: 0 } }),
     of: patchingService,
     want: bothOf(
-      "Deployment shop/nginx was written 3 times and the admission webhook did not patch it; check that MutatingWebhookConfiguration lattice-workload-patches exists and that the API server reaches its Service or url; it is tried again at least every 30 s",
+      "Deployment shop/nginx was written 3 times and the admission webhook did not patch it; check that MutatingWebhookConfiguration lattice-workload-patches exists and that the API server reaches its Service or url, and that no other admission plugin removes label lattice.dev/patched; it is tried again at least every 30 s",
     ),
   },
   {

@@ -39,7 +39,7 @@ export function patchProgress(state: PatchState): PatchProgress {
 }
 
 const WEBHOOK_HELP =
-  "check that MutatingWebhookConfiguration lattice-workload-patches exists and that the API server reaches its Service or url; it is tried again at least every 30 s";
+  "check that MutatingWebhookConfiguration lattice-workload-patches exists and that the API server reaches its Service or url, and that no other admission plugin removes label lattice.dev/patched; it is tried again at least every 30 s";
 const MAX_CONFLICTS = 3;
 const MAX_SKIPPED = 3;
 

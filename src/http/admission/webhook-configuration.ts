@@ -26,7 +26,7 @@ export type WebhookConfigurationInput = {
 const HOOK_DOMAIN = "deployments.workload-patches.lattice.dev";
 const NAMESPACE_LABEL = "kubernetes.io/metadata.name";
 /**
- * API servers refuse expressions of more than 100,000 characters. Above this bound only namespaces are selected: the webhook is then called for
+ * API servers refuse expressions of more than 100,000 characters. Above this bound only namespaces and, for updates, the label are selected: the webhook is then called for
  * other Deployments of these namespaces too, and changes nothing.
  */
 export const MAX_CONDITION_LENGTH = 64_000;

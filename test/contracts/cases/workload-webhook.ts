@@ -1,7 +1,7 @@
 /** The webhook configuration for Deployments that services refer to: which requests reach the webhook, and how many names it can have. */
 import { expect } from "vitest";
 import { webhookConfiguration } from "#http";
-import type { WorkloadTarget } from "#workload-patch";
+import { patchRequest, type WorkloadTarget } from "#workload-patch";
 import { field, fieldAt, isJsonObject, type JsonObject } from "#kube";
 import type { Api } from "../client/api.ts";
 import type { Hook, Review } from "../client/hook-host.ts";
@@ -23,8 +23,8 @@ function deployment(metadata: object): object {
 function configurationFor(api: Api, targets: readonly WorkloadTarget[], hook: Hook): object {
   const address = { kind: "url", host: "127.0.0.1", port: 1 } as const;
   const made = webhookConfiguration({ name: `workload-${api.id}`, targets, address, trust: "" });
-  const [first] = made === undefined ? [] : webhooksOf(made);
-  return { ...made, webhooks: [{ ...first, clientConfig: hook.clientConfig, timeoutSeconds: 10 }] };
+  const webhooks = made === undefined ? [] : webhooksOf(made);
+  return { ...made, webhooks: webhooks.map((one) => ({ ...one, clientConfig: hook.clientConfig, timeoutSeconds: 10 })) };
 }
 
 function webhooksOf(configuration: unknown): readonly JsonObject[] {
@@ -55,7 +55,7 @@ const inNamespace = (api: Api, count: number, name: (at: number) => string): rea
   Array.from({ length: count }, (_, at) => ({ namespace: api.namespace, name: name(at) }));
 
 export const workloadWebhook = area("the webhook of workload patches", {
-  "only creations and updates of referenced Deployments are reviewed": async (api) => {
+  "only creations, and updates with the label, of referenced Deployments are reviewed": async (api) => {
     const hook = await register(api, [
       ...inNamespace(api, 2, (at) => `web-${at}`),
       { namespace: "elsewhere", name: "other" },
@@ -68,7 +68,13 @@ export const workloadWebhook = area("the webhook of workload patches", {
     (await api.post(path, deployment({ name: "web-10" }))).gives(201);
     (await api.post(path + DRY, deployment({ generateName: "web-" }))).gives(201);
     (await api.mergePatch(`${path}/web-1`, { metadata: { labels: { a: "b" } } })).gives(200);
-    (await api.mergePatch(`${path}/other`, { metadata: { labels: { a: "b" } } })).gives(200);
+    const unselected = callsSince(hook, before);
+    (await api.mergePatch(`${path}/web-1`, patchRequest("1"))).gives(200);
+    const requested = hook.calls.length;
+    // the old object has the label still
+    (await api.mergePatch(`${path}/web-1`, { metadata: { labels: { "lattice.dev/patched": null } } })).gives(200);
+    expect(hook.calls.length).toBeGreaterThan(requested);
+    (await api.mergePatch(`${path}/other`, patchRequest("1"))).gives(200);
     (
       await api.apply("me", `${path}/web-0${DRY.replace("?", "?x=1&")}`, {
         apiVersion: "apps/v1",
@@ -80,6 +86,7 @@ export const workloadWebhook = area("the webhook of workload patches", {
     (await api.mergePatch(`${path}/web-1/status`, { status: { observedGeneration: 1 } })).gives(200);
     (await api.post(`apps/v1/replicasets${DRY}`, deployment({ name: "web-1" }))).gives(201);
     (await api.delete(`${path}/web-1`)).gives(200);
+    expect(unselected).toEqual(['CREATE "web-1"']);
     expect(callsSince(hook, before)).toEqual(['CREATE "web-1"', 'UPDATE "web-1"', 'CREATE "web-0"']);
   },
 

@@ -132,8 +132,9 @@ export async function detach({ server }: Pick<PatchOperator, "server">, namespac
   await server.request({ method: "DELETE", path: `${servicesIn(namespace)}/${SERVICE}` });
   const isDetached = async () => {
     const { code } = await server.request({ path: `${servicesIn(namespace)}/${SERVICE}` });
-    const annotations = (await readDeployment(server, namespace)).metadata.annotations ?? {};
-    const isClean = annotations[RECORD_ANNOTATION] === undefined && annotations[REQUEST_ANNOTATION] === undefined;
+    const { annotations = {}, labels = {} } = (await readDeployment(server, namespace)).metadata;
+    const names = { ...annotations, ...labels };
+    const isClean = [RECORD_ANNOTATION, REQUEST_ANNOTATION, PATCHED_LABEL].every((name) => names[name] === undefined);
     return (code === 404 && isClean) || undefined;
   };
   await eventually(`Deployment ${namespace}/${DEPLOYMENT} is detached`, isDetached, WITHIN);

@@ -137,19 +137,19 @@ async function storedAuthorities(operator: PatchOperator): Promise<CellAuthoriti
 
 const configurationPath = ({ home }: PatchOperator) => `${CONFIGURATIONS}/lattice-workload-patches-${home}`;
 
-async function configuredHook(operator: PatchOperator): Promise<JsonObject> {
+async function configuredHooks(operator: PatchOperator): Promise<readonly JsonObject[]> {
   const webhooks = fieldAt((await operator.server.request({ path: configurationPath(operator) })).json(), "webhooks");
-  const [hook] = Array.isArray(webhooks) ? webhooks : [];
-  if (!isJsonObject(hook)) throw new Error("the operator has not configured its webhook");
-  return hook;
+  const hooks = Array.isArray(webhooks) ? webhooks.filter(isJsonObject) : [];
+  if (hooks.length === 0) throw new Error("the operator has not configured its webhook");
+  return hooks;
 }
 
 async function changeClientConfig(operator: PatchOperator, change: JsonObject): Promise<void> {
-  const hook = await configuredHook(operator);
-  const clientConfig = fieldAt(hook, "clientConfig");
-  await patch(operator, configurationPath(operator), {
-    webhooks: [{ ...hook, clientConfig: { ...(isJsonObject(clientConfig) ? clientConfig : {}), ...change } }],
+  const webhooks = (await configuredHooks(operator)).map((hook) => {
+    const clientConfig = fieldAt(hook, "clientConfig");
+    return { ...hook, clientConfig: { ...(isJsonObject(clientConfig) ? clientConfig : {}), ...change } };
   });
+  await patch(operator, configurationPath(operator), { webhooks });
 }
 
 async function patch({ server }: PatchOperator, path: string, body: JsonObject): Promise<void> {
