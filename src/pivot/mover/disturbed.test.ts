@@ -132,6 +132,18 @@ test("an object that blocks the move for too long: refused, and the source is un
   expect((await world.source.client.get(secrets, { namespace: "c1", name: "lattice-move-journal" })).ok).toBe(false);
 });
 
+test("a move that replaces one that was killed before it registered is rolled back too when it is refused", async () => {
+  {
+    using _refusing = world.target.intercept({ resource: "configmaps", verb: ["create", "update", "patch"] }, failWith("unavailable"));
+    expect(failureOf(await moveNamespace(options())).kind).toBe("failed");
+  }
+  expect((await world.source.client.get(secrets, { namespace: "c1", name: "lattice-move-journal" })).ok).toBe(true);
+  await change("source", capiMachines, "c1-cp-1", { metadata: { annotations: { "clusterctl.cluster.x-k8s.io/block-move": "" } } });
+  expect(failureOf(await moveNamespace(options())).message).toContain("the move was rolled back");
+  expect(isUnpaused(world.source, "c1")).toBe(true);
+  expect((await world.source.client.get(secrets, { namespace: "c1", name: "lattice-move-journal" })).ok).toBe(false);
+});
+
 test("an object that is being deleted is not copied; a deleted Cluster is refused at once", async () => {
   await world.source.client.delete(capiMachines, { namespace: "c1", name: "c1-md-1-1" });
   expect(failureOf(await moveNamespace(options())).message).toContain(

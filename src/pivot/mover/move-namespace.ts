@@ -21,9 +21,10 @@ export async function moveNamespace(options: MoveOptions): Moved<MoveReport> {
     const before = await readHead(context);
     if (!before.ok) return before;
     const result = await runMove(context);
-    if (result.ok || result.error.kind !== "refused" || before.value !== undefined) return result;
+    if (result.ok || result.error.kind !== "refused") return result;
     const left = await readHead(context);
     if (!left.ok || left.value === undefined || left.value.phase !== "intent") return result;
+    if (left.value.id === before.value?.id) return result;
     const undone = await abortMove(context);
     const how = undone.ok ? "the move was rolled back" : `the move could not be rolled back (${undone.error.message}); run it with --abort`;
     return err({ ...result.error, message: `${result.error.message}; ${how}` });

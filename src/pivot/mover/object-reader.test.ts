@@ -94,6 +94,15 @@ test("a list that has expired begins again; one that always expires is a failure
   expect(await new ObjectReader(never.side).read(wanted)).toMatchObject({ ok: false, error: { kind: "failed" } });
 });
 
+test("an object that is gone when its list begins again is not found, although an earlier page had it", async () => {
+  const names = [...letters];
+  const { side } = sideWith({ names, expired: 1 });
+  const reader = new ObjectReader(side);
+  expect(namesOf(expectOk(await reader.read(["a", "b"].map((name) => place(secrets, name)))))).toEqual(["a", "b"]);
+  names.splice(names.indexOf("c"), 1);
+  expect(namesOf(expectOk(await reader.read(["c", "h"].map((name) => place(secrets, name)))))).toEqual([undefined, "h"]);
+});
+
 test("an API server that does not answer is a failure", async () => {
   const { side } = sideWith({ names: letters, fails: true });
   expect(await new ObjectReader(side).read(["a", "b"].map((name) => place(secrets, name)))).toMatchObject({ ok: false });

@@ -88,6 +88,7 @@ export class ObjectReader {
       if (!page.ok) return page;
       if (page.value.expired) {
         restarts += 1;
+        found.clear();
         Object.assign(position, beginning(position.resource, position.namespace));
       } else hold(position, page.value.items, page.value.next);
     }
