@@ -144,6 +144,22 @@ test("a move that replaces one that was killed before it registered is rolled ba
   expect((await world.source.client.get(secrets, { namespace: "c1", name: "lattice-move-journal" })).ok).toBe(false);
 });
 
+test.each([
+  { way: "aborted", end: (process: MortalProcess) => abortMove(contextFor(world.source, world.target, process, 2)) },
+  { way: "run again", end: (process: MortalProcess) => runMove(contextFor(world.source, world.target, process, 2)) },
+])("a move whose target loses its record while an object blocks it leaves nothing paused when it is $way", async ({ end }) => {
+  const block = { "clusterctl.cluster.x-k8s.io/block-move": "" };
+  await change("source", capiMachines, "c1-cp-1", { metadata: { annotations: block } });
+  expect(failureOf(await runMove(contextFor(world.source, world.target, alive(), 1))).kind).toBe("refused");
+  expect(isUnpaused(world.source, "c1")).toBe(false);
+  expectOk(await world.target.client.delete(configMaps, { namespace: "c1", name: "lattice-move-record" }));
+  const annotations = Object.fromEntries(Object.keys(block).map((name) => [name, null]));
+  await change("source", capiMachines, "c1-cp-1", { metadata: { annotations } });
+  expectOk(await end(alive()));
+  const owner = world.target.peek(capiClusters, { namespace: "c1", name: "c1" }) === undefined ? world.source : world.target;
+  expect(isUnpaused(owner, "c1")).toBe(true);
+});
+
 test("an object that is being deleted is not copied; a deleted Cluster is refused at once", async () => {
   await world.source.client.delete(capiMachines, { namespace: "c1", name: "c1-md-1-1" });
   expect(failureOf(await moveNamespace(options())).message).toContain(

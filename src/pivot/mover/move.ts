@@ -18,6 +18,7 @@ import {
   readBatches,
   readHead,
   readRecord,
+  writeBatch,
   writeHead,
   writeRecord,
   type ReadRecord,
@@ -188,7 +189,10 @@ const STEPS: Readonly<Record<Exclude<MoveStep, "done">, Perform>> = {
   pause: async (run) => {
     // what was checked before, a controller may have changed since
     run.transferred = undefined;
-    return withHead(run, (head) => pauseAll({ side: run.context.source, namespace: run.context.namespace, head }));
+    return withHead(run, async (head) => {
+      const noted = head.phase === "intent" ? await ensureBatch(run.context, head.id) : ok(undefined);
+      return noted.ok ? pauseAll({ side: run.context.source, namespace: run.context.namespace, head }) : noted;
+    });
   },
   transfer: (run) =>
     withHead(run, async ({ stored: _stored, ...head }) => {
@@ -216,6 +220,14 @@ const STEPS: Readonly<Record<Exclude<MoveStep, "done">, Perform>> = {
     return forgotten.ok ? withHead(run, (head) => deleteHead(context, head)) : forgotten;
   },
 };
+
+/** Batches prove that the move may have paused the source, also when the target loses its record: so there is one before the first pause. */
+async function ensureBatch(context: MoveContext, move: string): Moved<void> {
+  const batches = await readBatches(context, move);
+  if (!batches.ok || batches.value.length > 0) return batches.ok ? ok(undefined) : batches;
+  const written = await writeBatch(context, undefined, { move, number: 0, entries: [] });
+  return written.ok ? ok(undefined) : written;
+}
 
 async function kindsOf(run: Run): Moved<SourceKinds> {
   const kinds = run.kinds === undefined ? await discoverKinds(run.context.source) : ok(run.kinds);
