@@ -145,8 +145,16 @@ test("a move that replaces one that was killed before it registered is rolled ba
 });
 
 test.each([
-  { way: "aborted", end: (process: MortalProcess) => abortMove(contextFor(world.source, world.target, process, 2)) },
-  { way: "run again", end: (process: MortalProcess) => runMove(contextFor(world.source, world.target, process, 2)) },
+  {
+    way: "aborted",
+    end: async (process: MortalProcess): Promise<Result<unknown, MoveFailure>> =>
+      abortMove(contextFor(world.source, world.target, process, 2)),
+  },
+  {
+    way: "run again",
+    end: async (process: MortalProcess): Promise<Result<unknown, MoveFailure>> =>
+      runMove(contextFor(world.source, world.target, process, 2)),
+  },
 ])("a move whose target loses its record while an object blocks it leaves nothing paused when it is $way", async ({ end }) => {
   const block = { "clusterctl.cluster.x-k8s.io/block-move": "" };
   await change("source", capiMachines, "c1-cp-1", { metadata: { annotations: block } });

@@ -113,8 +113,9 @@ async function rotateAuthority(operator: PatchOperator) {
   // the leader looks every hour, and when its configuration changes
   await patch(operator, configurationPath(operator), { metadata: { annotations: { rotated: `${systemClock.now()}` } } });
   await eventually("API servers trust the new authority", async () => {
-    const trusted = fieldAt(await configuredHook(operator), "clientConfig", "caBundle");
-    return Buffer.from(textOf(trusted), "base64").toString().includes(rotated.current.certificate.trim()) || undefined;
+    const trusted = (await configuredHooks(operator)).map((hook) => textOf(fieldAt(hook, "clientConfig", "caBundle")));
+    const wanted = rotated.current.certificate.trim();
+    return trusted.every((bundle) => Buffer.from(bundle, "base64").toString().includes(wanted)) || undefined;
   });
   await storeCertificate(operator, issuedBy(rotated, operator, systemClock.now()));
   return async () => {
