@@ -2,7 +2,6 @@
  * `lattice install` and `lattice uninstall` with a bootstrap cluster that a kubeconfig leads to: it has neither Lattice nor Cluster API before, and has neither afterwards.
  * The command is killed at its steps, and the same command continues. The cluster is an embedded API server in a process of its own, with local machines.
  */
-import { spawn } from "node:child_process";
 import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,7 +10,7 @@ import { BareClusterProcess } from "../builders/fleet/bare-cluster-process.ts";
 import { clientOf } from "../builders/fleet/fleet-client.ts";
 import { LaptopClients } from "../builders/fleet/laptop-fleet.ts";
 import { installedNames, managementYaml } from "../builders/install-cluster.ts";
-import { PROGRAM } from "../builders/program.ts";
+import { runCommand, runKilledAt, type RanCommand } from "../builders/killed-command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "lattice-seed-"));
 const fleet = join(folder, "fleet");
@@ -41,31 +40,15 @@ async function seedNames(): Promise<readonly string[]> {
 }
 
 /** `killWhen`: SIGKILL as soon as the output matches. */
-async function lattice(argv: readonly string[], killWhen?: RegExp): Promise<{ readonly code: number | null; readonly output: string }> {
+function lattice(argv: readonly string[], killWhen?: RegExp): Promise<RanCommand> {
   const env = { ...process.env, HOME: folder, XDG_STATE_HOME: "" };
-  const child = spawn(process.execPath, [PROGRAM, ...argv, "--bootstrap-kubeconfig", kubeconfig("seed")], {
-    stdio: ["ignore", "pipe", "pipe"],
-    env,
-  });
-  let output = "";
-  for (const stream of [child.stdout, child.stderr])
-    stream.on("data", (chunk: Buffer) => {
-      output += chunk.toString();
-      if (killWhen?.test(output) === true) child.kill("SIGKILL");
-    });
-  const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
-  return { code, output };
-}
-
-/** Killed at each of these; a run may pass one before it is killed. */
-async function killedAt(argv: readonly string[], steps: readonly RegExp[]): Promise<void> {
-  for (const step of steps) if ((await lattice(argv, step)).code === 0) return;
+  return runCommand([...argv, "--bootstrap-kubeconfig", kubeconfig("seed")], { env, killWhen });
 }
 
 test("a killed installation is continued, and leaves the bootstrap cluster as it was", { timeout: 600_000 }, async () => {
   const argv = ["install", "-f", join(folder, "mgmt.yaml"), "--management-kubeconfig", kubeconfig("mgmt")];
-  await killedAt(argv, [/is prepared/, /becomes a cell/, /creates the management cluster/, /Pivoting/, /forgets its parent/, /cleaned up/]);
-  const done = await lattice(argv);
+  const steps = [/is prepared/, /becomes a cell/, /creates the management cluster/, /Pivoting/, /forgets its parent/, /cleaned up/];
+  const done = await runKilledAt(steps, (step) => lattice(argv, step));
   expect([done.code, done.output]).toEqual([0, expect.stringContaining("mgmt is installed, and owns itself")]);
   expect(await seedNames()).toEqual(before);
   expect(await clients.isOwner("mgmt", "mgmt")).toBe(true);
@@ -77,8 +60,8 @@ test("a killed installation is continued, and leaves the bootstrap cluster as it
 test("the reverse is killed and continued, too, and a run after its end ends as well", { timeout: 600_000 }, async () => {
   copyFileSync(kubeconfig("mgmt"), saved);
   const argv = ["uninstall", "mgmt", "--management-kubeconfig", saved];
-  await killedAt(argv, [/is prepared/, /moved to the bootstrap cluster/, /machines of the management cluster are deleted/, /cleaned up/]);
-  const done = await lattice(argv);
+  const steps = [/is prepared/, /moved to the bootstrap cluster/, /machines of the management cluster are deleted/, /cleaned up/];
+  const done = await runKilledAt(steps, (step) => lattice(argv, step));
   expect([done.code, done.output]).toEqual([0, expect.stringContaining("mgmt is gone")]);
   expect(existsSync(join(fleet, "clusters", "mgmt"))).toBe(false);
   expect(await seedNames()).toEqual(before);

@@ -1,12 +1,11 @@
 /** `lattice install` and `lattice uninstall` with real processes, killed on the way: the same command continues. */
-import { spawn } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, expect, test } from "vitest";
 import { fleetFolder, listedClusters } from "../builders/fleet/fleet-process.ts";
 import { LaptopClients } from "../builders/fleet/laptop-fleet.ts";
-import { PROGRAM } from "../builders/program.ts";
+import { runCommand } from "../builders/killed-command.ts";
 
 const folder = fleetFolder();
 const clients = new LaptopClients(folder.path);
@@ -15,20 +14,8 @@ afterAll(async () => {
   folder.remove();
 }, 60_000);
 
-type Run = { readonly code: number | null; readonly output: string };
-
 /** `killWhen`: SIGKILL as soon as the output matches. */
-async function lattice(argv: readonly string[], killWhen?: RegExp): Promise<Run> {
-  const child = spawn(process.execPath, [PROGRAM, ...argv, "--data-dir", folder.path], { stdio: ["ignore", "pipe", "pipe"] });
-  let output = "";
-  for (const stream of [child.stdout, child.stderr])
-    stream.on("data", (chunk: Buffer) => {
-      output += chunk.toString();
-      if (killWhen?.test(output) === true) child.kill("SIGKILL");
-    });
-  const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
-  return { code, output };
-}
+const lattice = (argv: readonly string[], killWhen?: RegExp) => runCommand([...argv, "--data-dir", folder.path], { killWhen });
 
 const FILE = "examples/clusters/management.yaml";
 
