@@ -8,30 +8,40 @@ type Given = Partial<CliIo> & { readonly input?: string; readonly onOutput?: (st
 
 export type CliRun = { readonly code: number; readonly stdout: string; readonly stderr: string };
 
-export async function runCli(argv: readonly string[], given: Given = {}): Promise<CliRun> {
-  let stdout = "";
-  let stderr = "";
-  const { input = "", onOutput, ...overrides } = given;
-  const io: CliIo = {
+/** Without output, in this folder, with a clock that stands still. */
+export function cliIo(given: Partial<CliIo> = {}): CliIo {
+  return {
     env: {},
     home: "/nonexistent",
     cwd: process.cwd(),
     root: process.cwd(),
     program: { node: process.execPath, args: [PROGRAM] },
-    stdout: (text) => {
-      stdout += text;
-      onOutput?.(stdout);
-    },
-    stderr: (text) => void (stderr += text),
-    stdin: () => Promise.resolve(input),
+    stdout: () => undefined,
+    stderr: () => undefined,
+    stdin: () => Promise.resolve(""),
     nodeVersion: "24.0.0",
     fipsActive: () => false,
     clock: new FakeClock(),
     random: seededRandom(1),
     hostname: "test",
     signal: new AbortController().signal,
-    ...overrides,
+    ...given,
   };
+}
+
+export async function runCli(argv: readonly string[], given: Given = {}): Promise<CliRun> {
+  let stdout = "";
+  let stderr = "";
+  const { input = "", onOutput, ...overrides } = given;
+  const io = cliIo({
+    stdout: (text) => {
+      stdout += text;
+      onOutput?.(stdout);
+    },
+    stderr: (text) => void (stderr += text),
+    stdin: () => Promise.resolve(input),
+    ...overrides,
+  });
   const code = await runLattice(argv, io);
   return { code, stdout, stderr };
 }

@@ -9,29 +9,49 @@ import { allEdges, splitId, type Edge } from "#mesh-compiler";
 import { secretOfPath, SHAREABLE_LABEL } from "#service-compiler";
 import type { CliIo } from "../io.ts";
 import { readLatticeResources, readPolicies } from "../live-world.ts";
-import { applyAll } from "./apply-all.ts";
+import { applyAll, type AppliedObject } from "./apply-all.ts";
 import { MAX_SMALL_FILE, readRegularText } from "../regular-file.ts";
 import { terminalTable } from "../terminal/terminal-table.ts";
 import { readValid } from "../validate.ts";
 
 const SHOP = "shop";
+/** On the Namespace, from the first object of the shop until its last one: what a killed process has begun is applied again. */
+const BEGUN_ANNOTATION = "lattice.dev/shop-incomplete";
 
 /** Applied to an empty cluster only, so that later changes are kept. True: it was applied now. */
 export async function applyShop(io: CliIo, client: KubeClient): Promise<Result<boolean, string>> {
-  for (const resource of [latticeEnvironments, latticeServices] as readonly Resource[]) {
-    const known = await client.list(resource, { limit: 1 }, { signal: io.signal });
-    if (!known.ok) return err(known.error.message);
-    if (known.value.items.length > 0) return ok(false);
-  }
+  const wanted = await isWanted(io, client);
+  if (!wanted.ok || !wanted.value) return wanted;
   const folder = join(io.root, "examples", SHOP);
   const objects = await readValid(io, [folder]);
   if (objects === undefined || objects.length === 0) return err(`${folder} is invalid; lattice validate -f ${folder} lists the errors`);
   const made = madeUpSecrets(join(folder, "secrets.example"));
   if (!made.ok) return made;
-  const namespace: KubeObject = { apiVersion: "v1", kind: "Namespace", metadata: { name: SHOP } };
-  const all = [{ resource: namespaces, object: namespace }, ...made.value, ...objects.toSorted(environmentFirst).flatMap(asApplied)];
+  const all = [
+    shopNamespace({ [BEGUN_ANNOTATION]: "true" }),
+    ...made.value,
+    ...objects.toSorted(environmentFirst).flatMap(asApplied),
+    shopNamespace({}),
+  ];
   const applied = await applyAll(client, all);
   return applied.ok ? ok(true) : applied;
+}
+
+async function isWanted({ signal }: CliIo, client: KubeClient): Promise<Result<boolean, string>> {
+  const place = await client.get<KubeObject>(namespaces, { name: SHOP }, { signal });
+  if (!place.ok && place.error.kind !== "not-found") return err(place.error.message);
+  if (place.ok && Object.hasOwn(place.value.metadata.annotations ?? {}, BEGUN_ANNOTATION)) return ok(true);
+  for (const resource of [latticeEnvironments, latticeServices] as readonly Resource[]) {
+    const known = await client.list(resource, { limit: 1 }, { signal });
+    if (!known.ok) return err(known.error.message);
+    if (known.value.items.length > 0) return ok(false);
+  }
+  return ok(true);
+}
+
+/** An apply removes the annotations of the one before that it does not name. */
+function shopNamespace(annotations: Readonly<Record<string, string>>): AppliedObject {
+  return { resource: namespaces, object: { apiVersion: "v1", kind: "Namespace", metadata: { name: SHOP, annotations } } };
 }
 
 function environmentFirst(a: LatticeObject, b: LatticeObject): number {
@@ -39,7 +59,7 @@ function environmentFirst(a: LatticeObject, b: LatticeObject): number {
 }
 
 /** Like `kubectl apply` of a file without a namespace. */
-function asApplied(object: LatticeObject): readonly { readonly resource: Resource; readonly object: KubeObject }[] {
+function asApplied(object: LatticeObject): readonly AppliedObject[] {
   const kind = latticeKinds.find((one) => one.kind === object.kind);
   if (kind === undefined) return [];
   const metadata = kind.namespaced ? { namespace: "default", ...object.metadata } : object.metadata;
@@ -47,7 +67,7 @@ function asApplied(object: LatticeObject): readonly { readonly resource: Resourc
 }
 
 /** `postgres/products/password` is key `password` of Secret `postgres-products`, where the shop runs. */
-function madeUpSecrets(file: string): Result<readonly { readonly resource: Resource; readonly object: KubeObject }[], string> {
+function madeUpSecrets(file: string): Result<readonly AppliedObject[], string> {
   const text = readRegularText(file, { bytes: MAX_SMALL_FILE });
   const parsed = text.ok ? parseYaml(text.value) : text;
   if (!parsed.ok) return err(`${file} cannot be read`);
