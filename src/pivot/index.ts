@@ -1,4 +1,5 @@
-export type { MoveNode, KeptBecause, WholeNode } from "./graph/object-graph.ts";
+export type { MoveNode, WholeNode } from "./graph/object-graph.ts";
+export type { KeptBecause } from "./graph/sharing.ts";
 export type { ObjectOutline } from "./graph/outline.ts";
 export { batchesOf } from "./plan/batches.ts";
 export { isAtLeast as isProviderAtLeast } from "./plan/provider-version.ts";

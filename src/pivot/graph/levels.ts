@@ -15,10 +15,10 @@ export function dependantsOf(vertices: Iterable<OwnedVertex>): Dependants {
   return dependants;
 }
 
-/** The roots, and everything below them. */
-export function descendants(roots: readonly string[], dependants: Dependants): Set<string> {
+/** The roots, and everything below them. `follows`: which of the objects below are found at all. */
+export function descendants(roots: readonly string[], dependants: Dependants, follows = (_uid: string) => true): Set<string> {
   const found = new Set(roots);
-  for (const uid of found) for (const next of dependants.get(uid) ?? []) found.add(next);
+  for (const uid of found) for (const next of dependants.get(uid) ?? []) if (follows(next)) found.add(next);
   return found;
 }
 

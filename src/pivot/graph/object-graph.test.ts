@@ -1,5 +1,6 @@
 /** Which objects a move takes along, and why not. */
 import { expect, test } from "vitest";
+import { seededRandom } from "#base";
 import {
   apiVersionOf,
   capiClusters,
@@ -195,6 +196,93 @@ test("a class that Clusters of other namespaces use is kept, with what it owns",
   const objects = [object(classes, "o"), object(configMaps, "t", { owners: [classes] }), object(capiClusters, "x")];
   const graph = buildGraph({ namespace: "a", objects, classesUsedElsewhere: new Set(["o"]) });
   expect(uids(graph)).toEqual(["0 Cluster/x", "0 ClusterClass/o (used-elsewhere)", "1 ConfigMap/t (used-elsewhere)"]);
+});
+
+const CLASS_USED: readonly string[] = ["o"];
+const topology = { topology: { classRef: { name: "o" } } };
+
+test("of a class that is used elsewhere, only the class and what it owns is kept: not its Clusters, nor what they own", () => {
+  const objects = [
+    object(classes, "o"),
+    object(configMaps, "template", { owners: [classes] }),
+    object(capiClusters, "o", { spec: topology }),
+    object(capiMachines, "m", { owners: [capiClusters] }),
+    object(secrets, "o-ca"),
+    object(clusterResourceSetBindings, "b", { spec: { clusterName: "o" } }),
+  ];
+  const graph = buildGraph({ namespace: "a", objects, classesUsedElsewhere: new Set(CLASS_USED) });
+  expect(uids(graph)).toEqual([
+    "0 ClusterClass/o (used-elsewhere)",
+    "1 Cluster/o",
+    "1 ConfigMap/template (used-elsewhere)",
+    "2 ClusterResourceSetBinding/b",
+    "2 Machine/m",
+    "2 Secret/o-ca",
+  ]);
+  expect(graph.problems).toEqual([]);
+});
+
+test("Clusters that a cluster-scoped object owns are not kept with it", () => {
+  const tenants = { ...identities, kind: "Tenant", plural: "tenants" };
+  const move = { "clusterctl.cluster.x-k8s.io/move-hierarchy": "" };
+  const graph = graphOf(
+    object(tenants, "o", { labels: move }),
+    object(capiClusters, "o", { owners: [tenants] }),
+    object(capiMachines, "m", { owners: [capiClusters] }),
+    object(configMaps, "quota", { owners: [tenants] }),
+  );
+  expect(uids(graph)).toEqual(["0 Tenant/o (cluster-scoped)", "1 Cluster/o", "1 ConfigMap/quota (cluster-scoped)", "2 Machine/m"]);
+});
+
+test("an object that a moved Cluster owns and a class that stays needs is refused: one of both would lose it", () => {
+  const objects = [
+    object(classes, "o"),
+    object(configMaps, "template", { owners: [classes, capiClusters] }),
+    object(capiClusters, "o", { spec: topology }),
+  ];
+  const graph = buildGraph({ namespace: "a", objects, classesUsedElsewhere: new Set(CLASS_USED) });
+  expect(uids(graph)).toContain("2 ConfigMap/template");
+  expect(graph.problems).toEqual([
+    "ConfigMap a/template is owned by Cluster o, which is moved, and is needed by what stays at the source; remove one of its owner references",
+  ]);
+});
+
+test("whatever owns what, no Cluster of the namespace is kept, nor anything of the namespace that one owns", () => {
+  const random = seededRandom(3);
+  const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] ?? expect.fail("nothing to choose from");
+  const resources = [capiClusters, capiClusters, classes, identities, awsClusters, capiMachines, secrets, configMaps];
+  for (let round = 0; round < 500; round += 1) {
+    const world: DiscoveredObject<KubeObject>[] = [];
+    for (let at = 0; at < 12; at += 1) {
+      const resource = pick(resources);
+      const owners = [0, 1].flatMap(() => (world.length > 0 && random() < 0.6 ? [pick(world).object] : []));
+      const made = object(resource, `n${at}`, {
+        ...(resource === capiClusters && random() < 0.7
+          ? { spec: { topology: { classRef: { name: `n${Math.floor(random() * 12)}` } } } }
+          : {}),
+        ...(resource === awsClusters ? { spec: { identityRef: { kind: identities.kind, name: `n${Math.floor(random() * 12)}` } } } : {}),
+        ...(random() < 0.1 ? { labels: { "clusterctl.cluster.x-k8s.io/move-hierarchy": "" } } : {}),
+      });
+      const ownerReferences = owners.map(({ apiVersion, kind, metadata: { name, uid = "" } }) => ({ apiVersion, kind, name, uid }));
+      world.push({ ...made, object: { ...made.object, metadata: { ...made.object.metadata, ownerReferences } } });
+    }
+    const used = new Set(
+      world.flatMap(({ object: { kind, metadata } }) => (kind === "ClusterClass" && random() < 0.5 ? [metadata.name] : [])),
+    );
+    const { moved } = buildGraph({ namespace: "a", objects: world, classesUsedElsewhere: used });
+    const ofClusters = new Set<string>();
+    // owners in any order: until nothing is added
+    for (let before = -1; before < ofClusters.size;) {
+      before = ofClusters.size;
+      for (const {
+        uid,
+        object: { kind, metadata },
+        owners,
+      } of moved)
+        if (metadata.namespace === "a" && (kind === "Cluster" || owners.some((owner) => ofClusters.has(owner)))) ofClusters.add(uid);
+    }
+    expect(moved.filter(({ uid, kept }) => kept !== undefined && ofClusters.has(uid)).map(({ uid }) => uid)).toEqual([]);
+  }
 });
 
 test("ten thousand machines are ordered by their owners", () => {

@@ -6,16 +6,14 @@
  * collector of the target.
  */
 import { describeObject, type KubeObject } from "#kube";
-import { dependantsOf, descendants, levelsOf, type Dependants } from "./levels.ts";
+import { dependantsOf, descendants, levelsOf, type Dependants, type OwnedVertex } from "./levels.ts";
 import type { MoveKind } from "./move-kind.ts";
 import { NameIndex, type DiscoveredObject } from "./name-index.ts";
 import { JOURNAL_LABEL, MOVE_HIERARCHY_LABEL, MOVE_LABEL } from "./names.ts";
 import type { ObjectOutline } from "./outline.ts";
 import { referencesOf, type ObjectReference } from "./references.ts";
+import { keptBecause, sharedProblem, sharingOf, type KeptBecause } from "./sharing.ts";
 import { softOwnerOf } from "./soft-owners.ts";
-
-/** Why an object is copied and stays at the source as well. */
-export type KeptBecause = "cluster-scoped" | "other-namespace" | "used-elsewhere";
 
 export type MoveNode<T extends ObjectOutline = ObjectOutline> = {
   readonly uid: string;
@@ -49,26 +47,17 @@ export type ObjectGraph<T extends ObjectOutline = ObjectOutline> = {
   readonly problems: readonly string[];
 };
 
-type Vertex<T extends ObjectOutline = ObjectOutline> = DiscoveredObject<T> & {
-  readonly uid: string;
-  readonly hard: readonly string[];
-  readonly soft: readonly string[];
-};
+type Vertex<T extends ObjectOutline = ObjectOutline> = DiscoveredObject<T> & OwnedVertex;
 
 export function buildGraph<T extends ObjectOutline>(world: DiscoveredWorld<T>): ObjectGraph<T> {
   const vertices = verticesOf(world);
   const dependants = dependantsOf(vertices.values());
   const names = new NameIndex(vertices.values());
-  const { moved, global, unresolved } = reach({ vertices, dependants, names });
-  const shared = descendants(uidsOf([...vertices.values()].filter((vertex) => isUsedElsewhere(vertex, world))), dependants);
-  const keep = (vertex: Vertex): KeptBecause | undefined => {
-    if (!vertex.kind.resource.namespaced || global.has(vertex.uid)) return "cluster-scoped";
-    if (vertex.object.metadata.namespace !== world.namespace) return "other-namespace";
-    return shared.has(vertex.uid) ? "used-elsewhere" : undefined;
-  };
+  const { moved, globalRoots, unresolved } = reach({ vertices, dependants, names });
+  const sharing = sharingOf({ vertices, dependants, globalRoots }, world);
   const taken = [...moved].flatMap((uid) => vertices.get(uid) ?? []);
   const { levels, cyclic } = levelsOf(taken, dependants);
-  const nodes = taken.map((vertex) => nodeOf(vertex, levels.get(vertex.uid) ?? 0, keep(vertex)));
+  const nodes = taken.map((vertex) => nodeOf(vertex, levels.get(vertex.uid) ?? 0, keptBecause(vertex, sharing)));
   return {
     moved: nodes.toSorted(byOrder),
     left: [...vertices.values()]
@@ -76,7 +65,11 @@ export function buildGraph<T extends ObjectOutline>(world: DiscoveredWorld<T>): 
       .map(({ object }) => object)
       .toSorted(byName),
     unresolved,
-    problems: [...foreignOwners(nodes, { moved, vertices }), ...cyclic.map((uid) => cycleText(vertices.get(uid)))],
+    problems: [
+      ...foreignOwners(nodes, { moved, vertices }),
+      ...taken.flatMap((vertex) => sharedProblem(vertex, sharing)),
+      ...cyclic.map((uid) => cycleText(vertices.get(uid))),
+    ],
   };
 }
 
@@ -125,7 +118,7 @@ function reach<T extends ObjectOutline>({ vertices, dependants, names }: Reach<T
   const all = [...vertices.values()];
   const roots = all.filter((vertex) => ruleOf(vertex) === "hierarchy");
   const moved = descendants(uidsOf(roots), dependants);
-  const global = descendants(uidsOf(roots.filter(({ kind }) => !kind.resource.namespaced)), dependants);
+  const globalRoots = uidsOf(roots.filter(({ kind }) => !kind.resource.namespaced));
   for (const { uid } of all.filter((vertex) => ruleOf(vertex) === "alone")) moved.add(uid);
   const unresolved: { from: T; reference: ObjectReference }[] = [];
   // a Set is iterated with what is added meanwhile
@@ -136,13 +129,12 @@ function reach<T extends ObjectOutline>({ vertices, dependants, names }: Reach<T
       const found = resolve(from, reference, names);
       if (found === undefined) unresolved.push({ from: from.object, reference });
       else {
-        const below = descendants([found.uid], dependants);
-        for (const one of below) moved.add(one);
-        if (!found.kind.resource.namespaced) for (const one of below) global.add(one);
+        for (const one of descendants([found.uid], dependants)) moved.add(one);
+        if (!found.kind.resource.namespaced) globalRoots.push(found.uid);
       }
     }
   }
-  return { moved, global, unresolved };
+  return { moved, globalRoots, unresolved };
 }
 
 const uidsOf = (vertices: readonly Vertex[]) => vertices.map(({ uid }) => uid);
@@ -164,11 +156,6 @@ function ruleOf({ kind, object }: Vertex): MoveKind["rule"] {
   const { labels = {} } = object.metadata;
   if (kind.rule === "hierarchy" || Object.hasOwn(labels, MOVE_HIERARCHY_LABEL)) return "hierarchy";
   return kind.rule === "alone" || Object.hasOwn(labels, MOVE_LABEL) ? "alone" : "owned";
-}
-
-function isUsedElsewhere({ object }: Vertex, world: DiscoveredWorld): boolean {
-  const { name, namespace } = object.metadata;
-  return object.kind === "ClusterClass" && namespace === world.namespace && world.classesUsedElsewhere.has(name);
 }
 
 function isLeft({ uid, object }: Vertex, moved: ReadonlySet<string>, namespace: string): boolean {

@@ -2,8 +2,8 @@
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { expectOk, type Result } from "#base";
 import { failWith, loseAnswer, startEmbeddedCluster, type FixtureObject } from "#embedded-cluster";
-import { apiVersionOf, capiMachines, defineResource, secrets, type KubeObject, type Resource } from "#kube";
-import { isUnpaused, startMoveWorld, type MoveWorld } from "../../../test/builders/move-world.ts";
+import { apiVersionOf, capiClusters, capiMachines, defineResource, secrets, type KubeObject, type Resource } from "#kube";
+import { contentsOf, isUnpaused, observeInvariants, startMoveWorld, type MoveWorld } from "../../../test/builders/move-world.ts";
 import { openCrd } from "../../../test/builders/open-crd.ts";
 import type { MoveFailure } from "./failure.ts";
 import { contextFor } from "./move-crashes.test-support.ts";
@@ -93,6 +93,24 @@ test("a class that Clusters of other namespaces use is copied and kept, and paus
   expect([exists("source", classes, "shared", "c1"), exists("source", classes, "own", "c1")]).toEqual([true, false]);
   for (const name of ["shared", "own"])
     expect(world.target.peek<KubeObject>(classes, { namespace: "c1", name })?.metadata.annotations ?? {}, name).toEqual({});
+});
+
+test("a moved Cluster whose class is used elsewhere is at one side only, with all that it owns", async () => {
+  await world.source.add(object(classes, "shared", { spec: {} }), {
+    apiVersion: "cluster.x-k8s.io/v1beta2",
+    kind: "Cluster",
+    metadata: { name: "x", namespace: "elsewhere" },
+    spec: { topology: { classRef: { name: "shared", namespace: "c1" }, version: "v1.36.3" } },
+  });
+  const patch = { spec: { topology: { classRef: { name: "shared" }, version: "v1.36.3" } } };
+  expectOk(await world.source.client.patch(capiClusters, { namespace: "c1", name: "c1" }, { type: "merge", patch }));
+  const before = [...(await contentsOf(world.source.client, "c1")).keys()].filter((name) => name !== "Secret c1/unrelated");
+  const observer = observeInvariants(world, before);
+  expectOk(await runMove(context()));
+  expect(observer.wrong).toEqual([]);
+  expect([isUnpaused(world.target, "c1"), exists("source", classes, "shared", "c1")]).toEqual([true, true]);
+  expect([...(await contentsOf(world.source.client, "c1")).keys()]).toEqual(["Secret c1/unrelated"]);
+  expect([...(await contentsOf(world.target.client, "c1")).keys()].toSorted()).toEqual(before.toSorted());
 });
 
 test("an object of a kind that is not labelled would be lost: refused", async () => {
