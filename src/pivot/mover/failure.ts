@@ -11,6 +11,8 @@ export type MoveFailure = {
   readonly message: string;
   /** The lease could not be renewed in time, by a slow process or a slow API server. Another process may continue when it has run out. */
   readonly isLeaseLost?: true;
+  /** An unfinished move is refused because its target does not answer: what was found is no reason against it. */
+  readonly isUnanswered?: true;
   /** All of them, when there are several. */
   readonly reasons?: readonly string[];
 };

@@ -1,9 +1,9 @@
 /**
  * The mover between two API servers: with a claim on the namespace, a move or the way back.
  *
- * A move that is refused before its commit, and that this run has begun, is rolled back: nothing stays paused because of it.
+ * A move that is refused before its commit is rolled back, whichever run has begun it: nothing stays paused because of it.
  */
-import { err, ok } from "#base";
+import { ok } from "#base";
 import { abortMove } from "./abort.ts";
 import { openSide } from "./api-side.ts";
 import { discoverFacts, planMove, type MovePlan } from "./begin.ts";
@@ -12,22 +12,15 @@ import type { MoveContext } from "./context.ts";
 import type { Moved } from "./failure.ts";
 import { readHead } from "./journal.ts";
 import { runMove, type MoveReport } from "./move.ts";
+import { rollBackRefused } from "./roll-back.ts";
 
 export type MoveOptions = ClaimOptions & Pick<MoveContext, "waitMs" | "onlyCluster" | "report" | "leftToTarget">;
 
 export async function moveNamespace(options: MoveOptions): Moved<MoveReport> {
   const moved = await withClaim(options, async (clients) => {
     const context = contextOf(options, clients);
-    const before = await readHead(context);
-    if (!before.ok) return before;
     const result = await runMove(context);
-    if (result.ok || result.error.kind !== "refused") return result;
-    const left = await readHead(context);
-    if (!left.ok || left.value === undefined || left.value.phase !== "intent") return result;
-    if (left.value.id === before.value?.id) return result;
-    const undone = await abortMove(context);
-    const how = undone.ok ? "the move was rolled back" : `the move could not be rolled back (${undone.error.message}); run it with --abort`;
-    return err({ ...result.error, message: `${result.error.message}; ${how}` });
+    return result.ok || result.error.kind !== "refused" ? result : rollBackRefused(context, result.error);
   });
   if (moved.ok) await forgetClaim(options);
   return moved;

@@ -2,7 +2,7 @@
  * A move: observe both sides, decide the next step by the specification, perform it, until there is none. A run that was killed leaves a
  * journal, and the next run continues where that one ended, because it observes the same.
  */
-import { ok, timestamp, type Err } from "#base";
+import { err, ok, timestamp, type Err } from "#base";
 import { nextStep, type MoveStep, type MoveView, type TargetRecord } from "../ownership/decide.ts";
 import { begin, discoverFacts } from "./begin.ts";
 import type { MoveContext } from "./context.ts";
@@ -105,7 +105,9 @@ async function openRun(context: MoveContext): Moved<Run> {
 /** A move has begun, and its target does not answer: what that means is part of the specification. */
 function unanswered(journal: StoredHead, failed: Err<MoveFailure>): Err<MoveFailure> {
   const decision = nextStep({ ...NOTHING, journal, record: "unknown" });
-  return failed.error.kind === "failed" && "refused" in decision ? refusal(`${decision.refused} (${failed.error.message})`) : failed;
+  if (failed.error.kind !== "failed" || !("refused" in decision)) return failed;
+  const { error } = refusal(`${decision.refused} (${failed.error.message})`);
+  return err({ ...error, isUnanswered: true });
 }
 
 async function observe(run: Run): Moved<MoveView> {

@@ -63,7 +63,7 @@ export function nextStep(view: MoveView): MoveDecision {
   if (record === "unknown") return refused("the target does not answer; nothing is changed until it does, and the source stays as it is");
   if (journal === undefined) return view.sourceHasObjects ? step("write-intent") : step("done");
   const ours = record !== "none" && record.id === journal.id ? record.state : undefined;
-  if (ours === "revoked") return refused("this move is being aborted; run the same command with --abort until it has ended");
+  if (ours === "revoked") return refused("this move is being aborted");
   if (journal.phase === "committed") return ours === "committed" ? afterCommit(view) : refused(LOST_RECORD);
   if (!view.sourcePaused && ours !== undefined) return step("pause");
   if (ours === "committed") return step("note-commit");
