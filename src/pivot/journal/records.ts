@@ -72,6 +72,8 @@ export type TargetRecordData = {
   readonly finishedAt: string;
   /** Counts the runs that continued after a commit was announced: the version changes, and a commit of an earlier run fails. */
   readonly attempt: number;
+  /** Of a restore: uids of its copies outside the namespace. Another object with their names was there before, and an abort leaves it. */
+  readonly besideCopies?: readonly string[];
 };
 
 export function batchName(number: number): string {
@@ -130,8 +132,9 @@ function damaged({ metadata: { namespace, name } }: KubeObject): string {
 }
 
 export function recordObject(namespace: string, record: TargetRecordData): KubeObject {
-  const { epoch, objects, attempt, ...texts } = record;
-  const data = { ...texts, epoch: String(epoch), objects: String(objects), attempt: String(attempt) };
+  const { epoch, objects, attempt, besideCopies = [], ...texts } = record;
+  const numbers = { epoch: String(epoch), objects: String(objects), attempt: String(attempt) };
+  const data = { ...texts, ...numbers, ...(besideCopies.length === 0 ? {} : { besideCopies: besideCopies.join(" ") }) };
   return {
     apiVersion: "v1",
     kind: "ConfigMap",
@@ -151,5 +154,7 @@ export function parseRecord(object: KubeObject): TargetRecordData | undefined {
     ["id", "source", "startedAt", "digest", "finishedAt"].map((name) => [name, text(name)]),
   ) as Record<"id" | "source" | "startedAt" | "digest" | "finishedAt", string>;
   const [epoch = 0, objects = 0, attempt = 0] = ["epoch", "objects", "attempt"].map((name) => Number(text(name)) || 0);
-  return { id, state, source, startedAt, digest, finishedAt, epoch, objects, attempt };
+  const copies = text("besideCopies").split(" ").filter(Boolean);
+  const beside = copies.length === 0 ? {} : { besideCopies: copies };
+  return { id, state, source, startedAt, digest, finishedAt, epoch, objects, attempt, ...beside };
 }

@@ -2,8 +2,8 @@
  * Brings one copy at the target to the state of its original: create, status, field managers. Three writes at most, each of which may be
  * repeated. The mark on a copy goes with the last one, after the journal has its uid: a copy without a mark is complete and acknowledged.
  *
- * So a copy is adopted only by its mark, or by the uid in the journal. Any other object of the same name is refused. Only files, which have no
- * journal of uids, adopt by equal content, too: their record at the target is written when it has none of the objects.
+ * So a copy is adopted only by its mark, or by a uid that was written down. Any other object of the same name is refused. Only files, which have
+ * no journal of uids, adopt by equal content, too: their record is written when the target has no Cluster API object of them.
  */
 import { ok } from "#base";
 import { describeObject, isBeingDeleted, keyOf, type Json, type KubeObject } from "#kube";
@@ -18,10 +18,13 @@ export type CopySituation = {
   readonly existing: KubeObject | undefined;
   /** The uids of copies, by the uids of their originals. */
   readonly uids: ReadonlyMap<string, string>;
-  /** From the journal: the uid of its copy. */
+  /** From the journal or the record: the uid of its copy. */
   readonly acknowledged: string | undefined;
-  /** The record shows that the target had no object of this name, so one with equal content is a copy. */
-  readonly adoptsEqual?: true;
+  /**
+   * Of any other object with equal content. "adopted": the record shows that the target had none, so it is a copy. "left": the target had it
+   * before; it is not written, and is no copy.
+   */
+  readonly ifEqual?: "adopted" | "left";
 };
 
 export type PlacedCopy = {
@@ -30,6 +33,8 @@ export type PlacedCopy = {
   readonly changed: boolean;
   /** The last write is missing. */
   readonly incomplete: boolean;
+  /** The target had it before. */
+  readonly left?: true;
 };
 
 export async function placeCopy(target: ApiSide, node: WholeNode, situation: CopySituation): Moved<PlacedCopy> {
@@ -52,13 +57,15 @@ async function bringUpToDate(target: ApiSide, node: WholeNode, copy: KubeObject,
   if (isBeingDeleted(copy))
     return refusal(`${what} is being deleted at the target; wait until it is gone there, then run the command again`);
   // the namespace is registered for this move, so an unfinished copy in it is of a move that has ended; elsewhere another may be under way
-  if (mark !== undefined && mark !== node.uid && kept !== undefined)
+  if (mark !== undefined && mark !== node.uid && (kept !== undefined || situation.ifEqual === "left"))
     return refusal(`${what} of the target is an unfinished copy of another object; delete it there`);
   // what stays at the source as well may be there already, for other clusters
   if (mark === undefined && kept !== undefined) return ok({ uid: copy.metadata.uid ?? "", changed: false, incomplete: false });
   const isEqual = hasContent(copy, object, kind.hasStatus) && hasOwners(copy, object, situation.uids);
   const isOurs = mark !== undefined || copy.metadata.uid === situation.acknowledged;
-  if (!isOurs && !(situation.adoptsEqual === true && isEqual))
+  if (!isOurs && isEqual && situation.ifEqual === "left")
+    return ok({ uid: copy.metadata.uid ?? "", changed: false, incomplete: false, left: true });
+  if (!isOurs && !(situation.ifEqual === "adopted" && isEqual))
     return refusal(`${what} exists at the target already; delete it there, or move into an API server without it`);
   const isMarked = mark === node.uid;
   if (isEqual && (isMarked || mark === undefined)) return isMarked ? fill(target, node, copy) : refreshStatus(target, node, copy);

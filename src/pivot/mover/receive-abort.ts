@@ -1,6 +1,10 @@
-/** The way back of an import that is not committed: the copies are deleted, the record goes, and the files can be taken by another cluster. */
+/**
+ * The way back of an import that is not committed: the copies are deleted, the record goes, and the files can be taken by another cluster. What the
+ * target had before is no copy.
+ */
 import { ok } from "#base";
-import { keyOf } from "#kube";
+import { keyOf, type KubeObject } from "#kube";
+import type { SavedGraph } from "../files/saved-nodes.ts";
 import { COPY_ANNOTATION } from "../graph/names.ts";
 import type { WholeNode } from "../graph/object-graph.ts";
 import { nextReceiveAbortStep } from "../ownership/receive-steps.ts";
@@ -21,7 +25,7 @@ export async function abortReceive(context: ReceiveContext, release: () => Moved
   for (let steps = 0; steps < MOST_STEPS; steps += 1) {
     const record = await readRecord(target, namespace);
     if (!record.ok) return record;
-    const copies = await copiesAt(context, nodesOf(world.value));
+    const copies = await copiesAt(context, world.value, new Set(record.value?.data.besideCopies));
     if (!copies.ok) return copies;
     const data = record.value?.data;
     const decision = nextReceiveAbortStep({
@@ -46,16 +50,24 @@ export async function abortReceive(context: ReceiveContext, release: () => Moved
   return refusal("the abort does not advance; run the command again");
 }
 
-/** By their mark, or by equal content: before the import the target had none of these objects. */
-async function copiesAt({ target }: ReceiveContext, nodes: readonly WholeNode[]): Moved<readonly RemovedObject[]> {
+/**
+ * By their mark, or by equal content: before the import the target had none of these objects. Of those beside them it may have had some, so that
+ * only a uid in the record counts.
+ */
+async function copiesAt({ target }: ReceiveContext, world: SavedGraph, recorded: ReadonlySet<string>): Moved<readonly RemovedObject[]> {
+  const nodes = nodesOf(world);
+  const beside = new Set(world.beside);
+  const isCopy = (node: WholeNode, found: KubeObject) =>
+    beside.has(node) ? recorded.has(found.metadata.uid ?? "") : hasContent(found, node.object, node.kind.hasStatus);
   const existing = await new ObjectReader(target).read(nodes);
   if (!existing.ok) return existing;
   return ok(
-    nodes.flatMap(({ object, kind, kept, uid }, at) => {
-      const copy = kept === undefined ? existing.value[at] : undefined;
-      if (copy === undefined) return [];
-      const isOurs = copy.metadata.annotations?.[COPY_ANNOTATION] === uid || hasContent(copy, object, kind.hasStatus);
-      return isOurs ? [{ kind: kind.resource, key: keyOf(object), uid: copy.metadata.uid ?? "" }] : [];
+    nodes.flatMap((node, at) => {
+      const { object, kind, kept, uid } = node;
+      const found = kept === undefined ? existing.value[at] : undefined;
+      if (found === undefined) return [];
+      const isOurs = found.metadata.annotations?.[COPY_ANNOTATION] === uid || isCopy(node, found);
+      return isOurs ? [{ kind: kind.resource, key: keyOf(object), uid: found.metadata.uid ?? "" }] : [];
     }),
   );
 }

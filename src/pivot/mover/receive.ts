@@ -21,7 +21,7 @@ import { refusal, type Moved } from "./failure.ts";
 import { clusterIdentity, ensureNamespace, readHead, readRecord, writeRecord, type ReadRecord } from "./journal.ts";
 import { ObjectReader } from "./object-reader.ts";
 import { areAllResumed, resumeAll } from "./pausing.ts";
-import { placeAll } from "./place-all.ts";
+import { placeAll, type BesideCopies } from "./place-all.ts";
 
 export type SavedMove = Omit<SavedWorld, "kinds"> & {
   readonly id: string;
@@ -134,7 +134,7 @@ const STEPS: Readonly<Record<Exclude<ReceiveStep, "done" | "check-target">, Perf
     return ensured.ok ? setRecord(run, { state: "receiving", finishedAt: "" }) : ensured;
   },
   transfer: async (run) => {
-    const placed = await placeAll(run.context, nodesOf(run.world));
+    const placed = await placeAll(run.context, nodesOf(run.world), besideCopies(run));
     if (placed.ok) run.verified = true;
     return placed;
   },
@@ -191,14 +191,40 @@ function providerObject({ name, ...fields }: ManifestProvider): KubeObject {
   return { apiVersion: "clusterctl.cluster.x-k8s.io/v1alpha3", kind: "Provider", metadata: { name }, ...fields };
 }
 
+function besideCopies(run: Run): BesideCopies {
+  const beside = new Set(run.world.beside);
+  const known = new Set(run.record?.data.besideCopies);
+  return {
+    isBeside: (node) => beside.has(node),
+    isKnown: (uid) => known.has(uid),
+    record: async (uids) => {
+      const { record, context } = run;
+      const fresh = uids.filter((uid) => !known.has(uid));
+      if (fresh.length === 0 || record === undefined) return ok(undefined);
+      for (const uid of fresh) known.add(uid);
+      const written = await writeRecord(context, record, { ...record.data, besideCopies: [...known] });
+      if (written.ok) run.record = written.value;
+      return written.ok ? ok(undefined) : written;
+    },
+  };
+}
+
 async function setRecord(run: Run, change: Pick<TargetRecordData, "state" | "finishedAt">): Moved<void> {
   const { context, record, world } = run;
   const { saved } = context;
-  const isOurs = record?.data.id === saved.id;
-  const epoch = isOurs ? record.data.epoch : Math.max(saved.epoch, (record?.data.epoch ?? 0) + 1);
-  const objects = world.graph.moved.length;
-  const attempt = (isOurs ? record.data.attempt : 0) + (change.state === "receiving" ? 1 : 0);
-  const data = { id: saved.id, epoch, source: saved.source, startedAt: saved.createdAt, objects, digest: saved.digest, attempt, ...change };
+  const begun =
+    record?.data.id === saved.id
+      ? record.data
+      : {
+          id: saved.id,
+          epoch: Math.max(saved.epoch, (record?.data.epoch ?? 0) + 1),
+          source: saved.source,
+          startedAt: saved.createdAt,
+          objects: world.graph.moved.length,
+          digest: saved.digest,
+          attempt: 0,
+        };
+  const data = { ...begun, attempt: begun.attempt + (change.state === "receiving" ? 1 : 0), ...change };
   const written = await writeRecord(context, record, data);
   if (!written.ok) return written;
   run.fenced = true;
