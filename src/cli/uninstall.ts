@@ -76,7 +76,7 @@ async function providerOf(management: ManagementAccess, name: string, signal: Ab
   if (!client.ok) return client;
   const own = await client.value?.get(latticeClusters, { name }, { signal });
   if (own?.ok === true) return ok(own.value.spec.provider.type);
-  return err(`LatticeCluster ${name} cannot be read in the management cluster: ${own?.error.message ?? "there is no kubeconfig"}`);
+  return err(`LatticeCluster ${name} cannot be read in the management cluster: ${own?.error.message ?? "it is deleted"}`);
 }
 
 type Ends = BootstrapClusters & { readonly orphanChildren: boolean };
