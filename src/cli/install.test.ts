@@ -208,7 +208,25 @@ describe("is refused with one sentence", () => {
       name: "uninstall of a cluster whose kubeconfig does not exist",
       argv: `uninstall prod ${FROM.replace("ready", "empty")}`,
       code: 2,
-      want: /LatticeCluster prod cannot be read in the management cluster: there is no kubeconfig/,
+      want: /--management-kubeconfig: prod\.kubeconfig does not exist; give the file with the kubeconfig of prod/,
+    },
+    {
+      name: "uninstall of a cluster whose kubeconfig does not exist, with a bootstrap cluster that has Lattice",
+      argv: `uninstall prod ${FROM}`,
+      code: 2,
+      want: /--management-kubeconfig: prod\.kubeconfig does not exist; give the file with the kubeconfig of prod/,
+    },
+    {
+      name: "uninstall with a folder as kubeconfig",
+      argv: `uninstall prod ${FROM.replace("prod.kubeconfig", "used")}`,
+      code: 2,
+      want: /--management-kubeconfig: .*used/,
+    },
+    {
+      name: "uninstall with a file that is no kubeconfig",
+      argv: `uninstall prod ${FROM.replace("prod.kubeconfig", "good.yaml")}`,
+      code: 2,
+      want: /--management-kubeconfig: .*good\.yaml/,
     },
     {
       name: "uninstall with kind, without the program",
@@ -223,4 +241,17 @@ describe("is refused with one sentence", () => {
     expect(run.stderr).toMatch(want);
     expect(empty.peek(configMaps, { namespace: "kube-system", name: "lattice-install" })).toBeUndefined();
   });
+});
+
+test("a management cluster that does not answer is waited for, and not reported as gone", async () => {
+  const stop = new AbortController();
+  let shown = "";
+  const stderr = (text: string) => {
+    shown += text;
+    if (shown.includes("cluster prod does not answer")) stop.abort();
+  };
+  const argv = `uninstall prod ${FROM.replace("prod.kubeconfig", "gone.kubeconfig")}`;
+  const run = await runCli(argv.split(" "), { cwd, clock: systemClock, signal: stop.signal, stderr });
+  expect([run.code, run.stdout]).toEqual([2, ""]);
+  expect(shown).toContain("stopped before the end; the same command continues");
 });

@@ -5,8 +5,8 @@
  */
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { nodeProcesses, ok, type Result } from "#base";
-import { fleetFolder, openFleetFolder, runningUp } from "#fleet";
+import { err, nodeProcesses, ok, type Result } from "#base";
+import { fleetFolder, openFleetFolder, runningUp, type FoundFleet } from "#fleet";
 import { runInstall, type ManagementFile } from "#install";
 import type { KubeObject } from "#kube";
 import { withBootstrapClusters, type BootstrapClusters } from "./install/bootstrap-clusters.ts";
@@ -50,22 +50,14 @@ async function installLocal(io: CommandIo, file: ManagementFile, flags: InstallF
   const running = await runningUp(folder);
   if (running !== undefined)
     return reportFailure(io, `lattice up runs in ${path} (process ${running.pid}); stop it with lattice down first`);
-  const taken = `${path} has clusters of lattice up already; choose another folder with --data-dir`;
   // the state of the older layout is not moved by an installation
-  if (existsSync(join(path, "data"))) return reportFailure(io, taken);
-  const { clock, signal } = io;
-  const opened = await openFleetFolder({ path, cluster: name, content: "installed", clock, signal, processes: nodeProcesses });
-  if (!opened.ok) return reportFailure(io, opened.error);
-  if (opened.value.content !== "installed" || opened.value.management !== name) {
-    opened.value.close();
-    const other =
-      opened.value.content === "installed"
-        ? `${path} has the management cluster ${opened.value.management}; choose another folder with --data-dir`
-        : taken;
-    return reportFailure(io, other);
-  }
+  if (existsSync(join(path, "data"))) return reportFailure(io, hasOtherClusters(path));
   const cluster = await withPorts(file.cluster);
   if (!cluster.ok) return reportFailure(io, cluster.error);
+  const { clock, signal } = io;
+  const accept = (found: FoundFleet) => acceptInstallation(path, name, found);
+  const opened = await openFleetFolder({ path, cluster: name, content: "installed", accept, clock, signal, processes: nodeProcesses });
+  if (!opened.ok) return reportFailure(io, opened.error);
   const installed = await inFleetFolder(io, opened.value, async (fleet) => {
     const clients = new FleetClients(io, fleet);
     const ends = { host: fleetHost(fleet, clients), management: fleetManagement(fleet, clients, name) };
@@ -78,6 +70,17 @@ async function installLocal(io: CommandIo, file: ManagementFile, flags: InstallF
   const next = `run it with lattice up${flags.dataDir === undefined ? "" : ` --data-dir ${flags.dataDir}`}`;
   return printInstalled(io, flags, { name, kubeconfig, next });
 }
+
+/** A folder without a fleet, or that of an earlier run. */
+function acceptInstallation(path: string, name: string, { content, management, clusters, isNew }: FoundFleet): Result<void, string> {
+  if (content === "installed")
+    return management === name
+      ? ok(undefined)
+      : err(`${path} has the management cluster ${management}; choose another folder with --data-dir`);
+  return isNew && content === "services" && clusters.length === 0 ? ok(undefined) : err(hasOtherClusters(path));
+}
+
+const hasOtherClusters = (path: string) => `${path} has clusters of lattice up already; choose another folder with --data-dir`;
 
 /** Free ports for a cell on this machine, unless the file names them. */
 async function withPorts(cluster: ManagementFile["cluster"]): Promise<Result<KubeObject, string>> {

@@ -7,7 +7,7 @@
 import { resolve } from "node:path";
 import { err, nodeProcesses, ok, type Result } from "#base";
 import { latticeClusters } from "#crds";
-import { fleetFolder, openFleetFolder, runningUp } from "#fleet";
+import { fleetFolder, openFleetFolder, runningUp, type FoundFleet } from "#fleet";
 import { runUninstall, type ManagementAccess } from "#install";
 import { withBootstrapClusters, type BootstrapClusters } from "./install/bootstrap-clusters.ts";
 import { bootstrapKind } from "./install/bootstrap-kind.ts";
@@ -39,17 +39,9 @@ async function uninstallLocal(io: CommandIo, name: string, flags: UninstallFlags
   if (running !== undefined)
     return reportFailure(io, `lattice up runs in ${path} (process ${running.pid}); stop it with lattice down first`);
   const { clock, signal } = io;
-  const opened = await openFleetFolder({ path, cluster: name, content: "installed", clock, signal, processes: nodeProcesses });
+  const accept = (found: FoundFleet) => acceptUninstallation(path, name, found);
+  const opened = await openFleetFolder({ path, cluster: name, content: "installed", accept, clock, signal, processes: nodeProcesses });
   if (!opened.ok) return reportFailure(io, opened.error);
-  const { content, management, isNew } = opened.value;
-  if (isNew || (content !== "installed" && content !== "laptop") || management !== name) {
-    opened.value.close();
-    const found =
-      isNew || (content !== "installed" && content !== "laptop")
-        ? "no installed management cluster"
-        : `the management cluster ${management}`;
-    return reportFailure(io, `${path} has ${found}, and not ${name}; choose the folder with --data-dir`);
-  }
   const gone = await inFleetFolder(io, opened.value, async (fleet) => {
     const clients = new FleetClients(io, fleet);
     const ends = { host: fleetHost(fleet, clients), management: fleetManagement(fleet, clients, name) };
@@ -59,6 +51,13 @@ async function uninstallLocal(io: CommandIo, name: string, flags: UninstallFlags
     return ended.ok ? ok(void opened.value.setContent("installed")) : ended;
   });
   return gone.ok ? printGone(io, name, flags) : failedCode(io, gone.error);
+}
+
+function acceptUninstallation(path: string, name: string, { content, management }: FoundFleet): Result<void, string> {
+  const isMade = content === "installed" || content === "laptop";
+  if (isMade && management === name) return ok(undefined);
+  const found = isMade ? `the management cluster ${management}` : "no installed management cluster";
+  return err(`${path} has ${found}, and not ${name}; choose the folder with --data-dir`);
 }
 
 /** With a bootstrap cluster that is not a process of this machine. */
@@ -77,7 +76,7 @@ async function providerOf(management: ManagementAccess, name: string, signal: Ab
   if (!client.ok) return client;
   const own = await client.value?.get(latticeClusters, { name }, { signal });
   if (own?.ok === true) return ok(own.value.spec.provider.type);
-  return err(`LatticeCluster ${name} cannot be read in the management cluster: ${own?.error.message ?? "there is no kubeconfig"}`);
+  return err(`LatticeCluster ${name} cannot be read in the management cluster: ${own?.error.message ?? "it is deleted"}`);
 }
 
 type Ends = BootstrapClusters & { readonly orphanChildren: boolean };

@@ -4,7 +4,7 @@ import { err, expectOk, ok, seededRandom, systemClock, type Clock } from "#base"
 import { providerInventory, reducedCapiCrds } from "#bundle";
 import { latticeClusters, latticeKinds, type LatticeCluster } from "#crds";
 import { startEmbeddedCluster, type EmbeddedCluster, type FixtureObject } from "#embedded-cluster";
-import { capiClusters, configMaps, namespaces, secrets, type Json, type KubeObject, type Resource } from "#kube";
+import { capiClusters, configMaps, fieldAt, namespaces, secrets, type Json, type KubeObject, type Resource } from "#kube";
 import type { KubeClient } from "#kube-client";
 import { moveNamespace } from "#pivot";
 import { localCluster } from "../../test/builders/cell-world.ts";
@@ -270,3 +270,44 @@ test("the reverse moves the objects back, and deletes the cluster with the boots
   expect(world.steps.slice(-4)).toEqual(["create-bootstrap", "move-back", "delete-cluster", "remove-bootstrap"]);
   expect([world.bootstrap, world.management]).toEqual([undefined, undefined]);
 }, 30_000);
+
+test("two uninstallations at the same time have different names in the lease of the move", async () => {
+  world = new World();
+  expectOk(await runInstall({ ...world.options(), cluster, beside: [] }));
+  world.bootstrap = await world.start();
+  const stop = new AbortController();
+  const uninstall = async (seed: number) => {
+    const holders = new Set<string>();
+    const find: ManagementAccess["find"] = async (signal) => {
+      const found = await world.access.find(signal);
+      return found.ok && found.value !== undefined ? ok(withHolders(found.value, holders)) : found;
+    };
+    const report = (progress: InstallProgress) => {
+      if (progress.kind === "step" && progress.step === "delete-cluster") stop.abort();
+    };
+    const management = { ...world.access, find };
+    const ports = { clock: systemClock, random: seededRandom(seed), signal: stop.signal, management, report };
+    await runUninstall({ ...world.options(), ...ports, orphanChildren: false });
+    return holders;
+  };
+  const [first, second] = await Promise.all([uninstall(1), uninstall(2)]);
+  expect(first.size + second.size).toBeGreaterThan(0);
+  expect([...first].filter((holder) => second.has(holder))).toEqual([]);
+}, 30_000);
+
+/** Records the names under which leases are written. */
+function withHolders(client: KubeClient, holders: Set<string>): KubeClient {
+  return new Proxy(client, {
+    get: (target, name) => {
+      const method: unknown = Reflect.get(target, name);
+      if (typeof method !== "function") return method;
+      return (...args: readonly unknown[]): unknown => {
+        for (const arg of args) {
+          const holder = fieldAt(arg, "spec", "holderIdentity");
+          if (typeof holder === "string" && holder !== "") holders.add(holder);
+        }
+        return Reflect.apply(method, target, args);
+      };
+    },
+  });
+}

@@ -21,7 +21,7 @@ export type StepContext = {
   readonly clock: Clock;
   readonly random: () => number;
   readonly signal: AbortSignal;
-  /** Unique for each process. */
+  /** Readable: it is shown to others. Each attempt of a move adds a part that makes it unique. */
   readonly identity: string;
   readonly onMove: (progress: MoveProgress) => void;
 };
@@ -109,7 +109,7 @@ const MOVE_WAIT_MS = 60_000;
 
 /** The objects return to a bootstrap cluster, which can then delete the machines. */
 export async function moveBack(context: StepContext): Performed {
-  const { host, management, name, clock, random, signal, identity, onMove } = context;
+  const { host, management, name, clock, random, signal, onMove } = context;
   const source = await clientOf(management.find, signal);
   if (!source.ok) return source;
   const target = await clientOf(host.find, signal);
@@ -121,7 +121,7 @@ export async function moveBack(context: StepContext): Performed {
     source: source.value,
     target: target.value,
     namespace,
-    identity,
+    identity: uniqueIdentity(context),
     leaseMs: MOVE_LEASE_MS,
     waitMs: MOVE_WAIT_MS,
     clock,
@@ -136,6 +136,11 @@ export async function moveBack(context: StepContext): Performed {
     kind: moved.error.kind === "refused" ? "refused" : "failed",
     message: (moved.error.reasons ?? [moved.error.message]).join("; "),
   });
+}
+
+/** Two processes of one machine, or a request of an attempt that lost its lease, must not count as the holder of this one. */
+function uniqueIdentity({ identity, random }: StepContext): string {
+  return `${identity}-${Math.floor(random() * 2 ** 32).toString(16)}`;
 }
 
 /** The name is Cluster API's. */

@@ -41,11 +41,14 @@ export async function withBootstrapClusters(
   if (!bundle.ok) return reportFailure(io, `--bundle: ${bundle.error.message}`);
   const source = await sourceOf(io, request);
   if (!source.ok) return reportFailure(io, source.error);
-  const management = new KubeconfigManagement(io, resolve(io.cwd, request.managementKubeconfig));
+  const { cluster } = request;
+  const path = resolve(io.cwd, request.managementKubeconfig);
+  const management = new KubeconfigManagement(io, { path, cluster, mayComeLater: request.operator !== undefined });
   const operator = request.operator === undefined ? undefined : new OwnOperator(io, { bundle: bundle.value, management: request.operator });
   try {
     const parts = { source: source.value, management, operator, bundle: bundle.value };
-    const host = await hostOf(io, request, parts);
+    const usable = await management.check();
+    const host = usable.ok ? await hostOf(io, request, parts) : usable;
     return host.ok ? await work({ host: host.value, management }) : reportFailure(io, host.error);
   } finally {
     await operator?.close();

@@ -17,7 +17,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
-import { err, expectOk, FakeClock, nodeProcesses, systemClock, type ProcessControl, type Result } from "#base";
+import { err, expectOk, FakeClock, nodeProcesses, ok, systemClock, type ProcessControl, type Result } from "#base";
+import type { FoundFleet } from "./find-fleet.ts";
 import { fleetFolder } from "./layout.ts";
 import { openFleetFolder, type OpenFolderOptions } from "./open-folder.ts";
 import { readRecord, runningUp } from "./up-record.ts";
@@ -317,6 +318,21 @@ test("a fleet that was started empty stays so, and one with an example does not 
     mkdirSync(join(other, "clusters", "mgmt", "data"), { recursive: true });
     opened.close();
   }
+});
+
+test("a fleet that another process made before the lock was taken is refused, too, and is not changed", async () => {
+  const path = fresh();
+  let looks = 0;
+  const accept = ({ content }: FoundFleet) => {
+    looks += 1;
+    // as the other process ends between both looks
+    if (looks === 1) writeFileSync(join(path, "lattice-local-cluster"), "layout: 2\ncontent: laptop\n");
+    return content === "laptop" ? err("it has the laptop fleet") : ok(undefined);
+  };
+  mkdirSync(path);
+  expect(await open(path, { content: "installed", accept })).toEqual(err("it has the laptop fleet"));
+  expect(readdirSync(path)).toEqual(["lattice-local-cluster"]);
+  expect(readFileSync(join(path, "lattice-local-cluster"), "utf8")).toBe("layout: 2\ncontent: laptop\n");
 });
 
 describe("a full disk", () => {

@@ -1,14 +1,15 @@
 /**
  * Opens the folder of a fleet for this process: creates it, or checks that it is one of Lattice; takes its lock; ends what a killed supervisor
- * left; moves the state of the older layout.
+ * left; moves the state of the older layout. A folder that the caller does not accept stays as it is.
  */
-import { existsSync, lstatSync, readdirSync, rmSync, statSync } from "node:fs";
+import { lstatSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { acquireProcessLock, andThen, describeThrown, err, fromThrowing, map, ok, type ProcessLock, type Result } from "#base";
 import { createFolder } from "#pki";
 import type { FleetFolder, FleetProcess } from "../fleet-types.ts";
+import { findFleet, type FoundFleet } from "./find-fleet.ts";
 import { isDraft, listed, LOCK, otherFilesIn, SOCKET } from "./folder-names.ts";
-import { clusterFolder, fleetFolder } from "./layout.ts";
+import { fleetFolder } from "./layout.ts";
 import { endLeftovers, type LeftoverPorts } from "./leftovers.ts";
 import { readMarker, writeMarker, type FleetFolderContent, type Marker } from "./marker.ts";
 import { migrateOlderLayout } from "./migrate.ts";
@@ -44,35 +45,41 @@ export type OpenFolderOptions = LeftoverPorts & {
   readonly cluster: string;
   /** Of a new fleet; an older one stays as it is. */
   readonly content?: FleetFolderContent;
+  /** An error for a fleet that is not the caller's: nothing is written then. By default, every fleet is accepted. */
+  readonly accept?: (found: FoundFleet) => Result<void, string>;
   readonly write?: typeof writeRecord;
 };
 
-type ClaimOptions = Omit<OpenFolderOptions, "path" | "cluster" | "content">;
+type ClaimOptions = Omit<OpenFolderOptions, "path" | "cluster" | "content" | "accept">;
 
 export async function openFleetFolder(options: OpenFolderOptions): Promise<Result<OpenFolder, string>> {
   const folder = fleetFolder(options.path);
+  const { accept = () => ok(undefined) } = options;
+  const accepted = andThen(findFleet(folder), accept);
+  if (!accepted.ok) return accepted;
   const prepared = await prepareFolder(folder);
   if (!prepared.ok) return prepared;
   const claimed = await claimFolder(folder, options);
   if (!claimed.ok) return claimed;
-  const moved = migrateOlderLayout(folder, options.cluster);
-  const before = prepared.value;
-  const isNew = !isMade(before.content) && !existsSync(clusterFolder(folder, options.cluster).data);
-  const content = isNew && before.content === "services" ? (options.content ?? "services") : before.content;
-  const management = isNew ? options.cluster : before.management;
-  const setContent = (next: FleetFolderContent) => writeMarker(folder.path, { content: next, management });
-  const opened = andThen(moved, (migrated) =>
-    map(setContent(content), () => ({ ...claimed.value, migrated, content, management, isNew, setContent })),
-  );
+  // another process may have made a fleet before this one had the lock
+  const found = andThen(findFleet(folder), (fleet) => map(accept(fleet), () => fleet));
+  const opened = andThen(found, (fleet) => openFound(claimed.value, fleet, options));
   if (!opened.ok) claimed.value.close();
   return opened;
 }
 
-/** Its clusters are made of machines, and the management cluster may not exist yet. */
-function isMade(content: FleetFolderContent): boolean {
-  return content === "laptop" || content === "installed";
+function openFound(claimed: OpenFolder, found: FoundFleet, options: OpenFolderOptions): Result<OpenFolder, string> {
+  const { folder } = claimed;
+  const { isNew } = found;
+  const content = isNew && found.content === "services" ? (options.content ?? "services") : found.content;
+  const management = isNew ? options.cluster : found.management;
+  const setContent = (next: FleetFolderContent) => writeMarker(folder.path, { content: next, management });
+  return andThen(migrateOlderLayout(folder, options.cluster), (migrated) =>
+    map(setContent(content), () => ({ ...claimed, migrated, content, management, isNew, setContent })),
+  );
 }
 
+/** It exists afterwards, and has a marker. */
 async function prepareFolder({ path }: FleetFolder): Promise<Result<Marker, string>> {
   const made = createFolder(path, FOLDER_MODE);
   if (!made.ok) return made;
