@@ -22,7 +22,7 @@ export {
   type PatchedField,
   type PatchRecord,
 } from "./patch-record.ts";
-export { patchRequest, withdrawnRequest } from "./patch-request.ts";
+export { PATCH_CHECK_MANAGER, patchRequest, withdrawnRequest } from "./patch-request.ts";
 export { pathText, type PatchedPath, type PatchedStep } from "./patched-path.ts";
 export { previewWorkloadPatch } from "./preview.ts";
 export { revertWorkloadPatch } from "./revert.ts";

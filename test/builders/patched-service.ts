@@ -48,6 +48,28 @@ export const declared = { containers: { main: { variables: { LEVEL: "debug", REG
 /** LatticeService shop/web, which patches shop/nginx. */
 export const patching = (spec: object = {}, key = "shop/web") => latticeService(key, { workloadRef, ...declared, ...spec });
 
+const ADMISSION = "admissionregistration.k8s.io/v1";
+/** A policy: the API server refuses Deployments with this image. */
+export const refusingImage = (image: string): readonly FixtureObject[] => [
+  {
+    apiVersion: ADMISSION,
+    kind: "ValidatingAdmissionPolicy",
+    metadata: { name: "images" },
+    spec: {
+      matchConstraints: {
+        resourceRules: [{ apiGroups: ["apps"], apiVersions: ["v1"], operations: ["CREATE", "UPDATE"], resources: ["deployments"] }],
+      },
+      validations: [{ expression: `!object.spec.template.spec.containers.exists(c, c.image == "${image}")` }],
+    },
+  },
+  {
+    apiVersion: ADMISSION,
+    kind: "ValidatingAdmissionPolicyBinding",
+    metadata: { name: "images" },
+    spec: { policyName: "images", validationActions: ["Deny"] },
+  },
+];
+
 export type Started = { readonly operated: OperatedCluster; readonly webhook: { isUp: boolean } } & AsyncDisposable;
 
 /** The operator, with a webhook that can be switched off, and these objects. */

@@ -6,9 +6,9 @@ import { timestamp } from "#base";
 import type { ServiceKey } from "#compile";
 import { failed, FIELD_MANAGER, settled, waiting, type ReconcileOutcome, type Runtime } from "#controller-runtime";
 import { deployments, type Json } from "#kube";
-import { applyWorkloadPatch, jsonPatchBetween, patchRequest } from "#workload-patch";
+import { applyWorkloadPatch, jsonPatchBetween, PATCH_CHECK_MANAGER, patchRequest } from "#workload-patch";
 import { withoutQuotedValues } from "../quoted-values.ts";
-import type { CompileRecords } from "./compile-records.ts";
+import type { CompileRecord, CompileRecords } from "./compile-records.ts";
 import { checkId, requestWait, wholeDeployment, type PatchState } from "./patch-state.ts";
 
 export type PatchCommand =
@@ -27,14 +27,19 @@ export async function checkPatch(
   const { deployment, applied, target } = state;
   if (deployment === undefined || applied?.ok !== true) return settled;
   const operations = jsonPatchBetween(deployment, applied.value.deployment) as readonly Json[];
-  const options = { dryRun: true, fieldManager: FIELD_MANAGER, signal };
+  const options = { dryRun: true, fieldManager: PATCH_CHECK_MANAGER, signal };
   const answer = await client.patch(deployments, target, { type: "json", operations }, options);
   const error = answer.ok ? undefined : withoutQuotedValues(answer.error, deployment);
   if (error !== undefined && !REFUSED.has(error.kind)) return failed(error);
-  const checked = { id: checkId(state), ...(error === undefined ? {} : { problem: error.message }) };
-  records.set(key, { ...records.of(key), checked });
+  noteCheck(records, key, { id: checkId(state), problem: error?.message });
   return settled;
 }
+
+function noteCheck(records: CompileRecords, key: ServiceKey, checked: NonNullable<CompileRecord["checked"]>): void {
+  records.set(key, { ...records.of(key), checked });
+}
+
+const AT_ONCE_MS = 1;
 
 export async function requestPatch(
   { key, state }: Extract<PatchCommand, { kind: "request-patch" }>,
@@ -44,7 +49,14 @@ export async function requestPatch(
   const body = { type: "merge", patch: patchRequest(digest) } as const;
   const answer = await client.patch(deployments, patch.target, body, { fieldManager: FIELD_MANAGER, signal });
   // a Deployment that was deleted meanwhile is patched when it is created again
-  if (!answer.ok) return answer.error.kind === "not-found" ? settled : failed(withoutQuotedValues(answer.error, deployment));
+  if (!answer.ok && answer.error.kind === "not-found") return settled;
+  if (!answer.ok) {
+    const error = withoutQuotedValues(answer.error, deployment);
+    if (!REFUSED.has(error.kind)) return failed(error);
+    // the owner's writes would be refused as well: the next pass takes the patch out of the store
+    noteCheck(records, key, { id: checkId(state), problem: error.message });
+    return waiting("PatchRejected", AT_ONCE_MS, "the API server refuses the Deployment with the patch");
+  }
   const now = wholeDeployment(answer.value);
   const applied = now === undefined ? undefined : applyWorkloadPatch(now, patch, { at: timestamp(clock) });
   const acted = applied?.ok === true && !applied.value.changed;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { expectOk, FakeClock } from "#base";
 import { fieldAt, type JsonObject, type KubeObject } from "#kube";
 import { applyJsonPatch } from "#patch";
-import type { WorkloadPatch } from "#workload-patch";
+import { PATCH_CHECK_MANAGER, type WorkloadPatch } from "#workload-patch";
 import type { ReviewedDeployment } from "./admission-review.ts";
 import { testDeployment } from "./admission-world.test-support.ts";
 import { reviewDeployments } from "./review-deployment.ts";
@@ -51,6 +51,12 @@ describe("the review of a Deployment", () => {
 
   test("of a dry run answers what a write would", () => {
     expect(review()(reviewed(testDeployment(), { dryRun: true }))).toEqual(review()(reviewed()));
+  });
+
+  test("of the controller's check of a new patch changes nothing: the patch from before would replace the one to check", () => {
+    const fieldManager = PATCH_CHECK_MANAGER;
+    expect(review()(reviewed(testDeployment(), { dryRun: true, fieldManager }))).toEqual({ patch: [], warnings: [] });
+    expect(review()(reviewed(testDeployment(), { dryRun: false, fieldManager }))).toEqual(review()(reviewed()));
   });
 
   test("that no service refers to has no answer", () => {

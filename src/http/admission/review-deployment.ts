@@ -1,7 +1,15 @@
 /** Applies the workload patch of a Deployment to the object of a review. Pure but for the time. */
 import { timestamp, type Clock } from "#base";
-import { applyWorkloadPatch, jsonPatchBetween, pathText, type AppliedPatch, type WorkloadPatch } from "#workload-patch";
+import {
+  applyWorkloadPatch,
+  jsonPatchBetween,
+  PATCH_CHECK_MANAGER,
+  pathText,
+  type AppliedPatch,
+  type WorkloadPatch,
+} from "#workload-patch";
 import type { ReviewDeployment } from "./handler.ts";
+import { NO_CHANGE } from "./review-answer.ts";
 
 export type ReviewDeploymentOptions = {
   readonly find: (namespace: string, name: string) => WorkloadPatch | undefined;
@@ -12,6 +20,7 @@ export function reviewDeployments({ find, clock }: ReviewDeploymentOptions): Rev
   return ({ namespace, name, object, old, dryRun, fieldManager }) => {
     const patch = find(namespace, name);
     if (patch === undefined) return undefined;
+    if (dryRun && fieldManager === PATCH_CHECK_MANAGER) return NO_CHANGE;
     const manager = fieldManager === "" ? undefined : fieldManager;
     const applied = applyWorkloadPatch(object, patch, { at: timestamp(clock), previous: old, manager, dryRun });
     if (!applied.ok)
