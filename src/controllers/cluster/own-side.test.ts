@@ -123,6 +123,16 @@ describe("the deletion of the operator's own cluster", () => {
       given: { management: owner(), children: ["a", "b"] },
       want: { outcome: { reason: "HasChildren", message: expect.stringContaining("the parent of a, b;") as string } },
     },
+    {
+      name: "that never was moved is refused with children: they need its cell",
+      given: { capi: NO_CAPI, children: ["a", "b"] },
+      want: { outcome: { reason: "HasChildren", message: expect.stringContaining("the parent of a, b;") as string } },
+    },
+    {
+      name: "is refused with many children in a message of a bounded length",
+      given: { management: owner(), children: Array.from({ length: 5_000 }, (_, index) => `c${index}`) },
+      want: { outcome: { message: expect.stringMatching(/^.{0,100}c0, .{0,100} and 4990 more;.{0,100}$/) as string } },
+    },
     { name: "is refused while its objects are moved", given: { management: leaving }, want: { outcome: { reason: "ObjectsMoving" } } },
     {
       name: "is refused with Cluster API objects that were never moved",
