@@ -48,7 +48,7 @@ function movingState(direction: "in" | "out"): OwnState {
   return { phase, reason: "ObjectsMoving", message: `${what}; none is applied until that has ended`, ready: false };
 }
 
-/** How long a parent that is not connected may take to return before its child is deleted without it. */
+/** How long a parent that is not connected may take to return before its child is deleted without it: from the deletion, or from the last connection. */
 const ORPHAN_AFTER_MS = 300_000;
 
 /**
@@ -56,7 +56,7 @@ const ORPHAN_AFTER_MS = 300_000;
  * one it deletes its own machines, and itself with them.
  */
 function deletionState({ metadata: { name, deletionTimestamp } }: LatticeCluster, observed: ObservedOwn): OwnState {
-  const { management, capi, children, hasParent, parent = "its parent", uplink, now } = observed;
+  const { management, capi, children, hasParent, parent = "its parent", uplink, parentAwaySince, now } = observed;
   const deleting = (message: string, more: Partial<OwnState> = {}): OwnState => ({
     phase: "Deleting",
     reason: "Deleting",
@@ -75,9 +75,10 @@ function deletionState({ metadata: { name, deletionTimestamp } }: LatticeCluster
   }
   if (hasParent && uplink?.connected === true)
     return deleting(`a cluster with a parent is deleted there: on ${parent}, run: kubectl delete latticecluster ${name}`);
-  const since = deletionTimestamp === undefined ? now : millisecondsOf(deletionTimestamp);
+  const deletedAt = deletionTimestamp === undefined ? now : millisecondsOf(deletionTimestamp);
+  const since = Math.max(deletedAt, parentAwaySince ?? now);
   if (hasParent && now - since < ORPHAN_AFTER_MS)
-    return deleting(`${parent} is not connected; without it the cluster and its machines are deleted from here, after 5 minutes`);
+    return deleting(`${parent} is not connected; the cluster and its machines are deleted from here when that has lasted for 5 minutes`);
   return deleting("the cluster deletes its machines, and itself with them", { mayDelete: true });
 }
 
