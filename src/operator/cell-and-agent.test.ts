@@ -103,6 +103,25 @@ describe("a cell and its child", () => {
     });
   });
 
+  test("a cell that is deleted serves its child until that is gone, and is gone then", { timeout: 60_000 }, async () => {
+    const cell = await startCell();
+    const child = await connectChild(cell, "prod");
+    await untilCluster(cell.cluster, "prod", isConnected);
+    expectOk(await cell.cluster.client.delete(latticeClusters, { name: "mgmt" }));
+    const refused = ({ status }: LatticeCluster) => findCondition(status?.conditions, "Ready")?.reason === "HasChildren";
+    await untilCluster(cell.cluster, "mgmt", refused);
+    // what the agent reports still arrives, and requests still reach the child
+    const total = expectOk(await child.client.list(nodes)).items.length + 1;
+    await child.add({ apiVersion: "v1", kind: "Node", metadata: { name: "another" } });
+    await untilCluster(cell.cluster, "prod", ({ status }) => status?.totalNodes === total);
+    const through = await clientOf(textOf(await secretOf(cell.cluster, "prod-kubeconfig"), "value"));
+    expectOk(await through.list(nodes));
+    await through.close();
+    expectOk(await cell.cluster.client.delete(latticeClusters, { name: "prod" }));
+    await cell.cluster.waitFor(latticeClusters, { name: "mgmt" }, (found) => found === undefined, { timeoutMs: 20_000 });
+    expect(await cell.cluster.client.get(latticeClusters, { name: "prod" })).toMatchObject({ ok: false, error: { kind: "not-found" } });
+  });
+
   test("a cell listens on its new ports when its address changes, and reports a port that is in use", { timeout: 60_000 }, async () => {
     const lines: string[] = [];
     const cell = await startCell(lines);

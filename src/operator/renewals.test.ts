@@ -156,10 +156,12 @@ describe("a parent that was gone", () => {
     const asked = renewedBy(world, "renew");
     await world.pass(2 * DAY);
     expect(world.isConnected("prod")).toBe(false);
+    expect(world.clock.now() - (agent.uplink.awaySince ?? Number.NaN)).toBeGreaterThan(126 * DAY);
     expect(renewedBy(world, "renew") - asked).toBeLessThan(10);
     await world.register("prod", await world.newToken("prod", true));
     await world.until(() => world.isConnected("prod"));
     await world.until(() => agent.uplink.current?.connected === true);
+    expect(agent.uplink.awaySince).toBeUndefined();
   });
 
   test("an agent that was revoked meanwhile stays out, with a reason, until it is bootstrapped again", async () => {

@@ -12,6 +12,7 @@ import {
   capiMachines,
   capiMachineSets,
   configMaps,
+  isBeingDeleted,
   namespaces,
   nodes,
   secrets,
@@ -38,8 +39,7 @@ export const clusterController = defineController<LatticeCluster, ObservedCluste
   owns: childKinds,
   ownerReferences: "none",
   watches: [
-    // all clusters of a cell depend on its address
-    watch(latticeClusters, ({ metadata: { name } }, { cache, home }) => (identityOf(cache, home).name === name ? allOf(cache) : [])),
+    watch(latticeClusters, ({ metadata: { name } }, { cache, home }) => clustersOfCluster(name, cache, home)),
     watch(configMaps, ({ metadata }, { cache, home }) =>
       isHome(metadata, home, IDENTITY_CONFIG_MAP) ? allOf(cache) : clusterOfTrace(metadata),
     ),
@@ -77,6 +77,13 @@ export const clusterController = defineController<LatticeCluster, ObservedCluste
   status: statusOfCluster,
   teardown: "by-plan",
 });
+
+/** All clusters of a cell depend on its address, and its deletion waits for all of them. */
+function clustersOfCluster(name: string, cache: CacheReader, home: string): readonly ObjectKey[] {
+  const { name: ownName, own } = identityOf(cache, home);
+  if (name === ownName) return allOf(cache);
+  return own !== undefined && isBeingDeleted(own) ? [{ name: own.metadata.name }] : [];
+}
 
 function allOf(cache: CacheReader): readonly ObjectKey[] {
   return cache.list(latticeClusters).map(({ metadata: { name } }) => ({ name }));

@@ -8,7 +8,7 @@ import { IDENTITY_CONFIG_MAP, PARENT_CONFIG_SECRET } from "./names.ts";
 export type OwnIdentity = {
   /** Undefined: ConfigMap lattice-identity is missing or has no name. */
   readonly name: string | undefined;
-  /** Undefined: there is no valid LatticeCluster of that name. */
+  /** Undefined: there is no valid LatticeCluster of that name. One that is being deleted counts: its children need their cell until they are gone. */
   readonly own: LatticeCluster | undefined;
   /** Secret lattice-parent-config exists. */
   readonly hasParent: boolean;
@@ -20,7 +20,7 @@ const parsedOwn = memoizeByObject(parseLatticeCluster);
 export function identityOf(cache: CacheReader, home: string): OwnIdentity {
   const name = cache.get(configMaps, { namespace: home, name: IDENTITY_CONFIG_MAP })?.data?.["cluster"];
   const raw = name === undefined || name === "" ? undefined : cache.get(latticeClusters, { name });
-  const parsed = raw === undefined || raw.metadata.deletionTimestamp !== undefined ? undefined : parsedOwn(raw);
+  const parsed = raw === undefined ? undefined : parsedOwn(raw);
   return {
     name: name === "" ? undefined : name,
     own: parsed?.ok === true ? parsed.value : undefined,

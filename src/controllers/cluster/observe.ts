@@ -29,7 +29,7 @@ import { observeOwn } from "./observe-own.ts";
 import { observeOwnership, type ObservedOwnership } from "./observe-ownership.ts";
 import { childKinds } from "./owned-kinds.ts";
 import type { CellSlot, RunningCell } from "./ports.ts";
-import { missingCredentials, missingProvider, notACell, otherCell, terminatingNamespace } from "./refusals.ts";
+import { cellDeleting, missingCredentials, missingProvider, notACell, otherCell, terminatingNamespace } from "./refusals.ts";
 import type { UplinkSlot } from "./uplink.ts";
 
 /** State that all passes share. */
@@ -93,7 +93,9 @@ function observeChild(raw: LatticeCluster, identity: OwnIdentity, context: Child
   if (view === undefined) return { ...refused, problem: leaf ?? CELL_STARTING };
   const cluster = parsed.value;
   const withCell = { ...refused, cluster, cell: view };
-  const waits = otherCell(cluster, view.name) ?? missingCredentials(cluster, cache) ?? terminatingNamespace(capiNamespace(name), cache);
+  const isNew = !capi.exists && common.access === undefined;
+  const refusal = (isNew ? cellDeleting(identity) : undefined) ?? otherCell(cluster, view.name);
+  const waits = refusal ?? missingCredentials(cluster, cache) ?? terminatingNamespace(capiNamespace(name), cache);
   if (waits !== undefined) return { ...withCell, problem: waits };
   const objects = compiledObjects(cluster, view, context);
   return "terminal" in objects ? { ...withCell, problem: objects } : { ...withCell, problem: undefined, objects };

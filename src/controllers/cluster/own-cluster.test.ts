@@ -184,6 +184,26 @@ describe("a cluster that owns itself", () => {
     expect(await world.latticeCluster("prod")).toBeUndefined();
   });
 
+  test("with a parent, it is deleted from here only when that has been away for five minutes since the last connection", async () => {
+    const parent = { apiVersion: "v1", kind: "Secret", metadata: { name: "lattice-parent-config", namespace: HOME } };
+    const world = await openOwn("committed", [parent]);
+    const connect = (connected: boolean) => world.uplink.set({ parent: "mgmt", cluster: "prod", connected }, world.clock.now());
+    const exists = async () => (await world.object(capiClusters, inProd("prod"))) !== undefined;
+    connect(true);
+    await world.remove(latticeClusters, { name: "prod" });
+    for (let round = 0; round < 2; round += 1) {
+      await world.pass(3_600_000);
+      connect(false);
+      await world.pass(240_000);
+      expect(await exists()).toBe(true);
+      connect(true);
+    }
+    connect(false);
+    await world.pass(400_000);
+    await world.pass();
+    expect([await exists(), await world.latticeCluster("prod")]).toEqual([false, undefined]);
+  });
+
   test("is not the owner with a record that names no move", async () => {
     const world = await openOwn();
     expectOk(await world.cluster.client.delete(configMaps, inProd("lattice-move-record")));

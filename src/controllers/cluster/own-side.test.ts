@@ -4,7 +4,7 @@ import { expectOk } from "#base";
 import { settled, waiting, type PassResult } from "#controller-runtime";
 import type { LatticeCluster } from "#crds";
 import { field, type NewCondition } from "#kube";
-import { childCluster, COMPLETE_CAPI, NO_CAPI, NOON } from "../../../test/builders/observed-child.ts";
+import { childCluster, COMPLETE_CAPI, MINUTE_MS, NO_CAPI, NOON } from "../../../test/builders/observed-child.ts";
 import { observedOwn, OWN_NODES } from "../../../test/builders/observed-own.ts";
 import type { ObservedOwn, OwnClusterObjects, OwnManagement } from "./observed.ts";
 import { planCluster } from "./plan.ts";
@@ -114,14 +114,42 @@ describe("the deletion of the operator's own cluster", () => {
     },
     {
       name: "does not wait for ever for a parent that is gone",
-      given: { management: owner(), hasParent: true },
+      given: { management: owner(), hasParent: true, parentAwaySince: NOON - 5 * MINUTE_MS },
       minutesAgo: 5,
       want: machines,
+    },
+    {
+      name: "waits for a parent whose connection has just ended, also long after the deletion",
+      given: { management: owner(), hasParent: true, parent: "mgmt", uplink: { connected: false }, parentAwaySince: NOON - 4 * MINUTE_MS },
+      minutesAgo: 600,
+      want: { outcome: { reason: "Deleting", message: expect.stringContaining("mgmt is not connected") as string } },
+    },
+    {
+      name: "waits for a parent that was away long before the deletion: its user may have expected the opposite",
+      given: { management: owner(), hasParent: true, parent: "mgmt", parentAwaySince: NOON - 600 * MINUTE_MS },
+      minutesAgo: 4,
+      want: { outcome: { reason: "Deleting", message: expect.stringContaining("mgmt is not connected") as string } },
+    },
+    {
+      name: "waits for its agent after a start of the operator",
+      given: { management: owner(), hasParent: true },
+      minutesAgo: 600,
+      want: { outcome: { reason: "Deleting", message: expect.stringContaining("is not connected") as string } },
     },
     {
       name: "is refused with children, which it names",
       given: { management: owner(), children: ["a", "b"] },
       want: { outcome: { reason: "HasChildren", message: expect.stringContaining("the parent of a, b;") as string } },
+    },
+    {
+      name: "that never was moved is refused with children: they need its cell",
+      given: { capi: NO_CAPI, children: ["a", "b"] },
+      want: { outcome: { reason: "HasChildren", message: expect.stringContaining("the parent of a, b;") as string } },
+    },
+    {
+      name: "is refused with many children in a message of a bounded length",
+      given: { management: owner(), children: Array.from({ length: 5_000 }, (_, index) => `c${index}`) },
+      want: { outcome: { message: expect.stringMatching(/^.{0,100}c0, .{0,100} and 4990 more;.{0,100}$/) as string } },
     },
     { name: "is refused while its objects are moved", given: { management: leaving }, want: { outcome: { reason: "ObjectsMoving" } } },
     {

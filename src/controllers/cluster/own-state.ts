@@ -48,15 +48,15 @@ function movingState(direction: "in" | "out"): OwnState {
   return { phase, reason: "ObjectsMoving", message: `${what}; none is applied until that has ended`, ready: false };
 }
 
-/** How long a parent that is not connected may take to return before its child is deleted without it. */
+/** How long a parent that is not connected may take to return before its child is deleted without it: from the deletion, or from the last connection. */
 const ORPHAN_AFTER_MS = 300_000;
 
 /**
- * A cluster that owns itself is deleted on its parent, which takes the objects back first. Without one, and without children, it deletes its own
- * machines, and itself with them.
+ * Children first: they are reached through this cluster. A cluster that owns itself is deleted on its parent, which takes the objects back first. Without
+ * one it deletes its own machines, and itself with them.
  */
 function deletionState({ metadata: { name, deletionTimestamp } }: LatticeCluster, observed: ObservedOwn): OwnState {
-  const { management, capi, children, hasParent, parent = "its parent", uplink, now } = observed;
+  const { management, capi, children, hasParent, parent = "its parent", uplink, parentAwaySince, now } = observed;
   const deleting = (message: string, more: Partial<OwnState> = {}): OwnState => ({
     phase: "Deleting",
     reason: "Deleting",
@@ -65,18 +65,27 @@ function deletionState({ metadata: { name, deletionTimestamp } }: LatticeCluster
     ...more,
   });
   if (management.state === "moving") return movingState(management.direction);
+  if (children.length > 0)
+    return deleting(`the cluster is the parent of ${namesOf(children)}; delete them first, or give them another parent`, {
+      reason: "HasChildren",
+    });
   if (management.state === "never-moved") {
     if (!capi.exists) return deleting("the resource is being deleted; the cluster stays", { mayDelete: true });
     return deleting("this is the cluster's own resource, and its Cluster API objects are in it; a cluster is deleted on its parent");
   }
-  if (children.length > 0)
-    return deleting(`the cluster is the parent of ${children.join(", ")}; delete them first, or give them another parent`, {
-      reason: "HasChildren",
-    });
   if (hasParent && uplink?.connected === true)
     return deleting(`a cluster with a parent is deleted there: on ${parent}, run: kubectl delete latticecluster ${name}`);
-  const since = deletionTimestamp === undefined ? now : millisecondsOf(deletionTimestamp);
+  const deletedAt = deletionTimestamp === undefined ? now : millisecondsOf(deletionTimestamp);
+  const since = Math.max(deletedAt, parentAwaySince ?? now);
   if (hasParent && now - since < ORPHAN_AFTER_MS)
-    return deleting(`${parent} is not connected; without it the cluster and its machines are deleted from here, after 5 minutes`);
+    return deleting(`${parent} is not connected; the cluster and its machines are deleted from here when that has lasted for 5 minutes`);
   return deleting("the cluster deletes its machines, and itself with them", { mayDelete: true });
+}
+
+/** A cell may have thousands. */
+const MOST_NAMED = 10;
+
+function namesOf(children: readonly string[]): string {
+  const more = children.length - MOST_NAMED;
+  return `${children.slice(0, MOST_NAMED).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }

@@ -2,6 +2,7 @@
 export const CLUSTER_REASONS = {
   NotACell: "Ready, Provisioning: this cluster is no cell, so it provisions no clusters; the message has how it becomes one",
   CellStarting: "Ready, Provisioning: the cell's authority and listeners are being started",
+  CellDeleting: "Ready, Provisioning: the LatticeCluster of the cell itself is being deleted, so the cell begins no clusters",
   CellRefDisagrees: "Ready, Provisioning: spec.cellRef names another cell than the one the resource is in",
   CredentialsMissing:
     "Ready, Provisioning: the Secret or the identity that spec.provider.credentialsRef names does not exist, or may not be used",
@@ -35,7 +36,8 @@ export const CLUSTER_REASONS = {
   UnpivotFailed: "Ready, Pivoting: an API server did not do what taking the objects back asked for; it is tried again",
   UnpivotTimedOut:
     "Ready, Pivoting: the objects were not taken back within spec.deletion.timeout (2 hours); the message has the cause, and how to release the cluster",
-  HasChildren: "Ready, Pivoting: a cluster that has children is not deleted; the message names them",
+  HasChildren:
+    "Ready, Pivoting: a cluster that has children is not deleted, and goes on serving them, until the last one is gone; the message names them",
   Available: "InfrastructureReady, ControlPlaneAvailable, WorkersAvailable: all of it is available",
   NotReported: "InfrastructureReady, ControlPlaneAvailable, WorkersAvailable: Cluster API has not reported on it yet",
   NoWorkers: "WorkersAvailable: the cluster has no workers by its spec",

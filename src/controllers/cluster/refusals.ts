@@ -31,6 +31,14 @@ export function notACell({ name, own }: OwnIdentity, home: string): ClusterProbl
   return { reason: "NotACell", message, terminal: false };
 }
 
+/** The deletion waits for the children that exist: one that began now would prolong it, or would be left with its machines. */
+export function cellDeleting({ own }: OwnIdentity): ClusterProblem | undefined {
+  if (own === undefined || !isBeingDeleted(own)) return undefined;
+  const { name } = own.metadata;
+  const message = `the cell ${name} is being deleted, and begins no clusters; delete this resource, or apply it on another cell`;
+  return { reason: "CellDeleting", message, terminal: false };
+}
+
 export function otherCell({ spec: { cellRef } }: LatticeCluster, cell: string): ClusterProblem | undefined {
   if (cellRef === undefined || cellRef === cell) return undefined;
   const message = `spec.cellRef: is ${cellRef}, and this cell is ${cell}; apply the resource on ${cellRef}, or remove the field, which the cell sets`;

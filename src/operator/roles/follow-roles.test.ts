@@ -55,4 +55,29 @@ describe("the roles of an operator", () => {
     await world.pass();
     expect(changes).toEqual(["self-manager off"]);
   });
+
+  test("run until the cluster's own resource is gone, which waits for its children", async () => {
+    const world = await CellWorld.openCell();
+    const changes: string[] = [];
+    await world.becomeCell();
+    await world.addCluster("prod");
+    const manager = world.start([bindController(clusterController, world.shared)]);
+    const setActive = (role: string, active: boolean) => void changes.push(`${role} ${active ? "on" : "off"}`);
+    const end = followRoles({ manager: { cache: manager.cache, setActive }, home: HOME, logger: silentLogger });
+    onTestFinished(async () => {
+      end();
+      await world.end();
+      await world[Symbol.asyncDispose]();
+    });
+    world.startCell();
+    await world.pass();
+    expect(changes.splice(0)).toEqual(["cell on", "self-manager on"]);
+    await world.remove(latticeClusters, { name: "mgmt" });
+    await world.pass();
+    expect(changes).toEqual([]);
+    await world.remove(latticeClusters, { name: "prod" });
+    for (let pass = 0; pass < 3; pass += 1) await world.pass();
+    expect(await world.latticeCluster("mgmt")).toBeUndefined();
+    expect(changes).toEqual(["cell off", "self-manager off"]);
+  });
 });
