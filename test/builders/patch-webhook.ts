@@ -69,7 +69,7 @@ export function patchWebhook(cluster: EmbeddedCluster<FakeClock>, isUp: () => bo
 function afterPatch(old: KubeObject, { patchType, body = null }: Action): KubeObject | undefined {
   const before = old as unknown as Json;
   if (patchType !== "json" && patchType !== "merge") return undefined;
-  const after = patchType === "json" ? applyJsonPatch(before, body as JsonObject[]) : applyMergePatch(before, body);
+  const after = patchType === "json" ? applyJsonPatch(before, body) : applyMergePatch(before, body);
   return after.ok ? (after.value as KubeObject) : undefined;
 }
 
