@@ -137,7 +137,9 @@ async function restoreInto(io: CommandIo, flags: RestoreFlags, { backup: { manif
 /** Refused once this API server owns the cluster. */
 async function undoRestore(io: CommandIo, flags: RestoreFlags, { backup: { saved }, target }: Restoring): Promise<ExitCode> {
   const progress = showProgress(io, { quiet: flags.output === "json" });
-  const options = { target: target.client, saved, claim: archiveClaim(), ...moverOptions(io, progress) };
+  // an archive has no claim to give back
+  const claim = { ...archiveClaim(), read: () => Promise.resolve(ok("none" as const)) };
+  const options = { target: target.client, saved, claim, ...moverOptions(io, progress) };
   const aborted = await abortReceived(options, () => Promise.resolve(ok(undefined)));
   progress.end();
   if (!aborted.ok) return reportMoveFailure(io, flags, aborted.error);

@@ -4,7 +4,8 @@
  * An export that is refused before its directory is complete, and that this run has begun, is rolled back.
  */
 import { err, ok } from "#base";
-import { openSide } from "./api-side.ts";
+import { namespaces } from "#kube";
+import { openSide, type ApiSide } from "./api-side.ts";
 import { forgetClaim, withClaim, type ClaimOptions, type FencedClients } from "./claim.ts";
 import type { MoveContext, SourceContext } from "./context.ts";
 import { abortExport } from "./export-abort.ts";
@@ -13,7 +14,7 @@ import { runExport, type ExportReport } from "./export.ts";
 import type { Moved } from "./failure.ts";
 import type { ImportReceipt } from "../files/receipt.ts";
 import { ensureNamespace, readHead } from "./journal.ts";
-import { abortReceive } from "./receive-abort.ts";
+import { abortReceive, isClaimedFor } from "./receive-abort.ts";
 import { runReceive, type ClaimPort, type SavedMove } from "./receive.ts";
 
 type OneSide = Omit<ClaimOptions, "source" | "target"> & Pick<MoveContext, "waitMs" | "report">;
@@ -73,8 +74,13 @@ export async function receiveSaved(options: ReceiveOptions): Moved<ImportReceipt
   return received;
 }
 
-/** `release`: called when nothing of the files is left at the target. False: there was nothing to undo. */
+/** `release`: called when nothing of the files is left at the target, and they are claimed for it. False: there was nothing to undo. */
 export async function abortReceived(options: ReceiveOptions, release: () => Moved<void>): Moved<boolean> {
+  const target = plainTarget(options);
+  const place = await target.get(namespaces, { name: options.saved.namespace });
+  if (!place.ok) return place;
+  const isBegun = place.value === undefined ? await isClaimedFor({ target, claim: options.claim }) : ok(true);
+  if (!isBegun.ok || !isBegun.value) return isBegun;
   const aborted = await withTargetClaim(options, (context) => abortReceive(context, release));
   if (aborted.ok) await forgetClaim({ source: options.target, namespace: options.saved.namespace });
   return aborted;
@@ -83,13 +89,16 @@ export async function abortReceived(options: ReceiveOptions, release: () => Move
 async function withTargetClaim<T>(options: ReceiveOptions, work: (context: Parameters<typeof runReceive>[0]) => Moved<T>): Moved<T> {
   const { target, saved, claim, report, clock, random } = options;
   const { namespace } = saved;
-  const plain = openSide({ client: target, side: "target", clock, random, signal: options.signal });
-  const ensured = await ensureNamespace(plain, namespace);
+  const ensured = await ensureNamespace(plainTarget(options), namespace);
   if (!ensured.ok) return ensured;
   return withClaim({ ...options, namespace, source: target, target }, ({ target: client, signal }) => {
     const shared = { clock, random, signal };
     return work({ ...shared, namespace, report, saved, claim, target: openSide({ ...shared, client, side: "target" }) });
   });
+}
+
+function plainTarget({ target, clock, random, signal }: ReceiveOptions): ApiSide {
+  return openSide({ client: target, side: "target", clock, random, signal });
 }
 
 /** The claim of an archive: it cannot be written into, so the owner it came from is checked instead. */

@@ -1,23 +1,25 @@
 /**
  * The way back of an import that is not committed: the copies are deleted, the record goes, and the files can be taken by another cluster. What the
- * target had before is no copy.
+ * target had before is no copy. A claim of another cluster, or of an import that has ended, stays: it is what keeps the files from a second owner.
  */
 import { ok } from "#base";
 import { keyOf, type KubeObject } from "#kube";
 import type { SavedGraph } from "../files/saved-nodes.ts";
 import { COPY_ANNOTATION } from "../graph/names.ts";
 import type { WholeNode } from "../graph/object-graph.ts";
-import { nextReceiveAbortStep } from "../ownership/receive-steps.ts";
+import { nextReceiveAbortStep, type ReceiveView } from "../ownership/receive-steps.ts";
 import { hasContent } from "../plan/content.ts";
 import { refusal, type Moved } from "./failure.ts";
-import { deleteRecord, readRecord, writeRecord } from "./journal.ts";
+import { clusterIdentity, deleteRecord, readRecord, writeRecord } from "./journal.ts";
 import { ObjectReader } from "./object-reader.ts";
 import { nodesOf, worldOf, type ReceiveContext } from "./receive.ts";
 import { removeObjects, type RemovedObject } from "./remove-object.ts";
 
 const MOST_STEPS = 20;
 
-/** `release`: called when nothing of the files is left at the target. False: there was nothing to undo. */
+const TAKEN = "another cluster has taken these files; undo the import there";
+
+/** `release`: called when nothing of the files is left at the target, and they are claimed for it. False: there was nothing to undo. */
 export async function abortReceive(context: ReceiveContext, release: () => Moved<void>): Moved<boolean> {
   const { target, namespace, saved, report } = context;
   const world = await worldOf(context);
@@ -34,10 +36,7 @@ export async function abortReceive(context: ReceiveContext, release: () => Moved
       targetHasCopies: copies.value.length > 0,
     });
     if ("refused" in decision) return refusal(decision.refused);
-    if (decision.step === "done" || record.value === undefined) {
-      const released = await release();
-      return released.ok ? ok(steps > 0) : released;
-    }
+    if (decision.step === "done" || record.value === undefined) return releaseClaim(context, { undone: steps > 0, release });
     report({ step: decision.step });
     const performed =
       decision.step === "revoke"
@@ -48,6 +47,29 @@ export async function abortReceive(context: ReceiveContext, release: () => Moved
     if (!performed.ok) return performed;
   }
   return refusal("the abort does not advance; run the command again");
+}
+
+async function releaseClaim(
+  context: ReceiveContext,
+  { undone, release }: { readonly undone: boolean; readonly release: () => Moved<void> },
+): Moved<boolean> {
+  const claim = await readClaim(context);
+  if (!claim.ok) return claim;
+  if (claim.value === "other" && !undone) return refusal(TAKEN);
+  const released = claim.value === "ours" ? await release() : ok(undefined);
+  return released.ok ? ok(undone) : released;
+}
+
+/** Whether the files are claimed for a target that has no Namespace for them, so that nothing else of an import is there. */
+export async function isClaimedFor(context: Pick<ReceiveContext, "target" | "claim">): Moved<boolean> {
+  const claim = await readClaim(context);
+  if (!claim.ok) return claim;
+  return claim.value === "other" ? refusal(TAKEN) : ok(claim.value === "ours");
+}
+
+async function readClaim({ target, claim }: Pick<ReceiveContext, "target" | "claim">): Moved<ReceiveView["claim"]> {
+  const identity = await clusterIdentity(target);
+  return identity.ok ? claim.read(identity.value) : identity;
 }
 
 /**
