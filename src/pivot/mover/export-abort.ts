@@ -1,10 +1,10 @@
 /** The way back of an export: the directory is revoked, and the source is unpaused. */
 import { ok } from "#base";
 import { MANIFEST_FILE } from "../files/file-names.ts";
-import { manifestText } from "../files/manifest.ts";
+import { manifestText, type FilesManifest } from "../files/manifest.ts";
 import { nextExportAbortStep, type ExportAbortStep } from "../ownership/export-steps.ts";
 import { folderView, inFolder, openFolder } from "./export-folder.ts";
-import { FOLDER_TARGET, manifestOf, type ExportContext } from "./export.ts";
+import { FOLDER_TARGET, type ExportContext } from "./export.ts";
 import { refusal, type Moved } from "./failure.ts";
 import { deleteAllBatches, deleteHead, readHead, type StoredHead } from "./journal.ts";
 import { areAllResumed, fencePauses, resumeAll } from "./pausing.ts";
@@ -37,19 +37,20 @@ export async function abortExport(context: ExportAbortContext): Moved<boolean> {
     if ("refused" in decision) return refusal(decision.refused);
     if (decision.step === "done") return ok(true);
     context.report({ step: decision.step });
-    const performed = await STEPS[decision.step](context, head.value);
+    const performed = await STEPS[decision.step](context, head.value, opened.value.manifest);
     if (!performed.ok) return performed;
   }
   return refusal("the abort does not advance; run the command again");
 }
 
-type Perform = (context: ExportAbortContext, head: StoredHead) => Moved<void>;
+type Perform = (context: ExportAbortContext, head: StoredHead, manifest: FilesManifest | undefined) => Moved<void>;
 
 const STEPS: Readonly<Record<Exclude<ExportAbortStep, "done">, Perform>> = {
-  "revoke-folder": async ({ folder, namespace }, head) => {
-    const manifest = manifestOf(namespace, head, { state: "revoked", objects: [], providers: [] });
-    return inFolder(folder.write(MANIFEST_FILE, manifestText(manifest)), "write");
-  },
+  // its objects stay in it: an import that was claimed meanwhile needs them, to be undone, or finished if it was committed
+  "revoke-folder": async ({ folder }, _head, manifest) =>
+    manifest === undefined
+      ? ok(undefined)
+      : inFolder(folder.write(MANIFEST_FILE, manifestText({ ...manifest, state: "revoked" })), "write"),
   "resume-source": ({ source, namespace }, head) => resumeAll({ side: source, namespace, head }),
   forget: async (context, head) => {
     const fenced = await fencePauses({ side: context.source, namespace: context.namespace, head });

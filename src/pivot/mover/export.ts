@@ -221,7 +221,7 @@ function writeManifest(run: Run, state: FilesManifest["state"], objects: Written
   });
 }
 
-export function manifestOf(
+function manifestOf(
   namespace: string,
   { id, source, epoch, startedAt, pausables }: JournalHead,
   more: Pick<FilesManifest, "state" | "objects" | "providers">,

@@ -7,6 +7,7 @@ import { savedObjects, type SavedObject } from "../files/saved-objects.ts";
 import { pausableName } from "../files/saved-nodes.ts";
 import { inFolder, openFolder, readFiles, type ExportFolder } from "./export-folder.ts";
 import type { Moved } from "./failure.ts";
+import { FILES_REVOKED } from "../ownership/receive-steps.ts";
 import type { ClaimPort, SavedMove } from "./receive.ts";
 
 export type FolderImport = { readonly saved: SavedMove; /** By clusterctl: there is no manifest. */ readonly foreign: boolean };
@@ -15,8 +16,8 @@ export type FolderImport = { readonly saved: SavedMove; /** By clusterctl: there
 export function readExport(folder: ExportFolder, now: string): Result<FolderImport, readonly string[]> {
   const opened = openFolder(folder);
   if (!opened.ok) return err([opened.error]);
-  const { manifest, sizes } = opened.value;
-  const problem = manifest === undefined ? undefined : stateProblem(manifest);
+  const { manifest, claim, sizes } = opened.value;
+  const problem = manifest === undefined ? undefined : stateProblem(manifest, claim?.id === manifest.id);
   if (problem !== undefined) return err([problem]);
   const files = readFiles(folder, sizes);
   if (!files.ok) return err([files.error]);
@@ -26,10 +27,11 @@ export function readExport(folder: ExportFolder, now: string): Result<FolderImpo
   return manifest === undefined ? foreignImport(objects.value, now) : ok({ saved: savedMove(manifest, objects.value), foreign: false });
 }
 
-function stateProblem({ state, purpose }: FilesManifest): string | undefined {
+/** `isClaimed`: an import has begun. It is undone, or finished if it was committed, also when the files were revoked since. */
+function stateProblem({ state, purpose }: FilesManifest, isClaimed: boolean): string | undefined {
   if (purpose !== "export") return "the directory is no export";
   if (state === "writing") return "the export is not complete; run lattice pivot export to its end first";
-  return state === "revoked" ? "the export was aborted, so its source owns the clusters; export again" : undefined;
+  return state === "revoked" && !isClaimed ? FILES_REVOKED : undefined;
 }
 
 export function savedMove(manifest: FilesManifest, objects: readonly SavedObject[]): SavedMove {
@@ -64,15 +66,17 @@ function foreignImport(objects: readonly SavedObject[], now: string): Result<Fol
   return ok({ saved, foreign: true });
 }
 
+/** Reads the manifest, too: what was read of the files before may have been revoked since. */
 export function folderClaim(folder: ExportFolder, id: string): ClaimPort {
   return {
     read: async (target) => {
       const opened = await inFolder(openFolder(folder));
       if (!opened.ok) return opened;
-      const { claim } = opened.value;
-      if (claim === undefined) return ok("none");
-      if (claim.target !== target || claim.id !== id) return ok("other");
-      return ok(claim.ended ? "ended" : "ours");
+      const { claim, manifest } = opened.value;
+      if (claim !== undefined && (claim.target !== target || claim.id !== id)) return ok("other");
+      if (claim?.ended === true) return ok("ended");
+      if (manifest !== undefined && (manifest.id !== id || manifest.state !== "complete")) return ok("revoked");
+      return ok(claim === undefined ? "none" : "ours");
     },
     write: (target, ended) => inFolder(folder.write(CLAIM_FILE, claimText({ id, target, ended })), "write"),
   };

@@ -56,7 +56,7 @@ async function releaseClaim(
   const claim = await readClaim(context);
   if (!claim.ok) return claim;
   if (claim.value === "other" && !undone) return refusal(TAKEN);
-  const released = claim.value === "ours" ? await release() : ok(undefined);
+  const released = mayRelease(claim.value) ? await release() : ok(undefined);
   return released.ok ? ok(undone) : released;
 }
 
@@ -64,8 +64,10 @@ async function releaseClaim(
 export async function isClaimedFor(context: Pick<ReceiveContext, "target" | "claim">): Moved<boolean> {
   const claim = await readClaim(context);
   if (!claim.ok) return claim;
-  return claim.value === "other" ? refusal(TAKEN) : ok(claim.value === "ours");
+  return claim.value === "other" ? refusal(TAKEN) : ok(mayRelease(claim.value));
 }
+
+const mayRelease = (claim: ReceiveView["claim"]) => claim === "ours" || claim === "revoked";
 
 async function readClaim({ target, claim }: Pick<ReceiveContext, "target" | "claim">): Moved<ReceiveView["claim"]> {
   const identity = await clusterIdentity(target);

@@ -123,7 +123,11 @@ type Perform = (run: Run) => Moved<void>;
 const STEPS: Readonly<Record<Exclude<ReceiveStep, "done" | "check-target">, Perform>> = {
   claim: async (run) => {
     const checked = await checkTarget(run);
-    return checked.ok ? run.context.claim.write(run.target, false) : checked;
+    if (!checked.ok) return checked;
+    // the check takes its time: what has changed meanwhile is decided upon anew
+    const claim = await run.context.claim.read(run.target);
+    if (!claim.ok) return claim;
+    return claim.value === "none" ? run.context.claim.write(run.target, false) : ok(undefined);
   },
   register: async (run) => {
     // once more: between the claim and this write a run may have been killed, and the target may have changed; a second time, it has copies

@@ -4,14 +4,20 @@
  *
  * The files name the one target that takes them (the claim) before anything is written there. The commit is one write to the record at the
  * target, as in every move; before it the target is paused.
+ *
+ * An abort of the export revokes the files, and then looks for a claim again, before it unpauses the source; an import claims them, and then looks
+ * whether they are revoked, before it registers. So one of the two sees the other, or both do.
  */
 import type { RecordState } from "./decide.ts";
 
 export type ReceiveView = {
   readonly id: string;
   readonly record: { readonly id: string; readonly state: RecordState; readonly finished: boolean } | "none";
-  /** Which cluster the files were claimed for; "ended": by this target, and that import has ended. Archives are never claimed. */
-  readonly claim: "none" | "ours" | "ended" | "other";
+  /**
+   * Which cluster the files were claimed for; "ended": by this target, and that import has ended. "revoked": their export was aborted, and no other
+   * cluster has claimed them, nor has this one imported them. Archives are never claimed.
+   */
+  readonly claim: "none" | "ours" | "ended" | "other" | "revoked";
   /** The copies were compared with the files by this run. */
   readonly verified: boolean;
   /** This run has written the record: a commit of an earlier run that is still on its way fails. */
@@ -29,6 +35,8 @@ export function nextReceiveStep({ id, record, claim, verified, fenced, targetRes
   const ours = record !== "none" && record.id === id ? record.state : undefined;
   if (claim === "other") return refused("another cluster has taken these files; only one may own the clusters");
   if (ours === "revoked") return refused("this import is being aborted; run it with --abort until that has ended");
+  // once committed, the source finds the claim and stays paused
+  if (claim === "revoked" && ours !== "committed") return refused(ours === undefined ? FILES_REVOKED : FILES_REVOKED_LATE);
   if (ours === undefined) {
     if (claim === "ended") return refused("this cluster has imported these files before, and does not own the clusters any more");
     if (record !== "none" && record.state === "receiving") return refused(`the target is receiving another move (${record.id})`);
@@ -36,8 +44,12 @@ export function nextReceiveStep({ id, record, claim, verified, fenced, targetRes
   }
   if (ours === "receiving") return { step: !fenced ? "register" : verified ? "commit" : "transfer" };
   if (!targetResumed) return { step: "resume-target" };
-  return { step: record !== "none" && record.finished && claim !== "ours" ? "done" : "finish" };
+  const isClaimEnded = claim !== "ours" && claim !== "revoked";
+  return { step: record !== "none" && record.finished && isClaimEnded ? "done" : "finish" };
 }
+
+export const FILES_REVOKED = "the export was aborted, so its source owns the clusters; export again";
+const FILES_REVOKED_LATE = "the export is being aborted; run the import with --abort to undo it";
 
 export type ReceiveAbortView = Pick<ReceiveView, "id" | "record"> & { readonly targetHasCopies: boolean };
 export type ReceiveAbortStep = "revoke" | "delete-copies" | "forget" | "done";
