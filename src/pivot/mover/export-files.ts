@@ -22,27 +22,28 @@ const ROUNDS = 6;
 export type WrittenFiles = readonly ManifestEntry[];
 
 export async function writeFiles(context: SourceContext, folder: ExportFolder, head: JournalHead, kinds: SourceKinds): Moved<WrittenFiles> {
-  const known = new Map<string, string>();
+  const stored = new Map<string, ManifestEntry>();
   for (let round = 1; round <= ROUNDS; round += 1) {
     const graph = await readyGraph(context, { head, kinds, take: (object) => object });
     if (!graph.ok) return graph;
     const problems = fileNameProblems(graph.value.moved.map(({ object }) => object));
     if (problems.length > 0) return refusal(...problems);
     const written = graph.value.moved.map((node) => writtenObject(node));
-    const isSame = known.size === written.length && written.every(({ entry }) => known.get(entry.file) === contentKey(entry));
-    if (isSame) return ok(written.map(({ entry }) => entry));
+    const isSame = stored.size === written.length && written.every(({ entry }) => contentKey(stored.get(entry.file)) === contentKey(entry));
+    // of the read that was stored: what is no content may differ in this one
+    if (isSame) return ok([...stored.values()]);
     const recorded = await recordAll(context, graph.value, { move: head.id, isFirst: round === 1 });
     if (!recorded.ok) return recorded;
-    const stored = await storeAll(context, folder, written);
-    if (!stored.ok) return stored;
-    known.clear();
-    for (const { entry } of written) known.set(entry.file, contentKey(entry));
+    const files = await storeAll(context, folder, written);
+    if (!files.ok) return files;
+    stored.clear();
+    for (const { entry } of written) stored.set(entry.file, entry);
   }
   return refusal("the objects at the source keep changing although they are paused; find what writes them, then run the command again");
 }
 
 /** The status may change while the source is paused; it is an observation. The file has one of the observed values. */
-const contentKey = ({ uid, hash }: ManifestEntry) => `${uid} ${hash}`;
+const contentKey = (entry: ManifestEntry | undefined) => `${entry?.uid} ${entry?.hash}`;
 
 type Recording = {
   readonly move: string;
