@@ -15,10 +15,11 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { expectOk, seededRandom, systemClock } from "#base";
+import { expectOk, seededRandom, systemClock, type Clock } from "#base";
 import { failWith } from "#embedded-cluster";
-import { configMaps, secrets } from "#kube";
+import { capiClusters, configMaps, leases, secrets } from "#kube";
 import { runCli, type CliRun } from "../../test/builders/cli-io.ts";
+import { JumpClock } from "../../test/builders/jump-clock.ts";
 import { contentsOf, danglingOwners, isUnpaused, startMoveWorld, type MoveWorld } from "../../test/builders/move-world.ts";
 
 let cwd = "";
@@ -32,14 +33,17 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
+  clock = systemClock;
   await world.close();
   rmSync(cwd, { recursive: true, force: true });
 });
 
+let clock: Clock = systemClock;
+
 function lattice(...words: readonly string[]): Promise<CliRun> {
   // a kubeconfig is found from the folder of the process
   const located = words.map((word, at) => (words[at - 1]?.endsWith("kubeconfig") === true ? join(cwd, word) : word));
-  return runCli(located, { cwd, clock: systemClock, random: seededRandom(1) });
+  return runCli(located, { cwd, clock, random: seededRandom(1) });
 }
 const exportTo = (...flags: readonly string[]) => lattice("pivot", "export", "--kubeconfig", "a", "-n", "c1", ...flags);
 const importFrom = (...flags: readonly string[]) => lattice("pivot", "import", "--kubeconfig", "b", "--directory", "out", ...flags);
@@ -126,6 +130,29 @@ describe("export, import, confirm", () => {
     const moved = await lattice("move", "--kubeconfig", "a", "--to-kubeconfig", "b", "-n", "c1");
     expect([moved.code, moved.stderr]).toEqual([1, expect.stringContaining("an unfinished move of this namespace goes to another target")]);
   });
+});
+
+test("an export or an import that could not renew its lease in time waits until it has run out, and continues", async () => {
+  const jumping = new JumpClock();
+  clock = jumping;
+  for (const [cluster, verb, resource] of [
+    [world.source, "patch", capiClusters],
+    [world.target, "create", secrets],
+  ] as const) {
+    let isLost = false;
+    cluster.intercept({ verb, resource, times: 1 }, (_action, next) => {
+      isLost = true;
+      jumping.jump(10_000);
+      return next();
+    });
+    cluster.intercept({ verb: "get", resource: leases, times: Number.POSITIVE_INFINITY }, (_action, next) => {
+      if (isLost) jumping.jump(1_000);
+      return next();
+    });
+    const { code, stderr } = await (cluster === world.source ? exportTo("--directory", "out") : importFrom());
+    expect([code, stderr]).toEqual([0, expect.stringContaining("the lease could not be renewed in time; continuing when it has run out\n")]);
+  }
+  expect([isPausedAtSource(), isUnpaused(world.target, "c1")]).toEqual([true, true]);
 });
 
 describe("the way back", () => {

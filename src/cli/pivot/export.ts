@@ -4,6 +4,7 @@ import { err, ok, type Result } from "#base";
 import type { ClusterConfig, KubeClient } from "#kube-client";
 import { abortNamespaceExport, exportNamespace, parseReceipt, type ExportReport, type ImportReceipt } from "#pivot";
 import { parseDurationFlag } from "../duration-flag.ts";
+import { continueMove } from "../move/continue-move.ts";
 import { reportMoveFailure } from "../move/failure-text.ts";
 import { showProgress } from "../move/progress.ts";
 import { scopeOf } from "../namespace-scope.ts";
@@ -40,14 +41,15 @@ export async function exportToDirectory(io: CommandIo, { client, config, flags }
     waitMs: waitMs.value ?? DEFAULT_WAIT_MS,
   };
   if (flags.abort === true) {
-    const aborted = await abortNamespaceExport({ ...options, notImported: flags.notImported === true });
+    const notImported = flags.notImported === true;
+    const aborted = await continueMove(io, progress, (identity) => abortNamespaceExport({ ...options, identity, notImported }));
     progress.end();
     if (!aborted.ok) return ok(reportMoveFailure(io, flags, aborted.error));
     const text = aborted.value ? "the export was undone: the source owns its clusters" : "there is no unfinished export";
     io.stdout(flags.output === "json" ? `${JSON.stringify({ namespace, aborted: aborted.value })}\n` : `${text}\n`);
     return ok(0);
   }
-  const exported = await exportNamespace(options);
+  const exported = await continueMove(io, progress, (identity) => exportNamespace({ ...options, identity }));
   progress.end();
   if (!exported.ok) return ok(reportMoveFailure(io, flags, exported.error));
   io.stdout(

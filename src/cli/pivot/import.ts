@@ -4,6 +4,7 @@ import { err, ok, timestamp, type Result } from "#base";
 import type { KubeClient } from "#kube-client";
 import { abortReceived, folderClaim, readExport, receiptText, receiveSaved, RECEIPT_FILE, releaseFolder, type ImportReceipt } from "#pivot";
 import { writePrivateFile } from "#pki";
+import { continueMove } from "../move/continue-move.ts";
 import { reportMoveFailure } from "../move/failure-text.ts";
 import { showProgress } from "../move/progress.ts";
 import type { CommandIo, ExitCode } from "../io.ts";
@@ -29,14 +30,14 @@ export async function importFromDirectory(io: CommandIo, { client, flags }: Dire
   const progress = showProgress(io, { quiet: flags.output === "json" });
   const options = { target: client, saved, claim: folderClaim(folder, saved.id), ...moverOptions(io, progress) };
   if (flags.abort === true) {
-    const aborted = await abortReceived(options, () => releaseFolder(folder));
+    const aborted = await continueMove(io, progress, (identity) => abortReceived({ ...options, identity }, () => releaseFolder(folder)));
     progress.end();
     if (!aborted.ok) return ok(reportMoveFailure(io, flags, aborted.error));
     const text = aborted.value ? "the import was undone: this cluster has no copies" : "there is no unfinished import of this directory";
     io.stdout(flags.output === "json" ? `${JSON.stringify({ aborted: aborted.value })}\n` : `${text}\n`);
     return ok(0);
   }
-  const received = await receiveSaved(options);
+  const received = await continueMove(io, progress, (identity) => receiveSaved({ ...options, identity }));
   progress.end();
   if (!received.ok) return ok(reportMoveFailure(io, flags, received.error));
   if (foreign) return ok(report(io, flags, { receipt: received.value, file: undefined }));

@@ -6,16 +6,17 @@ import { ok } from "#base";
 import type { KubeObject } from "#kube";
 import type { JournalHead } from "../journal/records.ts";
 import { batchesOf } from "../plan/batches.ts";
-import type { ObjectGraph } from "../graph/object-graph.ts";
+import type { ObjectGraph, WholeNode } from "../graph/object-graph.ts";
 import { isOwnFile } from "../files/file-names.ts";
 import { fileNameProblems, writtenObject, type ManifestEntry, type WrittenObject } from "../files/manifest.ts";
 import { entryOf, recordBatch } from "./batch-entries.ts";
 import type { SourceContext } from "./context.ts";
 import type { SourceKinds } from "./discover.ts";
 import { inFolder, type ExportFolder } from "./export-folder.ts";
-import { refusal, type Moved } from "./failure.ts";
+import { refusal, stoppedAt, type Moved } from "./failure.ts";
 import { deleteBatch, readBatches, writeBatch } from "./journal.ts";
 import { readyGraph } from "./ready-graph.ts";
+import { turnsOf } from "./turns.ts";
 
 const ROUNDS = 6;
 
@@ -28,7 +29,9 @@ export async function writeFiles(context: SourceContext, folder: ExportFolder, h
     if (!graph.ok) return graph;
     const problems = fileNameProblems(graph.value.moved.map(({ object }) => object));
     if (problems.length > 0) return refusal(...problems);
-    const written = graph.value.moved.map((node) => writtenObject(node));
+    const all = await textsOf(context, graph.value.moved);
+    if (!all.ok) return all;
+    const written = all.value;
     const isSame = stored.size === written.length && written.every(({ entry }) => contentKey(stored.get(entry.file)) === contentKey(entry));
     // of the read that was stored: what is no content may differ in this one
     if (isSame) return ok([...stored.values()]);
@@ -40,6 +43,18 @@ export async function writeFiles(context: SourceContext, folder: ExportFolder, h
     for (const { entry } of written) stored.set(entry.file, entry);
   }
   return refusal("the objects at the source keep changing although they are paused; find what writes them, then run the command again");
+}
+
+const stopped = () => stoppedAt("stopped while files were written");
+
+async function textsOf(context: SourceContext, nodes: readonly WholeNode[]): Moved<readonly WrittenObject[]> {
+  const giveWay = turnsOf(context);
+  const written: WrittenObject[] = [];
+  for (const node of nodes) {
+    if (!(await giveWay())) return stopped();
+    written.push(writtenObject(node));
+  }
+  return ok(written);
 }
 
 /** The status may change while the source is paused; it is an observation. The file has one of the observed values. */
@@ -70,19 +85,21 @@ async function recordAll(context: SourceContext, { moved }: ObjectGraph<KubeObje
   return ok(undefined);
 }
 
-async function storeAll({ report, signal }: SourceContext, folder: ExportFolder, written: readonly WrittenObject[]): Moved<void> {
+async function storeAll(context: SourceContext, folder: ExportFolder, written: readonly WrittenObject[]): Moved<void> {
+  const giveWay = turnsOf(context);
   const listed = await inFolder(folder.list(), "write");
   if (!listed.ok) return listed;
   const wanted = new Set(written.map(({ entry }) => entry.file));
   for (const { name } of (listed.value ?? []).filter((file) => !wanted.has(file.name) && !isOwnFile(file.name))) {
+    if (!(await giveWay())) return stopped();
     const removed = await inFolder(folder.remove(name), "write");
     if (!removed.ok) return removed;
   }
   for (const [at, { entry, text }] of written.entries()) {
-    if (signal.aborted) return refusal("stopped while files were written; run the command again to continue");
+    if (!(await giveWay())) return stopped();
     const stored = await inFolder(folder.write(entry.file, text), "write");
     if (!stored.ok) return stored;
-    report({ step: "write-files", done: at + 1, total: written.length });
+    context.report({ step: "write-files", done: at + 1, total: written.length });
   }
   return ok(undefined);
 }

@@ -30,7 +30,12 @@ export function failedAt(message: string): Err<MoveFailure> {
   return err({ kind: "failed", message });
 }
 
+/** This process was asked to stop, or has lost its lease. The same call again continues. */
+export function stoppedAt(message: string): Err<MoveFailure> {
+  return err({ kind: "stopped", message });
+}
+
 export function apiFailure(side: MoveSide, what: string, error: KubeError): Err<MoveFailure> {
-  if (error.kind === "cancelled") return err({ kind: "stopped", message: `stopped before the end: ${error.message}` });
+  if (error.kind === "cancelled") return stoppedAt(`stopped before the end: ${error.message}`);
   return err({ kind: "failed", message: `the ${side} could not ${what}: ${error.message}` });
 }
