@@ -1,9 +1,9 @@
 /**
  * Export and import of a namespace with a claim on it: only one process works on it, and its writes are fenced.
  *
- * An export that is refused before its directory is complete, and that this run has begun, is rolled back.
+ * An export that is refused before its directory is complete is rolled back, whichever run has begun it.
  */
-import { err, ok } from "#base";
+import { ok } from "#base";
 import { namespaces } from "#kube";
 import { openSide, type ApiSide } from "./api-side.ts";
 import { forgetClaim, withClaim, type ClaimOptions, type FencedClients } from "./claim.ts";
@@ -16,6 +16,7 @@ import type { ImportReceipt } from "../files/receipt.ts";
 import { ensureNamespace, readHead } from "./journal.ts";
 import { abortReceive, isClaimedFor } from "./receive-abort.ts";
 import { runReceive, type ClaimPort, type SavedMove } from "./receive.ts";
+import { rollBackExport } from "./roll-back-export.ts";
 
 type OneSide = Omit<ClaimOptions, "source" | "target"> & Pick<MoveContext, "waitMs" | "report">;
 
@@ -32,14 +33,7 @@ export async function exportNamespace(options: ExportOptions): Moved<ExportRepor
     const before = await readHead(context);
     if (!before.ok) return before;
     const result = await runExport(context);
-    if (result.ok || result.error.kind !== "refused" || before.value !== undefined) return result;
-    const left = await readHead(context);
-    if (!left.ok || left.value?.phase !== "intent") return result;
-    const undone = await abortExport({ ...context, notImported: false });
-    const how = undone.ok
-      ? "the export was rolled back"
-      : `the export could not be rolled back (${undone.error.message}); run it with --abort`;
-    return err({ ...result.error, message: `${result.error.message}; ${how}` });
+    return result.ok || result.error.kind !== "refused" ? result : rollBackExport(context, result.error, before.value);
   });
   if (exported.ok) await forgetClaim(options);
   return exported;
