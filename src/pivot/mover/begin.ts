@@ -9,7 +9,7 @@ import { beingDeleted, planProblems, type TargetFacts } from "../plan/problems.t
 import type { MoveContext, SourceContext } from "./context.ts";
 import { listCopies, type CopyState } from "./copies.ts";
 import { discoverGraph, discoverKinds, discoverTarget, unlabelledObjects, type SourceKinds } from "./discover.ts";
-import { refusal, type Moved } from "./failure.ts";
+import { refusal, stoppedAt, type Moved } from "./failure.ts";
 import { createHead, deleteAllBatches, readHead, readRecord, type ReadRecord } from "./journal.ts";
 import { isLeftToTarget, missingAtTarget } from "./left-to-target.ts";
 
@@ -156,7 +156,7 @@ export async function settledGraph(
         ...deleting.map((object) => `${describeObject(object)} is still being deleted; it is finished at the source, not copied`),
       );
     report({ step: "wait", note: `${describeObject(first)} is being deleted` });
-    if (!(await sleep(clock, POLL_MS, signal))) return refusal("stopped while an object was being deleted");
+    if (!(await sleep(clock, POLL_MS, signal))) return stoppedAt("stopped while an object was being deleted");
   }
 }
 

@@ -18,7 +18,7 @@ import { pausedNow } from "../files/saved-nodes.ts";
 import type { SourceContext } from "./context.ts";
 import { discoverGraph, discoverKinds, type SourceKinds } from "./discover.ts";
 import { moveId } from "./export.ts";
-import { refusal, type Moved } from "./failure.ts";
+import { refusal, stoppedAt, type Moved } from "./failure.ts";
 import { clusterIdentity, readHead, readRecord } from "./journal.ts";
 
 const ROUNDS = 10;
@@ -87,7 +87,7 @@ async function closedGraph(
   let before = "";
   let problems: readonly string[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    if (round > 1 && !(await sleep(clock, PAUSE_MS, signal))) return refusal("stopped while the objects were read");
+    if (round > 1 && !(await sleep(clock, PAUSE_MS, signal))) return stoppedAt("stopped while the objects were read");
     const graph = await discoverGraph(source, { namespace, kinds, take: (object) => object });
     if (!graph.ok) return graph;
     const { moved } = graph.value;

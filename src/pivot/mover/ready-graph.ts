@@ -9,7 +9,7 @@ import { isPaused, pausedBy } from "../plan/content.ts";
 import { beingDeleted } from "../plan/problems.ts";
 import type { SourceContext } from "./context.ts";
 import { discoverGraph, type SourceKinds } from "./discover.ts";
-import { refusal, type Moved } from "./failure.ts";
+import { refusal, stoppedAt, type Moved } from "./failure.ts";
 
 /** Reads of objects that block the move. */
 const POLL_MS = 1_000;
@@ -41,7 +41,7 @@ export async function readyGraph<T extends ObjectOutline>(context: SourceContext
     if (first !== undefined && clock.monotonic() >= until)
       return refusal(`${describeObject(first.object)} still has annotation ${BLOCK_MOVE_ANNOTATION}; its provider has not released it`);
     report({ step: "wait", note: waitingFor(first, working) });
-    if (!(await sleep(clock, POLL_MS, signal))) return refusal("stopped while an object blocked the move");
+    if (!(await sleep(clock, POLL_MS, signal))) return stoppedAt("stopped while an object blocked the move");
   }
 }
 
