@@ -150,7 +150,10 @@ test("an export or an import that could not renew its lease in time waits until 
       return next();
     });
     const { code, stderr } = await (cluster === world.source ? exportTo("--directory", "out") : importFrom());
-    expect([code, stderr]).toEqual([0, expect.stringContaining("the lease could not be renewed in time; continuing when it has run out\n")]);
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringContaining("the lease could not be renewed in time; continuing when it has run out\n"),
+    ]);
   }
   expect([isPausedAtSource(), isUnpaused(world.target, "c1")]).toEqual([true, true]);
 });

@@ -71,7 +71,9 @@ test("an export that is aborted while the import is about to claim it: the impor
 });
 
 test("an export whose abort comes after the claim stays paused, and the import is finished", async () => {
-  const context = withWork(opened(), "after", async () => void expect(failureOf(await abortSource()).message).toContain(BEGUN));
+  const context = withWork(opened(), "after", async () => {
+    expect(failureOf(await abortSource()).message).toContain(BEGUN);
+  });
   expectOk(await runReceive(context));
   expect(owners()).toEqual([false, true]);
 });

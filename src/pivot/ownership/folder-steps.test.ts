@@ -1,7 +1,14 @@
 /** Export and import as specifications: tables, and a model that runs both with crashes and a person who aborts. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { nextExportAbortStep, nextExportStep, type ExportAbortStep, type ExportAbortView, type ExportView, type FolderState } from "./export-steps.ts";
+import {
+  nextExportAbortStep,
+  nextExportStep,
+  type ExportAbortStep,
+  type ExportAbortView,
+  type ExportView,
+  type FolderState,
+} from "./export-steps.ts";
 import { nextReceiveAbortStep, nextReceiveStep, type ReceiveStep, type ReceiveView } from "./receive-steps.ts";
 
 const EXPORT: ExportView = {
@@ -204,7 +211,14 @@ class Model {
     const step = target.next;
     target.next = undefined;
     if (step === undefined) {
-      const view = { id: "a", record: this.recordOf(target), claim: this.claimFor(at), verified, fenced: true, targetResumed: target.resumed };
+      const view = {
+        id: "a",
+        record: this.recordOf(target),
+        claim: this.claimFor(at),
+        verified,
+        fenced: true,
+        targetResumed: target.resumed,
+      };
       const decision = nextReceiveStep(view);
       target.next = "step" in decision ? decision.step : undefined;
     }
