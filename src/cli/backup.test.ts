@@ -1,5 +1,5 @@
 /** `lattice backup` and `restore` on embedded clusters over HTTP: what is saved, what is refused, and runs that are killed. */
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
@@ -133,7 +133,21 @@ describe("backup", () => {
     expect(opened.code).toBe(0);
     const wrong = await lattice("restore", "typed.backup", "--inspect", "--key-file", "key");
     expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining("typed.backup was sealed with a passphrase")]);
-    expect(existsSync(join(cwd, "typed.backup.partial"))).toBe(false);
+    expect(readdirSync(cwd).filter((name) => name.startsWith("."))).toEqual([]);
+  });
+
+  test("replaces a regular file only, and leaves the files beside it alone", async () => {
+    writeFileSync(join(cwd, "old.file"), "old");
+    writeFileSync(join(cwd, "forced.backup"), "old");
+    writeFileSync(join(cwd, "forced.backup.partial"), "mine");
+    symlinkSync(join(cwd, "old.file"), join(cwd, "linked.backup"));
+    const save = (file: string) => lattice("backup", "prod", "--kubeconfig", "owner", "-o", file, "--force", "--key-file", "key");
+    const linked = await save("linked.backup");
+    expect([linked.code, linked.stderr]).toEqual([2, expect.stringContaining("linked.backup is a symbolic link")]);
+    expect(readFileSync(join(cwd, "old.file"), "utf8")).toBe("old");
+    expect((await save("forced.backup")).code).toBe(0);
+    expect(readFileSync(join(cwd, "forced.backup")).subarray(0, 17).toString()).toBe("lattice-backup/1\n");
+    expect(readFileSync(join(cwd, "forced.backup.partial"), "utf8")).toBe("mine");
   });
 
   const rows: readonly { name: string; argv: readonly string[]; code?: number; want: string }[] = [

@@ -33,7 +33,8 @@ function readKey(io: CommandIo, file: string, use: "new" | "existing"): Result<S
   const key = bytes.value.length === KEY_BYTES ? bytes.value : keyOfText(bytes.value);
   if (key === undefined) {
     // never a command that would overwrite the file: it may be the only copy of a key
-    const advice = use === "new" ? `make one in a new file with: openssl rand -out NEWFILE ${KEY_BYTES}` : "give the file that the backup was made with";
+    const advice =
+      use === "new" ? `make one in a new file with: openssl rand -out NEWFILE ${KEY_BYTES}` : "give the file that the backup was made with";
     return err(`--key-file: ${file} is no key of ${KEY_BYTES} bytes, as bytes, hexadecimal or base64; ${advice}`);
   }
   return ok({ kind: "key", key: sensitive(new Uint8Array(key)) });

@@ -180,7 +180,7 @@ test("a definition whose status was not stored before a crash is served by the n
   const stored = store.get(collection, "widgets.x.dev");
   const status = { conditions: null, acceptedNames: { plural: "", kind: "" }, storedVersions: ["v1"] };
   const withoutStatus = { ...stored?.object, status } as KubeObject;
-  const object = (revision: string) => ({ ...withoutStatus, metadata: { ...withoutStatus.metadata, resourceVersion: revision } });
+  const object = (revision: number) => ({ ...withoutStatus, metadata: { ...withoutStatus.metadata, resourceVersion: `${revision}` } });
   expect(store.write({ collection, key: "widgets.x.dev", expected: stored?.revision, object }).ok).toBe(true);
   const second = realServer({ store });
   expect((await second.ask("GET", WIDGETS)).status).toBe(200);
