@@ -1,5 +1,5 @@
 /** `lattice backup` and `restore` on embedded clusters over HTTP: what is saved, what is refused, and runs that are killed. */
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
@@ -133,7 +133,21 @@ describe("backup", () => {
     expect(opened.code).toBe(0);
     const wrong = await lattice("restore", "typed.backup", "--inspect", "--key-file", "key");
     expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining("typed.backup was sealed with a passphrase")]);
-    expect(existsSync(join(cwd, "typed.backup.partial"))).toBe(false);
+    expect(readdirSync(cwd).filter((name) => name.startsWith("."))).toEqual([]);
+  });
+
+  test("replaces a regular file only, and leaves the files beside it alone", async () => {
+    writeFileSync(join(cwd, "old.file"), "old");
+    writeFileSync(join(cwd, "forced.backup"), "old");
+    writeFileSync(join(cwd, "forced.backup.partial"), "mine");
+    symlinkSync(join(cwd, "old.file"), join(cwd, "linked.backup"));
+    const save = (file: string) => lattice("backup", "prod", "--kubeconfig", "owner", "-o", file, "--force", "--key-file", "key");
+    const linked = await save("linked.backup");
+    expect([linked.code, linked.stderr]).toEqual([2, expect.stringContaining("linked.backup is a symbolic link")]);
+    expect(readFileSync(join(cwd, "old.file"), "utf8")).toBe("old");
+    expect((await save("forced.backup")).code).toBe(0);
+    expect(readFileSync(join(cwd, "forced.backup")).subarray(0, 17).toString()).toBe("lattice-backup/1\n");
+    expect(readFileSync(join(cwd, "forced.backup.partial"), "utf8")).toBe("mine");
   });
 
   const rows: readonly { name: string; argv: readonly string[]; code?: number; want: string }[] = [
@@ -288,6 +302,57 @@ describe("restore", () => {
     await old.close();
     const gone = await lattice("restore", "old.backup", "--kubeconfig", "target", "--key-file", "key", "-o", "json");
     expect([gone.code, JSON.parse(gone.stdout)]).toEqual([0, { cluster: "prod", id: expect.any(String) as string, objects: 25, epoch: 1 }]);
+  });
+
+  test("a cell, and a child that it owns, are backed up and restored one after the other, in any order", async () => {
+    const old = await startManaged();
+    await makeProvisioned(old.client, "prod", 1, CAPI);
+    await makeProvisioned(old.client, "dev", 1, "capi-dev");
+    const access = (cluster: string) => ({
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { name: `lattice-access-${cluster}`, namespace: HOME, labels: { "lattice.dev/cluster-access": "true" } },
+      data: { record: "e30=" },
+    });
+    await old.add(
+      rawCluster({}, "prod"),
+      rawCluster({ cellRef: "prod" }, "dev"),
+      rawCluster({ cellRef: "prod" }, "leaf"),
+      { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "lattice-identity", namespace: HOME }, data: { cluster: "prod" } },
+      access("dev"),
+      access("leaf"),
+    );
+    await old.writeKubeconfig(join(cwd, "old"));
+    const save = (subject: string, file: string) => lattice("backup", subject, "--kubeconfig", "old", "-o", file, "--key-file", "key");
+    const self = await save("--self", "cell.backup");
+    expect([self.code, self.stderr]).toEqual([0, expect.stringContaining("cluster dev does not own itself")]);
+    expect(self.stderr).not.toContain("leaf");
+    const patch = { metadata: { labels: { changed: "yes" } } };
+    expect((await old.client.patch(latticeClusters, { name: "dev" }, { type: "merge", patch })).ok).toBe(true);
+    expect((await save("dev", "dev.backup")).code).toBe(0);
+    await old.close();
+    for (const order of [
+      ["cell.backup", "dev.backup"],
+      ["dev.backup", "cell.backup"],
+    ]) {
+      const target = await freshTarget();
+      for (const file of order) {
+        const { code, stderr } = await lattice("restore", file, "--kubeconfig", "target", "--key-file", "key");
+        expect([file, code, stderr.includes("lattice:")]).toEqual([file, 0, false]);
+      }
+      expect(target.peek(capiClusters, { namespace: "capi-dev", name: "dev" })).toBeDefined();
+      expect(target.peek(latticeClusters, { name: "dev" })).toMatchObject({ metadata: { labels: { changed: "yes" } } });
+      expect(target.peek(secrets, { namespace: HOME, name: "lattice-access-leaf" })).toBeDefined();
+      expect(target.peek(secrets, { namespace: HOME, name: "lattice-access-dev" })).toBeDefined();
+    }
+  });
+
+  test("a key file that is no key is never named as the target of a command", async () => {
+    const { stderr } = await lattice("restore", "self.backup", "--inspect", "--key-file", "passphrase");
+    expect(stderr).toContain("--key-file: passphrase is no key of 32 bytes");
+    expect(stderr).not.toContain("openssl");
+    const saved = await lattice("backup", "prod", "--kubeconfig", "owner", "-o", "x.backup", "--key-file", "passphrase");
+    expect(saved.stderr).toContain("openssl rand -out NEWFILE 32");
   });
 
   test("an identity without a Cluster cannot be backed up by itself", async () => {

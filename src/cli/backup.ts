@@ -54,13 +54,16 @@ async function backUp(io: CommandIo, { client, config, name, flags }: BackupRun)
     report: progress.report,
     cluster: subject.value.name,
     servers: [{ url: server, ...(certificateAuthority === undefined ? {} : { certificateAuthority }) }],
-    beside: beside.value,
+    beside: beside.value.nodes,
   });
   progress.end();
   if (!read.ok) return ok(reportMoveFailure(io, flags, read.error));
   const written = await writeArchive(resolve(io.cwd, flags.out), { files: read.value, secret: secret.value, force: flags.force === true });
   if (!written.ok) return err(`${flags.out} ${written.error}`);
   const { manifest } = read.value;
+  for (const child of beside.value.leftOut) {
+    io.stderr(`warning: cluster ${child} does not own itself and is not in this backup; lattice backup ${child} saves it\n`);
+  }
   const report = {
     cluster: subject.value.name,
     id: manifest.id,

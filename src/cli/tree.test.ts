@@ -1,5 +1,5 @@
 /** `lattice tree` on embedded clusters over HTTP: one cluster, and the files of a local fleet. */
-import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -72,6 +72,18 @@ test("a local fleet is shown with all its levels, and clusters that do not answe
   );
   expect(stdout).toMatch(/^lost .*does not answer: .*\/lost\/kubeconfig is not used: /m);
   expect(stdout).toMatch(/^3 of 5 clusters are healthy$/m);
+});
+
+test("without lattice up, a stopped cluster names the command that starts the fleet", async () => {
+  const { kubeconfig, record } = fleetFolder(join(cwd, ".lattice"));
+  const kept = readFileSync(record, "utf8");
+  rmSync(record);
+  try {
+    const { stdout } = await run(["--kubeconfig", kubeconfig]);
+    expect(stdout).toMatch(/west .*does not answer: it is stopped; lattice up starts the fleet\n/);
+  } finally {
+    writeFileSync(record, kept);
+  }
 });
 
 test("a tree begins at the cluster of the kubeconfig", async () => {

@@ -9,6 +9,7 @@ import { IDENTITY_CONFIG_MAP } from "#controllers";
 import { latticeClusters, type LatticeCluster } from "#crds";
 import { configMaps } from "#kube";
 import type { KubeClient } from "#kube-client";
+import { runningUp } from "#fleet";
 import { OPERATOR_NAMESPACE } from "#operator";
 import { connect, type ClusterFlags } from "./cluster.ts";
 import { reportFailure, type CommandIo, type ExitCode } from "./io.ts";
@@ -16,6 +17,7 @@ import { checkLocalKubeconfig } from "./local-kubeconfig.ts";
 import { treeOf, type AskedCluster, type TreeNode } from "./tree/cluster-tree.ts";
 import { findLocalFleet, type LocalCluster, type LocalFleet } from "./tree/local-fleet.ts";
 import { summaryOf, treeJson, treeTable } from "./tree/tree-table.ts";
+import { dataDirFlag } from "./up/up-text.ts";
 
 export type TreeFlags = ClusterFlags & { readonly output: "text" | "json"; readonly depth?: string };
 
@@ -60,19 +62,27 @@ async function readTrees(io: CommandIo, flags: TreeFlags, depth: number | undefi
   return ok(treeOf([{ name, answers: true, clusters: seen.value.clusters }], { root: name, depth }));
 }
 
-async function observeFleet(io: CommandIo, { clusters }: LocalFleet): Promise<readonly AskedCluster[]> {
+async function observeFleet(io: CommandIo, { folder, clusters }: LocalFleet): Promise<readonly AskedCluster[]> {
+  const isUp = (await runningUp(folder)) !== undefined;
+  const flag = dataDirFlag(io, folder);
+  // without a supervisor there is nothing that lattice start could ask
+  const stopped = (name: string) => `it is stopped; lattice ${isUp ? `start ${name}${flag} starts it` : `up${flag} starts the fleet`}`;
   const observed = new Map<string, AskedCluster>();
   const queue = [...clusters];
   const work = async () => {
-    for (let next = queue.shift(); next !== undefined; next = queue.shift()) observed.set(next.name, await observeLocal(io, next));
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) observed.set(next.name, await observeLocal(io, next, stopped));
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
   return clusters.flatMap(({ name }) => observed.get(name) ?? []);
 }
 
-async function observeLocal(io: CommandIo, { name, parent, kubeconfig, state }: LocalCluster): Promise<AskedCluster> {
+async function observeLocal(
+  io: CommandIo,
+  { name, parent, kubeconfig, state }: LocalCluster,
+  stopped: (name: string) => string,
+): Promise<AskedCluster> {
   const silent = (why: string): AskedCluster => ({ name, parent, answers: false, why });
-  if (state === "Stopped") return silent(`it is stopped; lattice start ${name} starts it`);
+  if (state === "Stopped") return silent(stopped(name));
   const safe = await checkLocalKubeconfig(io, kubeconfig);
   if (!safe.ok) return silent(`${kubeconfig} is not used: ${safe.error}`);
   const connection = await connect(io, { kubeconfig }, { logger: silentLogger });

@@ -35,7 +35,7 @@ export { createCsr, signCsr, type CsrSigning, type SignedCertificate } from "./c
 export type { CurveName } from "./curves.ts";
 export { readChildren, readElement, type DerElement } from "./der-reader.ts";
 export { createPrivateKeyPem, type KeyPairPem, type PkiError } from "./key-pair.ts";
-export { writePrivateFile } from "./private-file.ts";
+export { unsupportedKind, writePrivateFile } from "./private-file.ts";
 export { readCsr, type CsrContent, type CsrLimits } from "./read-csr.ts";
 export { readPrivateFile, type PrivateFileOptions } from "./read-private-file.ts";
 export { signRenewal, verifyRenewal, type RenewalCheck, type RenewalError, type VerifiedRenewal } from "./renewal.ts";

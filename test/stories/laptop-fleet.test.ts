@@ -76,7 +76,7 @@ describe("the laptop fleet", () => {
     expect(await lattice("tree", "--kubeconfig", kubeconfig())).toMatchObject({
       code: 1,
       stdout: expect.stringMatching(
-        /^mgmt +Unknown .*does not answer: it is stopped; lattice start mgmt starts it\n[^]*└─ west +Ready +self .* 3\/3 /m,
+        /^mgmt +Unknown .*does not answer: it is stopped; lattice start mgmt --data-dir \S+ starts it\n[^]*└─ west +Ready +self .* 3\/3 /m,
       ) as string,
     });
     expect(await lattice("start", "mgmt", "--data-dir", folder.path)).toMatchObject({ code: 0 });

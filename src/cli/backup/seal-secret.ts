@@ -17,7 +17,7 @@ export async function readSealSecret(
   use: "new" | "existing",
 ): Promise<Result<SealSecret, string>> {
   if (keyFile !== undefined && passphraseFile !== undefined) return err("--key-file and --passphrase-file exclude each other");
-  if (keyFile !== undefined) return readKey(io, keyFile);
+  if (keyFile !== undefined) return readKey(io, keyFile, use);
   if (passphraseFile !== undefined) return readPassphrase(io, passphraseFile);
   if (io.askHidden === undefined) return err("give --key-file or --passphrase-file; a passphrase can be typed only on a terminal");
   const first = await io.askHidden("passphrase: ");
@@ -27,12 +27,16 @@ export async function readSealSecret(
   return second === first ? newPassphrase(first) : err("the two passphrases differ");
 }
 
-function readKey(io: CommandIo, file: string): Result<SealSecret, string> {
+function readKey(io: CommandIo, file: string, use: "new" | "existing"): Result<SealSecret, string> {
   const bytes = readRegularFile(resolve(io.cwd, file), { bytes: MAX_SMALL_FILE, pipes: true });
   if (!bytes.ok) return err(`--key-file: ${file} ${bytes.error}`);
   const key = bytes.value.length === KEY_BYTES ? bytes.value : keyOfText(bytes.value);
-  if (key === undefined)
-    return err(`--key-file: ${file} is no key of ${KEY_BYTES} bytes; make one with: openssl rand -out ${file} ${KEY_BYTES}`);
+  if (key === undefined) {
+    // never a command that would overwrite the file: it may be the only copy of a key
+    const advice =
+      use === "new" ? `make one in a new file with: openssl rand -out NEWFILE ${KEY_BYTES}` : "give the file that the backup was made with";
+    return err(`--key-file: ${file} is no key of ${KEY_BYTES} bytes, as bytes, hexadecimal or base64; ${advice}`);
+  }
   return ok({ kind: "key", key: sensitive(new Uint8Array(key)) });
 }
 

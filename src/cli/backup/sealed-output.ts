@@ -1,7 +1,20 @@
 /** Writes and reads the file of a backup piece by piece. It is private, and has its name only when it is complete. */
-import { closeSync, constants, existsSync, fstatSync, fsyncSync, openSync, readSync, renameSync, rmSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  lstatSync,
+  mkdtempSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { describeThrown, err, fromThrowing, ok, type Result } from "#base";
-import type { ByteSource } from "#pki";
+import { unsupportedKind, type ByteSource } from "#pki";
 
 export type SealedOutput = {
   /** Replace an existing file. */
@@ -11,13 +24,23 @@ export type SealedOutput = {
 
 /** The number of bytes. */
 export async function writeSealedFile(path: string, { force, seal }: SealedOutput): Promise<Result<number, string>> {
-  if (existsSync(path) && !force) return err("exists already; name another file, or replace it with --force");
-  const partial = `${path}.partial`;
   const failed = (thrown: unknown) => `cannot be written: ${describeThrown(thrown)}`;
-  const opened = fromThrowing(() => {
-    rmSync(partial, { force: true });
-    return openSync(partial, "wx", 0o600);
-  }, failed);
+  const target = fromThrowing(() => lstatSync(path, { throwIfNoEntry: false }), failed);
+  if (!target.ok) return target;
+  const kind = target.value === undefined ? undefined : unsupportedKind(target.value);
+  if (kind !== undefined) return err(`is ${kind}; name a regular file, or one that does not exist yet`);
+  if (target.value !== undefined && !force) return err("exists already; name another file, or replace it with --force");
+  // in a folder of its own: whatever is beside the target is left alone
+  const folder = fromThrowing(() => mkdtempSync(join(dirname(path), `.${basename(path)}-`)), failed);
+  if (!folder.ok) return folder;
+  const written = await writeThrough(join(folder.value, "partial"), path, seal);
+  rmSync(folder.value, { recursive: true, force: true });
+  return written;
+}
+
+async function writeThrough(partial: string, path: string, seal: SealedOutput["seal"]): Promise<Result<number, string>> {
+  const failed = (thrown: unknown) => `cannot be written: ${describeThrown(thrown)}`;
+  const opened = fromThrowing(() => openSync(partial, "wx", 0o600), failed);
   if (!opened.ok) return opened;
   let bytes = 0;
   const write = (piece: Uint8Array) => {
@@ -28,7 +51,6 @@ export async function writeSealedFile(path: string, { force, seal }: SealedOutpu
   const ended = sealed.ok ? fromThrowing(() => fsyncSync(opened.value), failed) : sealed;
   closeSync(opened.value);
   const named = ended.ok ? fromThrowing(() => renameSync(partial, path), failed) : ended;
-  if (!named.ok) rmSync(partial, { force: true });
   return named.ok ? ok(bytes) : named;
 }
 

@@ -50,24 +50,36 @@ export const BESIDE_KINDS: readonly BesideKind[] = [
 
 const OWN_SECRETS = [PARENT_CONFIG_SECRET, CELL_AUTHORITY_SECRET, AGENT_CERTIFICATE_SECRET];
 
-/** A cell has its children's LatticeClusters and access records; without them they could not connect to it again. */
+export type BesideObjects = {
+  readonly nodes: readonly WholeNode[];
+  /** Children whose Cluster API objects are in this cluster: their backups of their own have all that belongs to them. */
+  readonly leftOut: readonly string[];
+};
+
+/**
+ * A cell has the LatticeClusters and access records of its children that own themselves; without them they could not connect to it again. Those of any other
+ * child are useless without its Cluster API objects: an operator that finds only them makes its machines a second time.
+ */
 export async function readBeside(
   { signal }: CommandIo,
   client: KubeClient,
   { name, self }: BackupSubject,
-): Promise<Result<readonly WholeNode[], string>> {
+): Promise<Result<BesideObjects, string>> {
   const namespace = OPERATOR_NAMESPACE;
   const [clusterKind, secretKind, configKind] = BESIDE_KINDS;
-  if (clusterKind === undefined || secretKind === undefined || configKind === undefined) return ok([]);
+  if (clusterKind === undefined || secretKind === undefined || configKind === undefined) return ok({ nodes: [], leftOut: [] });
   const clusters = await client.list<KubeObject>(clusterKind.resource, {}, { signal });
   if (!clusters.ok) return err(clusters.error.message);
   const access = await client.list<KubeObject>(secretKind.resource, { namespace, labelSelector: `${ACCESS_LABEL}=true` }, { signal });
   if (!access.ok) return err(access.error.message);
+  const owned = self ? await ownedClusters(client, signal) : ok(new Set<string>());
+  if (!owned.ok) return owned;
+  const isSaved = (cluster: string) => cluster === name || (self && !owned.value.has(cluster));
+  const names = clusters.value.items.map(({ metadata }) => metadata.name);
+  const savedAccess = new Set(names.filter(isSaved).map((cluster) => `lattice-access-${cluster}`));
   const nodes = [
-    ...clusters.value.items.filter(({ metadata }) => self || metadata.name === name).map((object) => nodeOf(clusterKind, object)),
-    ...access.value.items
-      .filter(({ metadata }) => self || metadata.name === `lattice-access-${name}`)
-      .map((object) => nodeOf(secretKind, object)),
+    ...clusters.value.items.filter(({ metadata }) => isSaved(metadata.name)).map((object) => nodeOf(clusterKind, object)),
+    ...access.value.items.filter(({ metadata }) => savedAccess.has(metadata.name)).map((object) => nodeOf(secretKind, object)),
   ];
   const wanted = self ? [...OWN_SECRETS.map((one) => [secretKind, one] as const), [configKind, IDENTITY_CONFIG_MAP] as const] : [];
   for (const [kind, one] of wanted) {
@@ -75,7 +87,15 @@ export async function readBeside(
     if (found.ok) nodes.push(nodeOf(kind, found.value));
     else if (found.error.kind !== "not-found") return err(found.error.message);
   }
-  return ok(nodes);
+  return ok({ nodes, leftOut: self ? names.filter((cluster) => cluster !== name && owned.value.has(cluster)) : [] });
+}
+
+/** The clusters whose Cluster API objects are here. */
+async function ownedClusters(client: KubeClient, signal: AbortSignal): Promise<Result<ReadonlySet<string>, string>> {
+  const listed = await client.list<KubeObject>(capiClusters, {}, { signal });
+  if (!listed.ok) return err(listed.error.message);
+  const here = listed.value.items.filter(({ metadata }) => metadata.namespace === pivotNamespace(metadata.name));
+  return ok(new Set(here.map(({ metadata }) => metadata.name)));
 }
 
 /** Without owners: what owns them is not saved. */

@@ -9,7 +9,7 @@ const PATIENCE_MS = 120_000;
 
 export function runOptions(io: CommandIo, command: "install" | "uninstall"): Omit<RunOptions, "name" | "host" | "management"> {
   const { clock, random, signal, hostname } = io;
-  return { clock, random, signal, identity: `lattice-${command}-${hostname}`, patienceMs: PATIENCE_MS, report: installProgress(io) };
+  return { clock, random, signal, identity: `lattice-${command}-${hostname}`, patienceMs: PATIENCE_MS, ...installProgress(io) };
 }
 
 /** A refusal is an answer; everything else is unfinished. */

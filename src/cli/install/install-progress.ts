@@ -1,6 +1,8 @@
 /** Progress of an installation on stderr, a line for each change: steps, and what is waited for. */
 import type { InstallProgress } from "#install";
+import type { MoveProgress } from "#pivot";
 import type { CommandIo } from "../io.ts";
+import { moveText } from "../move/progress.ts";
 
 const STEPS: Readonly<Record<Extract<InstallProgress, { kind: "step" }>["step"], string>> = {
   "create-bootstrap": "a bootstrap cluster is prepared",
@@ -18,16 +20,22 @@ export function stepText(step: keyof typeof STEPS): string {
   return STEPS[step];
 }
 
-export function installProgress(io: CommandIo): (progress: InstallProgress) => void {
+export type ShownInstall = {
+  readonly report: (progress: InstallProgress) => void;
+  /** Of the move that is a step of a removal. */
+  readonly onMove: (progress: MoveProgress) => void;
+};
+
+export function installProgress(io: CommandIo): ShownInstall {
   const began = io.clock.monotonic();
   let last = "";
-  return (progress) => {
-    const text = textOf(progress);
+  const write = (text: string) => {
     if (text === last) return;
     last = text;
     const seconds = `${((io.clock.monotonic() - began) / 1_000).toFixed(1)}s`.padStart(7);
     io.stderr(`${seconds}  ${text}\n`);
   };
+  return { report: (progress) => write(textOf(progress)), onMove: (progress) => write(`  ${moveText(progress)}`) };
 }
 
 function textOf(progress: InstallProgress): string {

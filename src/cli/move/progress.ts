@@ -10,6 +10,7 @@ const TEXTS: Readonly<Record<MoveProgress["step"], string>> = {
   wait: "waiting",
   transfer: "copying",
   verify: "comparing both sides",
+  read: "reading",
   "announce-commit": "announcing the commit",
   commit: "committing",
   "note-commit": "the target owns the clusters",
@@ -57,6 +58,11 @@ export function showProgress(io: CommandIo, { quiet }: { readonly quiet: boolean
       if (isOpen) io.stderr("\n");
     },
   };
+}
+
+/** Of one report, as a line. */
+export function moveText(progress: MoveProgress): string {
+  return textOf(progress, false);
 }
 
 function textOf({ step, done, total, note }: MoveProgress, hasBar: boolean): string {

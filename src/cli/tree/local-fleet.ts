@@ -19,6 +19,7 @@ export type LocalCluster = {
 };
 
 export type LocalFleet = {
+  readonly folder: FleetFolder;
   /** The management cluster first. */
   readonly clusters: readonly LocalCluster[];
   /** The cluster of the kubeconfig that the command uses. */
@@ -50,7 +51,7 @@ function readFleet(folder: FleetFolder, name: string | undefined): LocalFleet | 
   const listed = parsed.ok ? field(parsed.value, "clusters") : undefined;
   const clusters = Array.isArray(listed) ? listed.flatMap((value) => clusterOf(folder, value)) : [];
   const current = name ?? clusters[0]?.name;
-  return current === undefined ? undefined : { clusters, current, isWhole: current === clusters[0]?.name };
+  return current === undefined ? undefined : { folder, clusters, current, isWhole: current === clusters[0]?.name };
 }
 
 function clusterOf(folder: FleetFolder, value: unknown): readonly LocalCluster[] {

@@ -1,11 +1,12 @@
 /** What `lattice up` prints about its clusters. */
 import { expect, test } from "vitest";
 import { FakeClock } from "#base";
-import { fleetFolder, type ClusterView } from "#fleet";
+import { fleetFolder, type ClusterView, type OpenFolder } from "#fleet";
 import type { CliIo } from "../io.ts";
 import { plainText } from "../styled-text.ts";
 import { BoardTable } from "./board-table.ts";
 import { followFleet } from "./fleet-board.ts";
+import { nextForInstalled, withoutClusters } from "./laptop-text.ts";
 import { describeEmpty, describeMoved, nextForEmpty, nextForServices } from "./up-text.ts";
 
 const view = (more: Partial<ClusterView>): ClusterView => ({
@@ -86,4 +87,17 @@ test("commands to try name the folder when it is not the default one", () => {
     "A cluster starts",
     "2 clusters start",
   ]);
+});
+
+test("an installation that has not ended, or was removed, is not shown as a fleet to try", () => {
+  const io = { cwd: "/home/me" } as CliIo;
+  const opened = { folder: fleetFolder("/tmp/fleet"), management: "hq" } as OpenFolder;
+  const complete = nextForInstalled(io, opened, new Set(["hq"]));
+  expect(complete).toContain("./lattice stop hq --data-dir /tmp/fleet\n");
+  expect(complete).not.toContain("has not ended");
+  expect(nextForInstalled(io, opened, new Set(["hq", "lattice-bootstrap"]))).toContain("lattice uninstall hq --data-dir /tmp/fleet\n");
+  const orphans = nextForInstalled(io, opened, new Set(["east"]));
+  expect(orphans).toContain("hq was uninstalled");
+  expect(orphans).not.toContain("stop hq");
+  expect(withoutClusters(opened)).toContain("/tmp/fleet has no clusters: hq was uninstalled");
 });

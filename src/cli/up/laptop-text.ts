@@ -1,6 +1,7 @@
 /** What `lattice up` prints about the laptop fleet, and which commands to try. */
 import { clusterFolder, type FleetFolder, type OpenFolder } from "#fleet";
 import type { InstallProgress } from "#install";
+import { BOOTSTRAP } from "../install/fleet-host.ts";
 import { stepText } from "../install/install-progress.ts";
 import type { CliIo } from "../io.ts";
 import { shortPath } from "../short-path.ts";
@@ -51,10 +52,21 @@ export function nextForLaptop(io: CliIo, folder: FleetFolder): string {
   ].join("\n");
 }
 
-export function nextForInstalled(io: CliIo, { folder, management }: OpenFolder): string {
+/** After an uninstallation. */
+export function withoutClusters({ folder, management }: OpenFolder): string {
+  return `${folder.path} has no clusters: ${management} was uninstalled; lattice install -f FILE --data-dir ${folder.path} makes it again`;
+}
+
+/** `clusters`: their names; children of a management cluster that was uninstalled are without it. */
+export function nextForInstalled(io: CliIo, { folder, management }: OpenFolder, clusters: ReadonlySet<string>): string {
   const flag = dataDirFlag(io, folder);
   const short = (path: string) => shortPath(io.cwd, path);
-  return [
+  const unfinished = [
+    `The installation of ${management}, or its removal, has not ended. Stop this with Ctrl-C, and run the same command again:`,
+    `  lattice install -f FILE${flag}, or lattice uninstall ${management}${flag}`,
+    "",
+  ];
+  const tried = [
     `kubeconfigs: ${short(folder.kubeconfig)} (${management}), ${short(folder.clusters)}/NAME/kubeconfig`,
     "",
     "Try, in another terminal:",
@@ -63,6 +75,9 @@ export function nextForInstalled(io: CliIo, { folder, management }: OpenFolder):
     `  ./lattice stop ${management}${flag}`,
     `  ./lattice start ${management}${flag}`,
     "",
-    ...ending(io, folder),
-  ].join("\n");
+  ];
+  const orphans = [`${management} was uninstalled; kubeconfigs of the others: ${short(folder.clusters)}/NAME/kubeconfig`, ""];
+  return [...(clusters.has(BOOTSTRAP) ? unfinished : []), ...(clusters.has(management) ? tried : orphans), ...ending(io, folder)].join(
+    "\n",
+  );
 }

@@ -10,7 +10,7 @@ import { BoardTable } from "./board-table.ts";
 import { ClusterRows, nodesOf } from "./cluster-rows.ts";
 import { FleetWatch } from "./fleet-watch.ts";
 import { growFleet } from "./grow-fleet.ts";
-import { installText, LAPTOP_FIRST, LAPTOP_LATE, LAPTOP_AGAIN, nextForInstalled, nextForLaptop } from "./laptop-text.ts";
+import { installText, LAPTOP_FIRST, LAPTOP_LATE, LAPTOP_AGAIN, nextForInstalled, nextForLaptop, withoutClusters } from "./laptop-text.ts";
 import { MANAGEMENT, SHOP_CLUSTER } from "./laptop-plan.ts";
 import { WatchBoard } from "./watch-board.ts";
 
@@ -19,6 +19,7 @@ const UP_WITHIN_MS = 180_000;
 
 export async function showLaptop(io: CommandIo, opened: OpenFolder, fleet: Fleet): Promise<Result<void, string>> {
   const isLaptop = opened.content === "laptop";
+  if (!isLaptop && fleet.clusters().length === 0) return err(withoutClusters(opened));
   const view = new LaptopView(io, fleet, isLaptop);
   io.stdout(isLaptop && fleet.clusters().every(({ name }) => name !== MANAGEMENT) ? LAPTOP_FIRST : LAPTOP_AGAIN);
   view.start();
@@ -31,12 +32,14 @@ export async function showLaptop(io: CommandIo, opened: OpenFolder, fleet: Fleet
     if (!view.isUp()) io.stdout(LAPTOP_LATE);
     io.stdout("\n");
     io.print(treeTable(view.trees(), io.terminal?.columns()));
-    io.stdout(`\n${isLaptop ? nextForLaptop(io, opened.folder) : nextForInstalled(io, opened)}`);
+    io.stdout(`\n${isLaptop ? nextForLaptop(io, opened.folder) : nextForInstalled(io, opened, namesOf(fleet))}`);
   }
   await untilStopped(io.signal);
   await view.close();
   return ok(undefined);
 }
+
+const namesOf = (fleet: Fleet) => new Set(fleet.clusters().map(({ name }) => name));
 
 class LaptopView {
   readonly #io: CommandIo;
@@ -49,6 +52,7 @@ class LaptopView {
   #board: WatchBoard | undefined;
   #opening = false;
   #grown: boolean;
+  #hasShop = false;
   #lastText = "";
 
   /** `grows`: clusters of the plan are created. */
@@ -113,7 +117,10 @@ class LaptopView {
       exists: (cluster) => nodesOf(this.#allTrees()).some(({ name }) => name === cluster),
       nextChange: () => this.#nextChange(),
       report: (progress) => this.#showStep(installText(progress)),
-      onShop: () => void this.#openBoard(),
+      onShop: () => {
+        this.#hasShop = true;
+        void this.#openBoard();
+      },
     });
     if (grown.ok) this.#grown = true;
     else onFailure(grown.error);
@@ -130,6 +137,8 @@ class LaptopView {
   #changed(): void {
     if (this.#watch === undefined) return;
     this.#rows.show(this.#allTrees(), this.#fleet.clusters());
+    // its cluster may have been stopped when the shop was found
+    if (this.#hasShop) void this.#openBoard();
     this.#wake();
   }
 

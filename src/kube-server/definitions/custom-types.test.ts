@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Json } from "#kube";
+import type { Json, KubeObject } from "#kube";
 import { createMemoryStore } from "../store/memory-store.ts";
 import { realServer, type TestServer } from "../rest/server.test-support.ts";
 import type { Store } from "../store/index.ts";
@@ -169,6 +169,21 @@ test("a reopened store serves its custom resources and keeps its history", async
   const second = realServer({ store });
   expect((await second.ask("GET", WIDGETS)).status).toBe(200);
   expect(store.revision).toBe(revision + 1); // the Lease of the server
+});
+
+test("a definition whose status was not stored before a crash is served by the next server", async () => {
+  const store = createMemoryStore();
+  const first = realServer({ store });
+  await first.ask("POST", CRDS, { body: definition() });
+  first.server.close();
+  const collection = "apiextensions.k8s.io/customresourcedefinitions";
+  const stored = store.get(collection, "widgets.x.dev");
+  const status = { conditions: null, acceptedNames: { plural: "", kind: "" }, storedVersions: ["v1"] };
+  const withoutStatus = { ...stored?.object, status } as KubeObject;
+  const object = (revision: number) => ({ ...withoutStatus, metadata: { ...withoutStatus.metadata, resourceVersion: `${revision}` } });
+  expect(store.write({ collection, key: "widgets.x.dev", expected: stored?.revision, object }).ok).toBe(true);
+  const second = realServer({ store });
+  expect((await second.ask("GET", WIDGETS)).status).toBe(200);
 });
 
 const held = { apiVersion: "x.dev/v1", kind: "Widget", metadata: { name: "a", finalizers: ["x.dev/held"] }, spec: {} };

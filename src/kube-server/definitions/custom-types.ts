@@ -44,11 +44,13 @@ export function followDefinitions(core: Core, webhookOf?: WebhookOf): { readonly
   const caches = new VersionCaches(core.store);
   const following = { core, type, sweeper, caches, webhookOf };
   const handle = (stored: Stored) => handleDefinition(following, stored);
+  // what the pass over the list writes is seen by the watch: names are accepted first, and served after that
+  const from = core.store.revision;
   const listed = core.store.list(type.collection);
   for (const stored of listed.ok ? listed.value.items : []) handle(stored);
   const watching = core.store.watch({
     collection: type.collection,
-    from: core.store.revision,
+    from,
     onEvent: ({ type: change, key, object, revision }) => {
       if (change !== "DELETED") return handle({ key, object, revision });
       sweeper.stopWaiting(instancesOf(object));

@@ -7,7 +7,7 @@ import type { ReceiveAbortStep, ReceiveStep } from "../ownership/receive-steps.t
 import type { ApiSide } from "./api-side.ts";
 
 export type MoveProgress = {
-  readonly step: MoveStep | AbortStep | ExportStep | ExportAbortStep | ReceiveStep | ReceiveAbortStep | "wait" | "verify";
+  readonly step: MoveStep | AbortStep | ExportStep | ExportAbortStep | ReceiveStep | ReceiveAbortStep | "wait" | "verify" | "read";
   /** Objects, where the step counts them. */
   readonly done?: number;
   readonly total?: number;

@@ -98,7 +98,7 @@ async function closedGraph(
     const uids = moved.map(({ uid }) => uid).join(" ");
     if (problems.length === 0 && uids === before) return graph;
     before = uids;
-    report({ step: "verify", done: moved.length, total: moved.length });
+    report({ step: "read", done: moved.length, total: moved.length });
   }
   return problems.length > 0
     ? refusal(...problems)
