@@ -2,7 +2,8 @@
  * A move: observe both sides, decide the next step by the specification, perform it, until there is none. A run that was killed leaves a
  * journal, and the next run continues where that one ended, because it observes the same.
  */
-import { err, ok, timestamp, type Err } from "#base";
+import { err, ok, timestamp, type Err, type Result } from "#base";
+import { HEAD_NAME, RECORD_NAME, type TargetRecordData } from "../journal/records.ts";
 import { nextStep, type MoveStep, type MoveView, type TargetRecord } from "../ownership/decide.ts";
 import { begin, discoverFacts } from "./begin.ts";
 import type { MoveContext } from "./context.ts";
@@ -49,7 +50,12 @@ type Run = {
   head: StoredHead | undefined;
   record: ReadRecord | undefined;
   transferred: TransferResult | undefined;
+  /** This run has written the journal. */
   begun: boolean;
+  /** There is nothing to move. */
+  empty: boolean;
+  /** The record that this run has finished: another move may have replaced it since. */
+  finished: TargetRecordData | undefined;
   fenced: boolean;
   kinds: SourceKinds | undefined;
   /** The last head that was seen, for the report: the journal is gone at the end. */
@@ -96,6 +102,8 @@ async function openRun(context: MoveContext): Moved<Run> {
     record: undefined,
     transferred: undefined,
     begun: false,
+    empty: false,
+    finished: undefined,
     fenced: false,
     kinds: undefined,
     last: undefined,
@@ -121,7 +129,7 @@ async function observe(run: Run): Moved<MoveView> {
   const record = await readRecord(context.target, context.namespace);
   if (!record.ok) return head.value === undefined ? record : unanswered(head.value, record);
   run.record = record.value;
-  if (head.value === undefined) return ok({ ...NOTHING, sourceHasObjects: !run.begun, record: recordOf(run) });
+  if (head.value === undefined) return withoutJournal(run);
   const pausing = { namespace: context.namespace, head: head.value };
   const sourcePaused = await areAllPaused({ ...pausing, side: context.source });
   if (!sourcePaused.ok) return sourcePaused;
@@ -143,6 +151,25 @@ async function observe(run: Run): Moved<MoveView> {
     targetResumed: resumed.value,
     sourceHasObjects: batches.value.length > 0,
   });
+}
+
+/** The end of the move, or its beginning. A journal that was deleted by something else is neither: what it stood for is still there. */
+function withoutJournal(run: Run): Result<MoveView, MoveFailure> {
+  const { data } = run.record ?? {};
+  const ours = data !== undefined && data.id === run.last?.id && data.state === "committed" ? data : undefined;
+  // by another process that has continued the move
+  if (ours !== undefined && ours.finishedAt !== "") run.finished ??= ours;
+  const hasEnded = run.empty || run.finished !== undefined;
+  const hasBegun = run.begun || run.last !== undefined;
+  if (hasBegun && !hasEnded) return refusal(journalDeleted(run.context.namespace, ours !== undefined));
+  return ok({ ...NOTHING, sourceHasObjects: !hasEnded, record: recordOf(run) });
+}
+
+function journalDeleted(namespace: string, isCommitted: boolean): string {
+  const what = `Secret ${namespace}/${HEAD_NAME} of the source was deleted while the move ran`;
+  return isCommitted
+    ? `${what}, after the commit: the target owns the clusters; unpause there what is paused, delete at the source what is left, and set data.finishedAt of ConfigMap ${namespace}/${RECORD_NAME} of the target to the time`
+    : `${what}, before the commit: the source owns the clusters, which may be paused there, and the target may have paused copies; delete these copies and unpause the source, then run the command again`;
 }
 
 /** A target that moves the clusters on has paused them itself: they are not unpaused there any more. */
@@ -177,12 +204,17 @@ const STEPS: Readonly<Record<Exclude<MoveStep, "done">, Perform>> = {
     if (!facts.ok) return facts;
     run.kinds = facts.value.kinds;
     const begun = await begin(run.context, { source: run.source, target: run.target }, facts.value);
+    if (!begun.ok) return begun;
     run.begun = true;
-    return begun.ok ? ok(undefined) : begun;
+    run.empty = begun.value === undefined;
+    return ok(undefined);
   },
   discard: async (run) => {
     const deleted = await deleteAllBatches(run.context);
-    return deleted.ok ? withHead(run, (head) => deleteHead(run.context, head)) : deleted;
+    const discarded = deleted.ok ? await withHead(run, (head) => deleteHead(run.context, head)) : deleted;
+    // it was no journal of this move, which begins now
+    if (discarded.ok) [run.begun, run.last] = [false, undefined];
+    return discarded;
   },
   register: async (run) => {
     const ensured = await ensureNamespace(run.context.target, run.context.namespace);
@@ -218,7 +250,7 @@ const STEPS: Readonly<Record<Exclude<MoveStep, "done">, Perform>> = {
     const own = await readRecord(context.source, context.namespace);
     if (!own.ok) return own;
     const forgotten = own.value === undefined ? ok(undefined) : await deleteRecord(context.source, context.namespace, own.value);
-    run.begun = true;
+    run.finished = run.record?.data;
     return forgotten.ok ? withHead(run, (head) => deleteHead(context, head)) : forgotten;
   },
 };
@@ -249,14 +281,15 @@ function setRecord(run: Run, state: "receiving" | "committed", finishedAt = ""):
     const data = { id, state, epoch, source: run.source, startedAt, objects, digest, finishedAt, attempt };
     const written = await writeRecord(run.context, run.record, data);
     if (!written.ok) return written;
+    run.record = written.value;
     run.fenced = true;
     return ok(undefined);
   });
 }
 
-function reportOf({ last, record }: Run, durations: ReadonlyMap<MoveStep, number>, totalMs: number): MoveReport {
+function reportOf({ last, finished }: Run, durations: ReadonlyMap<MoveStep, number>, totalMs: number): MoveReport {
   const stillPaused = (last?.pausables ?? []).filter(({ wasPaused }) => wasPaused).map(({ kind, name }) => `${kind.kind} ${name}`);
-  const { objects = 0, digest = "", epoch = 0 } = last === undefined ? {} : (record?.data ?? {});
+  const { objects = 0, digest = "", epoch = 0 } = finished ?? {};
   return {
     ...(last === undefined ? {} : { id: last.id }),
     objects,

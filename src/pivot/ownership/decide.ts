@@ -76,8 +76,8 @@ export function nextStep(view: MoveView): MoveDecision {
 }
 
 function register(record: TargetRecord | "none", epoch: number): MoveDecision {
-  // epochs rise with every move: a later one has ended, so this journal was written by a request that arrived too late
-  if (record !== "none" && record.state === "committed" && record.epoch >= epoch) return step("discard");
+  // epochs rise with every move of a source: a later one has ended, so this journal was written by a request that arrived too late
+  if (record !== "none" && record.sameSource && record.state === "committed" && record.epoch >= epoch) return step("discard");
   if (record === "none" || record.state !== "receiving" || record.sameSource) return step("register");
   return refused(`the target is receiving another move (${record.id}); finish or abort that one first`);
 }
