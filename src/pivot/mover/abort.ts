@@ -44,7 +44,7 @@ export async function abortMove(context: MoveContext): Moved<boolean> {
     const { record, copies, hasBatches } = observed.value;
     const decision = nextAbortStep({
       journal: head.value,
-      record: record === undefined ? "none" : { ...record.data, sameSource: true },
+      record: record === undefined ? "none" : { ...record.data, finished: false, sameSource: true },
       hasBatches,
       targetHasCopies: copies.length > 0,
       sourceResumed: resumed.value,

@@ -3,14 +3,15 @@ import { ok, sha256Hex, sleep, timestamp } from "#base";
 import { describeObject } from "#kube";
 import type { MoveNode, ObjectGraph } from "../graph/object-graph.ts";
 import { outlineOf } from "../graph/outline.ts";
-import type { JournalHead } from "../journal/records.ts";
+import { RECORD_NAME, type JournalHead } from "../journal/records.ts";
 import { isPaused, pausedBy } from "../plan/content.ts";
 import { beingDeleted, planProblems, type TargetFacts } from "../plan/problems.ts";
+import type { ApiSide } from "./api-side.ts";
 import type { MoveContext, SourceContext } from "./context.ts";
 import { listCopies, type CopyState } from "./copies.ts";
 import { discoverGraph, discoverKinds, discoverTarget, unlabelledObjects, type SourceKinds } from "./discover.ts";
 import { refusal, type Moved } from "./failure.ts";
-import { createHead, deleteAllBatches, readHead, readRecord, type ReadRecord } from "./journal.ts";
+import { clusterIdentity, createHead, deleteAllBatches, readHead, readRecord, type ReadRecord } from "./journal.ts";
 import { isLeftToTarget, missingAtTarget } from "./left-to-target.ts";
 
 /** What a dry run shows. */
@@ -89,17 +90,31 @@ async function traceProblems({ source, target, namespace }: MoveContext): Moved<
   if (!own.ok) return own;
   const away = await readHead({ source: target, namespace });
   if (!away.ok) return away;
+  const ended = away.value === undefined ? await hasNoSource(own.value, target) : ok(false);
+  if (!ended.ok) return ended;
   return ok([
-    ...receivingProblems(own.value, namespace),
+    ...(ended.value ? [] : receivingProblems(own.value, namespace)),
     ...(away.value === undefined
       ? []
       : [`the target has an unfinished move of namespace ${namespace} (move ${away.value.id}); finish or abort that one first`]),
   ]);
 }
 
+/** A move back to the source of a commit, where no journal is left: there is nothing that would finish that commit. */
+async function hasNoSource(own: ReadRecord | undefined, target: ApiSide): Moved<boolean> {
+  if (own?.data.state !== "committed" || own.data.finishedAt !== "") return ok(false);
+  const identity = await clusterIdentity(target);
+  return identity.ok ? ok(identity.value === own.data.source) : identity;
+}
+
+/** The end of a move deletes the record of its source, which the one that brought the objects there needs until it has finished. */
 export function receivingProblems(own: ReadRecord | undefined, namespace: string): readonly string[] {
-  if (own === undefined || own.data.state === "committed") return [];
-  return [`the source is itself receiving namespace ${namespace} (move ${own.data.id}); finish or abort that move first`];
+  if (own === undefined || (own.data.state === "committed" && own.data.finishedAt !== "")) return [];
+  const { id, state } = own.data;
+  if (state !== "committed") return [`the source is itself receiving namespace ${namespace} (move ${id}); finish or abort that move first`];
+  return [
+    `the source has not finished receiving namespace ${namespace} (move ${id}); run that move or import to its end, or, if what it came from is gone, unpause at the source what is paused and set data.finishedAt of its ConfigMap ${namespace}/${RECORD_NAME} to the time`,
+  ];
 }
 
 export type MoveEnds = { readonly source: string; readonly target: string };

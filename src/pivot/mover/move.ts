@@ -192,7 +192,8 @@ const NOTHING: MoveView = {
 };
 
 function recordOf({ record, source }: Run): TargetRecord | "none" {
-  return record === undefined ? "none" : { ...record.data, sameSource: record.data.source === source };
+  if (record === undefined) return "none";
+  return { ...record.data, finished: record.data.finishedAt !== "", sameSource: record.data.source === source };
 }
 
 type Perform = (run: Run) => Moved<void>;
@@ -244,14 +245,16 @@ const STEPS: Readonly<Record<Exclude<MoveStep, "done">, Perform>> = {
   "delete-source": (run) => withHead(run, ({ id }) => deleteSource(run.context, id)),
   finish: async (run) => {
     const { context } = run;
-    const finished = await setRecord(run, "committed", timestamp(context.clock));
-    if (!finished.ok) return finished;
     // the source owns no more: its own record of an earlier move to it goes, too
     const own = await readRecord(context.source, context.namespace);
     if (!own.ok) return own;
     const forgotten = own.value === undefined ? ok(undefined) : await deleteRecord(context.source, context.namespace, own.value);
+    if (!forgotten.ok) return forgotten;
+    // from then on another move may replace the record, so that nothing but the journal may be left
+    const finished = await setRecord(run, "committed", timestamp(context.clock));
+    if (!finished.ok) return finished;
     run.finished = run.record?.data;
-    return forgotten.ok ? withHead(run, (head) => deleteHead(context, head)) : forgotten;
+    return withHead(run, (head) => deleteHead(context, head));
   },
 };
 

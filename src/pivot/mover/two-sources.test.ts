@@ -1,8 +1,9 @@
 /** Moves of one namespace from several sources, or onwards, at the same time: none reports what it has not done, and each can be ended. */
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { expectOk, seededRandom, systemClock, type Result } from "#base";
-import type { EmbeddedCluster } from "#embedded-cluster";
-import { capiClusters, secrets } from "#kube";
+import { failWith, type EmbeddedCluster } from "#embedded-cluster";
+import { capiClusters, configMaps, fieldAt, secrets, type KubeObject } from "#kube";
+import { MortalProcess } from "../../../test/builders/mortal-process.ts";
 import {
   contentsOf,
   isUnpaused,
@@ -11,8 +12,13 @@ import {
   startMoveWorld,
   type MoveWorld,
 } from "../../../test/builders/move-world.ts";
+import { runExport } from "./export.ts";
 import type { MoveFailure } from "./failure.ts";
+import { exportContext, importAll } from "./folder-world.test-support.ts";
+import { MemoryFolder } from "./memory-folder.test-support.ts";
+import { contextFor } from "./move-crashes.test-support.ts";
 import { moveNamespace, type MoveOptions } from "./move-namespace.ts";
+import { runMove } from "./move.ts";
 
 let world: MoveWorld;
 
@@ -36,6 +42,7 @@ const options = (source: EmbeddedCluster, target: EmbeddedCluster, seed = 1): Mo
 });
 
 const HEAD = { namespace: "c1", name: "lattice-move-journal" };
+const RECORD = { namespace: "c1", name: "lattice-move-record" };
 const isHead = ({ name }: { readonly name?: string | undefined }) => name === HEAD.name;
 const failureOf = (result: Result<unknown, MoveFailure>): MoveFailure => (result.ok ? expect.fail("not refused") : result.error);
 const movedNames = async ({ client }: EmbeddedCluster) =>
@@ -105,4 +112,102 @@ test("a namespace without clusters after a journal was discarded: nothing was mo
   expectOk(await moveNamespace(options(world.source, world.target)));
   const report = expectOk(await moveNamespace(options(world.source, world.target, 2)));
   expect([report.id, report.objects, report.epoch]).toEqual([undefined, 0, 0]);
+});
+
+/** A run that is killed when it reports the step. */
+async function killAt(step: string, source: EmbeddedCluster, target: EmbeddedCluster): Promise<void> {
+  const process = new MortalProcess(undefined);
+  const report = (progress: { readonly step: string }) => void (process.dead ||= progress.step === step);
+  expect((await runMove({ ...contextFor(source, target, process, 1), report })).ok).toBe(false);
+}
+
+const UNFINISHED = "the target has not finished receiving another move";
+const WINDOW = ["note-commit", "resume-target", "delete-source", "finish"];
+
+test.for(WINDOW)("another source waits until a committed move has finished: killed at %s, both moves are made", async (step) => {
+  const other = await startOther();
+  await killAt(step, world.source, world.target);
+  const failure = failureOf(await moveNamespace(options(other, world.target, 2)));
+  expect(failure.message).toContain(UNFINISHED);
+  expect(failure.message).toContain("the move was rolled back");
+  expect(isUnpaused(other, "d1", "c1")).toBe(true);
+  expectOk(await moveNamespace(options(world.source, world.target, 3)));
+  expectOk(await moveNamespace(options(other, world.target, 4)));
+  expect([await movedNames(world.source), await movedNames(other)]).toEqual([[], []]);
+  expect([isUnpaused(world.target, "c1"), isUnpaused(world.target, "d1", "c1")]).toEqual([true, true]);
+});
+
+test("another source waits while a move of a running process is unpausing the target", async () => {
+  const other = await startOther();
+  const during: string[] = [];
+  world.target.intercept({ verb: "patch", resource: "clusters", when: () => true, times: Number.POSITIVE_INFINITY }, async (_action, next) => {
+    const journal = world.source.peek<KubeObject>(secrets, HEAD);
+    const phase = Buffer.from(String(fieldAt(journal, "data", "journal")), "base64").toString();
+    if (during.length === 0 && phase.includes('"committed"'))
+      during.push(failureOf(await moveNamespace(options(other, world.target, 2))).message);
+    return next();
+  });
+  expectOk(await moveNamespace(options(world.source, world.target)));
+  expect(during).toEqual([expect.stringContaining(UNFINISHED)]);
+  expectOk(await moveNamespace(options(other, world.target, 3)));
+});
+
+test("an import waits until a committed move has finished", async () => {
+  const other = await startOther();
+  const directory = new MemoryFolder();
+  expectOk(await runExport(exportContext(other, directory)));
+  await killAt("delete-source", world.source, world.target);
+  expect(failureOf(await importAll(world.target, directory)).message).toContain(UNFINISHED);
+  expectOk(await moveNamespace(options(world.source, world.target, 2)));
+  expectOk(await importAll(world.target, directory, { seed: 3 }));
+  expect([isUnpaused(world.target, "c1"), isUnpaused(world.target, "d1", "c1")]).toEqual([true, true]);
+});
+
+test("what arrives is not moved on before its move has finished", async () => {
+  const third = await startManagementCluster(31);
+  onTestFinished(() => third.close());
+  await killAt("delete-source", world.source, world.target);
+  const onwards = await moveNamespace(options(world.target, third, 2));
+  expect(failureOf(onwards).message).toContain("the source has not finished receiving namespace c1 (move ");
+  expect(isUnpaused(world.target, "c1")).toBe(true);
+  expectOk(await moveNamespace(options(world.source, world.target, 3)));
+  expectOk(await moveNamespace(options(world.target, third, 4)));
+  expect([await movedNames(world.source), await movedNames(world.target), isUnpaused(third, "c1")]).toEqual([[], [], true]);
+});
+
+test("what came from a source that is gone is moved on once a person has ended the record, as the refusal says", async () => {
+  const third = await startManagementCluster(31);
+  onTestFinished(() => third.close());
+  await killAt("delete-source", world.source, world.target);
+  expect(failureOf(await moveNamespace(options(world.target, third, 2))).message).toContain(
+    "set data.finishedAt of its ConfigMap c1/lattice-move-record",
+  );
+  const patch = { data: { finishedAt: "2026-01-01T00:00:00Z" } };
+  expectOk(await world.target.client.patch<KubeObject>(configMaps, RECORD, { type: "merge", patch }));
+  expectOk(await moveNamespace(options(world.target, third, 3)));
+  expect(isUnpaused(third, "c1")).toBe(true);
+  // the source that returns is in doubt, and stays paused
+  expect(failureOf(await moveNamespace(options(world.source, world.target, 4))).message).toContain("the target has lost its record");
+  expect(isUnpaused(world.source, "c1")).toBe(false);
+});
+
+test("a move back is made although its record is not finished, when the first source has no journal of it any more", async () => {
+  await killAt("finish", world.source, world.target);
+  expectOk(await world.source.client.delete(secrets, HEAD));
+  expectOk(await moveNamespace(options(world.target, world.source, 2)));
+  expect([isUnpaused(world.source, "c1"), await movedNames(world.target)]).toEqual([true, []]);
+});
+
+test("a move that is killed before its journal goes has ended, whatever follows it", async () => {
+  const third = await startManagementCluster(31);
+  onTestFinished(() => third.close());
+  const process = new MortalProcess(undefined);
+  world.source.intercept({ verb: "delete", resource: "secrets", when: isHead, times: 1 }, (...call) => {
+    process.dead = true;
+    return failWith("unavailable")(...call);
+  });
+  expect((await runMove(contextFor(world.source, world.target, process, 1))).ok).toBe(false);
+  expectOk(await moveNamespace(options(world.target, third, 2)));
+  expect(expectOk(await moveNamespace(options(world.source, world.target, 3))).objects).toBe(0);
+  expect([world.source.peek(secrets, HEAD), isUnpaused(third, "c1")]).toEqual([undefined, true]);
 });

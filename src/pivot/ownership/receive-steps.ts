@@ -5,7 +5,7 @@
  * The files name the one target that takes them (the claim) before anything is written there. The commit is one write to the record at the
  * target, as in every move; before it the target is paused.
  */
-import type { RecordState } from "./decide.ts";
+import { recordInUse, type RecordState } from "./decide.ts";
 
 export type ReceiveView = {
   readonly id: string;
@@ -31,7 +31,8 @@ export function nextReceiveStep({ id, record, claim, verified, fenced, targetRes
   if (ours === "revoked") return refused("this import is being aborted; run it with --abort until that has ended");
   if (ours === undefined) {
     if (claim === "ended") return refused("this cluster has imported these files before, and does not own the clusters any more");
-    if (record !== "none" && record.state === "receiving") return refused(`the target is receiving another move (${record.id})`);
+    const inUse = record === "none" ? undefined : recordInUse(record);
+    if (inUse !== undefined) return refused(inUse);
     return { step: claim === "none" ? "claim" : "register" };
   }
   if (ours === "receiving") return { step: !fenced ? "register" : verified ? "commit" : "transfer" };
