@@ -170,3 +170,12 @@ test.each([
   expect(expectOk(await abortNamespaceMove(options()))).toBe(false);
   expect(await recordIsLeft()).toEqual(["lattice-move-record is left at the target"]);
 });
+
+test("an abort deletes the copies also when the target has lost its record", async () => {
+  await killAt("announce-commit");
+  expectOk(await world.target.client.delete(configMaps, key("lattice-move-record")));
+  expect(expectOk(await abortNamespaceMove(options()))).toBe(true);
+  expect([await traces(), isUnpaused(world.source, "c1")]).toEqual([[], true]);
+  expectOk(await moveNamespace(options()));
+  expect(isUnpaused(world.target, "c1")).toBe(true);
+});

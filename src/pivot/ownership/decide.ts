@@ -126,7 +126,8 @@ export function nextAbortStep({ journal, record, hasBatches, targetHasCopies, so
   if (journal.phase === "committed" || ours === "committed") return { refused: OWNED };
   if (ours === undefined && journal.phase === "committing") return { refused: LOST_RECORD };
   if (ours === "receiving") return { step: "revoke" };
-  if (ours === "revoked" && targetHasCopies) return { step: "delete-copies" };
+  // also when the target has lost its record: no commit was sent
+  if (targetHasCopies) return { step: "delete-copies" };
   // without record and batches the move has paused nothing: a pause is a person's
   return sourceResumed || (ours === undefined && !hasBatches) ? { step: "forget" } : { step: "resume-source" };
 }

@@ -72,6 +72,17 @@ describe("nextAbortStep", () => {
   const committing = { id: "a", phase: "committing", epoch: 1 } as const;
   const rows: { name: string; given: Partial<AbortView>; want: string }[] = [
     { name: "the target has lost its record, and has no copies", given: {}, want: "resume-source" },
+    { name: "the target has lost its record, and has copies", given: { targetHasCopies: true }, want: "delete-copies" },
+    {
+      name: "another move has replaced the record, and the target has copies",
+      given: { targetHasCopies: true, record: record() },
+      want: "delete-copies",
+    },
+    {
+      name: "the move is still receiving: it is revoked first",
+      given: { targetHasCopies: true, record: record({ id: "a", state: "receiving", sameSource: true }) },
+      want: "revoke",
+    },
     { name: "the commit was announced, and the record is lost", given: { journal: committing, targetHasCopies: true }, want: "in doubt" },
   ];
   it.each(rows)("$name", ({ given, want }) => expect(shown(nextAbortStep({ ...base, ...given }))).toContain(want));

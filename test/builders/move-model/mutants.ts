@@ -141,7 +141,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "an abort leaves the copies",
     file: "ownership/decide.ts",
-    find: 'if (ours === "revoked" && targetHasCopies) return { step: "delete-copies" };',
+    find: 'if (targetHasCopies) return { step: "delete-copies" };',
     replace: "",
   },
   {
