@@ -28,7 +28,7 @@ export async function planMove(context: MoveContext, facts: PlanFacts): Moved<Mo
   const traces = await traceProblems(context);
   if (!traces.ok) return traces;
   const graph = await discoverGraph(context.source, { namespace: context.namespace, kinds: facts.kinds, take: outlineOf });
-  return graph.ok ? planOf(context, { ...facts, traces: traces.value }, graph.value) : graph;
+  return graph.ok ? planOf(context, { ...facts, traces: traces.value.problems }, graph.value) : graph;
 }
 
 /** What both sides serve. Definitions are large, so both are read at the same time. */
@@ -85,19 +85,35 @@ export function isComplete(existing: CopyState | undefined): boolean {
  * What other moves have left: no side may be in two of them. Read before the objects: one that ends in between would otherwise have left its
  * pause in them.
  */
-async function traceProblems({ source, target, namespace }: MoveContext): Moved<readonly string[]> {
+export async function traceProblems({ source, target, namespace }: MoveContext): Moved<Traces> {
   const own = await readRecord(source, namespace);
   if (!own.ok) return own;
   const away = await readHead({ source: target, namespace });
   if (!away.ok) return away;
   const ended = away.value === undefined ? await hasNoSource(own.value, target) : ok(false);
   if (!ended.ok) return ended;
-  return ok([
-    ...(ended.value ? [] : receivingProblems(own.value, namespace)),
-    ...(away.value === undefined
+  const receiving = ended.value ? [] : receivingProblems(own.value, namespace);
+  const leaving =
+    away.value === undefined
       ? []
-      : [`the target has an unfinished move of namespace ${namespace} (move ${away.value.id}); finish or abort that one first`]),
-  ]);
+      : [`the target has an unfinished move of namespace ${namespace} (move ${away.value.id}); finish or abort that one first`];
+  return ok({ own: own.value, problems: [...receiving, ...leaving] });
+}
+
+/** `own`: the record of the source, as it was before its objects were read. */
+type Traces = { readonly own: ReadRecord | undefined; readonly problems: readonly string[] };
+
+/**
+ * Read after the journal was written: a move that registers here later finds the journal, and is undone; one that has registered before is found here.
+ * What was planned may have copies of it.
+ */
+async function receivedSince(context: MoveContext, before: ReadRecord | undefined): Moved<void> {
+  const traces = await traceProblems(context);
+  if (!traces.ok) return traces;
+  const { own, problems } = traces.value;
+  if (problems.length > 0) return refusal(...problems);
+  if (own?.object.metadata.resourceVersion === before?.object.metadata.resourceVersion) return ok(undefined);
+  return refusal(`the source has received namespace ${context.namespace} while this move was planned; run the command again`);
 }
 
 /** A move back to the source of a commit, where no journal is left: there is nothing that would finish that commit. */
@@ -125,7 +141,7 @@ export async function begin(context: MoveContext, ends: MoveEnds, facts: PlanFac
   if (!traces.ok) return traces;
   const settled = await settledGraph(context, facts.kinds);
   if (!settled.ok) return settled;
-  const plan = await planOf(context, { ...facts, traces: traces.value }, settled.value);
+  const plan = await planOf(context, { ...facts, traces: traces.value.problems }, settled.value);
   if (!plan.ok) return plan;
   const { moved, problems } = plan.value;
   if (moved.length === 0) return ok(undefined);
@@ -144,7 +160,9 @@ export async function begin(context: MoveContext, ends: MoveEnds, facts: PlanFac
   const cleared = await deleteAllBatches(context);
   if (!cleared.ok) return cleared;
   const written = await createHead(context, head);
-  return written.ok ? ok(head) : written;
+  if (!written.ok) return written;
+  const received = await receivedSince(context, traces.value.own);
+  return received.ok ? ok(head) : received;
 }
 
 export function pausableOf({ object, kind: { resource } }: MoveNode): JournalHead["pausables"][number] {

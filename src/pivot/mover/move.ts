@@ -5,7 +5,7 @@
 import { err, ok, timestamp, type Err, type Result } from "#base";
 import { HEAD_NAME, RECORD_NAME, type TargetRecordData } from "../journal/records.ts";
 import { nextStep, type MoveStep, type MoveView, type TargetRecord } from "../ownership/decide.ts";
-import { begin, discoverFacts } from "./begin.ts";
+import { begin, discoverFacts, traceProblems } from "./begin.ts";
 import type { MoveContext } from "./context.ts";
 import { deleteSource } from "./delete-source.ts";
 import { discoverKinds, type SourceKinds } from "./discover.ts";
@@ -218,8 +218,15 @@ const STEPS: Readonly<Record<Exclude<MoveStep, "done">, Perform>> = {
     return discarded;
   },
   register: async (run) => {
-    const ensured = await ensureNamespace(run.context.target, run.context.namespace);
-    return ensured.ok ? setRecord(run, "receiving") : ensured;
+    const { target, namespace } = run.context;
+    const ensured = await ensureNamespace(target, namespace);
+    const registered = ensured.ok ? await setRecord(run, "receiving") : ensured;
+    if (!registered.ok) return registered;
+    // a move onwards that begins later finds the record
+    const traces = await traceProblems(run.context);
+    if (!traces.ok) return traces;
+    const { problems } = traces.value;
+    return problems.length === 0 ? ok(undefined) : refusal(...problems);
   },
   pause: async (run) => {
     // what was checked before, a controller may have changed since

@@ -211,3 +211,59 @@ test("a move that is killed before its journal goes has ended, whatever follows 
   expect(expectOk(await moveNamespace(options(world.source, world.target, 3))).objects).toBe(0);
   expect([world.source.peek(secrets, HEAD), isUnpaused(third, "c1")]).toEqual([undefined, true]);
 });
+
+const AT_PLAN = [
+  { at: "before the plan", on: { verb: "list", resource: "clusters", times: 1 } },
+  { at: "after the plan", on: { verb: "create", resource: "secrets", when: isHead, times: 1 } },
+] as const;
+
+test.for(AT_PLAN)("a namespace that begins to receive $at of a move onwards is not moved on: what arrives has one owner", async ({ on }) => {
+  const [middle, third] = [await startOther(21), await startManagementCluster(31)];
+  onTestFinished(() => third.close());
+  // A -> B stops after it has copied, between the traces that B -> C has read and its journal
+  middle.intercept(on, async (_action, next) => {
+    await killAt("verify", world.source, middle);
+    return next();
+  });
+  const failure = failureOf(await moveNamespace(options(middle, third, 2)));
+  expect(failure.message).toContain("the source is itself receiving namespace c1 (move ");
+  expect(failure.message).toContain("the move was rolled back");
+  expect([middle.peek(secrets, HEAD), isUnpaused(middle, "d1", "c1")]).toEqual([undefined, true]);
+  expectOk(await moveNamespace(options(world.source, middle, 3)));
+  expectOk(await moveNamespace(options(middle, third, 4)));
+  expect([isUnpaused(third, "c1"), isUnpaused(third, "d1", "c1"), await movedNames(middle)]).toEqual([true, true, []]);
+});
+
+test("a move that came and ended while a move onwards was planned: that plan is made again", async () => {
+  const [middle, third] = [await startOther(21), await startManagementCluster(31)];
+  onTestFinished(() => third.close());
+  middle.intercept({ verb: "create", resource: "secrets", when: isHead, times: 1 }, async (_action, next) => {
+    expectOk(await moveNamespace(options(world.source, middle, 3)));
+    return next();
+  });
+  const failure = failureOf(await moveNamespace(options(middle, third, 2)));
+  expect(failure.message).toContain("the source has received namespace c1 while this move was planned; run the command again");
+  expectOk(await moveNamespace(options(middle, third, 4)));
+  expect([isUnpaused(third, "c1"), isUnpaused(third, "d1", "c1"), await movedNames(middle)]).toEqual([true, true, []]);
+});
+
+test("a target that begins a move onwards before this one has registered: this one is rolled back", async () => {
+  const [middle, third] = [await startOther(21), await startManagementCluster(31)];
+  onTestFinished(() => third.close());
+  // A -> B has its journal, and has not registered; B -> C is stopped with its journal
+  world.source.intercept({ verb: "create", resource: "secrets", when: isHead, times: 1 }, async (_action, next) => {
+    await killAt("pause", middle, third);
+    return next();
+  });
+  const failure = failureOf(await moveNamespace(options(world.source, middle, 2)));
+  expect(failure.message).toContain("the target has an unfinished move of namespace c1 (move ");
+  expect(failure.message).toContain("the move was rolled back");
+  expect([world.source.peek(secrets, HEAD), isUnpaused(world.source, "c1"), await movedNames(middle)]).toEqual([
+    undefined,
+    true,
+    ["Cluster c1/d1"],
+  ]);
+  expectOk(await moveNamespace(options(middle, third, 3)));
+  expectOk(await moveNamespace(options(world.source, middle, 4)));
+  expect([isUnpaused(third, "d1", "c1"), isUnpaused(middle, "c1")]).toEqual([true, true]);
+});

@@ -182,8 +182,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: "a move begins at a side that is receiving one",
     pattern: "a move back before the end",
     file: "mover/begin.ts",
-    find: "[...problems, ...others, ...traces, ...taking]",
-    replace: "[...problems, ...others, ...taking]",
+    find: "problems: [...receiving, ...leaving] });",
+    replace: "problems: [...receiving, ...leaving].slice(0, 0) });",
   },
 ];
 
