@@ -147,10 +147,13 @@ const recordIsLeft = async () => (await traces()).filter((name) => name.includes
 test("an abort that is killed before its last write leaves a record, which the next abort deletes", async () => {
   await killAt("verify");
   const process = new MortalProcess(undefined);
-  world.target.intercept({ verb: "delete", resource: "configmaps", when: ({ name }) => name === "lattice-move-record", times: 1 }, (...call) => {
-    process.dead = true;
-    return failWith("unavailable")(...call);
-  });
+  world.target.intercept(
+    { verb: "delete", resource: "configmaps", when: ({ name }) => name === "lattice-move-record", times: 1 },
+    (...call) => {
+      process.dead = true;
+      return failWith("unavailable")(...call);
+    },
+  );
   expect((await abortMove(contextFor(world.source, world.target, process, 2))).ok).toBe(false);
   expect(await traces()).toEqual(["lattice-move-record is left at the target"]);
   expect(expectOk(await abortNamespaceMove(options()))).toBe(true);

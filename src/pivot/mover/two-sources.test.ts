@@ -54,7 +54,13 @@ async function startOther(seed = 21): Promise<EmbeddedCluster> {
   onTestFinished(() => cluster.close());
   await cluster.add({ apiVersion: "v1", kind: "Namespace", metadata: { name: "c1" } });
   await cluster.add({ apiVersion: "cluster.x-k8s.io/v1beta2", kind: "Cluster", metadata: { name: "d1", namespace: "c1" }, spec: {} });
-  const initialized = { type: "ControlPlaneInitialized", status: "True", reason: "Test", message: "", lastTransitionTime: "2026-01-01T00:00:00Z" };
+  const initialized = {
+    type: "ControlPlaneInitialized",
+    status: "True",
+    reason: "Test",
+    message: "",
+    lastTransitionTime: "2026-01-01T00:00:00Z",
+  };
   const status = { initialization: { infrastructureProvisioned: true, controlPlaneInitialized: true }, conditions: [initialized] };
   const key = { namespace: "c1", name: "d1" };
   expectOk(await cluster.client.patch(capiClusters, key, { type: "merge", patch: { status } }, { subresource: "status" }));
@@ -140,13 +146,16 @@ test.for(WINDOW)("another source waits until a committed move has finished: kill
 test("another source waits while a move of a running process is unpausing the target", async () => {
   const other = await startOther();
   const during: string[] = [];
-  world.target.intercept({ verb: "patch", resource: "clusters", when: () => true, times: Number.POSITIVE_INFINITY }, async (_action, next) => {
-    const journal = world.source.peek<KubeObject>(secrets, HEAD);
-    const phase = Buffer.from(String(fieldAt(journal, "data", "journal")), "base64").toString();
-    if (during.length === 0 && phase.includes('"committed"'))
-      during.push(failureOf(await moveNamespace(options(other, world.target, 2))).message);
-    return next();
-  });
+  world.target.intercept(
+    { verb: "patch", resource: "clusters", when: () => true, times: Number.POSITIVE_INFINITY },
+    async (_action, next) => {
+      const journal = fieldAt(world.source.peek<KubeObject>(secrets, HEAD), "data", "journal");
+      const phase = typeof journal === "string" ? Buffer.from(journal, "base64").toString() : "";
+      if (during.length === 0 && phase.includes('"committed"'))
+        during.push(failureOf(await moveNamespace(options(other, world.target, 2))).message);
+      return next();
+    },
+  );
   expectOk(await moveNamespace(options(world.source, world.target)));
   expect(during).toEqual([expect.stringContaining(UNFINISHED)]);
   expectOk(await moveNamespace(options(other, world.target, 3)));
@@ -217,22 +226,25 @@ const AT_PLAN = [
   { at: "after the plan", on: { verb: "create", resource: "secrets", when: isHead, times: 1 } },
 ] as const;
 
-test.for(AT_PLAN)("a namespace that begins to receive $at of a move onwards is not moved on: what arrives has one owner", async ({ on }) => {
-  const [middle, third] = [await startOther(21), await startManagementCluster(31)];
-  onTestFinished(() => third.close());
-  // A -> B stops after it has copied, between the traces that B -> C has read and its journal
-  middle.intercept(on, async (_action, next) => {
-    await killAt("verify", world.source, middle);
-    return next();
-  });
-  const failure = failureOf(await moveNamespace(options(middle, third, 2)));
-  expect(failure.message).toContain("the source is itself receiving namespace c1 (move ");
-  expect(failure.message).toContain("the move was rolled back");
-  expect([middle.peek(secrets, HEAD), isUnpaused(middle, "d1", "c1")]).toEqual([undefined, true]);
-  expectOk(await moveNamespace(options(world.source, middle, 3)));
-  expectOk(await moveNamespace(options(middle, third, 4)));
-  expect([isUnpaused(third, "c1"), isUnpaused(third, "d1", "c1"), await movedNames(middle)]).toEqual([true, true, []]);
-});
+test.for(AT_PLAN)(
+  "a namespace that begins to receive $at of a move onwards is not moved on: what arrives has one owner",
+  async ({ on }) => {
+    const [middle, third] = [await startOther(21), await startManagementCluster(31)];
+    onTestFinished(() => third.close());
+    // A -> B stops after it has copied, between the traces that B -> C has read and its journal
+    middle.intercept(on, async (_action, next) => {
+      await killAt("verify", world.source, middle);
+      return next();
+    });
+    const failure = failureOf(await moveNamespace(options(middle, third, 2)));
+    expect(failure.message).toContain("the source is itself receiving namespace c1 (move ");
+    expect(failure.message).toContain("the move was rolled back");
+    expect([middle.peek(secrets, HEAD), isUnpaused(middle, "d1", "c1")]).toEqual([undefined, true]);
+    expectOk(await moveNamespace(options(world.source, middle, 3)));
+    expectOk(await moveNamespace(options(middle, third, 4)));
+    expect([isUnpaused(third, "c1"), isUnpaused(third, "d1", "c1"), await movedNames(middle)]).toEqual([true, true, []]);
+  },
+);
 
 test("a move that came and ended while a move onwards was planned: that plan is made again", async () => {
   const [middle, third] = [await startOther(21), await startManagementCluster(31)];
