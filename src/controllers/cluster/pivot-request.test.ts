@@ -43,6 +43,23 @@ describe("a child whose pivot a person has aborted", () => {
       command: "abort-pivot",
     },
     {
+      name: "moving, and the agent is away: the operator answers with the reason of the specification",
+      given: { capi: COMPLETE_CAPI, agent: undefined, ownership: "moving" },
+      reason: "Pivoting",
+      command: "abort-pivot",
+    },
+    {
+      name: "moving, refused, and the agent is away",
+      given: {
+        capi: COMPLETE_CAPI,
+        agent: { ...CONNECTED, connected: false },
+        ownership: "moving",
+        pivot: view({ state: "waiting", problem: { kind: "refused", message: "in doubt" } }),
+      },
+      reason: "AbortRefused",
+      command: "abort-pivot",
+    },
+    {
       name: "the API server failed: it is tried again",
       given: { ...complete, ownership: "moving", pivot: view({ state: "waiting", problem: { kind: "failed", message: "503" } }) },
       reason: "PivotFailed",

@@ -170,7 +170,11 @@ function isReachable({ agent }: ObservedChild): boolean {
 
 function ownedCommands(cluster: LatticeCluster, observed: ObservedChild): readonly ClusterCommand[] {
   const { ownership, agent, cell } = observed;
-  if (ownership === "moving") return cell === undefined || !isReachable(observed) ? [] : [startPivot(cluster, cell.name)];
+  if (ownership === "moving") {
+    // a move needs the agent; without it, a person who asks for an abort is answered with the reason why it cannot be made
+    const isSent = isReachable(observed) || pivotRequestOf(cluster) === "abort";
+    return cell === undefined || !isSent ? [] : [startPivot(cluster, cell.name)];
+  }
   const reported = agent?.connected === true ? agent.health?.specDigest : undefined;
   if (reported === undefined || specMirrorOf(cluster, reported) !== "outdated") return [];
   return [{ kind: "mirror-spec", cluster: cluster.metadata.name }];

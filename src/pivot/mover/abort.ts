@@ -35,7 +35,7 @@ export async function abortMove(context: MoveContext): Moved<boolean> {
   for (let steps = 0; steps < MOST_STEPS; steps += 1) {
     const head = await readHead(context);
     if (!head.ok) return head;
-    if (head.value === undefined) return ok(steps > 0);
+    if (head.value === undefined) return steps > 0 ? ok(true) : forgetRevoked(context);
     if (head.value.target !== target.value) return refusal("the unfinished move of this namespace goes to another target; name that one");
     const observed = await observe(context, head.value);
     if (!observed.ok) return observed;
@@ -44,7 +44,7 @@ export async function abortMove(context: MoveContext): Moved<boolean> {
     const { record, copies, hasBatches } = observed.value;
     const decision = nextAbortStep({
       journal: head.value,
-      record: record === undefined ? "none" : { ...record.data, sameSource: true },
+      record: record === undefined ? "none" : { ...record.data, finished: false, sameSource: true },
       hasBatches,
       targetHasCopies: copies.length > 0,
       sourceResumed: resumed.value,
@@ -56,6 +56,18 @@ export async function abortMove(context: MoveContext): Moved<boolean> {
     if (!performed.ok) return performed;
   }
   return refusal("the abort does not advance; run the command again");
+}
+
+/** What an abort has left that was killed before its last write. Without a journal no commit can follow. False: it has left nothing. */
+async function forgetRevoked(context: MoveContext): Moved<boolean> {
+  const source = await clusterIdentity(context.source);
+  if (!source.ok) return source;
+  const record = await readRecord(context.target, context.namespace);
+  if (!record.ok || record.value === undefined) return record.ok ? ok(false) : record;
+  const { state, source: from } = record.value.data;
+  if (state !== "revoked" || from !== source.value) return ok(false);
+  const deleted = await deleteRecord(context.target, context.namespace, record.value);
+  return deleted.ok ? ok(true) : deleted;
 }
 
 /** Without a journal there is nothing to abort; with one, an abort needs the target. */

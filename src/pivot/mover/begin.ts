@@ -3,14 +3,15 @@ import { ok, sha256Hex, sleep, timestamp } from "#base";
 import { describeObject } from "#kube";
 import type { MoveNode, ObjectGraph } from "../graph/object-graph.ts";
 import { outlineOf } from "../graph/outline.ts";
-import type { JournalHead } from "../journal/records.ts";
+import { RECORD_NAME, type JournalHead } from "../journal/records.ts";
 import { isPaused, pausedBy } from "../plan/content.ts";
 import { beingDeleted, planProblems, type TargetFacts } from "../plan/problems.ts";
+import type { ApiSide } from "./api-side.ts";
 import type { MoveContext, SourceContext } from "./context.ts";
 import { listCopies, type CopyState } from "./copies.ts";
 import { discoverGraph, discoverKinds, discoverTarget, unlabelledObjects, type SourceKinds } from "./discover.ts";
 import { refusal, stoppedAt, type Moved } from "./failure.ts";
-import { createHead, deleteAllBatches, readHead, readRecord, type ReadRecord } from "./journal.ts";
+import { clusterIdentity, createHead, deleteAllBatches, readHead, readRecord, type ReadRecord } from "./journal.ts";
 import { isLeftToTarget, missingAtTarget } from "./left-to-target.ts";
 
 /** What a dry run shows. */
@@ -27,7 +28,7 @@ export async function planMove(context: MoveContext, facts: PlanFacts): Moved<Mo
   const traces = await traceProblems(context);
   if (!traces.ok) return traces;
   const graph = await discoverGraph(context.source, { namespace: context.namespace, kinds: facts.kinds, take: outlineOf });
-  return graph.ok ? planOf(context, { ...facts, traces: traces.value }, graph.value) : graph;
+  return graph.ok ? planOf(context, { ...facts, traces: traces.value.problems }, graph.value) : graph;
 }
 
 /** What both sides serve. Definitions are large, so both are read at the same time. */
@@ -84,22 +85,52 @@ export function isComplete(existing: CopyState | undefined): boolean {
  * What other moves have left: no side may be in two of them. Read before the objects: one that ends in between would otherwise have left its
  * pause in them.
  */
-async function traceProblems({ source, target, namespace }: MoveContext): Moved<readonly string[]> {
+export async function traceProblems({ source, target, namespace }: MoveContext): Moved<Traces> {
   const own = await readRecord(source, namespace);
   if (!own.ok) return own;
   const away = await readHead({ source: target, namespace });
   if (!away.ok) return away;
-  return ok([
-    ...receivingProblems(own.value, namespace),
-    ...(away.value === undefined
+  const ended = away.value === undefined ? await hasNoSource(own.value, target) : ok(false);
+  if (!ended.ok) return ended;
+  const receiving = ended.value ? [] : receivingProblems(own.value, namespace);
+  const leaving =
+    away.value === undefined
       ? []
-      : [`the target has an unfinished move of namespace ${namespace} (move ${away.value.id}); finish or abort that one first`]),
-  ]);
+      : [`the target has an unfinished move of namespace ${namespace} (move ${away.value.id}); finish or abort that one first`];
+  return ok({ own: own.value, problems: [...receiving, ...leaving] });
 }
 
+/** `own`: the record of the source, as it was before its objects were read. */
+type Traces = { readonly own: ReadRecord | undefined; readonly problems: readonly string[] };
+
+/**
+ * Read after the journal was written: a move that registers here later finds the journal, and is undone; one that has registered before is found here.
+ * What was planned may have copies of it.
+ */
+async function receivedSince(context: MoveContext, before: ReadRecord | undefined): Moved<void> {
+  const traces = await traceProblems(context);
+  if (!traces.ok) return traces;
+  const { own, problems } = traces.value;
+  if (problems.length > 0) return refusal(...problems);
+  if (own?.object.metadata.resourceVersion === before?.object.metadata.resourceVersion) return ok(undefined);
+  return refusal(`the source has received namespace ${context.namespace} while this move was planned; run the command again`);
+}
+
+/** A move back to the source of a commit, where no journal is left: there is nothing that would finish that commit. */
+async function hasNoSource(own: ReadRecord | undefined, target: ApiSide): Moved<boolean> {
+  if (own?.data.state !== "committed" || own.data.finishedAt !== "") return ok(false);
+  const identity = await clusterIdentity(target);
+  return identity.ok ? ok(identity.value === own.data.source) : identity;
+}
+
+/** The end of a move deletes the record of its source, which the one that brought the objects there needs until it has finished. */
 export function receivingProblems(own: ReadRecord | undefined, namespace: string): readonly string[] {
-  if (own === undefined || own.data.state === "committed") return [];
-  return [`the source is itself receiving namespace ${namespace} (move ${own.data.id}); finish or abort that move first`];
+  if (own === undefined || (own.data.state === "committed" && own.data.finishedAt !== "")) return [];
+  const { id, state } = own.data;
+  if (state !== "committed") return [`the source is itself receiving namespace ${namespace} (move ${id}); finish or abort that move first`];
+  return [
+    `the source has not finished receiving namespace ${namespace} (move ${id}); run that move or import to its end, or, if what it came from is gone, unpause at the source what is paused and set data.finishedAt of its ConfigMap ${namespace}/${RECORD_NAME} to the time`,
+  ];
 }
 
 export type MoveEnds = { readonly source: string; readonly target: string };
@@ -110,7 +141,7 @@ export async function begin(context: MoveContext, ends: MoveEnds, facts: PlanFac
   if (!traces.ok) return traces;
   const settled = await settledGraph(context, facts.kinds);
   if (!settled.ok) return settled;
-  const plan = await planOf(context, { ...facts, traces: traces.value }, settled.value);
+  const plan = await planOf(context, { ...facts, traces: traces.value.problems }, settled.value);
   if (!plan.ok) return plan;
   const { moved, problems } = plan.value;
   if (moved.length === 0) return ok(undefined);
@@ -129,7 +160,9 @@ export async function begin(context: MoveContext, ends: MoveEnds, facts: PlanFac
   const cleared = await deleteAllBatches(context);
   if (!cleared.ok) return cleared;
   const written = await createHead(context, head);
-  return written.ok ? ok(head) : written;
+  if (!written.ok) return written;
+  const received = await receivedSince(context, traces.value.own);
+  return received.ok ? ok(head) : received;
 }
 
 export function pausableOf({ object, kind: { resource } }: MoveNode): JournalHead["pausables"][number] {

@@ -2,9 +2,10 @@
  * A move: observe both sides, decide the next step by the specification, perform it, until there is none. A run that was killed leaves a
  * journal, and the next run continues where that one ended, because it observes the same.
  */
-import { err, ok, timestamp, type Err } from "#base";
+import { err, ok, timestamp, type Err, type Result } from "#base";
+import { HEAD_NAME, RECORD_NAME, type TargetRecordData } from "../journal/records.ts";
 import { nextStep, type MoveStep, type MoveView, type TargetRecord } from "../ownership/decide.ts";
-import { begin, discoverFacts } from "./begin.ts";
+import { begin, discoverFacts, traceProblems } from "./begin.ts";
 import type { MoveContext } from "./context.ts";
 import { deleteSource } from "./delete-source.ts";
 import { discoverKinds, type SourceKinds } from "./discover.ts";
@@ -49,7 +50,12 @@ type Run = {
   head: StoredHead | undefined;
   record: ReadRecord | undefined;
   transferred: TransferResult | undefined;
+  /** This run has written the journal. */
   begun: boolean;
+  /** There is nothing to move. */
+  empty: boolean;
+  /** The record that this run has finished: another move may have replaced it since. */
+  finished: TargetRecordData | undefined;
   fenced: boolean;
   kinds: SourceKinds | undefined;
   /** The last head that was seen, for the report: the journal is gone at the end. */
@@ -96,6 +102,8 @@ async function openRun(context: MoveContext): Moved<Run> {
     record: undefined,
     transferred: undefined,
     begun: false,
+    empty: false,
+    finished: undefined,
     fenced: false,
     kinds: undefined,
     last: undefined,
@@ -121,7 +129,7 @@ async function observe(run: Run): Moved<MoveView> {
   const record = await readRecord(context.target, context.namespace);
   if (!record.ok) return head.value === undefined ? record : unanswered(head.value, record);
   run.record = record.value;
-  if (head.value === undefined) return ok({ ...NOTHING, sourceHasObjects: !run.begun, record: recordOf(run) });
+  if (head.value === undefined) return withoutJournal(run);
   const pausing = { namespace: context.namespace, head: head.value };
   const sourcePaused = await areAllPaused({ ...pausing, side: context.source });
   if (!sourcePaused.ok) return sourcePaused;
@@ -145,6 +153,25 @@ async function observe(run: Run): Moved<MoveView> {
   });
 }
 
+/** The end of the move, or its beginning. A journal that was deleted by something else is neither: what it stood for is still there. */
+function withoutJournal(run: Run): Result<MoveView, MoveFailure> {
+  const { data } = run.record ?? {};
+  const ours = data !== undefined && data.id === run.last?.id && data.state === "committed" ? data : undefined;
+  // by another process that has continued the move
+  if (ours !== undefined && ours.finishedAt !== "") run.finished ??= ours;
+  const hasEnded = run.empty || run.finished !== undefined;
+  const hasBegun = run.begun || run.last !== undefined;
+  if (hasBegun && !hasEnded) return refusal(journalDeleted(run.context.namespace, ours !== undefined));
+  return ok({ ...NOTHING, sourceHasObjects: !hasEnded, record: recordOf(run) });
+}
+
+function journalDeleted(namespace: string, isCommitted: boolean): string {
+  const what = `Secret ${namespace}/${HEAD_NAME} of the source was deleted while the move ran`;
+  return isCommitted
+    ? `${what}, after the commit: the target owns the clusters; unpause there what is paused, delete at the source what is left, and set data.finishedAt of ConfigMap ${namespace}/${RECORD_NAME} of the target to the time`
+    : `${what}, before the commit: the source owns the clusters, which may be paused there, and the target may have paused copies; delete these copies and unpause the source, then run the command again`;
+}
+
 /** A target that moves the clusters on has paused them itself: they are not unpaused there any more. */
 async function isTargetResumed({ target, namespace }: MoveContext, head: StoredHead): Moved<boolean> {
   const resumed = await areAllResumed({ side: target, namespace, head });
@@ -165,7 +192,8 @@ const NOTHING: MoveView = {
 };
 
 function recordOf({ record, source }: Run): TargetRecord | "none" {
-  return record === undefined ? "none" : { ...record.data, sameSource: record.data.source === source };
+  if (record === undefined) return "none";
+  return { ...record.data, finished: record.data.finishedAt !== "", sameSource: record.data.source === source };
 }
 
 type Perform = (run: Run) => Moved<void>;
@@ -177,16 +205,28 @@ const STEPS: Readonly<Record<Exclude<MoveStep, "done">, Perform>> = {
     if (!facts.ok) return facts;
     run.kinds = facts.value.kinds;
     const begun = await begin(run.context, { source: run.source, target: run.target }, facts.value);
+    if (!begun.ok) return begun;
     run.begun = true;
-    return begun.ok ? ok(undefined) : begun;
+    run.empty = begun.value === undefined;
+    return ok(undefined);
   },
   discard: async (run) => {
     const deleted = await deleteAllBatches(run.context);
-    return deleted.ok ? withHead(run, (head) => deleteHead(run.context, head)) : deleted;
+    const discarded = deleted.ok ? await withHead(run, (head) => deleteHead(run.context, head)) : deleted;
+    // it was no journal of this move, which begins now
+    if (discarded.ok) [run.begun, run.last] = [false, undefined];
+    return discarded;
   },
   register: async (run) => {
-    const ensured = await ensureNamespace(run.context.target, run.context.namespace);
-    return ensured.ok ? setRecord(run, "receiving") : ensured;
+    const { target, namespace } = run.context;
+    const ensured = await ensureNamespace(target, namespace);
+    const registered = ensured.ok ? await setRecord(run, "receiving") : ensured;
+    if (!registered.ok) return registered;
+    // a move onwards that begins later finds the record
+    const traces = await traceProblems(run.context);
+    if (!traces.ok) return traces;
+    const { problems } = traces.value;
+    return problems.length === 0 ? ok(undefined) : refusal(...problems);
   },
   pause: async (run) => {
     // what was checked before, a controller may have changed since
@@ -212,14 +252,16 @@ const STEPS: Readonly<Record<Exclude<MoveStep, "done">, Perform>> = {
   "delete-source": (run) => withHead(run, ({ id }) => deleteSource(run.context, id)),
   finish: async (run) => {
     const { context } = run;
-    const finished = await setRecord(run, "committed", timestamp(context.clock));
-    if (!finished.ok) return finished;
     // the source owns no more: its own record of an earlier move to it goes, too
     const own = await readRecord(context.source, context.namespace);
     if (!own.ok) return own;
     const forgotten = own.value === undefined ? ok(undefined) : await deleteRecord(context.source, context.namespace, own.value);
-    run.begun = true;
-    return forgotten.ok ? withHead(run, (head) => deleteHead(context, head)) : forgotten;
+    if (!forgotten.ok) return forgotten;
+    // from then on another move may replace the record, so that nothing but the journal may be left
+    const finished = await setRecord(run, "committed", timestamp(context.clock));
+    if (!finished.ok) return finished;
+    run.finished = run.record?.data;
+    return withHead(run, (head) => deleteHead(context, head));
   },
 };
 
@@ -249,14 +291,15 @@ function setRecord(run: Run, state: "receiving" | "committed", finishedAt = ""):
     const data = { id, state, epoch, source: run.source, startedAt, objects, digest, finishedAt, attempt };
     const written = await writeRecord(run.context, run.record, data);
     if (!written.ok) return written;
+    run.record = written.value;
     run.fenced = true;
     return ok(undefined);
   });
 }
 
-function reportOf({ last, record }: Run, durations: ReadonlyMap<MoveStep, number>, totalMs: number): MoveReport {
+function reportOf({ last, finished }: Run, durations: ReadonlyMap<MoveStep, number>, totalMs: number): MoveReport {
   const stillPaused = (last?.pausables ?? []).filter(({ wasPaused }) => wasPaused).map(({ kind, name }) => `${kind.kind} ${name}`);
-  const { objects = 0, digest = "", epoch = 0 } = last === undefined ? {} : (record?.data ?? {});
+  const { objects = 0, digest = "", epoch = 0 } = finished ?? {};
   return {
     ...(last === undefined ? {} : { id: last.id }),
     objects,

@@ -8,7 +8,7 @@ import { comparable, contentsOf, isUnpaused, startMoveWorld, type MoveWorld } fr
 import { abortMove } from "./abort.ts";
 import type { MoveFailure } from "./failure.ts";
 import { contextFor } from "./move-crashes.test-support.ts";
-import { moveNamespace, type MoveOptions } from "./move-namespace.ts";
+import { abortNamespaceMove, moveNamespace, type MoveOptions } from "./move-namespace.ts";
 import { runMove } from "./move.ts";
 
 let world: MoveWorld;
@@ -140,4 +140,45 @@ test("a target that the move does not go to is refused, and nothing is undone", 
     expect(message).toMatch(/goes to another target; finish or abort that one first$|the same cluster; there is nothing to move$/);
   }
   expect([isUnpaused(world.source, "c1"), [...(await contentsOf(world.target.client, "c1")).keys()]]).toEqual([false, copies]);
+});
+
+const recordIsLeft = async () => (await traces()).filter((name) => name.includes("record"));
+
+test("an abort that is killed before its last write leaves a record, which the next abort deletes", async () => {
+  await killAt("verify");
+  const process = new MortalProcess(undefined);
+  world.target.intercept(
+    { verb: "delete", resource: "configmaps", when: ({ name }) => name === "lattice-move-record", times: 1 },
+    (...call) => {
+      process.dead = true;
+      return failWith("unavailable")(...call);
+    },
+  );
+  expect((await abortMove(contextFor(world.source, world.target, process, 2))).ok).toBe(false);
+  expect(await traces()).toEqual(["lattice-move-record is left at the target"]);
+  expect(expectOk(await abortNamespaceMove(options()))).toBe(true);
+  expect([await traces(), isUnpaused(world.source, "c1")]).toEqual([[], true]);
+  expect(expectOk(await abortNamespaceMove(options()))).toBe(false);
+});
+
+test.each([
+  { what: "of another source", change: { source: "another" } },
+  { what: "that is committed", change: { state: "committed" } },
+  { what: "that is receiving", change: { state: "receiving" } },
+])("an abort without a journal leaves a record $what", async ({ change }) => {
+  await killAt("verify");
+  const patch = { data: { state: "revoked", ...change } };
+  expectOk(await world.target.client.patch<KubeObject>(configMaps, key("lattice-move-record"), { type: "merge", patch }));
+  expectOk(await world.source.client.delete(secrets, key("lattice-move-journal")));
+  expect(expectOk(await abortNamespaceMove(options()))).toBe(false);
+  expect(await recordIsLeft()).toEqual(["lattice-move-record is left at the target"]);
+});
+
+test("an abort deletes the copies also when the target has lost its record", async () => {
+  await killAt("announce-commit");
+  expectOk(await world.target.client.delete(configMaps, key("lattice-move-record")));
+  expect(expectOk(await abortNamespaceMove(options()))).toBe(true);
+  expect([await traces(), isUnpaused(world.source, "c1")]).toEqual([[], true]);
+  expectOk(await moveNamespace(options()));
+  expect(isUnpaused(world.target, "c1")).toBe(true);
 });

@@ -139,7 +139,7 @@ function viewOf(model: Model, isReachable: boolean): MoveView {
   return {
     journal,
     hasBegun: begun || batches,
-    record: isReachable ? (record === undefined ? "none" : { ...record, sameSource: true }) : "unknown",
+    record: isReachable ? (record === undefined ? "none" : { ...record, finished: false, sameSource: true }) : "unknown",
     sourcePaused: sourcePaused || source === 0,
     verified,
     fenced,

@@ -16,6 +16,8 @@ export type RecordState = "receiving" | "committed" | "revoked";
 export type TargetRecord = {
   readonly id: string;
   readonly state: RecordState;
+  /** Its source needs it no more. */
+  readonly finished: boolean;
   /** Of a move from the same source: without a journal there, it is what an ended one has left. */
   readonly sameSource: boolean;
   readonly epoch: number;
@@ -64,7 +66,9 @@ export function nextStep(view: MoveView): MoveDecision {
   if (journal === undefined) return view.sourceHasObjects ? step("write-intent") : step("done");
   const ours = record !== "none" && record.id === journal.id ? record.state : undefined;
   if (ours === "revoked") return refused("this move is being aborted");
-  if (journal.phase === "committed") return ours === "committed" ? afterCommit(view) : refused(LOST_RECORD);
+  if (journal.phase === "committed" && ours === "committed") return afterCommit(view);
+  // the journal of the last batch goes after the last object: nothing is left that could be in doubt
+  if (journal.phase === "committed") return view.sourceHasObjects ? refused(LOST_RECORD) : step("discard");
   if (!view.sourcePaused && ours !== undefined) return step("pause");
   if (ours === "committed") return step("note-commit");
   if (ours === undefined && journal.phase !== "intent") return refused(LOST_RECORD);
@@ -76,10 +80,20 @@ export function nextStep(view: MoveView): MoveDecision {
 }
 
 function register(record: TargetRecord | "none", epoch: number): MoveDecision {
-  // epochs rise with every move: a later one has ended, so this journal was written by a request that arrived too late
-  if (record !== "none" && record.state === "committed" && record.epoch >= epoch) return step("discard");
-  if (record === "none" || record.state !== "receiving" || record.sameSource) return step("register");
-  return refused(`the target is receiving another move (${record.id}); finish or abort that one first`);
+  // epochs rise with every move of a source: a later one has ended, so this journal was written by a request that arrived too late
+  if (record !== "none" && record.sameSource && record.state === "committed" && record.epoch >= epoch) return step("discard");
+  const inUse = record === "none" || record.sameSource ? undefined : recordInUse(record);
+  return inUse === undefined ? step("register") : refused(inUse);
+}
+
+/** Why the record of another move may not be replaced: without it, that move can neither be finished nor undone. */
+export function recordInUse({ id, state, finished }: Pick<TargetRecord, "id" | "state" | "finished">): string | undefined {
+  if (state === "receiving") return `the target is receiving another move (${id}); finish or abort that one first`;
+  if (state === "revoked")
+    return `the target still has the record of another move that was aborted (${id}); run its abort again, or, if its source is gone, delete ConfigMap lattice-move-record there`;
+  return finished
+    ? undefined
+    : `the target has not finished receiving another move (${id}); run that one to its end, or, if its source is gone, unpause at the target what is paused and set data.finishedAt of ConfigMap lattice-move-record there to the time`;
 }
 
 const LOST_RECORD =
@@ -112,7 +126,8 @@ export function nextAbortStep({ journal, record, hasBatches, targetHasCopies, so
   if (journal.phase === "committed" || ours === "committed") return { refused: OWNED };
   if (ours === undefined && journal.phase === "committing") return { refused: LOST_RECORD };
   if (ours === "receiving") return { step: "revoke" };
-  if (ours === "revoked" && targetHasCopies) return { step: "delete-copies" };
+  // also when the target has lost its record: no commit was sent
+  if (targetHasCopies) return { step: "delete-copies" };
   // without record and batches the move has paused nothing: a pause is a person's
   return sourceResumed || (ours === undefined && !hasBatches) ? { step: "forget" } : { step: "resume-source" };
 }

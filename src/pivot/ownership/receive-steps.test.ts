@@ -20,7 +20,11 @@ const rows: readonly (readonly [string, Partial<ReceiveView>, string])[] = [
     { claim: "ours", record: record("revoked") },
     "this import is being aborted; run it with --abort until that has ended",
   ],
-  ["another move arrives", { record: { ...record("receiving"), id: "b" } }, "the target is receiving another move (b)"],
+  [
+    "another move arrives",
+    { record: { ...record("receiving"), id: "b" } },
+    "the target is receiving another move (b); finish or abort that one first",
+  ],
 ];
 
 test.each(rows)("%s", (_name, view, want) => {

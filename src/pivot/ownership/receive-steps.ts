@@ -8,7 +8,7 @@
  * An abort of the export revokes the files, and then looks for a claim again, before it unpauses the source; an import claims them, and then looks
  * whether they are revoked, before it registers. So one of the two sees the other, or both do.
  */
-import type { RecordState } from "./decide.ts";
+import { recordInUse, type RecordState } from "./decide.ts";
 
 export type ReceiveView = {
   readonly id: string;
@@ -39,7 +39,8 @@ export function nextReceiveStep({ id, record, claim, verified, fenced, targetRes
   if (claim === "revoked" && ours !== "committed") return refused(ours === undefined ? FILES_REVOKED : FILES_REVOKED_LATE);
   if (ours === undefined) {
     if (claim === "ended") return refused("this cluster has imported these files before, and does not own the clusters any more");
-    if (record !== "none" && record.state === "receiving") return refused(`the target is receiving another move (${record.id})`);
+    const inUse = record === "none" ? undefined : recordInUse(record);
+    if (inUse !== undefined) return refused(inUse);
     return { step: claim === "none" ? "claim" : "register" };
   }
   if (ours === "receiving") return { step: !fenced ? "register" : verified ? "commit" : "transfer" };

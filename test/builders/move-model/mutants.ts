@@ -141,7 +141,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "an abort leaves the copies",
     file: "ownership/decide.ts",
-    find: 'if (ours === "revoked" && targetHasCopies) return { step: "delete-copies" };',
+    find: 'if (targetHasCopies) return { step: "delete-copies" };',
     replace: "",
   },
   {
@@ -182,8 +182,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: "a move begins at a side that is receiving one",
     pattern: "a move back before the end",
     file: "mover/begin.ts",
-    find: "[...problems, ...others, ...traces, ...taking]",
-    replace: "[...problems, ...others, ...taking]",
+    find: "problems: [...receiving, ...leaving] });",
+    replace: "problems: [...receiving, ...leaving].slice(0, 0) });",
   },
 ];
 
