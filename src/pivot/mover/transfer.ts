@@ -51,6 +51,8 @@ type Round = {
   readonly move: string;
   /** Entries of the journal as it was before, by the uid of the original. */
   readonly before: ReadonlyMap<string, BatchEntry>;
+  /** By the number of a batch: its entries of objects that belong to a later one now. They stay in it until that one is written. */
+  readonly carried: ReadonlyMap<number, readonly BatchEntry[]>;
   readonly originals: ObjectReader;
   readonly copies: ObjectReader;
   /** The uids of copies, by the uids of their originals. */
@@ -68,14 +70,15 @@ async function copyAll(
   const recorded = await readBatches(context, round.move);
   if (!recorded.ok) return recorded;
   const batches = batchesOf(moved);
-  const gone = await dropStale(context, recorded.value, { batches, moved });
+  const gone = await deleteStaleCopies(context, recorded.value, moved);
   if (!gone.ok) return gone;
   const prepared = await prepareNamespaces(context, moved);
   if (!prepared.ok) return prepared;
   const state: Round = {
     context,
     move: round.move,
-    before: new Map(recorded.value.flatMap(({ entries }) => entries.map((entry) => [entry.uid, entry]))),
+    before: entriesByUid(recorded.value),
+    carried: carriedEntries(recorded.value, batches),
     originals: new ObjectReader(context.source),
     copies: new ObjectReader(context.target),
     uids: new Map(),
@@ -95,13 +98,42 @@ async function copyAll(
     done += copied.value.copied;
     context.report({ step: round.step, done, total });
   }
+  // last: their entries are in other batches now
+  for (const batch of recorded.value.filter(({ number }) => number >= batches.length)) {
+    const deleted = await deleteBatch(context, batch);
+    if (!deleted.ok) return deleted;
+  }
   return ok({ objects: total, digest: sha256Hex(state.hashes.join("\n")), changes });
+}
+
+/** An object that has changed its batch may have two entries. */
+function entriesByUid(recorded: readonly StoredBatch[]): ReadonlyMap<string, BatchEntry> {
+  const found = new Map<string, BatchEntry>();
+  for (const entry of recorded.flatMap(({ entries }) => entries)) {
+    if (entry.copy !== undefined || found.get(entry.uid)?.copy === undefined) found.set(entry.uid, entry);
+  }
+  return found;
+}
+
+function carriedEntries(recorded: readonly StoredBatch[], batches: readonly Batch[]): ReadonlyMap<number, readonly BatchEntry[]> {
+  const planned = new Map(batches.flatMap(({ number, nodes }) => nodes.map(({ uid }) => [uid, number] as const)));
+  const written = new Map(
+    recorded.flatMap(({ number, entries }) => entries.flatMap((entry) => (planned.get(entry.uid) === number ? [[entry.uid, entry]] : []))),
+  );
+  const isWritten = ({ uid, copy }: BatchEntry) => written.has(uid) && (copy === undefined || written.get(uid)?.copy !== undefined);
+  return new Map(
+    recorded.map(({ number, entries }) => [
+      number,
+      entries.filter((entry) => (planned.get(entry.uid) ?? 0) > number && !isWritten(entry)),
+    ]),
+  );
 }
 
 type CopiedBatch = { readonly copied: number; readonly changes: number };
 
 async function copyBatch(round: Round, batch: Batch, stored: StoredBatch | undefined): Moved<CopiedBatch> {
   const { context, uids, before } = round;
+  const carried = round.carried.get(batch.number) ?? [];
   const { target } = context;
   const read = await readWhole(round, batch.nodes);
   if (!read.ok) return read;
@@ -116,18 +148,20 @@ async function copyBatch(round: Round, batch: Batch, stored: StoredBatch | undef
     });
   const entries = entriesWith((uid) => before.get(uid)?.copy);
   const record = { move: round.move, number: batch.number };
-  const sent = await recordBatch(context, stored, { ...record, entries });
+  const sent = await recordBatch(context, stored, { ...record, entries: [...entries, ...carried] });
   if (!sent.ok) return sent;
   const placed = await placeCopies(round, copied);
   if (!placed.ok) return placed;
-  const noted = await recordBatch(context, sent.value, { ...record, entries: entriesWith((uid) => uids.get(uid)) });
+  const noted = await recordBatch(context, sent.value, { ...record, entries: [...entriesWith((uid) => uids.get(uid)), ...carried] });
   if (!noted.ok) return noted;
   const incomplete = copied.filter((_node, at) => placed.value[at]?.incomplete === true);
   const completed = await inParallel(incomplete, PARALLEL, (node) => completeCopy(target, node, uids.get(node.uid) ?? ""));
   if (!completed.ok) return completed;
   round.hashes.push(...entries.filter(({ left }) => left === undefined).map(({ hash }) => hash));
   const outdated = batch.nodes.length - read.value.length;
-  return ok({ copied: copied.length, changes: outdated + placed.value.filter(({ changed }) => changed).length });
+  // the next round removes what is carried: then it is in its own batch, too
+  const changes = outdated + carried.length + placed.value.filter(({ changed }) => changed).length;
+  return ok({ copied: copied.length, changes });
 }
 
 /** The objects of these nodes, as they are now, without those that have changed since they were planned. */
@@ -158,10 +192,8 @@ async function placeCopies(
   return placed;
 }
 
-type Planned = { readonly batches: readonly Batch[]; readonly moved: readonly MoveNode[] };
-
-/** Copies of objects that the source has no more, and batches that are no more needed. The number of copies that were deleted. */
-async function dropStale(context: MoveContext, recorded: readonly StoredBatch[], { batches, moved }: Planned): Moved<number> {
+/** Copies of objects that the source has no more. The number of copies that were deleted. */
+async function deleteStaleCopies(context: MoveContext, recorded: readonly StoredBatch[], moved: readonly MoveNode[]): Moved<number> {
   const uids = new Set(moved.map(({ uid }) => uid));
   const stale = recorded.flatMap(({ entries }) =>
     entries.filter(({ uid, kept, left }) => !uids.has(uid) && kept === undefined && left === undefined),
@@ -169,12 +201,7 @@ async function dropStale(context: MoveContext, recorded: readonly StoredBatch[],
   const copies = await copiesAt(context.target, stale);
   if (!copies.ok) return copies;
   const removed = await removeObjects(context.target, copies.value);
-  if (!removed.ok) return removed;
-  for (const batch of recorded.filter(({ number }) => number >= batches.length)) {
-    const deleted = await deleteBatch(context, batch);
-    if (!deleted.ok) return deleted;
-  }
-  return ok(copies.value.length);
+  return removed.ok ? ok(copies.value.length) : removed;
 }
 
 export async function prepareNamespaces({ target }: Pick<MoveContext, "target">, moved: readonly MoveNode[]): Moved<void> {
