@@ -1,16 +1,7 @@
 /** Objects that change at the source between two runs of a move: the journal still finds their copies, and the copies become what they are. */
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { expectOk, seededRandom, systemClock } from "#base";
-import {
-  apiVersionOf,
-  capiClusters,
-  capiMachines,
-  configMaps,
-  secrets,
-  type Json,
-  type KubeObject,
-  type Resource,
-} from "#kube";
+import { apiVersionOf, capiClusters, capiMachines, configMaps, secrets, type Json, type KubeObject, type Resource } from "#kube";
 import { MortalProcess } from "../../../test/builders/mortal-process.ts";
 import { contentsOf, isUnpaused, startMoveWorld, type MoveWorld } from "../../../test/builders/move-world.ts";
 import { compareMoved, contextFor } from "./move-crashes.test-support.ts";
@@ -97,5 +88,84 @@ test.for(movedOwners.flatMap((row) => [1, 2, 3, 4, 5].map((batches) => ({ batche
     await own(resource, name, owners);
     await killAt("transfer", batches + 1);
     await endMove(await expectedAfter(before, [`${resource.kind} c1/${name}`]));
+  },
+);
+
+/** What a person removes, and adds again. */
+const removals: readonly { what: string; resource: Resource; name: string; removed: Json; added: Json }[] = [
+  {
+    what: "a label, an annotation, a field of the spec and the finalizers of a Machine",
+    resource: capiMachines,
+    name: "c1-cp-1",
+    removed: {
+      metadata: { labels: { "example.com/added": null }, annotations: { "example.com/team": null }, finalizers: null },
+      spec: { providerID: null },
+    },
+    added: {
+      metadata: {
+        labels: { "example.com/added": "1" },
+        annotations: { "example.com/team": "a" },
+        finalizers: ["machines.cluster.x-k8s.io"],
+      },
+      spec: { providerID: "in-memory:////c1-cp-1" },
+    },
+  },
+  {
+    what: "the data and the labels of a Secret",
+    resource: secrets,
+    name: "c1-ca",
+    removed: { metadata: { labels: null }, data: null },
+    added: { metadata: { labels: { "example.com/added": "1" } }, data: { value: "eA==" } },
+  },
+  {
+    what: "the only owner of a ConfigMap that has a label for the move",
+    resource: configMaps,
+    name: "c1-addon",
+    removed: { metadata: { ownerReferences: null, labels: { "example.com/added": null } } },
+    added: { metadata: { labels: { "example.com/added": "1" } } },
+  },
+];
+
+const prepare = () => change(configMaps, "c1-addon", { metadata: { labels: { "clusterctl.cluster.x-k8s.io/move": "" } } });
+
+test.for(removals)("$what: removed after it was copied, and gone from the target", async ({ resource, name, removed }) => {
+  await prepare();
+  const before = await contents();
+  await killAt("announce-commit");
+  await change(resource, name, removed);
+  const expected = await expectedAfter(before, [`${resource.kind} c1/${name}`]);
+  expectOk(await moveNamespace(options()));
+  expect(await compareMoved(world.source, world.target, expected)).toEqual([]);
+});
+
+test.for(removals)("$what: removed while its batch is copied, and gone from the target", async ({ resource, name, removed }) => {
+  await prepare();
+  const before = await contents();
+  let expected: ReadonlyMap<string, unknown> = new Map();
+  world.target.intercept({ verb: "patch", resource: resource.plural, name }, async (_action, next) => {
+    await change(resource, name, removed);
+    expected = await expectedAfter(before, [`${resource.kind} c1/${name}`]);
+    return next();
+  });
+  expectOk(await moveNamespace(options()));
+  expect(await compareMoved(world.source, world.target, expected)).toEqual([]);
+});
+
+const kills = [1, 2, 3, 4, 5, 6].map((batches) => ({ line: "transfer", count: batches + 1 }));
+
+test.for(removals.flatMap((row) => kills.map((kill) => ({ ...kill, ...row }))))(
+  "$what: removed, added and removed again between runs that are killed at '$line' $count, and gone from the target",
+  async ({ line, count, resource, name, removed, added }) => {
+    await prepare();
+    const before = await contents();
+    await killAt("announce-commit");
+    for (const patch of [removed, added, removed, added]) {
+      await change(resource, name, patch);
+      await killAt(line, count);
+    }
+    await change(resource, name, removed);
+    const expected = await expectedAfter(before, [`${resource.kind} c1/${name}`]);
+    expectOk(await moveNamespace(options()));
+    expect(await compareMoved(world.source, world.target, expected)).toEqual([]);
   },
 );

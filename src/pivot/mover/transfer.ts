@@ -11,7 +11,7 @@ import type { MoveNode, ObjectGraph, WholeNode } from "../graph/object-graph.ts"
 import { isAsPlanned, outlineOf, type ObjectOutline } from "../graph/outline.ts";
 import type { BatchEntry, JournalHead } from "../journal/records.ts";
 import { batchesOf, type Batch } from "../plan/batches.ts";
-import { entryOf, recordBatch } from "./batch-entries.ts";
+import { acknowledgedEntry, carriedEntries, entriesByUid, entryOf, recordBatch, sendingEntry, UNSETTLED } from "./batch-entries.ts";
 import { PARALLEL, type MoveContext, type MoveProgress } from "./context.ts";
 import { copiesAt } from "./copies.ts";
 import type { SourceKinds } from "./discover.ts";
@@ -106,29 +106,6 @@ async function copyAll(
   return ok({ objects: total, digest: sha256Hex(state.hashes.join("\n")), changes });
 }
 
-/** An object that has changed its batch may have two entries. */
-function entriesByUid(recorded: readonly StoredBatch[]): ReadonlyMap<string, BatchEntry> {
-  const found = new Map<string, BatchEntry>();
-  for (const entry of recorded.flatMap(({ entries }) => entries)) {
-    if (entry.copy !== undefined || found.get(entry.uid)?.copy === undefined) found.set(entry.uid, entry);
-  }
-  return found;
-}
-
-function carriedEntries(recorded: readonly StoredBatch[], batches: readonly Batch[]): ReadonlyMap<number, readonly BatchEntry[]> {
-  const planned = new Map(batches.flatMap(({ number, nodes }) => nodes.map(({ uid }) => [uid, number] as const)));
-  const written = new Map(
-    recorded.flatMap(({ number, entries }) => entries.flatMap((entry) => (planned.get(entry.uid) === number ? [[entry.uid, entry]] : []))),
-  );
-  const isWritten = ({ uid, copy }: BatchEntry) => written.has(uid) && (copy === undefined || written.get(uid)?.copy !== undefined);
-  return new Map(
-    recorded.map(({ number, entries }) => [
-      number,
-      entries.filter((entry) => (planned.get(entry.uid) ?? 0) > number && !isWritten(entry)),
-    ]),
-  );
-}
-
 type CopiedBatch = { readonly copied: number; readonly changes: number };
 
 async function copyBatch(round: Round, batch: Batch, stored: StoredBatch | undefined): Moved<CopiedBatch> {
@@ -141,18 +118,21 @@ async function copyBatch(round: Round, batch: Batch, stored: StoredBatch | undef
   const isLeft = (node: MoveNode) => isLeftToTarget(context, node);
   const copied = read.value.filter((node) => !isLeft(node));
   // what is not read keeps its entry: an abort has to find its copy
-  const entriesWith = (copyOf: (uid: string) => string | undefined) =>
-    batch.nodes.flatMap(({ uid }) => {
-      const node = whole.get(uid);
-      return node === undefined ? (before.get(uid) ?? []) : entryOf(node, copyOf(uid), isLeft(node));
-    });
-  const entries = entriesWith((uid) => before.get(uid)?.copy);
+  const entries = batch.nodes.flatMap(({ uid }) => {
+    const node = whole.get(uid);
+    return node === undefined ? (before.get(uid) ?? []) : entryOf(node, undefined, isLeft(node));
+  });
+  const sending = entries.map((entry) => sendingEntry(entry, before.get(entry.uid)));
   const record = { move: round.move, number: batch.number };
-  const sent = await recordBatch(context, stored, { ...record, entries: [...entries, ...carried] });
+  const sent = await recordBatch(context, stored, { ...record, entries: [...sending, ...carried] });
   if (!sent.ok) return sent;
-  const placed = await placeCopies(round, copied);
+  const placed = await placeCopies(round, copied, entries);
   if (!placed.ok) return placed;
-  const noted = await recordBatch(context, sent.value, { ...record, entries: [...entriesWith((uid) => uids.get(uid)), ...carried] });
+  const missed = new Set(copied.filter((_node, at) => placed.value[at]?.missed === true).map(({ uid }) => uid));
+  const acknowledged = entries.map((entry) =>
+    acknowledgedEntry(entry, uids.get(entry.uid) ?? entry.copy, missed.has(entry.uid) ? UNSETTLED : entry.hash),
+  );
+  const noted = await recordBatch(context, sent.value, { ...record, entries: [...acknowledged, ...carried] });
   if (!noted.ok) return noted;
   const incomplete = copied.filter((_node, at) => placed.value[at]?.incomplete === true);
   const completed = await inParallel(incomplete, PARALLEL, (node) => completeCopy(target, node, uids.get(node.uid) ?? ""));
@@ -182,11 +162,18 @@ async function readWhole({ context, originals, outdated }: Round, nodes: readonl
 async function placeCopies(
   { context: { target }, copies, uids, before }: Round,
   nodes: readonly WholeNode[],
+  entries: readonly BatchEntry[],
 ): Moved<readonly PlacedCopy[]> {
   const existing = await copies.read(nodes);
   if (!existing.ok) return existing;
+  const asRecorded = new Set(entries.filter(({ uid, hash }) => before.get(uid)?.hash === hash).map(({ uid }) => uid));
   const placed = await inParallel([...nodes.entries()], PARALLEL, ([at, node]) =>
-    placeCopy(target, node, { existing: existing.value[at], uids, acknowledged: before.get(node.uid)?.copy }),
+    placeCopy(target, node, {
+      existing: existing.value[at],
+      uids,
+      acknowledged: before.get(node.uid)?.copy,
+      mayHaveMore: !asRecorded.has(node.uid),
+    }),
   );
   if (placed.ok) for (const [at, { uid }] of placed.value.entries()) uids.set(nodes[at]?.uid ?? "", uid);
   return placed;
