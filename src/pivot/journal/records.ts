@@ -41,6 +41,7 @@ export type BatchEntry = {
   readonly name: string;
   /** Of the original. */
   readonly uid: string;
+  /** Of the content that its copy was made of. Empty: not known, because a run was killed while it sent another one. */
   readonly hash: string;
   /** Copied, and kept at the source as well. */
   readonly kept?: true;

@@ -25,7 +25,7 @@ import {
   type ReadRecord,
   type StoredHead,
 } from "./journal.ts";
-import { areAllPaused, areAllResumed, pauseAll, resumeAll } from "./pausing.ts";
+import { areAllPaused, areAllResumed, noteUnpaused, pauseAll, resumeAll } from "./pausing.ts";
 import { transfer, type TransferResult } from "./transfer.ts";
 
 export type MoveReport = {
@@ -232,7 +232,7 @@ const STEPS: Readonly<Record<Exclude<MoveStep, "done">, Perform>> = {
     // what was checked before, a controller may have changed since
     run.transferred = undefined;
     return withHead(run, async (head) => {
-      const noted = head.phase === "intent" ? await ensureBatch(run.context, head.id) : ok(undefined);
+      const noted = head.phase === "intent" ? await notePause(run.context, head) : ok(undefined);
       return noted.ok ? pauseAll({ side: run.context.source, namespace: run.context.namespace, head }) : noted;
     });
   },
@@ -264,6 +264,11 @@ const STEPS: Readonly<Record<Exclude<MoveStep, "done">, Perform>> = {
     return withHead(run, (head) => deleteHead(context, head));
   },
 };
+
+async function notePause(context: MoveContext, head: StoredHead): Moved<void> {
+  const ensured = await ensureBatch(context, head.id);
+  return ensured.ok ? noteUnpaused(context, head) : ensured;
+}
 
 /** Batches prove that the move may have paused the source, also when the target loses its record: so there is one before the first pause. */
 async function ensureBatch(context: MoveContext, move: string): Moved<void> {

@@ -8,6 +8,7 @@ import { versionOf, type ApiSide } from "./api-side.ts";
 import { PARALLEL } from "./context.ts";
 import { refusal, type Moved } from "./failure.ts";
 import { inParallel } from "./in-parallel.ts";
+import { writeHead, type StoredHead } from "./journal.ts";
 
 const ATTEMPTS = 10;
 
@@ -29,6 +30,23 @@ export async function areAllResumed({ side, namespace, head }: Pausing): Moved<b
     return found.ok ? ok(found.value === undefined || !isPaused(found.value)) : found;
   });
   return states.ok ? ok(states.value.every(Boolean)) : states;
+}
+
+/**
+ * Before a pause in phase `intent`: what was paused before the move and is not paused now, a person has unpaused, because the move unpauses
+ * nothing at its source in this phase. It is unpaused at the end, too.
+ */
+export async function noteUnpaused(place: { readonly source: ApiSide; readonly namespace: string }, head: StoredHead): Moved<void> {
+  const { source, namespace } = place;
+  const found = await inParallel(head.pausables, PARALLEL, async (entry) => {
+    if (!entry.wasPaused) return ok(entry);
+    const live = await source.get(entry.kind, { namespace, name: entry.name });
+    if (!live.ok) return live;
+    return ok(live.value === undefined || isPaused(live.value) ? entry : { ...entry, wasPaused: false });
+  });
+  if (!found.ok) return found;
+  const isSame = found.value.every((entry, at) => entry === head.pausables[at]);
+  return isSame ? ok(undefined) : writeHead(place, { ...head, pausables: found.value });
 }
 
 export function pauseAll({ side, namespace, head }: Pausing): Moved<void> {

@@ -20,6 +20,8 @@ export type CopySituation = {
   readonly uids: ReadonlyMap<string, string>;
   /** From the journal or the record: the uid of its copy. */
   readonly acknowledged: string | undefined;
+  /** The journal does not show that the copy was made of this content: it may have what the original has no more, and is replaced. */
+  readonly mayHaveMore?: boolean;
   /**
    * Of any other object with equal content. "adopted": the record shows that the target had none, so it is a copy. "left": the target had it
    * before; it is not written, and is no copy.
@@ -33,6 +35,8 @@ export type PlacedCopy = {
   readonly changed: boolean;
   /** The last write is missing. */
   readonly incomplete: boolean;
+  /** It has changed at the target since it was read, and was not written: the next round reads it again. */
+  readonly missed?: true;
   /** The target had it before. */
   readonly left?: true;
 };
@@ -61,7 +65,8 @@ async function bringUpToDate(target: ApiSide, node: WholeNode, copy: KubeObject,
     return refusal(`${what} of the target is an unfinished copy of another object; delete it there`);
   // what stays at the source as well may be there already, for other clusters
   if (mark === undefined && kept !== undefined) return ok({ uid: copy.metadata.uid ?? "", changed: false, incomplete: false });
-  const isEqual = hasContent(copy, object, kind.hasStatus) && hasOwners(copy, object, situation.uids);
+  const hasAll = hasContent(copy, object, kind.hasStatus) && hasOwners(copy, object, situation.uids);
+  const isEqual = hasAll && situation.mayHaveMore !== true;
   const isOurs = mark !== undefined || copy.metadata.uid === situation.acknowledged;
   if (!isOurs && isEqual && situation.ifEqual === "left")
     return ok({ uid: copy.metadata.uid ?? "", changed: false, incomplete: false, left: true });
@@ -73,8 +78,7 @@ async function bringUpToDate(target: ApiSide, node: WholeNode, copy: KubeObject,
   const { uid = "", resourceVersion = "" } = copy.metadata;
   const updated = await target.update(kind.resource, { ...wanted, metadata: { ...wanted.metadata, uid, resourceVersion } });
   if (!updated.ok) return updated;
-  // changed or deleted meanwhile: the next round reads it again
-  return updated.value === undefined ? ok({ uid, changed: true, incomplete: false }) : fill(target, node, updated.value);
+  return updated.value === undefined ? ok({ uid, changed: true, incomplete: false, missed: true }) : fill(target, node, updated.value);
 }
 
 function hasOwners(copy: KubeObject, original: KubeObject, uids: ReadonlyMap<string, string>): boolean {

@@ -64,14 +64,20 @@ function waitingFor(blocking: MoveNode | undefined, working: MoveNode | undefine
 /** What has appeared or gone since the source was paused and must not be copied. */
 function changedPlan(graph: ObjectGraph, { pausables }: JournalHead): readonly string[] {
   const known = new Set(pausables.map(({ kind, name }) => `${kind.kind}/${name}`));
-  const fresh = graph.moved.filter(
-    ({ object, kept }) => kept === undefined && pausedBy(object) !== undefined && !known.has(`${object.kind}/${object.metadata.name}`),
-  );
+  const isKnown = ({ object }: MoveNode) => known.has(`${object.kind}/${object.metadata.name}`);
+  const pausable = graph.moved.filter(({ object, kept }) => kept !== "other-namespace" && pausedBy(object) !== undefined);
+  const fresh = pausable.filter((node) => node.kept === undefined && !isKnown(node));
+  // the move has paused them, and what stays at the source is not unpaused at the end
+  const staying = pausable.filter((node) => node.kept !== undefined && isKnown(node));
   return [
     ...graph.problems,
     ...beingDeleted(graph).map((object) => `${describeObject(object)} is being deleted; it is finished at the source, not copied`),
     ...fresh.map(
       ({ object }) => `${describeObject(object)} has appeared since the move began; delete it, or abort the move and begin again`,
     ),
+    ...staying.map(({ object, kept }) => {
+      const by = kept === "used-elsewhere" ? "used by a Cluster of another namespace" : "below a cluster-scoped object";
+      return `${describeObject(object)} is ${by} since the move began; run the command again, and it is copied and kept`;
+    }),
   ];
 }

@@ -5,10 +5,12 @@ import { failWith, loseAnswer, startEmbeddedCluster, type FixtureObject } from "
 import { apiVersionOf, capiClusters, capiMachines, defineResource, secrets, type KubeObject, type Resource } from "#kube";
 import { contentsOf, isUnpaused, observeInvariants, startMoveWorld, type MoveWorld } from "../../../test/builders/move-world.ts";
 import { openCrd } from "../../../test/builders/open-crd.ts";
+import type { MoveContext } from "./context.ts";
 import type { MoveFailure } from "./failure.ts";
 import { contextFor } from "./move-crashes.test-support.ts";
 import { MortalProcess } from "../../../test/builders/mortal-process.ts";
 import { runMove } from "./move.ts";
+import { rollBackRefused } from "./roll-back.ts";
 
 const infrastructure = { group: "infrastructure.cluster.x-k8s.io", version: "v1beta2", namespaced: true };
 const awsClusters = defineResource<KubeObject>({ ...infrastructure, kind: "AWSCluster", plural: "awsclusters" });
@@ -94,6 +96,39 @@ test("a class that Clusters of other namespaces use is copied and kept, and paus
   for (const name of ["shared", "own"])
     expect(world.target.peek<KubeObject>(classes, { namespace: "c1", name })?.metadata.annotations ?? {}, name).toEqual({});
 });
+
+test.each(["pause", "transfer", "verify", "commit"])(
+  "a class that a Cluster of another namespace begins to use before '%s': refused, rolled back and paused nowhere, and moved by the next run",
+  async (step) => {
+    await world.source.add(object(classes, "own", { spec: {} }));
+    const process = new MortalProcess(undefined);
+    const first = { ...contextFor(world.source, world.target, process, 1), report: stopAt(process, step) };
+    expect((await runMove(first)).ok).toBe(false);
+    await world.source.add({
+      apiVersion: "cluster.x-k8s.io/v1beta2",
+      kind: "Cluster",
+      metadata: { name: "x", namespace: "elsewhere" },
+      spec: { topology: { classRef: { name: "own", namespace: "c1" }, version: "v1.36.3" } },
+    });
+    const refused = failureOf(await runMove(context()));
+    expect(refused.message).toBe(
+      "ClusterClass c1/own is used by a Cluster of another namespace since the move began; run the command again, and it is copied and kept",
+    );
+    const undone = failureOf(await rollBackRefused(context(), refused));
+    expect(undone.message).toContain("the move was rolled back");
+    expect([isUnpaused(world.source, "c1"), [...(await contentsOf(world.target.client, "c1")).keys()]]).toEqual([true, []]);
+    expectOk(await runMove(context()));
+    for (const side of ["source", "target"] as const)
+      expect(world[side].peek<KubeObject>(classes, { namespace: "c1", name: "own" })?.metadata.annotations ?? {}, side).toEqual({});
+  },
+);
+
+/** A reporter that ends a process at a step. */
+const stopAt = (process: MortalProcess, wanted: string): MoveContext["report"] => {
+  return ({ step }) => {
+    if (step === wanted) process.dead = true;
+  };
+};
 
 test("a moved Cluster whose class is used elsewhere is at one side only, with all that it owns", async () => {
   await world.source.add(object(classes, "shared", { spec: {} }), {

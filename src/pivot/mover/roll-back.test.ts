@@ -104,6 +104,33 @@ test("a Cluster that was paused before the move is paused after it was rolled ba
   expect(await traces()).toEqual([]);
 });
 
+const unpausedAt = ["register", "transfer", "verify", "announce-commit"];
+
+test.for(unpausedAt)(
+  "a Cluster that was paused before the move, and that a person unpauses at '%s', is unpaused after it was rolled back",
+  async (line) => {
+    await changeSource(capiClusters, "c1", { spec: { paused: true } });
+    await killAt(line);
+    await changeSource(capiClusters, "c1", { spec: { paused: null } });
+    await blockMachine();
+    expect(failureOf(await moveNamespace(options())).message).toContain("the move was rolled back");
+    expect([isUnpaused(world.source, "c1"), await traces()]).toEqual([true, []]);
+  },
+);
+
+test.for(unpausedAt)(
+  "a Cluster that was paused before the move, and that a person unpauses at '%s', is unpaused at the target",
+  async (line) => {
+    await changeSource(capiClusters, "c1", { spec: { paused: true } });
+    await killAt(line);
+    await changeSource(capiClusters, "c1", { spec: { paused: null } });
+    await killAt("transfer");
+    expect(isUnpaused(world.source, "c1")).toBe(false);
+    expect(expectOk(await moveNamespace(options())).stillPaused).toEqual([]);
+    expect(isUnpaused(world.target, "c1")).toBe(true);
+  },
+);
+
 /** Without the field managers of the test itself. */
 const withoutPerson = (text: string) => text.replaceAll(/"managedFields":\[.*?\](?=,"name)/g, "");
 

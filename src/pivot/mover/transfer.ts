@@ -11,7 +11,7 @@ import type { MoveNode, ObjectGraph, WholeNode } from "../graph/object-graph.ts"
 import { isAsPlanned, outlineOf, type ObjectOutline } from "../graph/outline.ts";
 import type { BatchEntry, JournalHead } from "../journal/records.ts";
 import { batchesOf, type Batch } from "../plan/batches.ts";
-import { entryOf, recordBatch } from "./batch-entries.ts";
+import { acknowledgedEntry, carriedEntries, entriesByUid, entryOf, recordBatch, sendingEntry, UNSETTLED } from "./batch-entries.ts";
 import { PARALLEL, type MoveContext, type MoveProgress } from "./context.ts";
 import { copiesAt } from "./copies.ts";
 import type { SourceKinds } from "./discover.ts";
@@ -51,6 +51,8 @@ type Round = {
   readonly move: string;
   /** Entries of the journal as it was before, by the uid of the original. */
   readonly before: ReadonlyMap<string, BatchEntry>;
+  /** By the number of a batch: its entries of objects that belong to a later one now. They stay in it until that one is written. */
+  readonly carried: ReadonlyMap<number, readonly BatchEntry[]>;
   readonly originals: ObjectReader;
   readonly copies: ObjectReader;
   /** The uids of copies, by the uids of their originals. */
@@ -68,14 +70,15 @@ async function copyAll(
   const recorded = await readBatches(context, round.move);
   if (!recorded.ok) return recorded;
   const batches = batchesOf(moved);
-  const gone = await dropStale(context, recorded.value, { batches, moved });
+  const gone = await deleteStaleCopies(context, recorded.value, moved);
   if (!gone.ok) return gone;
   const prepared = await prepareNamespaces(context, moved);
   if (!prepared.ok) return prepared;
   const state: Round = {
     context,
     move: round.move,
-    before: new Map(recorded.value.flatMap(({ entries }) => entries.map((entry) => [entry.uid, entry]))),
+    before: entriesByUid(recorded.value),
+    carried: carriedEntries(recorded.value, batches),
     originals: new ObjectReader(context.source),
     copies: new ObjectReader(context.target),
     uids: new Map(),
@@ -95,6 +98,11 @@ async function copyAll(
     done += copied.value.copied;
     context.report({ step: round.step, done, total });
   }
+  // last: their entries are in other batches now
+  for (const batch of recorded.value.filter(({ number }) => number >= batches.length)) {
+    const deleted = await deleteBatch(context, batch);
+    if (!deleted.ok) return deleted;
+  }
   return ok({ objects: total, digest: sha256Hex(state.hashes.join("\n")), changes });
 }
 
@@ -102,6 +110,7 @@ type CopiedBatch = { readonly copied: number; readonly changes: number };
 
 async function copyBatch(round: Round, batch: Batch, stored: StoredBatch | undefined): Moved<CopiedBatch> {
   const { context, uids, before } = round;
+  const carried = round.carried.get(batch.number) ?? [];
   const { target } = context;
   const read = await readWhole(round, batch.nodes);
   if (!read.ok) return read;
@@ -109,25 +118,30 @@ async function copyBatch(round: Round, batch: Batch, stored: StoredBatch | undef
   const isLeft = (node: MoveNode) => isLeftToTarget(context, node);
   const copied = read.value.filter((node) => !isLeft(node));
   // what is not read keeps its entry: an abort has to find its copy
-  const entriesWith = (copyOf: (uid: string) => string | undefined) =>
-    batch.nodes.flatMap(({ uid }) => {
-      const node = whole.get(uid);
-      return node === undefined ? (before.get(uid) ?? []) : entryOf(node, copyOf(uid), isLeft(node));
-    });
-  const entries = entriesWith((uid) => before.get(uid)?.copy);
+  const entries = batch.nodes.flatMap(({ uid }) => {
+    const node = whole.get(uid);
+    return node === undefined ? (before.get(uid) ?? []) : entryOf(node, undefined, isLeft(node));
+  });
+  const sending = entries.map((entry) => sendingEntry(entry, before.get(entry.uid)));
   const record = { move: round.move, number: batch.number };
-  const sent = await recordBatch(context, stored, { ...record, entries });
+  const sent = await recordBatch(context, stored, { ...record, entries: [...sending, ...carried] });
   if (!sent.ok) return sent;
-  const placed = await placeCopies(round, copied);
+  const placed = await placeCopies(round, copied, entries);
   if (!placed.ok) return placed;
-  const noted = await recordBatch(context, sent.value, { ...record, entries: entriesWith((uid) => uids.get(uid)) });
+  const missed = new Set(copied.filter((_node, at) => placed.value[at]?.missed === true).map(({ uid }) => uid));
+  const acknowledged = entries.map((entry) =>
+    acknowledgedEntry(entry, uids.get(entry.uid) ?? entry.copy, missed.has(entry.uid) ? UNSETTLED : entry.hash),
+  );
+  const noted = await recordBatch(context, sent.value, { ...record, entries: [...acknowledged, ...carried] });
   if (!noted.ok) return noted;
   const incomplete = copied.filter((_node, at) => placed.value[at]?.incomplete === true);
   const completed = await inParallel(incomplete, PARALLEL, (node) => completeCopy(target, node, uids.get(node.uid) ?? ""));
   if (!completed.ok) return completed;
   round.hashes.push(...entries.filter(({ left }) => left === undefined).map(({ hash }) => hash));
   const outdated = batch.nodes.length - read.value.length;
-  return ok({ copied: copied.length, changes: outdated + placed.value.filter(({ changed }) => changed).length });
+  // the next round removes what is carried: then it is in its own batch, too
+  const changes = outdated + carried.length + placed.value.filter(({ changed }) => changed).length;
+  return ok({ copied: copied.length, changes });
 }
 
 /** The objects of these nodes, as they are now, without those that have changed since they were planned. */
@@ -148,20 +162,25 @@ async function readWhole({ context, originals, outdated }: Round, nodes: readonl
 async function placeCopies(
   { context: { target }, copies, uids, before }: Round,
   nodes: readonly WholeNode[],
+  entries: readonly BatchEntry[],
 ): Moved<readonly PlacedCopy[]> {
   const existing = await copies.read(nodes);
   if (!existing.ok) return existing;
+  const asRecorded = new Set(entries.filter(({ uid, hash }) => before.get(uid)?.hash === hash).map(({ uid }) => uid));
   const placed = await inParallel([...nodes.entries()], PARALLEL, ([at, node]) =>
-    placeCopy(target, node, { existing: existing.value[at], uids, acknowledged: before.get(node.uid)?.copy }),
+    placeCopy(target, node, {
+      existing: existing.value[at],
+      uids,
+      acknowledged: before.get(node.uid)?.copy,
+      mayHaveMore: !asRecorded.has(node.uid),
+    }),
   );
   if (placed.ok) for (const [at, { uid }] of placed.value.entries()) uids.set(nodes[at]?.uid ?? "", uid);
   return placed;
 }
 
-type Planned = { readonly batches: readonly Batch[]; readonly moved: readonly MoveNode[] };
-
-/** Copies of objects that the source has no more, and batches that are no more needed. The number of copies that were deleted. */
-async function dropStale(context: MoveContext, recorded: readonly StoredBatch[], { batches, moved }: Planned): Moved<number> {
+/** Copies of objects that the source has no more. The number of copies that were deleted. */
+async function deleteStaleCopies(context: MoveContext, recorded: readonly StoredBatch[], moved: readonly MoveNode[]): Moved<number> {
   const uids = new Set(moved.map(({ uid }) => uid));
   const stale = recorded.flatMap(({ entries }) =>
     entries.filter(({ uid, kept, left }) => !uids.has(uid) && kept === undefined && left === undefined),
@@ -169,12 +188,7 @@ async function dropStale(context: MoveContext, recorded: readonly StoredBatch[],
   const copies = await copiesAt(context.target, stale);
   if (!copies.ok) return copies;
   const removed = await removeObjects(context.target, copies.value);
-  if (!removed.ok) return removed;
-  for (const batch of recorded.filter(({ number }) => number >= batches.length)) {
-    const deleted = await deleteBatch(context, batch);
-    if (!deleted.ok) return deleted;
-  }
-  return ok(copies.value.length);
+  return removed.ok ? ok(copies.value.length) : removed;
 }
 
 export async function prepareNamespaces({ target }: Pick<MoveContext, "target">, moved: readonly MoveNode[]): Moved<void> {
