@@ -79,6 +79,8 @@ export type OwnManagement =
       readonly objects: OwnClusterObjects | ClusterProblem;
       /** Present: the kubeconfig of Cluster API must be written. */
       readonly kubeconfig: OwnApiServer | undefined;
+      /** Present: the move with this id has not ended, and the Cluster must be unpaused. */
+      readonly resume?: string | undefined;
     };
 
 /** Objects of the cluster itself, as compiled. */
