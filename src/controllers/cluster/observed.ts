@@ -53,6 +53,8 @@ export type ObservedChild = {
   readonly agent: ChildAgent | undefined;
   /** Which side drives the Cluster API objects. */
   readonly ownership: ChildOwnership;
+  /** Present: the parent owns the Cluster by the move with this id, which has not ended, and the Cluster must be unpaused. */
+  readonly resume?: string | undefined;
   /** The move that this process runs, or ran. */
   readonly pivot: PivotView | undefined;
   /** The cell's link listens since a short time: agents that were connected have not returned yet. */

@@ -276,6 +276,18 @@ describe("the plan from the pivot on", () => {
       want: [],
     },
     { name: "waits for the cell", cluster: deleted(childCluster()), given: { ...SELF_OWNED, ...STARTING }, want: [] },
+    {
+      name: "unpauses a Cluster first that was taken back by a move that has not ended",
+      cluster: deleted(childCluster()),
+      given: { resume: "a" },
+      want: ["resume-own"],
+    },
+    {
+      name: "unpauses it also when the cluster was marked before",
+      cluster: annotated(deleted(childCluster()), { [DELETION_ANNOTATION]: "true" }),
+      given: { resume: "a" },
+      want: ["resume-own"],
+    },
     { name: "marks a cluster before its Cluster is deleted", cluster: deleted(childCluster()), given: {}, want: ["mark-deletion"] },
     {
       name: "then deletes it",

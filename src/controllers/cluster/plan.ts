@@ -90,6 +90,8 @@ function deletionPlan(cluster: LatticeCluster, observed: ObservedChild): Cluster
     return { apply: [], commands: [], outcome: waiting(problem.reason, CELL_RECHECK_MS, problem.message) };
   const how = childDeletionOf(cluster, observed);
   if (how === "unpivot") return unpivotPlan(cluster, observed);
+  // Cluster API does not delete the machines of a paused Cluster
+  if (observed.resume !== undefined) return { apply: [], commands: resumption(cluster, observed), again: true };
   const isMarked = cluster.metadata.annotations?.[DELETION_ANNOTATION] !== undefined;
   if (how === "release" || isMarked || !hasRegistered(observed.access)) return childDeletion(cluster);
   // before the Cluster is deleted: without it, a child that has registered would be taken for one that owns itself
