@@ -195,6 +195,18 @@ const rows: readonly Row[] = [
     },
   },
   {
+    name: "a deleted child whose take-back has begun and that is away for too long: it cannot be released",
+    cluster: deleted(childCluster({ deletion: { timeout: "30m" } })),
+    given: { ownership: "moving", capi: NO_CAPI, objects: undefined, agent: AWAY },
+    want: {
+      phase: "Unpivoting",
+      reason: "UnpivotTimedOut",
+      message: expect.stringMatching(
+        /connection reset; a move has begun, and its end needs the agent of the cluster: .* takes effect only then$/,
+      ),
+    },
+  },
+  {
     name: "a deleted child while the cell starts",
     cluster: deleted(MIRRORED),
     given: { ...SELF_OWNED, ...STARTING },
