@@ -207,6 +207,12 @@ describe("the next step of the reverse", () => {
       want: { step: "delete-cluster" },
     },
     {
+      name: "objects have returned, and the move has not ended: the Cluster may still be paused",
+      bootstrap: there(returned),
+      management: there({ ...detached, ownership: "moving" }),
+      want: { step: "move-back" },
+    },
+    {
       name: "machines are removed",
       bootstrap: there({ ...returned, isDeleting: true }),
       management: silent,

@@ -149,12 +149,15 @@ export type UninstallOptions = {
 export function nextUninstallStep({ name, bootstrap, management }: InstallView, options: UninstallOptions): InstallDecision<UninstallStep> {
   if (bootstrap.state === "unknown") return wait(`the bootstrap cluster does not answer: ${bootstrap.why}`);
   if (bootstrap.state === "there" && bootstrap.view.isBeingCleaned) return { step: "remove-bootstrap" };
+  // also when the bootstrap cluster owns the objects already: until the move has ended, they may be paused there
+  if (bootstrap.state === "there" && management.state === "there") {
+    const isMoving = management.view.ownership === "moving" || bootstrap.view.ownership === "moving";
+    if (isMoving) return { step: "move-back" };
+  }
   if (bootstrap.state === "there" && bootstrap.view.ownership === "owner") return deletionStep(bootstrap.view);
   if (management.state === "unknown") return wait(`cluster ${name} does not answer: ${management.why}`);
   if (management.state === "absent") return bootstrap.state === "absent" ? { step: "done" } : endOfBootstrap(name, bootstrap.view);
   const { view } = management;
-  const isMoving = bootstrap.state === "there" && (view.ownership === "moving" || bootstrap.view.ownership === "moving");
-  if (isMoving) return { step: "move-back" };
   const problem = uninstallProblem(name, view, options);
   if (problem !== undefined) return refused(problem);
   return { step: bootstrap.state === "absent" ? "create-bootstrap" : "move-back" };

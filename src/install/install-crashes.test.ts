@@ -18,6 +18,16 @@ const MATRICES: readonly (InstallMatrix & { readonly name: string })[] = [
   { name: "uninstall to a cluster that is prepared and cleaned", command: "uninstall", atEnd: "cleaned" },
 ];
 
+/** The commit of the move back, and the writes beside it. */
+const COMMIT = [53, 54, 55, 56];
+
+test("uninstall: killed at the commit of the move back, it deletes no Cluster that is still paused", { timeout: 120_000 }, async () => {
+  for (const write of COMMIT) {
+    const { wrong } = await runKilled({ command: "uninstall", atEnd: "removed" }, { write, when: "after" });
+    expect([write, ...wrong]).toEqual([write]);
+  }
+});
+
 test.each(MATRICES)("$name: killed at any write, the same command finishes", { timeout: 3_600_000 }, async ({ name, ...matrix }) => {
   const whole = await runKilled(matrix, undefined);
   expect(whole.wrong).toEqual([]);

@@ -74,8 +74,9 @@ const MUTANTS: readonly Mutant[] = [
   {
     name: "machines are deleted before the bootstrap cluster owns them",
     file: "decide.ts",
-    find: 'if (bootstrap.state === "there" && bootstrap.view.ownership === "owner") return deletionStep(bootstrap.view);',
-    replace: 'if (bootstrap.state === "there" && bootstrap.view.objects.length > 0) return deletionStep(bootstrap.view);',
+    find: '  if (bootstrap.state === "there" && management.state === "there") {',
+    replace:
+      '  if (bootstrap.state === "there" && bootstrap.view.objects.length > 0) return deletionStep(bootstrap.view);\n  if (bootstrap.state === "there" && management.state === "there") {',
     matrix: UNINSTALL,
     shows: /the machines are deleted/,
     kills: after(30, 50),

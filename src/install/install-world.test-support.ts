@@ -26,6 +26,7 @@ import { JumpClock } from "../../test/builders/jump-clock.ts";
 import {
   comparable,
   contentsOf,
+  isUnpaused,
   makeProvisioned,
   MOVED_KINDS,
   observeInvariants,
@@ -282,9 +283,11 @@ export class InstallWorld {
     const journal = bootstrap.peek(secrets, { namespace: NAMESPACE, name: MOVE_JOURNAL });
     const { state } = ownershipOf({ record, hasJournal: journal !== undefined });
     const access = bootstrap.peek(secrets, { namespace: NAMESPACE, name: `${NAME}-kubeconfig` });
+    const isPaused = !isUnpaused(bootstrap, NAME, NAMESPACE);
     return [
       ...(missing === undefined ? [] : [`the machines are deleted before ${missing} was moved back`]),
       ...(state === "owner" ? [] : [`the machines are deleted by a bootstrap cluster that does not own them: ${state}`]),
+      ...(isPaused ? ["the Cluster is paused, so that Cluster API deletes no machines"] : []),
       ...(access === undefined ? ["the bootstrap cluster cannot reach the cluster whose machines it deletes"] : []),
     ];
   }

@@ -3,10 +3,10 @@ import { base64OfText, err, map, ok, type Clock, type Result } from "#base";
 import { capiNamespace, CLUSTER_NAME_LABEL } from "#cluster-compiler";
 import { PARENT_CONFIG_SECRET } from "#controllers";
 import { latticeClusters, type LatticeCluster } from "#crds";
-import { capiClusters, namespaces, secrets, type Json, type KubeObject, type ObjectKey, type Resource } from "#kube";
+import { capiClusters, namespaces, secrets, type Json, type KubeObject, type Resource } from "#kube";
 import type { KubeClient, KubeError } from "#kube-client";
 import { OPERATOR_NAMESPACE } from "#operator";
-import { moveNamespace, type MoveProgress } from "#pivot";
+import { moveNamespace, resumeOwned, type MoveProgress } from "#pivot";
 import { makeCell } from "./make-cell.ts";
 import { INSTALLED_ANNOTATION, INSTALLER } from "./observe.ts";
 import type { BootstrapHost, ManagementAccess } from "./ports.ts";
@@ -163,7 +163,11 @@ async function writeAccess({ management, name, signal }: StepContext, client: Ku
 export async function deleteManagementCluster({ host, name, signal }: StepContext): Performed {
   const client = await clientOf(host.find, signal);
   if (!client.ok) return client;
-  const key: ObjectKey = { namespace: capiNamespace(name), name };
+  const key = { namespace: capiNamespace(name), name };
+  // Cluster API deletes no machines of a paused Cluster, and a management cluster that is gone does not finish the move
+  const resumed = await resumeOwned({ client: client.value, ...key, signal });
+  if (!resumed.ok || !resumed.value)
+    return failed(`Cluster ${name} cannot be unpaused: ${resumed.ok ? "it has changed meanwhile" : resumed.error.message}`);
   const removed = await client.value.delete(capiClusters, key, { signal });
   return removed.ok || removed.error.kind === "not-found"
     ? ok(undefined)

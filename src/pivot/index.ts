@@ -8,7 +8,7 @@ export type { MoveFailure } from "./mover/failure.ts";
 export type { MoveReport } from "./mover/move.ts";
 export { abortNamespaceMove, moveNamespace, planNamespaceMove, type MoveOptions, type PlannedMove } from "./mover/move-namespace.ts";
 export { HEAD_NAME as MOVE_JOURNAL, RECORD_NAME as MOVE_RECORD } from "./journal/records.ts";
-export { ownershipOf, type NamespaceOwnership } from "./journal/owner.ts";
+export { moveToResume, ownershipOf, type NamespaceOwnership } from "./journal/owner.ts";
 export type { ImportReceipt } from "./files/receipt.ts";
 export { parseReceipt, receiptText } from "./files/receipt.ts";
 export { FILE_LIMITS } from "./files/limits.ts";
@@ -28,6 +28,7 @@ export {
 } from "./mover/export-namespace.ts";
 export { folderClaim, readExport, releaseFolder, savedMove } from "./mover/import-folder.ts";
 export { abortWithoutTarget, readMoveState, type MoveState } from "./mover/move-state.ts";
+export { resumeOwned, type ResumeOptions } from "./mover/resume-owned.ts";
 export { readNamespaceBackup, type BackupFiles } from "./mover/backup-namespace.ts";
 export type { SavedMove } from "./mover/receive.ts";
 export { archiveBytes, ArchiveReader } from "./files/archive-entries.ts";

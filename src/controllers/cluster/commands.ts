@@ -1,9 +1,10 @@
 /** Changes of a pass over a LatticeCluster beside the objects that it applies. Each is safe to repeat. */
 import { bytesOfBase64, ok, sensitive, textOfBytes, type Result, type Sensitive } from "#base";
-import { tokenSecretName } from "#cluster-compiler";
+import { capiNamespace, tokenSecretName } from "#cluster-compiler";
 import { failed, FIELD_MANAGER, settled, type FailureCause, type ReconcileOutcome, type Runtime, waiting } from "#controller-runtime";
 import { latticeClusters, type LatticeCluster } from "#crds";
 import { fieldAt, namespaces, secrets, type KubeObject } from "#kube";
+import { resumeOwned } from "#pivot";
 import {
   bootstrapSecret,
   kubeconfigDigest,
@@ -30,6 +31,8 @@ export type ClusterCommand =
   | { readonly kind: "start-unpivot"; readonly cluster: LatticeCluster }
   | { readonly kind: "mirror-spec"; readonly cluster: string }
   | { readonly kind: "mark-deletion"; readonly cluster: string }
+  /** Of a Cluster that this API server owns by a move that has not ended. */
+  | { readonly kind: "resume-own"; readonly cluster: string }
   | { readonly kind: "write-own-kubeconfig"; readonly cluster: string; readonly server: OwnApiServer }
   | { readonly kind: "create-namespace"; readonly namespace: string; readonly cluster: string }
   | { readonly kind: "delete-namespace"; readonly namespace: string; readonly cluster: string };
@@ -66,6 +69,8 @@ export async function performClusterCommand(command: ClusterCommand, context: Cl
       const patch = { metadata: { annotations: { [DELETION_ANNOTATION]: "true" } } };
       return outcomeOf(await client.patch(latticeClusters, { name: command.cluster }, { type: "merge", patch }, { signal }));
     }
+    case "resume-own":
+      return resumeOwn(command.cluster, context);
     case "write-own-kubeconfig":
       return outcomeOf(await writeOwnKubeconfig({ ...command, home: context.home }, context));
     case "create-namespace":
@@ -81,6 +86,12 @@ function begin({ running }: CellSlot, work: (cell: RunningCell) => void): Reconc
   if (running === undefined) return CELL_STOPPED;
   work(running);
   return settled;
+}
+
+async function resumeOwn(name: string, { client, signal }: ClusterCommandContext): Promise<ReconcileOutcome> {
+  const resumed = await resumeOwned({ client, namespace: capiNamespace(name), name, signal });
+  if (!resumed.ok) return failed(resumed.error);
+  return resumed.value ? settled : failed({ kind: "conflict", message: `Cluster ${name} has changed while it was being unpaused` });
 }
 
 /** A new credential for the proxy, and nothing else: the child has registered. */

@@ -8,7 +8,7 @@ import { map, ok, type Result } from "#base";
 import { capiNamespace } from "#cluster-compiler";
 import type { FailureCause, ReadRuntime } from "#controller-runtime";
 import { isBeingDeleted, capiClusters, configMaps, secretsByMetadata, type KubeObject, type ObjectKey, type Resource } from "#kube";
-import { MOVE_JOURNAL, MOVE_RECORD, ownershipOf } from "#pivot";
+import { MOVE_JOURNAL, MOVE_RECORD, moveToResume, ownershipOf } from "#pivot";
 import { adoptedCluster } from "./adoption.ts";
 import { childOwnership, hasRegistered, type ChildOwnership, type OwnershipSigns } from "./child-ownership.ts";
 import type { RunningCell } from "./ports.ts";
@@ -18,6 +18,8 @@ type OwnershipContext = Pick<ReadRuntime, "cache" | "client" | "signal"> & { rea
 export type ObservedOwnership = {
   readonly ownership: ChildOwnership;
   /** Whether the Cluster exists in the parent. */ readonly exists: boolean;
+  /** Present: the parent owns the Cluster by the move with this id, which has not ended, and the Cluster must be unpaused. */
+  readonly resume?: string | undefined;
 };
 
 export async function observeOwnership(raw: KubeObject, context: OwnershipContext): Promise<Result<ObservedOwnership, FailureCause>> {
@@ -39,7 +41,9 @@ export async function observeOwnership(raw: KubeObject, context: OwnershipContex
   if (!mustAsk || !cache.isServed(capiClusters)) return ok({ ownership, exists: seen.exists });
   return map(await readTraces({ namespace, name }, context), (live) => {
     const asked = signs(live);
-    return { ownership: childOwnership(asked), exists: asked.exists };
+    const owner = childOwnership(asked);
+    const resume = owner === "parent" ? moveToResume(asked.traces, live.cluster) : undefined;
+    return { ownership: owner, exists: asked.exists, resume };
   });
 }
 

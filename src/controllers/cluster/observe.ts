@@ -69,7 +69,7 @@ type CacheChild = Omit<ObservedChild, "hasNamespace" | "hasToken" | "hasKubeconf
 type ChildContext = ObserveContext & ObservedOwnership & { readonly running: RunningCell | undefined };
 
 function observeChild(raw: LatticeCluster, identity: OwnIdentity, context: ChildContext): CacheChild {
-  const { cache, clock, home, running, ownership, exists } = context;
+  const { cache, clock, home, running, ownership, exists, resume } = context;
   const { name } = raw.metadata;
   const now = clock.now();
   const parsed = parseLatticeCluster(raw);
@@ -79,7 +79,7 @@ function observeChild(raw: LatticeCluster, identity: OwnIdentity, context: Child
   const agent = running?.link.agents().get(name);
   const linkIsNew = running === undefined || now - running.since < LINK_IS_NEW_MS;
   const pivot = running?.pivots.view(name);
-  const common = { kind: "child" as const, now, capi, agent, access: running?.access.read(name), linkIsNew, ownership, pivot };
+  const common = { kind: "child" as const, now, capi, agent, access: running?.access.read(name), linkIsNew, ownership, resume, pivot };
   const refused = { ...common, cluster: raw, cell: undefined, errors: [], objects: undefined };
   const leaf = notACell(identity, home);
   const view = cellView(identity, running?.trustBundle());

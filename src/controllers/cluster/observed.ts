@@ -53,6 +53,8 @@ export type ObservedChild = {
   readonly agent: ChildAgent | undefined;
   /** Which side drives the Cluster API objects. */
   readonly ownership: ChildOwnership;
+  /** Present: the parent owns the Cluster by the move with this id, which has not ended, and the Cluster must be unpaused. */
+  readonly resume?: string | undefined;
   /** The move that this process runs, or ran. */
   readonly pivot: PivotView | undefined;
   /** The cell's link listens since a short time: agents that were connected have not returned yet. */
@@ -79,6 +81,8 @@ export type OwnManagement =
       readonly objects: OwnClusterObjects | ClusterProblem;
       /** Present: the kubeconfig of Cluster API must be written. */
       readonly kubeconfig: OwnApiServer | undefined;
+      /** Present: the move with this id has not ended, and the Cluster must be unpaused. */
+      readonly resume?: string | undefined;
     };
 
 /** Objects of the cluster itself, as compiled. */

@@ -204,6 +204,50 @@ describe("a cluster that owns itself", () => {
     expect([await exists(), await world.latticeCluster("prod")]).toEqual([false, undefined]);
   });
 
+  test("whose parent was lost right after the commit of its pivot unpauses its Cluster itself, once", async () => {
+    const world = await openOwn("");
+    const pause = async (paused: boolean) => {
+      const patch = { spec: { paused } };
+      expectOk(await world.cluster.client.patch<KubeObject>(capiClusters, inProd("prod"), { type: "merge", patch }));
+      await world.pass();
+    };
+    const isPaused = async () => fieldAt(await world.object<KubeObject>(capiClusters, inProd("prod")), "spec", "paused") === true;
+    await pause(true);
+    expect(await isPaused()).toBe(true);
+    await world.cluster.add({ ...RECORD, data: { ...record("committed").data, finishedAt: "", stillPaused: "" } });
+    await world.pass();
+    expect(await isPaused()).toBe(false);
+    await pause(true);
+    await world.pass(120_000);
+    expect(await isPaused()).toBe(true);
+  });
+
+  test("leaves a Cluster paused that a person had paused before the move", async () => {
+    const world = await openOwn("");
+    const patch = { spec: { paused: true } };
+    expectOk(await world.cluster.client.patch<KubeObject>(capiClusters, inProd("prod"), { type: "merge", patch }));
+    await world.cluster.add({ ...RECORD, data: { ...record("committed").data, finishedAt: "", stillPaused: "Cluster/prod" } });
+    await world.pass(120_000);
+    expect(fieldAt(await world.object<KubeObject>(capiClusters, inProd("prod")), "spec", "paused")).toBe(true);
+  });
+
+  test("without a parent, its Cluster is unpaused before it is deleted", async () => {
+    const world = await openOwn("");
+    await world.end(0);
+    const patch = { spec: { paused: true } };
+    expectOk(await world.cluster.client.patch<KubeObject>(capiClusters, inProd("prod"), { type: "merge", patch }));
+    await world.cluster.add({ ...RECORD, data: { ...record("committed").data, finishedAt: "", stillPaused: "" } });
+    expectOk(await world.cluster.client.delete(latticeClusters, { name: "prod" }));
+    const deleted: unknown[] = [];
+    world.cluster.intercept({ verb: "delete", resource: "clusters.cluster.x-k8s.io", times: 1 }, (_action, next) => {
+      deleted.push(fieldAt(world.cluster.peek<KubeObject>(capiClusters, inProd("prod")), "spec", "paused"));
+      return next();
+    });
+    world.restart(world.controllers());
+    for (let pass = 0; pass < 3; pass += 1) await world.pass(120_000);
+    expect([deleted, await world.object(capiClusters, inProd("prod"))]).toEqual([[undefined], undefined]);
+  });
+
   test("is not the owner with a record that names no move", async () => {
     const world = await openOwn();
     expectOk(await world.cluster.client.delete(configMaps, inProd("lattice-move-record")));

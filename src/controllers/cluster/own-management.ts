@@ -8,9 +8,9 @@ import { ok, type Result } from "#base";
 import { capiNamespace } from "#cluster-compiler";
 import type { CacheReader, FailureCause, ReadRuntime } from "#controller-runtime";
 import type { LatticeCluster } from "#crds";
-import { configMaps, secretsByMetadata, type KubeObject } from "#kube";
+import { capiClusters, configMaps, secretsByMetadata, type KubeObject } from "#kube";
 import type { KubeReader } from "#kube-client";
-import { MOVE_JOURNAL, MOVE_RECORD, ownershipOf } from "#pivot";
+import { MOVE_JOURNAL, MOVE_RECORD, moveToResume, ownershipOf } from "#pivot";
 import { compileOwn } from "./compile-child.ts";
 import { existingObjects, keptObjects } from "./existing-objects.ts";
 import { kubeconfigSecretOf } from "./names.ts";
@@ -39,7 +39,9 @@ export async function observeManagement(
   if (ownership.state === "never-moved") return ok(ownership);
   const secret = cache.get(secretsByMetadata, { namespace, name: kubeconfigSecretOf(name) });
   const isDue = apiServer !== undefined && isKubeconfigDue(secret, apiServer, clock.now());
-  return ok({ ...ownership, objects: ownObjects(name, cluster, cache), kubeconfig: isDue ? apiServer : undefined });
+  const resume = moveToResume(ownership, cache.isServed(capiClusters) ? cache.get(capiClusters, { namespace, name }) : undefined);
+  const { state, epoch } = ownership;
+  return ok({ state, epoch, objects: ownObjects(name, cluster, cache), kubeconfig: isDue ? apiServer : undefined, resume });
 }
 
 type Traces = Parameters<typeof ownershipOf>[0];

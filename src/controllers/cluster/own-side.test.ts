@@ -73,6 +73,21 @@ describe("the plan of the operator's own cluster", () => {
     });
   });
 
+  test.each([
+    { name: "its objects", change: {} },
+    { name: "a problem", change: { objects: { reason: "CompileError" as const, message: "m", terminal: true } } },
+  ])("that owns itself by a move that has not ended unpauses its Cluster, with $name", ({ change }) => {
+    const commands = [{ kind: "resume-own", cluster: "prod" }];
+    expect(planOf({ management: owner({ resume: "a", ...change }) }).commands).toEqual(commands);
+    expect(planOf({ management: owner({ resume: "a", ...change }) }, deleted(0))).toMatchObject({
+      apply: [],
+      commands,
+      outcome: { kind: "waiting", reason: "Deleting" },
+    });
+    const refused = planOf({ management: owner({ resume: "a", ...change }), children: ["a"] }, deleted(0));
+    expect(refused).toMatchObject({ commands, outcome: { kind: "stalled", reason: "HasChildren" } });
+  });
+
   test("is settled during an upgrade in which all nodes are ready, and waits while some are not", () => {
     const management = owner({ objects: { ...objects, upgrade: "pool a is being upgraded" } });
     expect(planOf({ management }).outcome).toBeUndefined();

@@ -195,6 +195,18 @@ const rows: readonly Row[] = [
     },
   },
   {
+    name: "a deleted child whose take-back has begun and that is away for too long: it cannot be released",
+    cluster: deleted(childCluster({ deletion: { timeout: "30m" } })),
+    given: { ownership: "moving", capi: NO_CAPI, objects: undefined, agent: AWAY },
+    want: {
+      phase: "Unpivoting",
+      reason: "UnpivotTimedOut",
+      message: expect.stringMatching(
+        /connection reset; a move has begun, and its end needs the agent of the cluster: .* takes effect only then$/,
+      ),
+    },
+  },
+  {
     name: "a deleted child while the cell starts",
     cluster: deleted(MIRRORED),
     given: { ...SELF_OWNED, ...STARTING },
@@ -276,6 +288,18 @@ describe("the plan from the pivot on", () => {
       want: [],
     },
     { name: "waits for the cell", cluster: deleted(childCluster()), given: { ...SELF_OWNED, ...STARTING }, want: [] },
+    {
+      name: "unpauses a Cluster first that was taken back by a move that has not ended",
+      cluster: deleted(childCluster()),
+      given: { resume: "a" },
+      want: ["resume-own"],
+    },
+    {
+      name: "unpauses it also when the cluster was marked before",
+      cluster: annotated(deleted(childCluster()), { [DELETION_ANNOTATION]: "true" }),
+      given: { resume: "a" },
+      want: ["resume-own"],
+    },
     { name: "marks a cluster before its Cluster is deleted", cluster: deleted(childCluster()), given: {}, want: ["mark-deletion"] },
     {
       name: "then deletes it",

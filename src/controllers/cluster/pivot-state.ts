@@ -123,10 +123,15 @@ export function unpivotingState(cluster: LatticeCluster, observed: ObservedChild
   const isLate = now >= since + timeoutOf(cluster);
   if (!isLate) return { phase: "Unpivoting", ...step, complete: false, late: false };
   const { reason } = PHASE_DEADLINES.Unpivoting;
-  const release = "set spec.deletion.unpivot to false: the cluster is then released, and its machines stay";
-  const message = `the Cluster API objects could not be taken back in time: ${step.message}; remove the cause, or ${release}`;
+  const help = observed.ownership === "moving" ? HELP_WHILE_MOVING : HELP;
+  const message = `the Cluster API objects could not be taken back in time: ${step.message}; ${help}`;
   return { phase: "Unpivoting", reason, message, complete: false, late: true };
 }
+
+const HELP = "remove the cause, or set spec.deletion.unpivot to false: the cluster is then released, and its machines stay";
+/** Which side owns is decided by both: without the child, a release could leave none, or two. */
+const HELP_WHILE_MOVING =
+  "a move has begun, and its end needs the agent of the cluster: remove the cause; spec.deletion.unpivot: false takes effect only then";
 
 function unpivotStep(pivot: PivotView | undefined): Step {
   if (pivot?.problem !== undefined) return problemStep(pivot.problem, UNPIVOT_REASONS);

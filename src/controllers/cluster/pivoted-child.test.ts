@@ -153,6 +153,31 @@ test("a deleted child that owns itself is taken back with a kubeconfig of its ow
   expect(world.access.records.has("prod")).toBe(false);
 });
 
+test("a Cluster whose take-back was interrupted right after its commit is unpaused before it is deleted", async () => {
+  const world = await openCell();
+  await mirrored(world);
+  await world.remove(latticeClusters, { name: "prod" });
+  await world.pass();
+  const object = await world.latticeCluster("prod");
+  if (object === undefined) throw new Error("there is no LatticeCluster");
+  const paused = { ...capiCluster, spec: { paused: true } } as KubeObject;
+  const moved = stamp(paused, { controller: "cluster", object, ownerReferences: "none" });
+  expectOk(await world.cluster.client.apply(capiClusters, moved, { fieldManager: "lattice" }));
+  const committed = record(2) as KubeObject & { readonly data: object };
+  await world.cluster.add({ ...committed, data: { ...committed.data, stillPaused: "" } });
+  // the agent is away, so the move does not continue
+  world.link.set("prod", { ...CONNECTED, connected: false });
+  const now = world.clock.now();
+  world.pivots.set("prod", { direction: "to-parent", state: "waiting", startedAt: now, progressAt: now, retryAt: now });
+  const deleted: unknown[] = [];
+  world.cluster.intercept({ verb: "delete", resource: "clusters.cluster.x-k8s.io", times: 1 }, (_action, next) => {
+    deleted.push(fieldAt(world.cluster.peek<KubeObject>(capiClusters, inProd("prod")), "spec", "paused"));
+    return next();
+  });
+  for (let pass = 0; pass < 3; pass += 1) await world.pass(6_000);
+  expect([deleted, await world.latticeCluster("prod")]).toEqual([[undefined], undefined]);
+});
+
 test("a released child loses its resource, its access and its namespace in the parent, and nothing is asked of it", async () => {
   const world = await openCell();
   await mirrored(world);

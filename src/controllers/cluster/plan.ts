@@ -55,18 +55,31 @@ function ownPlan(cluster: LatticeCluster, observed: ObservedOwn): ClusterPlan {
   const { objects, kubeconfig } = management;
   const { name } = cluster.metadata;
   // without it Cluster API cannot reach this cluster: it does not wait for objects that cannot be applied
-  const commands: readonly ClusterCommand[] =
+  const credential: readonly ClusterCommand[] =
     kubeconfig === undefined ? [] : [{ kind: "write-own-kubeconfig", cluster: name, server: kubeconfig }];
+  const commands = [...credential, ...resumption(cluster, management)];
   if ("reason" in objects) return { apply: [], commands, ...ends };
   const prune = { kinds: PRUNED_KINDS, keep: objects.usedTemplates };
   return { apply: wavesOfKinds(objects.all), prune, commands, commandsAnyway: true, ...ends };
 }
 
+/** The mover that has brought the Cluster unpauses it, too; it may be gone. */
+function resumption(
+  { metadata: { name } }: LatticeCluster,
+  { resume }: { readonly resume?: string | undefined },
+): readonly ClusterCommand[] {
+  return resume === undefined ? [] : [{ kind: "resume-own", cluster: name }];
+}
+
 /** A cluster that owns itself deletes its machines only without a parent; see `ownStateOf`. Any other loses only its resource. */
 function ownDeletion(cluster: LatticeCluster, observed: ObservedOwn): ClusterPlan {
   const { reason, message, mayDelete = false } = ownStateOf(cluster, observed);
-  if (!mayDelete) return { apply: [], commands: [], outcome: stalled(reason, message, RECHECK_MS) };
-  if (observed.management.state !== "owner") return nothing.value;
+  const { management } = observed;
+  const commands = management.state === "owner" ? resumption(cluster, management) : [];
+  if (!mayDelete) return { apply: [], commands, outcome: stalled(reason, message, RECHECK_MS) };
+  if (management.state !== "owner") return nothing.value;
+  // Cluster API does not delete the machines of a paused Cluster
+  if (commands.length > 0) return { apply: [], commands, outcome: waiting(reason, MARK_RECHECK_MS, message) };
   return { apply: [], deletes: deletionOrder(cluster), commands: [] };
 }
 
@@ -77,6 +90,8 @@ function deletionPlan(cluster: LatticeCluster, observed: ObservedChild): Cluster
     return { apply: [], commands: [], outcome: waiting(problem.reason, CELL_RECHECK_MS, problem.message) };
   const how = childDeletionOf(cluster, observed);
   if (how === "unpivot") return unpivotPlan(cluster, observed);
+  // Cluster API does not delete the machines of a paused Cluster
+  if (observed.resume !== undefined) return { apply: [], commands: resumption(cluster, observed), again: true };
   const isMarked = cluster.metadata.annotations?.[DELETION_ANNOTATION] !== undefined;
   if (how === "release" || isMarked || !hasRegistered(observed.access)) return childDeletion(cluster);
   // before the Cluster is deleted: without it, a child that has registered would be taken for one that owns itself

@@ -35,7 +35,7 @@ export const CLUSTER_REASONS = {
   UnpivotRefused: "Ready, Pivoting: the Cluster API objects cannot be taken back; the message has all reasons",
   UnpivotFailed: "Ready, Pivoting: an API server did not do what taking the objects back asked for; it is tried again",
   UnpivotTimedOut:
-    "Ready, Pivoting: the objects were not taken back within spec.deletion.timeout (2 hours); the message has the cause, and how to release the cluster",
+    "Ready, Pivoting: the objects were not taken back within spec.deletion.timeout (2 hours); the message has the cause, and how to release the cluster, unless a move has begun",
   HasChildren:
     "Ready, Pivoting: a cluster that has children is not deleted, and goes on serving them, until the last one is gone; the message names them",
   Available: "InfrastructureReady, ControlPlaneAvailable, WorkersAvailable: all of it is available",

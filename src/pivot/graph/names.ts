@@ -15,6 +15,8 @@ export const ADDONS_GROUP = "addons.cluster.x-k8s.io";
 export const COPY_ANNOTATION = "lattice.dev/copy-of";
 /** On a Cluster for the time between two writes of an abort, which change its version. */
 export const FENCE_ANNOTATION = "lattice.dev/move-aborted";
+/** On a Cluster that its owner has unpaused itself after a move: the id of that move. It is not moved on. */
+export const RESUMED_ANNOTATION = "lattice.dev/resumed-after-move";
 /** On the objects of the journal, so that no plan takes them for credentials of a cluster. */
 export const JOURNAL_LABEL = "lattice.dev/move-journal";
 /** The field manager of a move. Copies do not keep its entries in managedFields. */

@@ -75,7 +75,17 @@ export type TargetRecordData = {
   readonly attempt: number;
   /** Of a restore: uids of its copies outside the namespace. Another object with their names was there before, and an abort leaves it. */
   readonly besideCopies?: readonly string[];
+  /**
+   * What was paused before the move and stays paused, as `pausableText`; all else that it has paused, the target unpauses. Absent: not known, because it is a
+   * record of an import or of an earlier version.
+   */
+  readonly stillPaused?: readonly string[];
 };
+
+/** Names a Cluster or a ClusterClass of the namespace in a record. */
+export function pausableText({ kind, name }: { readonly kind: string; readonly name: string }): string {
+  return `${kind}/${name}`;
+}
 
 export function batchName(number: number): string {
   return `lattice-move-batch-${String(number).padStart(4, "0")}`;
@@ -133,9 +143,10 @@ function damaged({ metadata: { namespace, name } }: KubeObject): string {
 }
 
 export function recordObject(namespace: string, record: TargetRecordData): KubeObject {
-  const { epoch, objects, attempt, besideCopies = [], ...texts } = record;
+  const { epoch, objects, attempt, besideCopies = [], stillPaused, ...texts } = record;
   const numbers = { epoch: String(epoch), objects: String(objects), attempt: String(attempt) };
-  const data = { ...texts, ...numbers, ...(besideCopies.length === 0 ? {} : { besideCopies: besideCopies.join(" ") }) };
+  const beside = besideCopies.length === 0 ? {} : { besideCopies: besideCopies.join(" ") };
+  const data = { ...texts, ...numbers, ...beside, ...(stillPaused === undefined ? {} : { stillPaused: stillPaused.join(" ") }) };
   return {
     apiVersion: "v1",
     kind: "ConfigMap",
@@ -157,5 +168,7 @@ export function parseRecord(object: KubeObject): TargetRecordData | undefined {
   const [epoch = 0, objects = 0, attempt = 0] = ["epoch", "objects", "attempt"].map((name) => Number(text(name)) || 0);
   const copies = text("besideCopies").split(" ").filter(Boolean);
   const beside = copies.length === 0 ? {} : { besideCopies: copies };
-  return { id, state, source, startedAt, digest, finishedAt, epoch, objects, attempt, ...beside };
+  const paused =
+    typeof fieldAt(object, "data", "stillPaused") === "string" ? { stillPaused: text("stillPaused").split(" ").filter(Boolean) } : {};
+  return { id, state, source, startedAt, digest, finishedAt, epoch, objects, attempt, ...beside, ...paused };
 }

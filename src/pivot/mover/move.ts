@@ -3,7 +3,7 @@
  * journal, and the next run continues where that one ended, because it observes the same.
  */
 import { err, ok, timestamp, type Err, type Result } from "#base";
-import { HEAD_NAME, RECORD_NAME, type TargetRecordData } from "../journal/records.ts";
+import { HEAD_NAME, pausableText, RECORD_NAME, type TargetRecordData } from "../journal/records.ts";
 import { nextStep, type MoveStep, type MoveView, type TargetRecord } from "../ownership/decide.ts";
 import { begin, discoverFacts, traceProblems } from "./begin.ts";
 import type { MoveContext } from "./context.ts";
@@ -289,11 +289,12 @@ async function withHead(run: Run, work: (head: StoredHead) => Moved<void>): Move
 }
 
 function setRecord(run: Run, state: "receiving" | "committed", finishedAt = ""): Moved<void> {
-  return withHead(run, async ({ id, epoch, startedAt }) => {
+  return withHead(run, async ({ id, epoch, startedAt, pausables }) => {
     const objects = run.transferred?.objects ?? run.record?.data.objects ?? 0;
     const digest = run.transferred?.digest ?? run.record?.data.digest ?? "";
     const attempt = (run.record?.data.id === id ? run.record.data.attempt : 0) + (state === "receiving" ? 1 : 0);
-    const data = { id, state, epoch, source: run.source, startedAt, objects, digest, finishedAt, attempt };
+    const stillPaused = pausables.filter(({ wasPaused }) => wasPaused).map(({ kind: { kind }, name }) => pausableText({ kind, name }));
+    const data = { id, state, epoch, source: run.source, startedAt, objects, digest, finishedAt, attempt, stillPaused };
     const written = await writeRecord(run.context, run.record, data);
     if (!written.ok) return written;
     run.record = written.value;

@@ -8,7 +8,14 @@ import { sha256Hex } from "#base";
 import { canonicalJson, field, fieldAt, isJsonObject, type Json, type JsonObject, type KubeObject, type ObjectMeta } from "#kube";
 import type { WholeNode } from "../graph/object-graph.ts";
 import type { ObjectOutline } from "../graph/outline.ts";
-import { COPY_ANNOTATION, CORE_GROUP, DELETE_FOR_MOVE_ANNOTATION, MOVE_MANAGER, PAUSED_ANNOTATION } from "../graph/names.ts";
+import {
+  COPY_ANNOTATION,
+  CORE_GROUP,
+  DELETE_FOR_MOVE_ANNOTATION,
+  MOVE_MANAGER,
+  PAUSED_ANNOTATION,
+  RESUMED_ANNOTATION,
+} from "../graph/names.ts";
 
 export type PausedBy = "spec" | "annotation";
 
@@ -37,7 +44,7 @@ export function contentOf(object: KubeObject, hasStatus: boolean): JsonObject {
   const { status, ...rest } = body;
   const { labels, finalizers, ownerReferences = [] } = metadata;
   const by = pausedBy(object);
-  const hidden = [COPY_ANNOTATION, DELETE_FOR_MOVE_ANNOTATION, ...(by === "annotation" ? [PAUSED_ANNOTATION] : [])];
+  const hidden = [COPY_ANNOTATION, ...NOT_MOVED, ...(by === "annotation" ? [PAUSED_ANNOTATION] : [])];
   const owners = ownerReferences.map(({ uid: _uid, ...owner }) => owner);
   return compact({
     apiVersion,
@@ -53,6 +60,9 @@ export function contentOf(object: KubeObject, hasStatus: boolean): JsonObject {
     ...(hasStatus ? {} : { status }),
   });
 }
+
+/** Annotations that an object loses when it is moved. */
+const NOT_MOVED = [DELETE_FOR_MOVE_ANNOTATION, RESUMED_ANNOTATION];
 
 /** Undefined and empty parts are left out: servers drop them. */
 function compact(fields: Readonly<Record<string, Json | undefined>>): JsonObject {
@@ -112,7 +122,7 @@ export function copyOf({ object, kind: { hasStatus }, kept }: WholeNode, uids: R
   // what stays at the source has two owners in any case, and is not paused there either
   const by = kept === undefined ? pausedBy(object) : undefined;
   const annotations = {
-    ...(without(metadata.annotations, [DELETE_FOR_MOVE_ANNOTATION]) as Record<string, string> | undefined),
+    ...(without(metadata.annotations, NOT_MOVED) as Record<string, string> | undefined),
     ...(by === "annotation" ? { [PAUSED_ANNOTATION]: "" } : {}),
     [COPY_ANNOTATION]: metadata.uid ?? "",
   };

@@ -6,7 +6,7 @@ import { expectOk } from "#base";
 import type { PivotView } from "#controllers";
 import { latticeClusters } from "#crds";
 import { capiClusters, fieldAt, secrets, type KubeObject } from "#kube";
-import type { NamespaceOwnership } from "#pivot";
+import { moveToResume, type NamespaceOwnership } from "#pivot";
 import { comparable, contentsIn, danglingOwnersIn, movedObjects } from "../../../../test/builders/move-world.ts";
 import { CAPI, type PivotWorld, type Side } from "./pivot-world.test-support.ts";
 
@@ -51,11 +51,21 @@ export class OwnershipChecks {
 
   /** A process of the parent may have just started, or have a report of the agent that is out of date. */
   afterWrite({ epochs, views }: KnownAtParent): readonly string[] {
+    const stuck = (["parent", "child"] as const).filter((side) => this.#staysPaused(side));
+    if (stuck.length > 0) return stuck.map((side) => `the ${side} owns a Cluster that is paused, and does not unpause it`);
     const child = this.#world.ownership("child");
     if (child.state !== "owner") return [];
     this.#latestEpoch = Math.max(this.#latestEpoch, child.epoch);
     const decisions = epochs.flatMap((epoch) => views.map((pivot) => this.#decision(epoch, pivot)));
     return decisions.includes("parent") ? ["the parent applies objects that the child owns"] : [];
+  }
+
+  /** The mover may be gone from now on: an owner that deletes, or applies, does not wait for it. */
+  #staysPaused(side: Side): boolean {
+    const ownership = this.#world.ownership(side);
+    const cluster = this.#world[side].peek<KubeObject>(capiClusters, { namespace: CAPI, name: "prod" });
+    const isPaused = fieldAt(cluster, "spec", "paused") === true;
+    return ownership.state === "owner" && isPaused && moveToResume(ownership, cluster) === undefined;
   }
 
   /** What a user does in a child that owns itself. */

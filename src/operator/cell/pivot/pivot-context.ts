@@ -3,6 +3,7 @@ import { err, type Clock, type Err, type Result } from "#base";
 import { capiNamespace } from "#cluster-compiler";
 import type { ChildAgent, PivotProblem } from "#controllers";
 import type { LatticeCluster } from "#crds";
+import { fieldAt } from "#kube";
 import type { KubeClient, KubeError } from "#kube-client";
 import type { CellLink } from "#link";
 import type { MoveFailure, MoveOptions, MoveProgress, ObjectOutline } from "#pivot";
@@ -60,6 +61,11 @@ function isKubeconfig({ kind, metadata }: ObjectOutline, cluster: string): boole
 
 export function isConnected({ link, cluster }: PivotContext): boolean {
   return link.agents().get(cluster.metadata.name)?.connected === true;
+}
+
+/** The cluster is deleted and keeps its objects: only a move that has begun is brought to an end. */
+export function isReleased({ spec }: Pick<LatticeCluster, "spec">): boolean {
+  return fieldAt(spec, "deletion", "unpivot") === false;
 }
 
 export function problem(kind: PivotProblem["kind"], message: string): Err<PivotProblem> {

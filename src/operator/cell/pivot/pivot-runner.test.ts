@@ -5,8 +5,9 @@ import { latticeClusters, type LatticeCluster } from "#crds";
 import { capiClusters, capiProviders, type KubeObject } from "#kube";
 import { JumpClock } from "../../../../test/builders/jump-clock.ts";
 import { localCluster } from "../../../../test/builders/cell-world.ts";
-import { makeProvisioned } from "../../../../test/builders/move-world.ts";
+import { isUnpaused, makeProvisioned } from "../../../../test/builders/move-world.ts";
 import { MIRROR_ANNOTATION, PIVOT_REQUEST_ANNOTATION, specDigest } from "#controllers";
+import type { PivotRunner } from "./pivot-runner.ts";
 import { CAPI, isDone, isWaiting, PivotWorld, untilView } from "./pivot-world.test-support.ts";
 
 async function open(): Promise<PivotWorld> {
@@ -17,6 +18,11 @@ async function open(): Promise<PivotWorld> {
 
 /** The next attempt is due at once. */
 const HASTY = { retry: { initialMs: 0, maxMs: 0, factor: 1 } };
+
+const released = (cluster: LatticeCluster): LatticeCluster => ({
+  ...cluster,
+  spec: { ...cluster.spec, deletion: { ...cluster.spec.deletion, unpivot: false } },
+});
 
 test("a child gets its resource and all objects, and the parent keeps none", async () => {
   const world = await open();
@@ -154,10 +160,6 @@ test("a deletion during a pivot undoes it, or finishes it once the child may own
   ] as const) {
     const world = await open();
     const runner = world.runner();
-    const released = (cluster: LatticeCluster) => ({
-      ...cluster,
-      spec: { ...cluster.spec, deletion: { ...cluster.spec.deletion, unpivot: false } },
-    });
     runner.start(await world.cluster());
     await untilView(runner, (view) => view.step === step || isDone(view));
     runner.unpivot(await world.cluster(released));
@@ -252,11 +254,66 @@ test("a release of a cluster that owns itself leaves its objects there", async (
   runner.start(await world.cluster());
   await untilView(runner, isDone);
   const before = await world.objects(world.child);
-  runner.unpivot(
-    await world.cluster((cluster) => ({ ...cluster, spec: { ...cluster.spec, deletion: { ...cluster.spec.deletion, unpivot: false } } })),
-  );
+  runner.unpivot(await world.cluster(released));
   await untilView(runner, (view) => view.direction === "to-parent" && isDone(view));
   expect(await world.objects(world.child)).toEqual(before);
+});
+
+/** Delete, then release while the take-back is at this step. */
+async function releaseAt(step: string): Promise<{ readonly world: PivotWorld; readonly runner: PivotRunner }> {
+  const world = await open();
+  const options = { ...HASTY, leaseMs: 1_000 };
+  const first = world.runner(options);
+  first.start(await world.cluster());
+  await untilView(first, isDone);
+  await world.writeKubeconfig(world.parent, "of the parent");
+  first.unpivot(await world.cluster());
+  await untilView(first, (view) => view.direction === "to-parent" && (view.step === step || isDone(view)));
+  world.setConnected(false);
+  await untilView(first, (view) => view.direction === "to-parent" && (isWaiting(view) || isDone(view)));
+  await first.close();
+  world.setConnected(true);
+  const runner = world.runner(options);
+  runner.unpivot(await world.cluster(released));
+  await untilView(runner, (view) => isWaiting(view) || isDone(view));
+  return { world, runner };
+}
+
+test.each(["transfer", "announce-commit"])(
+  "a take-back that was interrupted at %s is undone when the cluster is released",
+  async (step) => {
+    const { world, runner } = await releaseAt(step);
+    expect(runner.view("prod")).toMatchObject({ state: "done" });
+    expect([world.ownership("parent"), world.ownership("child").state]).toEqual([{ state: "never-moved" }, "owner"]);
+    expect([isUnpaused(world.parent, "prod", CAPI), isUnpaused(world.child, "prod", CAPI)]).toEqual([false, true]);
+    expect(await world.objects(world.parent)).toEqual([]);
+  },
+);
+
+test("a take-back that is committed is finished when the cluster is released", async () => {
+  const { world, runner } = await releaseAt("note-commit");
+  expect(runner.view("prod")).toMatchObject({ state: "done" });
+  expect([world.ownership("parent"), world.ownership("child")]).toEqual([{ state: "owner", epoch: 2 }, { state: "never-moved" }]);
+  expect(isUnpaused(world.parent, "prod", CAPI)).toBe(true);
+});
+
+test("the record of a take-back whose abort was killed before its last write is deleted when the cluster is released", async () => {
+  const world = await open();
+  const runner = world.runner(HASTY);
+  runner.start(await world.cluster());
+  await untilView(runner, isDone);
+  const data = { id: "b", state: "revoked", epoch: "2", source: "s", startedAt: "", objects: "1", digest: "", finishedAt: "" };
+  await world.parent.add({ apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: CAPI, name: "lattice-move-record" }, data });
+  runner.unpivot(await world.cluster(released));
+  await untilView(runner, (view) => view.direction === "to-parent" && (isDone(view) || isWaiting(view)));
+  expect([world.ownership("parent").state, world.ownership("child").state]).toEqual(["never-moved", "owner"]);
+});
+
+test("a release that was withdrawn takes the objects back after all", async () => {
+  const { world, runner } = await releaseAt("transfer");
+  runner.unpivot(await world.cluster());
+  await untilView(runner, (view) => isDone(view) && view.moved !== undefined);
+  expect([world.ownership("parent").state, world.ownership("child").state]).toEqual(["owner", "never-moved"]);
 });
 
 test("a Cluster that neither side has is reported with what to do", async () => {

@@ -8,7 +8,7 @@ import type { LatticeCluster } from "#crds";
 import type { KubeClient } from "#kube-client";
 import type { MoveReport } from "#pivot";
 import { copyFromChild } from "./copy-cluster.ts";
-import type { PivotContext, PivotLink, PivotResult } from "./pivot-context.ts";
+import { isReleased, type PivotContext, type PivotLink, type PivotResult } from "./pivot-context.ts";
 import { abortPivot, pivotToChild, takeBack } from "./pivot-steps.ts";
 import { WorkSlots } from "./work-slots.ts";
 
@@ -36,6 +36,8 @@ type Job = {
   cluster: LatticeCluster;
   view: PivotView;
   failures: number;
+  /** The last attempt was for a cluster that keeps its objects. */
+  released: boolean;
   /** Resolves when the attempt has ended. */
   running: Promise<void>;
 };
@@ -106,7 +108,9 @@ export class PivotRunner implements ChildPivots {
       before.cluster = cluster;
       if (state === "queued" || state === "running") return;
       // what an earlier attempt has found is no answer to a later request
-      const isAskedAgain = direction === "abort" && pivotRequestId(cluster) !== request;
+      const isAskedAgain =
+        (direction === "abort" && pivotRequestId(cluster) !== request) ||
+        (direction === "to-parent" && isReleased(cluster) !== before.released);
       if (!isAskedAgain && (state === "done" || clock.now() < retryAt)) return;
       before.view = { ...before.view, state: "queued" };
       before.running = this.#attempt(name, before, before.running);
@@ -115,7 +119,15 @@ export class PivotRunner implements ChildPivots {
     before?.stop.abort();
     const now = clock.now();
     const view: PivotView = { direction, state: "queued", startedAt: now, progressAt: now };
-    const job: Job = { direction, stop: new AbortController(), cluster, view, failures: 0, running: Promise.resolve() };
+    const job: Job = {
+      direction,
+      stop: new AbortController(),
+      cluster,
+      view,
+      failures: 0,
+      released: isReleased(cluster),
+      running: Promise.resolve(),
+    };
     this.#jobs.set(name, job);
     job.running = this.#attempt(name, job, before?.running);
   }
@@ -129,6 +141,7 @@ export class PivotRunner implements ChildPivots {
   async #run(name: string, job: Job, signal: AbortSignal): Promise<void> {
     const { logger } = this.#options;
     job.view = { ...job.view, state: "running", request: pivotRequestId(job.cluster) };
+    job.released = isReleased(job.cluster);
     const child = this.#options.childClient(name);
     const context = { ...this.#options, cluster: job.cluster, child, signal, report: this.#reporter(name, job) };
     logger.info("move of Cluster API objects", { cluster: name, direction: job.direction });

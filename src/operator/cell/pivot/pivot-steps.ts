@@ -5,12 +5,22 @@
 import { ok, sleep } from "#base";
 import { capiNamespace } from "#cluster-compiler";
 import { latticeClusters } from "#crds";
-import { capiClusters, fieldAt, secretsByMetadata } from "#kube";
+import { capiClusters, configMaps, fieldAt, secretsByMetadata, type KubeObject } from "#kube";
 import type { LinkError } from "#link";
-import { abortNamespaceMove, abortWithoutTarget, MOVE_JOURNAL, moveNamespace, readMoveState, type MoveReport } from "#pivot";
+import {
+  abortNamespaceMove,
+  abortWithoutTarget,
+  MOVE_JOURNAL,
+  MOVE_RECORD,
+  moveNamespace,
+  readMoveState,
+  type MoveReport,
+  type MoveState,
+} from "#pivot";
 import { copyToChild } from "./copy-cluster.ts";
 import {
   isConnected,
+  isReleased,
   moveOptions,
   problem,
   problemOfMove,
@@ -63,7 +73,8 @@ export async function takeBack(context: PivotContext): PivotResult<MoveReport | 
   if (!isConnected(context)) return unreachable(context);
   const pivot = await endPivot(context);
   if (!pivot.ok) return pivot;
-  if (pivot.value === "aborted" || fieldAt(cluster.spec, "deletion", "unpivot") === false) return ok(undefined);
+  if (pivot.value === "aborted") return ok(undefined);
+  if (isReleased(cluster)) return endTakeBack(context);
   const children = await childrenOf(context);
   if (!children.ok) return children;
   if (children.value.length > 0) {
@@ -77,6 +88,41 @@ export async function takeBack(context: PivotContext): PivotResult<MoveReport | 
   const moved = await moveNamespace(moveOptions(context, "to-parent"));
   if (!moved.ok) return problemOfMove(context, moved.error);
   return moved.value.id === undefined ? takenBackBefore(context) : moved;
+}
+
+/** A take-back that has begun is undone, so that the child owns itself again, or, when this cluster owns the objects already, finished. */
+async function endTakeBack(context: PivotContext): PivotResult<MoveReport | undefined> {
+  const namespace = capiNamespace(context.cluster.metadata.name);
+  const child = await readMoveState({ ...context, client: context.child, namespace });
+  if (!child.ok) return problemOfMove(context, child.error);
+  const { journal } = child.value;
+  if (journal === undefined) return forgetRevoked(context, child.value);
+  const aborted = await abortNamespaceMove(moveOptions(context, "to-parent"));
+  if (aborted.ok) return ok(undefined);
+  if (aborted.error.kind !== "refused") return problemOfMove(context, aborted.error);
+  const own = await readMoveState({ ...context, namespace });
+  const isCommitted = own.ok && own.value.record?.id === journal.id && own.value.record.state === "committed";
+  if (!isCommitted) return problem("refused", aborted.error.message);
+  const finished = await moveNamespace(moveOptions(context, "to-parent"));
+  return finished.ok ? finished : problemOfMove(context, finished.error);
+}
+
+/** The last write of an abort, which a run that was killed has not made: without the journal, no commit can follow. */
+async function forgetRevoked(context: PivotContext, child: MoveState): PivotResult<undefined> {
+  const { client, cluster, signal } = context;
+  const { name } = cluster.metadata;
+  const key = { namespace: capiNamespace(name), name: MOVE_RECORD };
+  const record = await client.get<KubeObject>(configMaps, key, { signal });
+  if (!record.ok && record.error.kind !== "not-found") return problemOfRequest(context, "the record could not be read", record.error);
+  const state = record.ok ? fieldAt(record.value, "data", "state") : "committed";
+  if (!record.ok || state === "committed") return ok(undefined);
+  if (state !== "revoked" || child.ownership.state !== "owner") {
+    const what = `ConfigMap ${key.namespace}/${MOVE_RECORD} of this cluster is of a move that ${name} has no journal of`;
+    return problem("refused", `${what}; compare the objects of both, then delete it with the copies that are here`);
+  }
+  const { uid = "", resourceVersion = "" } = record.value.metadata;
+  const forgotten = await client.delete(configMaps, key, { signal, preconditions: { uid, resourceVersion } });
+  return forgotten.ok ? ok(undefined) : problemOfRequest(context, "the record could not be deleted", forgotten.error);
 }
 
 /** The child has no objects: a run that was killed after its last step has brought them here, or there are none. */
