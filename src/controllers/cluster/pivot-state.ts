@@ -5,6 +5,7 @@ import { fieldAt, isConditionTrue } from "#kube";
 import { adoptedCluster } from "./adoption.ts";
 import type { ChildState } from "./child-state.ts";
 import { deadlineAt, PHASE_DEADLINES } from "./deadlines.ts";
+import { accessSecretOf } from "./names.ts";
 import type { ObservedChild } from "./observed.ts";
 import type { PivotProblem, PivotView } from "./ports.ts";
 import { pivotRequestOf } from "./pivot-request.ts";
@@ -77,9 +78,23 @@ function problemStep({ kind, message }: PivotProblem, reasons: ProblemReasons): 
   return { reason: reasons[kind], message };
 }
 
+/** Its agent is refused until the record is back, or the cluster was adopted again. A cluster that is being adopted has none yet. */
+function accessStep(cluster: LatticeCluster, { access, agent, cell, ownership }: ObservedChild): Step | undefined {
+  if (cell === undefined || ownership !== "child" || access !== undefined || agent?.connected === true || adoptedCluster(cluster) !== undefined) return undefined;
+  const { name } = cluster.metadata;
+  const message =
+    `the cluster owns itself, and its agent is refused: Secret ${accessSecretOf(name)} in the operator's namespace is missing, or this release cannot read it; ` +
+    `restore it from a backup. Without one, set spec.deletion.unpivot to false and delete this resource, which changes nothing in the cluster; then run ` +
+    `lattice reparent ${name} with the kubeconfigs of ${name} and ${cell.name}`;
+  return { reason: "AccessMissing", message };
+}
+
 /** The child owns itself. What its agent reports is all that the parent knows. */
-export function selfOwnedState(cluster: LatticeCluster, { agent, linkIsNew }: ObservedChild): ChildState {
+export function selfOwnedState(cluster: LatticeCluster, observed: ObservedChild): ChildState {
+  const { agent, linkIsNew } = observed;
   const { status } = cluster;
+  const refused = accessStep(cluster, observed);
+  if (refused !== undefined) return { ...OWNED, ...refused };
   const wasConnected = isConditionTrue(status?.conditions, "AgentConnected");
   const written = status?.ownedBy === "self" && isConditionTrue(status.conditions, "Ready");
   if (agent?.connected !== true) {
@@ -117,7 +132,7 @@ export function childDeletionOf(cluster: LatticeCluster, { ownership }: Pick<Obs
 
 export function unpivotingState(cluster: LatticeCluster, observed: ObservedChild): ChildState & { readonly late: boolean } {
   const { cell, problem, now } = observed;
-  const step = cell === undefined && problem !== undefined ? problem : (awayStep(observed) ?? unpivotStep(observed.pivot));
+  const step = cell === undefined && problem !== undefined ? problem : (accessStep(cluster, observed) ?? awayStep(observed) ?? unpivotStep(observed.pivot));
   const { deletionTimestamp } = cluster.metadata;
   const since = deletionTimestamp === undefined ? now : millisecondsOf(deletionTimestamp);
   const isLate = now >= since + timeoutOf(cluster);

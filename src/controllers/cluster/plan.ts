@@ -13,7 +13,7 @@ import {
 } from "#controller-runtime";
 import type { LatticeCluster } from "#crds";
 import { isBeingDeleted } from "#kube";
-import { hasRegistered } from "./child-ownership.ts";
+import { mayOwnItself } from "./child-ownership.ts";
 import { childStateOf, type ChildState } from "./child-state.ts";
 import type { ClusterCommand } from "./commands.ts";
 import type { ObservedChild, ObservedCluster, ObservedOwn } from "./observed.ts";
@@ -78,8 +78,8 @@ function deletionPlan(cluster: LatticeCluster, observed: ObservedChild): Cluster
   const how = childDeletionOf(cluster, observed);
   if (how === "unpivot") return unpivotPlan(cluster, observed);
   const isMarked = cluster.metadata.annotations?.[DELETION_ANNOTATION] !== undefined;
-  if (how === "release" || isMarked || !hasRegistered(observed.access)) return childDeletion(cluster);
-  // before the Cluster is deleted: without it, a child that has registered would be taken for one that owns itself
+  if (how === "release" || isMarked || !mayOwnItself(cluster, observed.access)) return childDeletion(cluster);
+  // before the Cluster is deleted: without it, a child that may own itself would be taken for one that does
   const command = { kind: "mark-deletion", cluster: cluster.metadata.name } as const;
   return { apply: [], commands: [command], outcome: waiting("Deleting", MARK_RECHECK_MS, "the cluster is being deleted") };
 }
@@ -92,6 +92,8 @@ function unpivotPlan(cluster: LatticeCluster, observed: ObservedChild): ClusterP
   const { cell, now } = observed;
   const outcome = state.late ? stalled(reason, message, RECHECK_MS) : waiting(reason, pivotRecheck(observed, now), message);
   if (cell === undefined) return { apply: [], commands: [], outcome: waiting(reason, CELL_RECHECK_MS, message) };
+  // a kubeconfig is issued by the access record
+  if (observed.access === undefined) return { apply: [], commands: [], outcome };
   const namespace = capiNamespace(name);
   if (!observed.hasNamespace) return { apply: [], commands: [{ kind: "create-namespace", namespace, cluster: name }], again: true };
   const place = { name, namespace, cell };

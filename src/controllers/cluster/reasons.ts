@@ -30,6 +30,8 @@ export const CLUSTER_REASONS = {
   AbortRefused: "Ready, Pivoting: the pivot cannot be undone; the message has the reason, which is the one of the move's specification",
   Pivoted: "Pivoting: the child owns its Cluster API objects",
   WaitingForOwner: "Ready: the Cluster API objects are in the child, and its agent has not reported yet that it owns them",
+  AccessMissing:
+    "Ready, Pivoting: the cluster owns itself, and the Secret with the record of its access is missing or cannot be read, so its agent is refused; the message has what to do",
   ChildUnreachable: "Ready, Pivoting: the objects cannot be moved, or taken back, while the agent of the child is not connected",
   Unpivoting: "Ready, Pivoting: the cluster is being deleted, and the Cluster API objects are being taken back from it first",
   UnpivotRefused: "Ready, Pivoting: the Cluster API objects cannot be taken back; the message has all reasons",
