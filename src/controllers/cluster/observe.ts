@@ -86,6 +86,10 @@ function observeChild(raw: LatticeCluster, identity: OwnIdentity, context: Child
   if (ownership !== "parent" && view !== undefined) {
     return { ...refused, cluster: parsed.ok ? parsed.value : raw, cell: view, problem: undefined };
   }
+  // before the spec, which may be of a newer schema: only a cell knows whether a child has registered
+  if (view === undefined && (ownership !== "parent" || isBeingDeleted(raw))) {
+    return { ...refused, cluster: parsed.ok ? parsed.value : raw, problem: leaf ?? CELL_STARTING };
+  }
   if (!parsed.ok) {
     const problem = { reason: "InvalidSpec" as const, message: describeErrors(parsed.error), terminal: true };
     return { ...refused, errors: parsed.error, problem };

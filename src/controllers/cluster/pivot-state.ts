@@ -6,7 +6,7 @@ import { adoptedCluster } from "./adoption.ts";
 import type { ChildState } from "./child-state.ts";
 import { deadlineAt, PHASE_DEADLINES } from "./deadlines.ts";
 import { accessSecretOf } from "./names.ts";
-import type { ObservedChild } from "./observed.ts";
+import type { ClusterProblem, ObservedChild } from "./observed.ts";
 import type { PivotProblem, PivotView } from "./ports.ts";
 import { pivotRequestOf } from "./pivot-request.ts";
 import type { ClusterReason } from "./reasons.ts";
@@ -14,7 +14,7 @@ import type { ClusterReason } from "./reasons.ts";
 /** Set before the parent deletes the Cluster: from then on a Cluster that is absent was deleted here, and is not in the child. */
 export const DELETION_ANNOTATION = "lattice.dev/deleted-by-parent";
 
-type Step = { readonly reason: ClusterReason; readonly message: string };
+type Step = Pick<ChildState, "reason" | "message">;
 
 /** The child is complete, or its objects are on their way. */
 export function pivotingState(cluster: LatticeCluster, observed: Pick<ObservedChild, "pivot" | "now" | "agent" | "linkIsNew">): ChildState {
@@ -132,15 +132,24 @@ export function childDeletionOf(cluster: LatticeCluster, { ownership }: Pick<Obs
 
 export function unpivotingState(cluster: LatticeCluster, observed: ObservedChild): ChildState & { readonly late: boolean } {
   const { cell, problem, now } = observed;
-  const step = cell === undefined && problem !== undefined ? problem : (accessStep(cluster, observed) ?? awayStep(observed) ?? unpivotStep(observed.pivot));
+  const step = cell === undefined && problem !== undefined ? cellStep(problem) : (accessStep(cluster, observed) ?? awayStep(observed) ?? unpivotStep(observed.pivot));
   const { deletionTimestamp } = cluster.metadata;
   const since = deletionTimestamp === undefined ? now : millisecondsOf(deletionTimestamp);
   const isLate = now >= since + timeoutOf(cluster);
-  if (!isLate) return { phase: "Unpivoting", ...step, complete: false, late: false };
-  const { reason } = PHASE_DEADLINES.Unpivoting;
   const release = "set spec.deletion.unpivot to false: the cluster is then released, and its machines stay";
+  if (!isLate) {
+    const message = step.reason === "NotACell" ? `${step.message}; or ${release}` : step.message;
+    return { phase: "Unpivoting", reason: step.reason, message, complete: false, late: false };
+  }
+  const { reason } = PHASE_DEADLINES.Unpivoting;
   const message = `the Cluster API objects could not be taken back in time: ${step.message}; remove the cause, or ${release}`;
   return { phase: "Unpivoting", reason, message, complete: false, late: true };
+}
+
+/** Why there is no cell. */
+function cellStep({ reason, message }: ClusterProblem): Step {
+  const what = "the cluster is being deleted, and its Cluster API objects are taken back first, by a cell";
+  return { reason, message: reason === "NotACell" ? `${what}; ${message}` : message };
 }
 
 function unpivotStep(pivot: PivotView | undefined): Step {

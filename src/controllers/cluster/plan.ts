@@ -91,9 +91,9 @@ function unpivotPlan(cluster: LatticeCluster, observed: ObservedChild): ClusterP
   const { name } = cluster.metadata;
   const { cell, now } = observed;
   const outcome = state.late ? stalled(reason, message, RECHECK_MS) : waiting(reason, pivotRecheck(observed, now), message);
-  if (cell === undefined) return { apply: [], commands: [], outcome: waiting(reason, CELL_RECHECK_MS, message) };
+  if (reason === "CellStarting") return { apply: [], commands: [], outcome: waiting(reason, CELL_RECHECK_MS, message) };
   // a kubeconfig is issued by the access record
-  if (observed.access === undefined) return { apply: [], commands: [], outcome };
+  if (cell === undefined || observed.access === undefined) return { apply: [], commands: [], outcome };
   const namespace = capiNamespace(name);
   if (!observed.hasNamespace) return { apply: [], commands: [{ kind: "create-namespace", namespace, cluster: name }], again: true };
   const place = { name, namespace, cell };

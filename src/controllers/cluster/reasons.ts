@@ -1,6 +1,7 @@
 /** Reasons in the conditions of a LatticeCluster, with when each occurs; docs are checked against them. */
 export const CLUSTER_REASONS = {
-  NotACell: "Ready, Provisioning: this cluster is no cell, so it provisions no clusters; the message has how it becomes one",
+  NotACell:
+    "Ready, Provisioning, Pivoting: this cluster is no cell, so it provisions no clusters, and takes back no objects of one that is deleted; the message has how it becomes one",
   CellStarting: "Ready, Provisioning: the cell's authority and listeners are being started",
   CellDeleting: "Ready, Provisioning: the LatticeCluster of the cell itself is being deleted, so the cell begins no clusters",
   CellRefDisagrees: "Ready, Provisioning: spec.cellRef names another cell than the one the resource is in",
