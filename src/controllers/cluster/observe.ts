@@ -29,7 +29,7 @@ import { observeOwn } from "./observe-own.ts";
 import { observeOwnership, type ObservedOwnership } from "./observe-ownership.ts";
 import { childKinds } from "./owned-kinds.ts";
 import type { CellSlot, RunningCell } from "./ports.ts";
-import { cellDeleting, missingCredentials, missingProvider, notACell, otherCell, terminatingNamespace } from "./refusals.ts";
+import { cellDeleting, cellNotOwner, missingCredentials, missingProvider, notACell, otherCell, terminatingNamespace } from "./refusals.ts";
 import type { UplinkSlot } from "./uplink.ts";
 
 /** State that all passes share. */
@@ -98,7 +98,7 @@ function observeChild(raw: LatticeCluster, identity: OwnIdentity, context: Child
   const cluster = parsed.value;
   const withCell = { ...refused, cluster, cell: view };
   const isNew = !capi.exists && common.access === undefined;
-  const refusal = (isNew ? cellDeleting(identity) : undefined) ?? otherCell(cluster, view.name);
+  const refusal = (isNew ? (cellDeleting(identity) ?? cellNotOwner(identity, cache)) : undefined) ?? otherCell(cluster, view.name);
   const waits = refusal ?? missingCredentials(cluster, cache) ?? terminatingNamespace(capiNamespace(name), cache);
   if (waits !== undefined) return { ...withCell, problem: waits };
   const objects = compiledObjects(cluster, view, context);

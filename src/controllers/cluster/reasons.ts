@@ -4,6 +4,8 @@ export const CLUSTER_REASONS = {
     "Ready, Provisioning, Pivoting: this cluster is no cell, so it provisions no clusters, and takes back no objects of one that is deleted; the message has how it becomes one",
   CellStarting: "Ready, Provisioning: the cell's authority and listeners are being started",
   CellDeleting: "Ready, Provisioning: the LatticeCluster of the cell itself is being deleted, so the cell begins no clusters",
+  CellNotOwner:
+    "Ready, Provisioning: the cell has a parent and does not own itself yet, or its objects are being moved, so it begins no clusters; they are created when its pivot is complete",
   CellRefDisagrees: "Ready, Provisioning: spec.cellRef names another cell than the one the resource is in",
   CredentialsMissing:
     "Ready, Provisioning: the Secret or the identity that spec.provider.credentialsRef names does not exist, or may not be used",
