@@ -55,7 +55,11 @@ const CHILD = { apiVersion: "lattice.dev/v1alpha1", kind: "LatticeCluster", meta
 describe("a child whose Cluster is absent may own itself", () => {
   test.each([
     { name: "once it has registered, also when its status was erased", cluster: CHILD, access: ACCESS, want: true },
-    { name: "when it was adopted", cluster: { ...CHILD, metadata: { name: "prod", annotations: { "lattice.dev/adopted": "uid-1" } } }, want: true },
+    {
+      name: "when it was adopted",
+      cluster: { ...CHILD, metadata: { name: "prod", annotations: { "lattice.dev/adopted": "uid-1" } } },
+      want: true,
+    },
     { name: "when its status has it, also when its access record is lost or unreadable", cluster: written("self"), want: true },
     { name: "but not when its status has its parent", cluster: written("mgmt"), want: false },
     { name: "but not before anything is known of it", cluster: CHILD, want: false },

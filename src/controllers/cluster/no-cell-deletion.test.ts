@@ -33,7 +33,9 @@ const patchOf = async (world: CellWorld, name: string, patch: object) =>
 /** As the definition of a release whose specs this one does not know. */
 async function allowAnySpec(world: CellWorld): Promise<void> {
   const patch = { spec: fieldAt(openCrd(latticeClusters), "spec") ?? null };
-  expectOk(await world.cluster.client.patch(customResourceDefinitions, { name: groupResourceOf(latticeClusters) }, { type: "merge", patch }));
+  expectOk(
+    await world.cluster.client.patch(customResourceDefinitions, { name: groupResourceOf(latticeClusters) }, { type: "merge", patch }),
+  );
   await world.pass();
 }
 

@@ -80,7 +80,14 @@ function problemStep({ kind, message }: PivotProblem, reasons: ProblemReasons): 
 
 /** Its agent is refused until the record is back, or the cluster was adopted again. A cluster that is being adopted has none yet. */
 function accessStep(cluster: LatticeCluster, { access, agent, cell, ownership }: ObservedChild): Step | undefined {
-  if (cell === undefined || ownership !== "child" || access !== undefined || agent?.connected === true || adoptedCluster(cluster) !== undefined) return undefined;
+  if (
+    cell === undefined ||
+    ownership !== "child" ||
+    access !== undefined ||
+    agent?.connected === true ||
+    adoptedCluster(cluster) !== undefined
+  )
+    return undefined;
   const { name } = cluster.metadata;
   const message =
     `the cluster owns itself, and its agent is refused: Secret ${accessSecretOf(name)} in the operator's namespace is missing, or this release cannot read it; ` +
@@ -132,7 +139,10 @@ export function childDeletionOf(cluster: LatticeCluster, { ownership }: Pick<Obs
 
 export function unpivotingState(cluster: LatticeCluster, observed: ObservedChild): ChildState & { readonly late: boolean } {
   const { cell, problem, now } = observed;
-  const step = cell === undefined && problem !== undefined ? cellStep(problem) : (accessStep(cluster, observed) ?? awayStep(observed) ?? unpivotStep(observed.pivot));
+  const step =
+    cell === undefined && problem !== undefined
+      ? cellStep(problem)
+      : (accessStep(cluster, observed) ?? awayStep(observed) ?? unpivotStep(observed.pivot));
   const { deletionTimestamp } = cluster.metadata;
   const since = deletionTimestamp === undefined ? now : millisecondsOf(deletionTimestamp);
   const isLate = now >= since + timeoutOf(cluster);
