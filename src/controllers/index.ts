@@ -44,7 +44,7 @@ export {
 } from "./cluster/ports.ts";
 export { PIVOT_ANNOTATION, PIVOT_REQUEST_ANNOTATION, pivotRequestId } from "./cluster/pivot-request.ts";
 export { isKubeconfigDue, writeOwnKubeconfig, type OwnApiServer } from "./cluster/own-kubeconfig.ts";
-export { tracesIn } from "./cluster/own-management.ts";
+export { tracesIn } from "./cluster/move-traces.ts";
 export { CLUSTER_REASONS } from "./cluster/reasons.ts";
 export { mirrorAnnotation, MIRROR_ANNOTATION, specDigest, specMirrorOf } from "./cluster/spec-mirror.ts";
 export { selfManagerController } from "./cluster/self-manager.ts";

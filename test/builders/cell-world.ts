@@ -131,10 +131,14 @@ export class CellWorld extends ControllerWorld {
   /** Of this cluster, as its operator reaches it. */
   apiServer = { url: "https://127.0.0.1:6443", ca: "OWN CA" };
 
-  static async openCell(kinds: readonly Resource[] = CAPI_KINDS, objects: readonly FixtureObject[] = []): Promise<CellWorld> {
+  static async openCell(
+    kinds: readonly Resource[] = CAPI_KINDS,
+    objects: readonly FixtureObject[] = [],
+    clock = new SettlingClock(),
+  ): Promise<CellWorld> {
     const home = { apiVersion: "v1", kind: "Namespace", metadata: { name: HOME } };
     const crds = [latticeClusterKind.crd(), ...kinds.map(openCrd)];
-    return new CellWorld(await startEmbeddedCluster({ clock: new SettlingClock(), objects: [home, ...crds, ...objects] }));
+    return new CellWorld(await startEmbeddedCluster({ clock, objects: [home, ...crds, ...objects] }));
   }
 
   get shared(): ClusterShared {

@@ -14,6 +14,19 @@ export class SettlingClock extends FakeClock {
   }
 }
 
+/** Its wall clock can step, as when a machine corrects its time; timers and `monotonic` do not notice. */
+export class SteppingClock extends SettlingClock {
+  #stepped = 0;
+
+  step(ms: number): void {
+    this.#stepped += ms;
+  }
+
+  override now(): number {
+    return super.now() + this.#stepped;
+  }
+}
+
 async function settle(): Promise<void> {
   for (let turn = 0; turn < TURNS; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { childOwnership, hasRegistered, type ChildOwnership, type OwnershipSigns } from "./child-ownership.ts";
+import { childOwnership, hasRegistered, mayOwnItself, type ChildOwnership, type OwnershipSigns } from "./child-ownership.ts";
 import type { PivotView } from "./ports.ts";
 
 const NEVER: OwnershipSigns = { exists: false, traces: { state: "never-moved" }, registered: false, epoch: 0, pivot: undefined };
@@ -46,4 +46,24 @@ test("a child has registered once it has a certificate, also after its tokens we
   expect(
     [undefined, access, { ...access, spent: true }, { ...access, certificates: [{ serial: "1", notAfter: 1 }] }].map(hasRegistered),
   ).toEqual([false, false, true, true]);
+});
+
+const ACCESS = { spent: true, revoked: false, expiresAt: 0, certificates: [] };
+const written = (ownedBy: string) => ({ ...CHILD, status: { ownedBy } });
+const CHILD = { apiVersion: "lattice.dev/v1alpha1", kind: "LatticeCluster", metadata: { name: "prod" } };
+
+describe("a child whose Cluster is absent may own itself", () => {
+  test.each([
+    { name: "once it has registered, also when its status was erased", cluster: CHILD, access: ACCESS, want: true },
+    {
+      name: "when it was adopted",
+      cluster: { ...CHILD, metadata: { name: "prod", annotations: { "lattice.dev/adopted": "uid-1" } } },
+      want: true,
+    },
+    { name: "when its status has it, also when its access record is lost or unreadable", cluster: written("self"), want: true },
+    { name: "but not when its status has its parent", cluster: written("mgmt"), want: false },
+    { name: "but not before anything is known of it", cluster: CHILD, want: false },
+  ])("$name", ({ cluster, access, want }) => {
+    expect(mayOwnItself(cluster, access)).toBe(want);
+  });
 });

@@ -4,7 +4,9 @@
  * It is never remembered: a crash between "the child took over" and a note of it would leave a cluster with two owners. In doubt the parent
  * applies nothing: objects that are absent here, of a child that has registered, are in the child.
  */
+import { fieldAt, type KubeObject } from "#kube";
 import type { NamespaceOwnership } from "#pivot";
+import { adoptedCluster } from "./adoption.ts";
 import type { ChildAccess, PivotView } from "./ports.ts";
 
 /** "moving": neither side applies them. */
@@ -15,7 +17,7 @@ export type OwnershipSigns = {
   readonly exists: boolean;
   /** What moves have left in the namespace of the child, in the parent. */
   readonly traces: NamespaceOwnership;
-  /** The child has registered. Before that, it cannot have the objects. */
+  /** The child may have the objects: see `mayOwnItself`. */
   readonly registered: boolean;
   /** By which the child drives its own objects, as its agent reports it; 0: it does not, or nothing is known. */
   readonly epoch: number;
@@ -26,6 +28,14 @@ export type OwnershipSigns = {
 /** New tokens, after a Secret was lost, do not undo it. */
 export function hasRegistered(access: ChildAccess | undefined): boolean {
   return access !== undefined && (access.spent || access.certificates.length > 0);
+}
+
+/**
+ * Whether a Cluster that is absent here may be in the child: it has registered, was adopted, or its status has it as owner. One of these is enough: its access
+ * record can be lost or unreadable, and its status be erased. It decides nothing about a Cluster that exists here, or was taken back.
+ */
+export function mayOwnItself(cluster: KubeObject, access: ChildAccess | undefined): boolean {
+  return hasRegistered(access) || adoptedCluster(cluster) !== undefined || fieldAt(cluster, "status", "ownedBy") === "self";
 }
 
 export function childOwnership({ exists, traces, registered, epoch, pivot }: OwnershipSigns): ChildOwnership {

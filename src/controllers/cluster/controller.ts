@@ -41,7 +41,7 @@ export const clusterController = defineController<LatticeCluster, ObservedCluste
   watches: [
     watch(latticeClusters, ({ metadata: { name } }, { cache, home }) => clustersOfCluster(name, cache, home)),
     watch(configMaps, ({ metadata }, { cache, home }) =>
-      isHome(metadata, home, IDENTITY_CONFIG_MAP) ? allOf(cache) : clusterOfTrace(metadata),
+      isHome(metadata, home, IDENTITY_CONFIG_MAP) ? allOf(cache) : clustersOfTrace(metadata, cache, home),
     ),
     watch(secretsByMetadata, (secret, { cache, home }) => clustersOfSecret(secret, cache, home)),
     watch(services, ({ metadata }, { cache, home }) => (isHome(metadata, home, CELL_SERVICE) ? ownOf(cache, home) : [])),
@@ -96,10 +96,12 @@ function ownOf(cache: CacheReader, home: string): readonly ObjectKey[] {
 
 const CAPI_NAMESPACE = capiNamespace("");
 
-/** What a move leaves in the namespace of a cluster: whether this API server owns its objects depends on it. */
-function clusterOfTrace({ namespace = "", name }: KubeObject["metadata"]): readonly ObjectKey[] {
+/** What a move leaves in the namespace of a cluster: whether this API server owns its objects depends on it, and whether a cell begins clusters on its own. */
+function clustersOfTrace({ namespace = "", name }: KubeObject["metadata"], cache: CacheReader, home: string): readonly ObjectKey[] {
   const isTrace = (name === MOVE_RECORD || name === MOVE_JOURNAL) && namespace.startsWith(CAPI_NAMESPACE);
-  return isTrace ? [{ name: namespace.slice(CAPI_NAMESPACE.length) }] : [];
+  if (!isTrace) return [];
+  const cluster = namespace.slice(CAPI_NAMESPACE.length);
+  return cluster === identityOf(cache, home).name ? allOf(cache) : [{ name: cluster }];
 }
 
 function isHome({ namespace, name }: KubeObject["metadata"], home: string, wanted: string): boolean {
@@ -110,7 +112,7 @@ function isHome({ namespace, name }: KubeObject["metadata"], home: string, wante
 function clustersOfSecret(secret: KubeObject, cache: CacheReader, home: string): readonly ObjectKey[] {
   const { metadata } = secret;
   if (isHome(metadata, home, PARENT_CONFIG_SECRET)) return ownOf(cache, home);
-  const labelled = [...clusterOfLabel(secret), ...clusterOfTrace(metadata)];
+  const labelled = [...clusterOfLabel(secret), ...clustersOfTrace(metadata, cache, home)];
   if (labelled.length > 0) return labelled;
   return clustersOfCredentials(metadata, cache);
 }

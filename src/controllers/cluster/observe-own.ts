@@ -33,7 +33,7 @@ export async function observeOwn(raw: LatticeCluster, capi: CapiView, context: O
     hasParent: cache.get(secretsByMetadata, { namespace: home, name: PARENT_CONFIG_SECRET }) !== undefined,
     parent: uplink.current?.parent,
     uplink: uplink.current,
-    parentAwaySince: uplink.awaySince,
+    parentAwayMs: uplink.awaySince === undefined ? undefined : clock.monotonic() - uplink.awaySince,
     cellProblem: endpoints === undefined ? undefined : cellAddressProblem(endpoints, service, nodes),
     management: observed,
     children: others.filter((other) => other !== name).toSorted(),

@@ -9,8 +9,7 @@ import { capiNamespace } from "#cluster-compiler";
 import type { FailureCause, ReadRuntime } from "#controller-runtime";
 import { isBeingDeleted, capiClusters, configMaps, secretsByMetadata, type KubeObject, type ObjectKey, type Resource } from "#kube";
 import { MOVE_JOURNAL, MOVE_RECORD, moveToResume, ownershipOf } from "#pivot";
-import { adoptedCluster } from "./adoption.ts";
-import { childOwnership, hasRegistered, type ChildOwnership, type OwnershipSigns } from "./child-ownership.ts";
+import { childOwnership, mayOwnItself, type ChildOwnership, type OwnershipSigns } from "./child-ownership.ts";
 import type { RunningCell } from "./ports.ts";
 
 type OwnershipContext = Pick<ReadRuntime, "cache" | "client" | "signal"> & { readonly running: RunningCell | undefined };
@@ -26,8 +25,7 @@ export async function observeOwnership(raw: KubeObject, context: OwnershipContex
   const { cache, running } = context;
   const { name } = raw.metadata;
   const namespace = capiNamespace(name);
-  // an adopted cluster was never made here
-  const registered = hasRegistered(running?.access.read(name)) || adoptedCluster(raw) !== undefined;
+  const registered = mayOwnItself(raw, running?.access.read(name));
   const known = { registered, epoch: running?.link.agents().get(name)?.health?.ownershipEpoch ?? 0, pivot: running?.pivots.view(name) };
   const signs = (read: Traces): OwnershipSigns => ({ ...known, exists: read.cluster !== undefined, traces: ownershipOf(read) });
   const cached: Traces = {

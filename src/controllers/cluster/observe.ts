@@ -29,7 +29,7 @@ import { observeOwn } from "./observe-own.ts";
 import { observeOwnership, type ObservedOwnership } from "./observe-ownership.ts";
 import { childKinds } from "./owned-kinds.ts";
 import type { CellSlot, RunningCell } from "./ports.ts";
-import { cellDeleting, missingCredentials, missingProvider, notACell, otherCell, terminatingNamespace } from "./refusals.ts";
+import { cellDeleting, cellNotOwner, missingCredentials, missingProvider, notACell, otherCell, terminatingNamespace } from "./refusals.ts";
 import type { UplinkSlot } from "./uplink.ts";
 
 /** State that all passes share. */
@@ -86,6 +86,10 @@ function observeChild(raw: LatticeCluster, identity: OwnIdentity, context: Child
   if (ownership !== "parent" && view !== undefined) {
     return { ...refused, cluster: parsed.ok ? parsed.value : raw, cell: view, problem: undefined };
   }
+  // before the spec, which may be of a newer schema: only a cell knows whether a child has registered
+  if (view === undefined && (ownership !== "parent" || isBeingDeleted(raw))) {
+    return { ...refused, cluster: parsed.ok ? parsed.value : raw, problem: leaf ?? CELL_STARTING };
+  }
   if (!parsed.ok) {
     const problem = { reason: "InvalidSpec" as const, message: describeErrors(parsed.error), terminal: true };
     return { ...refused, errors: parsed.error, problem };
@@ -94,7 +98,7 @@ function observeChild(raw: LatticeCluster, identity: OwnIdentity, context: Child
   const cluster = parsed.value;
   const withCell = { ...refused, cluster, cell: view };
   const isNew = !capi.exists && common.access === undefined;
-  const refusal = (isNew ? cellDeleting(identity) : undefined) ?? otherCell(cluster, view.name);
+  const refusal = (isNew ? (cellDeleting(identity) ?? cellNotOwner(identity, cache)) : undefined) ?? otherCell(cluster, view.name);
   const waits = refusal ?? missingCredentials(cluster, cache) ?? terminatingNamespace(capiNamespace(name), cache);
   if (waits !== undefined) return { ...withCell, problem: waits };
   const objects = compiledObjects(cluster, view, context);

@@ -101,8 +101,8 @@ export type ObservedOwn = {
   readonly parent: string | undefined;
   /** The connection to it; undefined: there is none yet. */
   readonly uplink: Uplink | undefined;
-  /** Since when there is none that is open, in milliseconds; undefined: it is open, or the agent has not been started. */
-  readonly parentAwaySince?: number | undefined;
+  /** For how long this process has had none that is open; undefined: it is open, or the agent has not been started. */
+  readonly parentAwayMs?: number | undefined;
   /** Why Service lattice-cell does not lead to this cell. */
   readonly cellProblem: ClusterProblem | undefined;
   readonly management: OwnManagement;

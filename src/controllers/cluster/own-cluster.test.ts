@@ -16,6 +16,7 @@ import {
 } from "#kube";
 import { CAPI_KINDS, CellWorld, HOME, identity, localCluster } from "../../../test/builders/cell-world.ts";
 import { CELL_VIEW } from "../../../test/builders/observed-child.ts";
+import { type SettlingClock, SteppingClock } from "../../../test/builders/settling-clock.ts";
 import { decoded } from "../../../test/builders/two-clusters.ts";
 
 const DAY_MS = 86_400_000;
@@ -25,13 +26,14 @@ const record = (state: string) => ({ ...RECORD, data: { id: "a", state, epoch: "
 const JOURNAL = { apiVersion: "v1", kind: "Secret", metadata: { namespace: "capi-prod", name: "lattice-move-journal" }, data: {} };
 
 /** Cluster `prod`, as the parent has left it. */
-async function openOwn(state = "committed", more: readonly object[] = []): Promise<CellWorld> {
-  const world = await CellWorld.openCell(CAPI_KINDS, [
+async function openOwn(state = "committed", more: readonly object[] = [], clock?: SettlingClock): Promise<CellWorld> {
+  const objects = [
     identity("prod"),
     { apiVersion: "v1", kind: "Namespace", metadata: { name: "capi-prod" } },
     { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "lattice-cluster-api", namespace: HOME } },
     ...(more as []),
-  ]);
+  ];
+  const world = await CellWorld.openCell(CAPI_KINDS, objects, clock);
   onTestFinished(async () => {
     await world.end();
     await world[Symbol.asyncDispose]();
@@ -187,7 +189,7 @@ describe("a cluster that owns itself", () => {
   test("with a parent, it is deleted from here only when that has been away for five minutes since the last connection", async () => {
     const parent = { apiVersion: "v1", kind: "Secret", metadata: { name: "lattice-parent-config", namespace: HOME } };
     const world = await openOwn("committed", [parent]);
-    const connect = (connected: boolean) => world.uplink.set({ parent: "mgmt", cluster: "prod", connected }, world.clock.now());
+    const connect = (connected: boolean) => world.uplink.set({ parent: "mgmt", cluster: "prod", connected }, world.clock.monotonic());
     const exists = async () => (await world.object(capiClusters, inProd("prod"))) !== undefined;
     connect(true);
     await world.remove(latticeClusters, { name: "prod" });
@@ -254,4 +256,21 @@ describe("a cluster that owns itself", () => {
     await scale(world, 5);
     expect(await replicas(world)).toBe(2);
   });
+});
+
+test("a step of the wall clock does not delete the machines of a cluster whose agent has not connected yet; five minutes without its parent do", async () => {
+  const clock = new SteppingClock();
+  const parent = { apiVersion: "v1", kind: "Secret", metadata: { name: "lattice-parent-config", namespace: HOME } };
+  const world = await openOwn("committed", [parent], clock);
+  const deletions = () => world.writes().filter((write) => /^DELETE .*capi-prod\/clusters\/prod/.test(write));
+  await world.remove(latticeClusters, { name: "prod" });
+  // the operator starts on a machine whose clock is slow
+  world.uplink.starting(clock.monotonic());
+  await world.pass();
+  clock.step(3_600_000);
+  for (let pass = 0; pass < 2; pass += 1) await world.pass(61_000);
+  expect(deletions()).toEqual([]);
+  expect((await ready(world))?.message).toContain("is not connected");
+  for (let pass = 0; pass < 4; pass += 1) await world.pass(61_000);
+  expect(deletions()).not.toEqual([]);
 });

@@ -16,6 +16,7 @@ import { existingObjects, keptObjects } from "./existing-objects.ts";
 import { kubeconfigSecretOf } from "./names.ts";
 import type { ClusterProblem, OwnClusterObjects, OwnManagement } from "./observed.ts";
 import { isKubeconfigDue, type OwnApiServer } from "./own-kubeconfig.ts";
+import { tracesIn, type MoveTraces } from "./move-traces.ts";
 import { missingCredentials } from "./refusals.ts";
 
 export type ManagementContext = Pick<ReadRuntime, "cache" | "client" | "clock" | "signal"> & {
@@ -44,19 +45,9 @@ export async function observeManagement(
   return ok({ state, epoch, objects: ownObjects(name, cluster, cache), kubeconfig: isDue ? apiServer : undefined, resume });
 }
 
-type Traces = Parameters<typeof ownershipOf>[0];
-
-/** What moves have left in a namespace, by the cache. */
-export function tracesIn(cache: CacheReader, namespace: string): Traces {
-  return {
-    record: cache.get(configMaps, { namespace, name: MOVE_RECORD }),
-    hasJournal: cache.get(secretsByMetadata, { namespace, name: MOVE_JOURNAL }) !== undefined,
-  };
-}
-
 type Reading = { readonly client: KubeReader; readonly signal: AbortSignal };
 
-async function readTraces(namespace: string, { client, signal }: Reading): Promise<Result<Traces, FailureCause>> {
+async function readTraces(namespace: string, { client, signal }: Reading): Promise<Result<MoveTraces, FailureCause>> {
   const record = await client.get<KubeObject>(configMaps, { namespace, name: MOVE_RECORD }, { signal });
   if (!record.ok && record.error.kind !== "not-found") return record;
   const journal = await client.get<KubeObject>(secretsByMetadata, { namespace, name: MOVE_JOURNAL }, { signal });

@@ -56,7 +56,7 @@ const ORPHAN_AFTER_MS = 300_000;
  * one it deletes its own machines, and itself with them.
  */
 function deletionState({ metadata: { name, deletionTimestamp } }: LatticeCluster, observed: ObservedOwn): OwnState {
-  const { management, capi, children, hasParent, parent = "its parent", uplink, parentAwaySince, now } = observed;
+  const { management, capi, children, hasParent, parent = "its parent", uplink, parentAwayMs = 0, now } = observed;
   const deleting = (message: string, more: Partial<OwnState> = {}): OwnState => ({
     phase: "Deleting",
     reason: "Deleting",
@@ -74,10 +74,13 @@ function deletionState({ metadata: { name, deletionTimestamp } }: LatticeCluster
     return deleting("this is the cluster's own resource, and its Cluster API objects are in it; a cluster is deleted on its parent");
   }
   if (hasParent && uplink?.connected === true)
-    return deleting(`a cluster with a parent is deleted there: on ${parent}, run: kubectl delete latticecluster ${name}`);
+    return deleting(
+      `a cluster with a parent is deleted there: on ${parent}, run: kubectl delete latticecluster ${name}; when ${parent} is not connected for 5 minutes, this cluster deletes its machines itself`,
+    );
   const deletedAt = deletionTimestamp === undefined ? now : millisecondsOf(deletionTimestamp);
-  const since = Math.max(deletedAt, parentAwaySince ?? now);
-  if (hasParent && now - since < ORPHAN_AFTER_MS)
+  // the time of the deletion is of the wall clock, which may step: alone it allows nothing
+  const isOrphan = parentAwayMs >= ORPHAN_AFTER_MS && now - deletedAt >= ORPHAN_AFTER_MS;
+  if (hasParent && !isOrphan)
     return deleting(`${parent} is not connected; the cluster and its machines are deleted from here when that has lasted for 5 minutes`);
   return deleting("the cluster deletes its machines, and itself with them", { mayDelete: true });
 }

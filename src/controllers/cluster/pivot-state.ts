@@ -5,7 +5,8 @@ import { fieldAt, isConditionTrue } from "#kube";
 import { adoptedCluster } from "./adoption.ts";
 import type { ChildState } from "./child-state.ts";
 import { deadlineAt, PHASE_DEADLINES } from "./deadlines.ts";
-import type { ObservedChild } from "./observed.ts";
+import { accessSecretOf } from "./names.ts";
+import type { ClusterProblem, ObservedChild } from "./observed.ts";
 import type { PivotProblem, PivotView } from "./ports.ts";
 import { pivotRequestOf } from "./pivot-request.ts";
 import type { ClusterReason } from "./reasons.ts";
@@ -13,7 +14,7 @@ import type { ClusterReason } from "./reasons.ts";
 /** Set before the parent deletes the Cluster: from then on a Cluster that is absent was deleted here, and is not in the child. */
 export const DELETION_ANNOTATION = "lattice.dev/deleted-by-parent";
 
-type Step = { readonly reason: ClusterReason; readonly message: string };
+type Step = Pick<ChildState, "reason" | "message">;
 
 /** The child is complete, or its objects are on their way. */
 export function pivotingState(cluster: LatticeCluster, observed: Pick<ObservedChild, "pivot" | "now" | "agent" | "linkIsNew">): ChildState {
@@ -77,9 +78,30 @@ function problemStep({ kind, message }: PivotProblem, reasons: ProblemReasons): 
   return { reason: reasons[kind], message };
 }
 
+/** Its agent is refused until the record is back, or the cluster was adopted again. A cluster that is being adopted has none yet. */
+function accessStep(cluster: LatticeCluster, { access, agent, cell, ownership }: ObservedChild): Step | undefined {
+  if (
+    cell === undefined ||
+    ownership !== "child" ||
+    access !== undefined ||
+    agent?.connected === true ||
+    adoptedCluster(cluster) !== undefined
+  )
+    return undefined;
+  const { name } = cluster.metadata;
+  const message =
+    `the cluster owns itself, and its agent is refused: Secret ${accessSecretOf(name)} in the operator's namespace is missing, or this release cannot read it; ` +
+    `restore it from a backup. Without one, set spec.deletion.unpivot to false and delete this resource, which changes nothing in the cluster; then run ` +
+    `lattice reparent ${name} with the kubeconfigs of ${name} and ${cell.name}`;
+  return { reason: "AccessMissing", message };
+}
+
 /** The child owns itself. What its agent reports is all that the parent knows. */
-export function selfOwnedState(cluster: LatticeCluster, { agent, linkIsNew }: ObservedChild): ChildState {
+export function selfOwnedState(cluster: LatticeCluster, observed: ObservedChild): ChildState {
+  const { agent, linkIsNew } = observed;
   const { status } = cluster;
+  const refused = accessStep(cluster, observed);
+  if (refused !== undefined) return { ...OWNED, ...refused };
   const wasConnected = isConditionTrue(status?.conditions, "AgentConnected");
   const written = status?.ownedBy === "self" && isConditionTrue(status.conditions, "Ready");
   if (agent?.connected !== true) {
@@ -117,21 +139,33 @@ export function childDeletionOf(cluster: LatticeCluster, { ownership }: Pick<Obs
 
 export function unpivotingState(cluster: LatticeCluster, observed: ObservedChild): ChildState & { readonly late: boolean } {
   const { cell, problem, now } = observed;
-  const step = cell === undefined && problem !== undefined ? problem : (awayStep(observed) ?? unpivotStep(observed.pivot));
+  const step =
+    cell === undefined && problem !== undefined
+      ? cellStep(problem)
+      : (accessStep(cluster, observed) ?? awayStep(observed) ?? unpivotStep(observed.pivot));
   const { deletionTimestamp } = cluster.metadata;
   const since = deletionTimestamp === undefined ? now : millisecondsOf(deletionTimestamp);
   const isLate = now >= since + timeoutOf(cluster);
-  if (!isLate) return { phase: "Unpivoting", ...step, complete: false, late: false };
+  if (!isLate) {
+    const message = step.reason === "NotACell" ? `${step.message}; or ${RELEASE}` : step.message;
+    return { phase: "Unpivoting", reason: step.reason, message, complete: false, late: false };
+  }
   const { reason } = PHASE_DEADLINES.Unpivoting;
-  const help = observed.ownership === "moving" ? HELP_WHILE_MOVING : HELP;
+  const help = observed.ownership === "moving" ? HELP_WHILE_MOVING : `remove the cause, or ${RELEASE}`;
   const message = `the Cluster API objects could not be taken back in time: ${step.message}; ${help}`;
   return { phase: "Unpivoting", reason, message, complete: false, late: true };
 }
 
-const HELP = "remove the cause, or set spec.deletion.unpivot to false: the cluster is then released, and its machines stay";
+const RELEASE = "set spec.deletion.unpivot to false: the cluster is then released, and its machines stay";
 /** Which side owns is decided by both: without the child, a release could leave none, or two. */
 const HELP_WHILE_MOVING =
   "a move has begun, and its end needs the agent of the cluster: remove the cause; spec.deletion.unpivot: false takes effect only then";
+
+/** Why there is no cell. */
+function cellStep({ reason, message }: ClusterProblem): Step {
+  const what = "the cluster is being deleted, and its Cluster API objects are taken back first, by a cell";
+  return { reason, message: reason === "NotACell" ? `${what}; ${message}` : message };
+}
 
 function unpivotStep(pivot: PivotView | undefined): Step {
   if (pivot?.problem !== undefined) return problemStep(pivot.problem, UNPIVOT_REASONS);

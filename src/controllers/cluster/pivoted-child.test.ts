@@ -55,6 +55,17 @@ function record(epoch: number): KubeObject {
 
 const capiCluster = { apiVersion: "cluster.x-k8s.io/v1beta2", kind: "Cluster", metadata: { ...inProd("prod"), labels: {} } };
 
+/** The move has ended: the objects are here, with the record. */
+async function takeBack(world: CellWorld): Promise<void> {
+  const owner = await world.latticeCluster("prod");
+  if (owner === undefined) throw new Error("there is no LatticeCluster");
+  const moved = stamp(capiCluster, { controller: "cluster", object: owner, ownerReferences: "none" });
+  expectOk(await world.cluster.client.apply(capiClusters, moved, { fieldManager: "lattice" }));
+  await world.cluster.add(record(2));
+  const now = world.clock.now();
+  world.pivots.set("prod", { direction: "to-parent", state: "done", startedAt: now, progressAt: now, finishedAt: now });
+}
+
 test("a child that owns itself is Ready, and a pass over it sends no request", async () => {
   const world = await openCell();
   await mirrored(world);
@@ -136,14 +147,7 @@ test("a deleted child that owns itself is taken back with a kubeconfig of its ow
   const kubeconfig = await world.object<KubeObject>(secrets, inProd("prod-kubeconfig"));
   expect(decoded(fieldAt(kubeconfig, "data", "value"))).toContain("token: proxy-1");
   expect(await world.object(secrets, { namespace: HOME, name: "lattice-bootstrap-prod" })).toBeUndefined();
-  // the move has ended: the objects are here, with the record
-  const owner = await world.latticeCluster("prod");
-  if (owner === undefined) throw new Error("there is no LatticeCluster");
-  const moved = stamp(capiCluster, { controller: "cluster", object: owner, ownerReferences: "none" });
-  expectOk(await world.cluster.client.apply(capiClusters, moved, { fieldManager: "lattice" }));
-  await world.cluster.add(record(2));
-  const now = world.clock.now();
-  world.pivots.set("prod", { direction: "to-parent", state: "done", startedAt: now, progressAt: now, finishedAt: now });
+  await takeBack(world);
   for (let pass = 0; pass < 3; pass += 1) await world.pass(6_000);
   // marked first: without its Cluster it would be taken for a child that owns itself
   const writes = world.writes().filter((write) => /clusters\/prod(\?|$)/.test(write));
@@ -219,4 +223,49 @@ test("a child that is deleted while the cell starts is taken back once it runs, 
   for (let pass = 0; pass < 3; pass += 1) await world.pass(6_000);
   expect((await world.latticeCluster("prod"))?.status?.phase).toBe("Unpivoting");
   expect(world.pivots.asked.some((asked) => asked.startsWith("unpivot"))).toBe(true);
+});
+
+/** The operator starts again, without a record of the child's access: its agent is refused. */
+async function loseAccess(world: CellWorld): Promise<void> {
+  await world.end(0);
+  world.slot.set(undefined);
+  world.access.records.delete("prod");
+  world.link.views.delete("prod");
+  world.restart(world.controllers());
+  await world.pass();
+  world.startCell();
+  for (let pass = 0; pass < 4; pass += 1) await world.pass();
+}
+
+test("a child that owns itself is not made a second time when its access record is lost, and its condition has what to do", async () => {
+  const world = await openCell();
+  await mirrored(world);
+  await loseAccess(world);
+  const after = await world.latticeCluster("prod");
+  expect(after?.status).toMatchObject({ phase: "Ready", ownedBy: "self" });
+  expect(await world.objects(capiClusters)).toEqual([]);
+  expect(world.access.issued).toBe(0);
+  const ready = findCondition(after?.status?.conditions, "Ready");
+  expect(ready).toMatchObject({ status: "False", reason: "AccessMissing" });
+  expect(ready?.message).toMatch(/Secret lattice-access-prod .*restore it from a backup.*spec\.deletion\.unpivot.*lattice reparent prod/);
+});
+
+test("its deletion waits with the same reason, and ends after the record was restored and the objects were taken back, also if the record is lost again", async () => {
+  const world = await openCell();
+  await mirrored(world);
+  await loseAccess(world);
+  await world.remove(latticeClusters, { name: "prod" });
+  for (let pass = 0; pass < 3; pass += 1) await world.pass(6_000);
+  expect((await world.latticeCluster("prod"))?.status?.phase).toBe("Unpivoting");
+  expect(await conditionOf(world, "Ready")).toBe("False AccessMissing");
+  expect(world.access.issued).toBe(0);
+  world.access.records.set("prod", REGISTERED);
+  world.link.set("prod", SELF);
+  await world.pass();
+  expect(world.pivots.asked).toContain("unpivot prod");
+  world.access.records.delete("prod");
+  await takeBack(world);
+  for (let pass = 0; pass < 3; pass += 1) await world.pass(6_000);
+  expect(await world.latticeCluster("prod")).toBeUndefined();
+  expect(world.pivots.asked).not.toContain("start prod");
 });

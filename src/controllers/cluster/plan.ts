@@ -13,7 +13,7 @@ import {
 } from "#controller-runtime";
 import type { LatticeCluster } from "#crds";
 import { isBeingDeleted } from "#kube";
-import { hasRegistered } from "./child-ownership.ts";
+import { mayOwnItself } from "./child-ownership.ts";
 import { childStateOf, type ChildState } from "./child-state.ts";
 import type { ClusterCommand } from "./commands.ts";
 import type { ObservedChild, ObservedCluster, ObservedOwn } from "./observed.ts";
@@ -93,8 +93,8 @@ function deletionPlan(cluster: LatticeCluster, observed: ObservedChild): Cluster
   // Cluster API does not delete the machines of a paused Cluster
   if (observed.resume !== undefined) return { apply: [], commands: resumption(cluster, observed), again: true };
   const isMarked = cluster.metadata.annotations?.[DELETION_ANNOTATION] !== undefined;
-  if (how === "release" || isMarked || !hasRegistered(observed.access)) return childDeletion(cluster);
-  // before the Cluster is deleted: without it, a child that has registered would be taken for one that owns itself
+  if (how === "release" || isMarked || !mayOwnItself(cluster, observed.access)) return childDeletion(cluster);
+  // before the Cluster is deleted: without it, a child that may own itself would be taken for one that does
   const command = { kind: "mark-deletion", cluster: cluster.metadata.name } as const;
   return { apply: [], commands: [command], outcome: waiting("Deleting", MARK_RECHECK_MS, "the cluster is being deleted") };
 }
@@ -106,7 +106,9 @@ function unpivotPlan(cluster: LatticeCluster, observed: ObservedChild): ClusterP
   const { name } = cluster.metadata;
   const { cell, now } = observed;
   const outcome = state.late ? stalled(reason, message, RECHECK_MS) : waiting(reason, pivotRecheck(observed, now), message);
-  if (cell === undefined) return { apply: [], commands: [], outcome: waiting(reason, CELL_RECHECK_MS, message) };
+  if (reason === "CellStarting") return { apply: [], commands: [], outcome: waiting(reason, CELL_RECHECK_MS, message) };
+  // a kubeconfig is issued by the access record
+  if (cell === undefined || observed.access === undefined) return { apply: [], commands: [], outcome };
   const namespace = capiNamespace(name);
   if (!observed.hasNamespace) return { apply: [], commands: [{ kind: "create-namespace", namespace, cluster: name }], again: true };
   const place = { name, namespace, cell };

@@ -1,8 +1,11 @@
 /** Reasons in the conditions of a LatticeCluster, with when each occurs; docs are checked against them. */
 export const CLUSTER_REASONS = {
-  NotACell: "Ready, Provisioning: this cluster is no cell, so it provisions no clusters; the message has how it becomes one",
+  NotACell:
+    "Ready, Provisioning, Pivoting: this cluster is no cell, so it provisions no clusters, and takes back no objects of one that is deleted; the message has how it becomes one",
   CellStarting: "Ready, Provisioning: the cell's authority and listeners are being started",
   CellDeleting: "Ready, Provisioning: the LatticeCluster of the cell itself is being deleted, so the cell begins no clusters",
+  CellNotOwner:
+    "Ready, Provisioning: the cell has a parent and does not own itself yet, or its objects are being moved, so it begins no clusters; they are created when its pivot is complete",
   CellRefDisagrees: "Ready, Provisioning: spec.cellRef names another cell than the one the resource is in",
   CredentialsMissing:
     "Ready, Provisioning: the Secret or the identity that spec.provider.credentialsRef names does not exist, or may not be used",
@@ -30,6 +33,8 @@ export const CLUSTER_REASONS = {
   AbortRefused: "Ready, Pivoting: the pivot cannot be undone; the message has the reason, which is the one of the move's specification",
   Pivoted: "Pivoting: the child owns its Cluster API objects",
   WaitingForOwner: "Ready: the Cluster API objects are in the child, and its agent has not reported yet that it owns them",
+  AccessMissing:
+    "Ready, Pivoting: the cluster owns itself, and the Secret with the record of its access is missing or cannot be read, so its agent is refused; the message has what to do",
   ChildUnreachable: "Ready, Pivoting: the objects cannot be moved, or taken back, while the agent of the child is not connected",
   Unpivoting: "Ready, Pivoting: the cluster is being deleted, and the Cluster API objects are being taken back from it first",
   UnpivotRefused: "Ready, Pivoting: the Cluster API objects cannot be taken back; the message has all reasons",

@@ -14,9 +14,11 @@ import {
   type KubeObject,
   type Resource,
 } from "#kube";
+import { ownershipOf } from "#pivot";
 import { IDENTITY_CONFIG_MAP } from "./names.ts";
 import type { OwnIdentity } from "./identity.ts";
 import type { ClusterProblem } from "./observed.ts";
+import { tracesIn } from "./move-traces.ts";
 
 /** This cluster provisions no others. */
 export function notACell({ name, own }: OwnIdentity, home: string): ClusterProblem | undefined {
@@ -37,6 +39,20 @@ export function cellDeleting({ own }: OwnIdentity): ClusterProblem | undefined {
   const { name } = own.metadata;
   const message = `the cell ${name} is being deleted, and begins no clusters; delete this resource, or apply it on another cell`;
   return { reason: "CellDeleting", message, terminal: false };
+}
+
+/**
+ * A parent that owns the objects of this cell deletes its machines without asking for clusters in it, and while objects are moved this cell has been asked
+ * already. Without a parent nothing else can delete it.
+ */
+export function cellNotOwner({ own, hasParent }: OwnIdentity, cache: CacheReader): ClusterProblem | undefined {
+  if (own === undefined || !hasParent) return undefined;
+  const { name } = own.metadata;
+  if (ownershipOf(tracesIn(cache, capiNamespace(name))).state === "owner") return undefined;
+  const message =
+    `the cell ${name} does not own itself, and begins no clusters: its parent may delete its machines at any time; this one is created when the pivot of ${name} ` +
+    `is complete. LatticeCluster ${name} on its parent has its state; if it was aborted, run there: lattice pivot resume ${name}`;
+  return { reason: "CellNotOwner", message, terminal: false };
 }
 
 export function otherCell({ spec: { cellRef } }: LatticeCluster, cell: string): ClusterProblem | undefined {

@@ -17,22 +17,22 @@ export class UplinkSlot {
   }
 
   /**
-   * Since when the agent of this process has had no connection, in milliseconds; undefined: it has one, or has not been started. What happened before this
-   * process is not known: the connection may have been there.
+   * Since when the agent of this process has had no connection, on the monotonic clock: a machine that corrects its time must not delete its cluster.
+   * Undefined: it has one, or has not been started. What happened before this process is not known: the connection may have been there.
    */
   get awaySince(): number | undefined {
     return this.#awaySince;
   }
 
   /** The agent is being started, or started again after a failure. */
-  starting(now: number): void {
-    this.#awaySince ??= now;
+  starting(monotonic: number): void {
+    this.#awaySince ??= monotonic;
   }
 
   /** Undefined: the agent has ended. */
-  set(uplink: ParentUplink | undefined, now: number): void {
+  set(uplink: ParentUplink | undefined, monotonic: number): void {
     this.#current = uplink;
-    this.#awaySince = uplink?.connected === false ? (this.#awaySince ?? now) : undefined;
+    this.#awaySince = uplink?.connected === false ? (this.#awaySince ?? monotonic) : undefined;
     for (const listener of this.#listeners) listener();
   }
 

@@ -78,17 +78,17 @@ type AgentParts = {
 
 async function startAgent(context: AgentContext): Promise<Result<RunningLeaderService, string>> {
   const { client, cache, home, signal, uplink, clock } = context;
-  uplink.starting(clock.now());
+  uplink.starting(clock.monotonic());
   const { name: cluster } = identityOf(cache, home);
   if (cluster === undefined) return err("ConfigMap lattice-identity has no name of this cluster");
   const secret = await client.get<KubeObject>(secrets, { namespace: home, name: PARENT_CONFIG_SECRET }, { signal });
   if (!secret.ok) return err(secret.error.message);
   const parent = parseParentConfig(secret.value);
   if (!parent.ok) return parent;
-  uplink.set({ parent: parent.value.cell, cluster, connected: false }, clock.now());
+  uplink.set({ parent: parent.value.cell, cluster, connected: false }, clock.monotonic());
   const certificate = await AgentCertificate.open({ client, home, cluster, parent: parent.value, clock, signal, post: context.post });
   if (!certificate.ok) {
-    uplink.set({ parent: parent.value.cell, cluster, connected: false, lastCloseReason: certificate.error }, clock.now());
+    uplink.set({ parent: parent.value.cell, cluster, connected: false, lastCloseReason: certificate.error }, clock.monotonic());
     return certificate;
   }
   const version = await serverVersion(context);
@@ -123,7 +123,7 @@ function openLink(context: AgentContext, { cluster, parent, version, certificate
     report: () => Promise.resolve(nodeReport(cache.list(nodes), version, ownReport(cache, cluster))),
     onBootstrap: () => Promise.resolve(err(NO_FLUX)),
     onReconcile: () => {
-      uplink.set(uplink.current, clock.now());
+      uplink.set(uplink.current, clock.monotonic());
       return Promise.resolve(ok([`LatticeCluster ${cluster} is reconciled`]));
     },
     onPivot: (order) => preparePivot(order, { ...context, apiServer }),
@@ -159,7 +159,7 @@ function run(context: AgentContext, parts: AgentParts, { link, close }: OpenedLi
     close: async () => {
       stop.abort();
       await ended;
-      context.uplink.set(undefined, context.clock.now());
+      context.uplink.set(undefined, context.clock.monotonic());
       await close();
     },
   };
@@ -188,7 +188,7 @@ async function follow(
     const text = JSON.stringify(state);
     if (text === written) continue;
     written = text;
-    uplink.set(state, clock.now());
+    uplink.set(state, clock.monotonic());
   } while (await sleep(clock, pollMs, signal));
   return ok(undefined);
 }
