@@ -44,7 +44,7 @@ export async function observeInstall({ name, host, management, signal }: Observe
     observed(host.find, signal, (client) => observeBootstrap(client, { name, host, signal })),
     observed(management.find, signal, (client) => observeManagement(client, name, signal)),
   ]);
-  return { name, bootstrap, management: own };
+  return { name, bootstrap, management: own.state === "unknown" ? { ...own, ifGone: management.ifGone } : own };
 }
 
 async function observed<T>(

@@ -232,6 +232,46 @@ test("a bootstrap cluster that was there before is released and stays", async ()
   await expectInstalled();
 });
 
+test("a LatticeCluster that is deleted meanwhile is waited for, and made again only by the next run", async () => {
+  world = new World();
+  let looks = 0;
+  const find: BootstrapHost["find"] = async (signal) => {
+    const client = world.bootstrap?.client;
+    if ((await client?.get(latticeClusters, { name: "prod" }))?.ok === true) {
+      looks += 1;
+      if (looks === 1) await setFinalizers(client, ["test.dev/machines"]);
+      if (looks === 1) await client?.delete(latticeClusters, { name: "prod" });
+      if (looks === 3) await setFinalizers(client, null);
+    }
+    return world.host.find(signal);
+  };
+  const waits = new Set<string>();
+  const report = (progress: InstallProgress) => void (progress.kind === "wait" && waits.add(progress.text));
+  const ended = await runInstall({ ...world.options(), host: { ...world.host, find }, cluster, beside: [], report });
+  expect(waits).toContain("LatticeCluster prod is being deleted in the bootstrap cluster");
+  const message = "LatticeCluster prod was deleted in the bootstrap cluster; run the same command again to make it anew";
+  expect(ended).toEqual(err({ kind: "refused", message }));
+  expectOk(await runInstall({ ...world.options(), cluster, beside: [] }));
+  await expectInstalled();
+});
+
+async function setFinalizers(client: KubeClient | undefined, finalizers: readonly string[] | null): Promise<void> {
+  await client?.patch(latticeClusters, { name: "prod" }, { type: "merge", patch: { metadata: { finalizers } } as Json });
+}
+
+test("an installation after a killed uninstallation makes no second cluster, also while the first one does not answer", async () => {
+  world = new World();
+  expectOk(await runInstall({ ...world.options(), cluster, beside: [] }));
+  const options = { ...world.options(), clock: systemClock };
+  const report = (progress: InstallProgress) => void (progress.kind === "step" && progress.step === "delete-cluster" && world.kill.abort());
+  await runUninstall({ ...options, report, orphanChildren: false });
+  world.steps.length = 0;
+  const find: ManagementAccess["find"] = () => Promise.resolve(err("its API server starts"));
+  const ended = await runInstall({ ...world.options(), management: { ...world.access, find }, cluster, beside: [] });
+  expect(ended).toEqual(err({ kind: "refused", message: "the removal of prod has begun; lattice uninstall continues it" }));
+  expect(world.steps).toEqual([]);
+}, 30_000);
+
 test("a cluster that the bootstrap cluster does not accept is refused with its reason", async () => {
   world = new World();
   const invalid = { ...cluster, spec: { provider: { type: "none" } } } as KubeObject;

@@ -60,7 +60,21 @@ export function runInstall(options: InstallOptions): Promise<Result<void, Instal
     "release-bootstrap": () => releaseBootstrap(context),
     "remove-bootstrap": () => inHost(options.host.remove(options.signal)),
   };
-  return run(options, { decide: nextInstallStep, steps });
+  return run(options, { decide: installDecision(), steps });
+}
+
+/** What was deleted while this run has looked is not created again by it, but by the next one. */
+function installDecision(): (view: InstallView) => InstallDecision<InstallStep> {
+  let wasDeleted = false;
+  return (view) => {
+    const { name, bootstrap } = view;
+    wasDeleted ||= bootstrap.state === "there" && bootstrap.view.cluster?.isBeingDeleted === true;
+    const decision = nextInstallStep(view);
+    const isMadeAgain = wasDeleted && "step" in decision && decision.step === "apply-cluster";
+    return isMadeAgain
+      ? { refused: `LatticeCluster ${name} was deleted in the bootstrap cluster; run the same command again to make it anew` }
+      : decision;
+  };
 }
 
 export function runUninstall(options: RunOptions & UninstallOptions): Promise<Result<void, InstallFailure>> {

@@ -28,6 +28,7 @@ test(
       expect(killed.output).toMatch(at);
       if (killed.code === 0) break; // it had ended
       await wait(200);
+      if (at.source === "Pivoting") await expectNotUninstalled();
     }
     const done = await lattice(["install", "-f", FILE]);
     expect(done.output).toContain("laptop is installed, and owns itself");
@@ -38,6 +39,13 @@ test(
     expect((await lattice(["install", "-f", FILE])).code).toBe(0);
   },
 );
+
+/** As long as an installation has not ended. */
+async function expectNotUninstalled(): Promise<void> {
+  const refused = await lattice(["uninstall", "laptop"]);
+  expect(refused).toMatchObject({ code: 1, output: expect.stringContaining("lattice install continues it") as string });
+  expect(existsSync(join(folder.path, "clusters", "laptop"))).toBe(true);
+}
 
 test("another cluster is not installed into the same folder", async () => {
   const other = await lattice(["uninstall", "prod"]);

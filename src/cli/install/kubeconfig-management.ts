@@ -31,6 +31,11 @@ export class KubeconfigManagement implements ManagementAccess {
     this.#options = options;
   }
 
+  get ifGone(): string | undefined {
+    const { path, mayComeLater } = this.#options;
+    return mayComeLater ? `stop, remove ${shortPath(this.#io.cwd, path)} and run the same command again` : undefined;
+  }
+
   /** The file can be used, or may come later. */
   async check(): Promise<Result<void, string>> {
     if (this.#isAwaited()) return ok(undefined);
