@@ -243,6 +243,25 @@ describe("the next step of the reverse", () => {
       want: { step: "delete-cluster" },
     },
     {
+      name: "objects have returned, and a child was created meanwhile",
+      bootstrap: there(returned),
+      management: there({ ...detached, ownership: "never-moved", children: ["east"] }),
+      want: { refused: expect.stringContaining("has children (east)") },
+    },
+    {
+      name: "objects have returned, and the children may lose their parent",
+      bootstrap: there(returned),
+      management: there({ ...detached, ownership: "never-moved", children: ["east"] }),
+      orphanChildren: true,
+      want: { step: "delete-cluster" },
+    },
+    {
+      name: "machines are removed, also of a cluster with children",
+      bootstrap: there({ ...returned, isDeleting: true }),
+      management: there({ ...detached, ownership: "never-moved", children: ["east"] }),
+      want: { wait: "1 Cluster API objects are being deleted" },
+    },
+    {
       name: "machines are removed",
       bootstrap: there({ ...returned, isDeleting: true }),
       management: silent,
@@ -407,6 +426,8 @@ describe("in every situation", () => {
       const decision = nextUninstallStep(given, { orphanChildren: false });
       if (isBegun(given) || !("step" in decision)) continue;
       if (decision.step === "delete-cluster") expect(given.bootstrap).toMatchObject({ view: { ownership: "owner" } });
+      if (decision.step === "delete-cluster" && given.management.state === "there")
+        expect(given.management.view.children).toEqual([]);
       if (decision.step === "remove-bootstrap" || decision.step === "release-bootstrap")
         expect(given.bootstrap).toMatchObject({ view: { objects: [] } });
       if (decision.step === "create-bootstrap") expect(given.management).toMatchObject({ view: { ownership: "owner", children: [] } });

@@ -164,7 +164,16 @@ export type UninstallOptions = {
   readonly orphanChildren: boolean;
 };
 
-export function nextUninstallStep({ name, bootstrap, management }: InstallView, options: UninstallOptions): InstallDecision<UninstallStep> {
+export function nextUninstallStep(given: InstallView, options: UninstallOptions): InstallDecision<UninstallStep> {
+  const { name, management } = given;
+  const decision = uninstallStep(given, options);
+  const isDeletion = "step" in decision && decision.step === "delete-cluster";
+  // a child may have been created after the move had begun, which is finished all the same
+  const late = isDeletion && management.state === "there" ? childrenProblem(name, management.view, options) : undefined;
+  return late === undefined ? decision : refused(late);
+}
+
+function uninstallStep({ name, bootstrap, management }: InstallView, options: UninstallOptions): InstallDecision<UninstallStep> {
   if (bootstrap.state === "unknown") return wait(`the bootstrap cluster does not answer: ${bootstrap.why}`);
   if (bootstrap.state === "there" && bootstrap.view.isBeingCleaned) return { step: "remove-bootstrap" };
   if (bootstrap.state === "there" && bootstrap.view.cluster !== undefined) return refused(stillRequested(name, bootstrap.view.cluster));
@@ -185,9 +194,15 @@ function stillRequested(name: string, { isOurs }: RequestedCluster): string {
     : `${name} is a child of the bootstrap cluster; delete its LatticeCluster there`;
 }
 
-function uninstallProblem(name: string, { ownership, children, hasParent }: ManagementView, { orphanChildren }: UninstallOptions) {
-  if (children.length > 0 && !orphanChildren)
-    return `${name} has children (${children.join(", ")}); delete them first, or keep them without a parent with --orphan-children`;
+function childrenProblem(name: string, { children }: ManagementView, { orphanChildren }: UninstallOptions): string | undefined {
+  if (children.length === 0 || orphanChildren) return undefined;
+  return `${name} has children (${children.join(", ")}); delete them first, or keep them without a parent with --orphan-children`;
+}
+
+function uninstallProblem(name: string, view: ManagementView, options: UninstallOptions): string | undefined {
+  const problem = childrenProblem(name, view, options);
+  if (problem !== undefined) return problem;
+  const { ownership, hasParent } = view;
   if (ownership === "owner") return undefined;
   if (ownership === "moving")
     return `a move of ${name} to another cluster has begun, and that cluster is not here; finish it or abort it with lattice move first`;
