@@ -292,6 +292,36 @@ test("steps that fail for too long end the run, and the reason is reported meanw
   expect(new Set(reported)).toEqual(new Set(["no disk space"]));
 });
 
+test("a wait between two failures of a step is no failure: the patience begins again", async () => {
+  world = new World();
+  let elapsedMs = 0;
+  const clock: Clock = { ...eagerClock, monotonic: () => elapsedMs };
+  let attempts = 0;
+  const host: BootstrapHost = {
+    ...world.host,
+    create: (signal) => {
+      attempts += 1;
+      return attempts > 2 ? world.host.create(signal) : Promise.resolve(err("no disk space"));
+    },
+    find: (signal) => {
+      if (attempts === 1 && elapsedMs === 0) {
+        elapsedMs = 120_000;
+        return Promise.resolve(err("it starts"));
+      }
+      return world.host.find(signal);
+    },
+  };
+  const stop = new AbortController();
+  const failures: string[] = [];
+  const report = (progress: InstallProgress) => {
+    if (progress.kind === "failed") failures.push(progress.message);
+    if (progress.kind === "step" && progress.step === "make-cell") stop.abort();
+  };
+  const ended = await runInstall({ ...world.options(), clock, host, cluster, beside: [], report, signal: stop.signal });
+  expect(failures).toEqual(["no disk space", "no disk space"]);
+  expect(ended).toMatchObject({ error: { kind: "stopped" } });
+});
+
 test("the reverse moves the objects back, and deletes the cluster with the bootstrap cluster; a cluster with children is refused", async () => {
   world = new World();
   expectOk(await runInstall({ ...world.options(), cluster, beside: [] }));

@@ -117,6 +117,7 @@ async function run<Step extends InstallStep | UninstallStep>(
     const decision = decide(view);
     if ("refused" in decision) return err({ kind: "refused", message: decision.refused });
     if ("wait" in decision) {
+      failures = 0;
       report({ kind: "wait", text: decision.wait, view });
       await sleep(clock, POLL_MS, signal);
       continue;
