@@ -365,6 +365,7 @@ function* allViews(): Generator<InstallView> {
     for (const hasCluster of BOOLEANS)
       for (const hasParent of BOOLEANS)
         for (const children of [[], ["east"]]) managements.push(there({ ownership, hasCluster, hasParent, children }));
+  managements.push(there({ ...detached, otherName: "east" }));
   const bootstraps: ClusterObservation<BootstrapView>[] = [absent, silent];
   for (const ownership of OWNERSHIPS)
     for (const [atEnd, isBeingCleaned] of ENDS)
@@ -431,6 +432,18 @@ describe("in every situation", () => {
       if (decision.step === "remove-bootstrap" || decision.step === "release-bootstrap")
         expect(given.bootstrap).toMatchObject({ view: { objects: [] } });
       if (decision.step === "create-bootstrap") expect(given.management).toMatchObject({ view: { ownership: "owner", children: [] } });
+    }
+  });
+
+  test("a cluster of another name is refused, and neither changed nor taken for this one", () => {
+    for (const given of allViews()) {
+      if (isBegun(given) || given.management.state !== "there" || given.management.view.otherName === undefined) continue;
+      const text = "the kubeconfig of mgmt leads to cluster east; give the one of mgmt, and run the same command again";
+      expect(nextInstallStep(given)).toEqual({ refused: text });
+      // its address may be that of the cluster whose machines are deleted
+      const isLate = given.bootstrap.state === "there" && given.bootstrap.view.ownership === "owner" && given.bootstrap.view.isDeleting;
+      const decision = nextUninstallStep(given, { orphanChildren: true });
+      if (!isLate) expect(decision).toEqual({ refused: text });
     }
   });
 

@@ -52,6 +52,8 @@ export type BootstrapView = {
 };
 
 export type ManagementView = {
+  /** It is another cluster, of this name. */
+  readonly otherName?: string | undefined;
   readonly ownership: NamespaceOwnership["state"];
   /** Its own LatticeCluster exists. */
   readonly hasCluster: boolean;
@@ -81,6 +83,8 @@ const wait = (text: string) => ({ wait: text });
 const refused = (text: string) => ({ refused: text });
 
 export function nextInstallStep({ name, bootstrap, management }: InstallView): InstallDecision<InstallStep> {
+  const other = otherCluster(name, management);
+  if (other !== undefined && !(bootstrap.state === "there" && bootstrap.view.isBeingCleaned)) return refused(other);
   if (bootstrap.state === "unknown") return wait(`the bootstrap cluster does not answer: ${bootstrap.why}`);
   if (bootstrap.state === "absent") return withoutBootstrap(name, management);
   const { view } = bootstrap;
@@ -93,6 +97,11 @@ export function nextInstallStep({ name, bootstrap, management }: InstallView): I
   if (view.cell === undefined) return { step: "make-cell" };
   if (view.cluster === undefined) return view.cell.ready ? { step: "apply-cluster" } : wait(`the bootstrap cluster: ${view.cell.message}`);
   return whileProvisioning(name, view.cluster, management);
+}
+
+function otherCluster(name: string, management: ClusterObservation<ManagementView>): string | undefined {
+  if (management.state !== "there" || management.view.otherName === undefined) return undefined;
+  return `the kubeconfig of ${name} leads to cluster ${management.view.otherName}; give the one of ${name}, and run the same command again`;
 }
 
 /** It does not own itself, as far as can be seen, and the bootstrap cluster does not make it. */
@@ -165,12 +174,21 @@ export type UninstallOptions = {
 };
 
 export function nextUninstallStep(given: InstallView, options: UninstallOptions): InstallDecision<UninstallStep> {
-  const { name, management } = given;
+  const { name, bootstrap, management } = given;
+  const other = otherCluster(name, management);
+  if (other !== undefined && !isDeletionBegun(bootstrap)) return refused(other);
   const decision = uninstallStep(given, options);
   const isDeletion = "step" in decision && decision.step === "delete-cluster";
   // a child may have been created after the move had begun, which is finished all the same
   const late = isDeletion && management.state === "there" ? childrenProblem(name, management.view, options) : undefined;
   return late === undefined ? decision : refused(late);
+}
+
+/** The address may be that of another cluster as soon as the machines are gone. */
+function isDeletionBegun(bootstrap: ClusterObservation<BootstrapView>): boolean {
+  if (bootstrap.state !== "there") return false;
+  const { isBeingCleaned, ownership, isDeleting } = bootstrap.view;
+  return isBeingCleaned || (ownership === "owner" && isDeleting);
 }
 
 function uninstallStep({ name, bootstrap, management }: InstallView, options: UninstallOptions): InstallDecision<UninstallStep> {

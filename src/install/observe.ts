@@ -130,8 +130,8 @@ async function observeManagement(client: KubeClient, name: string, signal: Abort
   const items = clusters.ok ? clusters.value.items : [];
   const own = items.find(({ metadata }) => metadata.name === name);
   const named = identity.value?.data?.["cluster"];
-  if (named !== undefined && named !== name) return err(`it is cluster ${named}, and not ${name}`);
   return ok({
+    otherName: named === name ? undefined : named,
     ownership: ownership.value,
     hasCluster: own !== undefined,
     hasParent: parent.value !== undefined || own?.spec.cellRef !== undefined,

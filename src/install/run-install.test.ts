@@ -322,6 +322,16 @@ test("a wait between two failures of a step is no failure: the patience begins a
   expect(ended).toMatchObject({ error: { kind: "stopped" } });
 });
 
+test("the reverse with the kubeconfig of another cluster is refused", async () => {
+  world = new World();
+  world.management = await world.start();
+  const identity = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "lattice-identity", namespace: "lattice-system" } };
+  expectOk(await world.management.client.create(configMaps, { ...identity, data: { cluster: "east" } }));
+  const refused = await runUninstall({ ...world.options(), orphanChildren: false });
+  const message = "the kubeconfig of prod leads to cluster east; give the one of prod, and run the same command again";
+  expect(refused).toEqual(err({ kind: "refused", message }));
+});
+
 test("the reverse moves the objects back, and deletes the cluster with the bootstrap cluster; a cluster with children is refused", async () => {
   world = new World();
   expectOk(await runInstall({ ...world.options(), cluster, beside: [] }));
