@@ -322,6 +322,14 @@ test("a wait between two failures of a step is no failure: the patience begins a
   expect(ended).toMatchObject({ error: { kind: "stopped" } });
 });
 
+test("a Secret without its namespace is refused, and the namespace is named", async () => {
+  world = new World();
+  const object = { apiVersion: "v1", kind: "Secret", metadata: { name: "credentials", namespace: "providers" } };
+  const ended = await runInstall({ ...world.options(), cluster, beside: [{ resource: secrets, object }] });
+  const message = "Secret credentials is not accepted by the bootstrap cluster: there is no namespace providers; add it to the file";
+  expect(ended).toEqual(err({ kind: "refused", message }));
+});
+
 test("the reverse with the kubeconfig of another cluster is refused", async () => {
   world = new World();
   world.management = await world.start();
