@@ -1,10 +1,11 @@
 /** `lattice install` and `lattice uninstall` with real processes, killed on the way: the same command continues. */
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, expect, test } from "vitest";
 import { fleetFolder, listedClusters } from "../builders/fleet/fleet-process.ts";
 import { LaptopClients } from "../builders/fleet/laptop-fleet.ts";
+import { managementYaml } from "../builders/install-cluster.ts";
 import { runCommand } from "../builders/killed-command.ts";
 
 const folder = fleetFolder();
@@ -62,4 +63,14 @@ test("the reverse is killed and continued, too, and leaves nothing", { timeout: 
   expect(done.code).toBe(0);
   expect(existsSync(join(folder.path, "clusters", "laptop"))).toBe(false);
   expect(readdirSync(join(folder.path, "clusters"))).toEqual([]);
+});
+
+test("another cluster is installed into the folder that is empty now", { timeout: 120_000 }, async () => {
+  const file = `${folder.path}.prod.yaml`;
+  writeFileSync(file, await managementYaml("prod"));
+  const started = await lattice(["install", "-f", file], /a bootstrap cluster is prepared/);
+  expect(started.output).toContain("a bootstrap cluster is prepared");
+  await wait(200);
+  // it was not created yet
+  expect((await lattice(["uninstall", "prod"])).code).toBe(0);
 });
