@@ -6,7 +6,7 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { err, nodeProcesses, ok, type Result } from "#base";
-import { fleetFolder, openFleetFolder, runningUp, type FoundFleet } from "#fleet";
+import { fleetFolder, isEmptyInstallation, openFleetFolder, runningUp, type FoundFleet } from "#fleet";
 import { runInstall, type ManagementFile } from "#install";
 import type { KubeObject } from "#kube";
 import { withBootstrapClusters, type BootstrapClusters } from "./install/bootstrap-clusters.ts";
@@ -71,10 +71,11 @@ async function installLocal(io: CommandIo, file: ManagementFile, flags: InstallF
   return printInstalled(io, flags, { name, kubeconfig, next });
 }
 
-/** A folder without a fleet, or that of an earlier run. */
-function acceptInstallation(path: string, name: string, { content, management, clusters, isNew }: FoundFleet): Result<void, string> {
+/** A folder without a fleet, that of an earlier run, or one whose clusters lattice uninstall has deleted. */
+function acceptInstallation(path: string, name: string, found: FoundFleet): Result<void, string> {
+  const { content, management, clusters, isNew } = found;
   if (content === "installed")
-    return management === name
+    return management === name || isEmptyInstallation(found)
       ? ok(undefined)
       : err(`${path} has the management cluster ${management}; choose another folder with --data-dir`);
   return isNew && content === "services" && clusters.length === 0 ? ok(undefined) : err(hasOtherClusters(path));

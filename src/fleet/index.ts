@@ -22,7 +22,7 @@ export type {
 export { endFolder, type EndedFolder } from "./folder/end-folder.ts";
 export { clusterFolder, clusterFolderAt, fleetFolder } from "./folder/layout.ts";
 export type { FleetFolderContent } from "./folder/marker.ts";
-export type { FoundFleet } from "./folder/find-fleet.ts";
+export { isEmptyInstallation, type FoundFleet } from "./folder/find-fleet.ts";
 export { openFleetFolder, type OpenFolder } from "./folder/open-folder.ts";
 export { runningUp, type UpRecord } from "./folder/up-record.ts";
 export type { SupervisorChannel } from "./messages/channel.ts";

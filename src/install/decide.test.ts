@@ -164,7 +164,43 @@ describe("the next step of an installation", () => {
       name: "a person deletes the cluster meanwhile",
       bootstrap: there({ ...provisioning, cluster: { ...requested("Deleting"), isBeingDeleted: true } }),
       management: absent,
-      want: { refused: expect.stringContaining("is being deleted in the bootstrap cluster") },
+      want: { wait: "LatticeCluster mgmt is being deleted in the bootstrap cluster" },
+    },
+    {
+      name: "a child of the bootstrap cluster that another tool made",
+      bootstrap: there({ ...pivoted, atEnd: "kept", cluster: { ...requested("Ready"), isOurs: false } }),
+      management: there(owner),
+      want: { refused: expect.stringContaining("was not created by lattice install") },
+    },
+    {
+      name: "the bootstrap cluster has forgotten the cluster, which does not answer",
+      bootstrap: there({ ...cell, atEnd: "kept" }),
+      management: silent,
+      want: { wait: "cluster mgmt does not answer: connection refused" },
+    },
+    {
+      name: "a new bootstrap cluster, and the kubeconfig of a cluster that does not answer",
+      bootstrap: there(fresh),
+      management: { ...silent, ifGone: "remove mgmt.kubeconfig" },
+      want: { wait: "cluster mgmt does not answer: connection refused; if it does not exist any more, remove mgmt.kubeconfig" },
+    },
+    {
+      name: "a new bootstrap cluster, and a cluster of that name that does not own itself",
+      bootstrap: there(fresh),
+      management: there(young),
+      want: { refused: expect.stringContaining("does not own itself") },
+    },
+    {
+      name: "an uninstallation has moved the objects back",
+      bootstrap: there({ ...fresh, ownership: "owner", objects: ["Cluster mgmt"], isDeleting: false }),
+      management: silent,
+      want: { refused: "the removal of mgmt has begun; lattice uninstall continues it" },
+    },
+    {
+      name: "an uninstallation moves the objects back",
+      bootstrap: there({ ...fresh, ownership: "moving" }),
+      management: there(detached),
+      want: { refused: "the removal of mgmt has begun; lattice uninstall continues it" },
     },
   ];
   test.each(rows)("$name", ({ want, ...given }) => expect(nextInstallStep(view(given))).toEqual(want));
@@ -213,6 +249,25 @@ describe("the next step of the reverse", () => {
       want: { step: "move-back" },
     },
     {
+      name: "objects have returned, and a child was created meanwhile",
+      bootstrap: there(returned),
+      management: there({ ...detached, ownership: "never-moved", children: ["east"] }),
+      want: { refused: expect.stringContaining("has children (east)") },
+    },
+    {
+      name: "objects have returned, and the children may lose their parent",
+      bootstrap: there(returned),
+      management: there({ ...detached, ownership: "never-moved", children: ["east"] }),
+      orphanChildren: true,
+      want: { step: "delete-cluster" },
+    },
+    {
+      name: "machines are removed, also of a cluster with children",
+      bootstrap: there({ ...returned, isDeleting: true }),
+      management: there({ ...detached, ownership: "never-moved", children: ["east"] }),
+      want: { wait: "1 Cluster API objects are being deleted" },
+    },
+    {
       name: "machines are removed",
       bootstrap: there({ ...returned, isDeleting: true }),
       management: silent,
@@ -243,6 +298,24 @@ describe("the next step of the reverse", () => {
       bootstrap: there(provisioning),
       management: absent,
       want: { refused: expect.stringContaining("lattice install continues") },
+    },
+    {
+      name: "an installation whose cluster owns itself, and has not ended",
+      bootstrap: there(pivoted),
+      management: there(owner),
+      want: { refused: expect.stringContaining("lattice install continues") },
+    },
+    {
+      name: "an installation that is moving the objects",
+      bootstrap: there({ ...pivoted, ownership: "moving" }),
+      management: there({ ...young, ownership: "moving" }),
+      want: { refused: expect.stringContaining("lattice install continues") },
+    },
+    {
+      name: "a child of the bootstrap cluster",
+      bootstrap: there({ ...pivoted, atEnd: "kept", cluster: { ...requested("Ready"), isOurs: false } }),
+      management: there(owner),
+      want: { refused: "mgmt is a child of the bootstrap cluster; delete its LatticeCluster there" },
     },
     {
       name: "a child",
@@ -298,6 +371,7 @@ function* allViews(): Generator<InstallView> {
     for (const hasCluster of BOOLEANS)
       for (const hasParent of BOOLEANS)
         for (const children of [[], ["east"]]) managements.push(there({ ownership, hasCluster, hasParent, children }));
+  managements.push(there({ ...detached, otherName: "east" }));
   const bootstraps: ClusterObservation<BootstrapView>[] = [absent, silent];
   for (const ownership of OWNERSHIPS)
     for (const [atEnd, isBeingCleaned] of ENDS)
@@ -327,14 +401,55 @@ describe("in every situation", () => {
     }
   });
 
+  test("an installation creates the cluster only where neither cluster has a trace of it", () => {
+    for (const given of allViews()) {
+      const decision = nextInstallStep(given);
+      if (!("step" in decision) || decision.step !== "apply-cluster") continue;
+      expect(given).toMatchObject({
+        bootstrap: { state: "there", view: { ownership: "never-moved", cluster: undefined } },
+        management: { state: "absent" },
+      });
+    }
+  });
+
+  test("a LatticeCluster that was not created by an installation is left alone by both commands", () => {
+    for (const given of allViews()) {
+      if (isBegun(given) || given.bootstrap.state !== "there" || given.bootstrap.view.cluster?.isOurs !== false) continue;
+      for (const decision of [nextInstallStep(given), nextUninstallStep(given, { orphanChildren: true })])
+        expect(decision).toMatchObject({ refused: expect.any(String) as string });
+    }
+  });
+
+  test("an uninstallation moves and deletes nothing where the bootstrap cluster has a LatticeCluster of it", () => {
+    for (const given of allViews()) {
+      const decision = nextUninstallStep(given, { orphanChildren: true });
+      if ("step" in decision && ["move-back", "delete-cluster"].includes(decision.step))
+        expect(given.bootstrap).toMatchObject({ state: "there", view: { cluster: undefined } });
+    }
+  });
+
   test("an uninstallation deletes machines only where the bootstrap cluster owns them, and removes it only without objects", () => {
     for (const given of allViews()) {
       const decision = nextUninstallStep(given, { orphanChildren: false });
       if (isBegun(given) || !("step" in decision)) continue;
       if (decision.step === "delete-cluster") expect(given.bootstrap).toMatchObject({ view: { ownership: "owner" } });
+      if (decision.step === "delete-cluster" && given.management.state === "there")
+        expect(given.management.view.children).toEqual([]);
       if (decision.step === "remove-bootstrap" || decision.step === "release-bootstrap")
         expect(given.bootstrap).toMatchObject({ view: { objects: [] } });
       if (decision.step === "create-bootstrap") expect(given.management).toMatchObject({ view: { ownership: "owner", children: [] } });
+    }
+  });
+
+  test("a cluster of another name is refused, and neither changed nor taken for this one", () => {
+    for (const given of allViews()) {
+      if (isBegun(given) || given.management.state !== "there" || given.management.view.otherName === undefined) continue;
+      const text = "the kubeconfig of mgmt leads to cluster east; give the one of mgmt, and run the same command again";
+      expect(nextInstallStep(given)).toEqual({ refused: text });
+      // its address may be that of the cluster whose machines are deleted
+      const isLate = given.bootstrap.state === "there" && given.bootstrap.view.ownership === "owner" && given.bootstrap.view.isDeleting;
+      const decision = nextUninstallStep(given, { orphanChildren: true });
+      if (!isLate) expect(decision).toEqual({ refused: text });
     }
   });
 

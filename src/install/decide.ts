@@ -6,7 +6,10 @@
  *    left on either side, and no Cluster API object is left in the bootstrap cluster.
  * 2. The management cluster forgets its parent before the parent goes.
  * 3. What was created in a bootstrap cluster is removed after that, to the end: nothing is created there in between.
- * 4. A cluster with children is uninstalled only by explicit request, and never loses a Cluster API object to a bootstrap cluster that is gone.
+ * 4. The management cluster is created only if the bootstrap cluster has no LatticeCluster and no trace of a move of it, and it is absent: one that does not answer
+ *    may own itself.
+ * 5. As long as the bootstrap cluster has a LatticeCluster of it, its operator acts on it: nothing is moved back or deleted.
+ * 6. A cluster with children is uninstalled only by explicit request, and never loses a Cluster API object to a bootstrap cluster that is gone.
  */
 import type { NamespaceOwnership } from "#pivot";
 import type { BootstrapEnd } from "./ports.ts";
@@ -14,7 +17,12 @@ import type { BootstrapEnd } from "./ports.ts";
 export type ClusterObservation<T> =
   | { readonly state: "absent" }
   /** It exists, and does not answer. */
-  | { readonly state: "unknown"; readonly why: string }
+  | {
+      readonly state: "unknown";
+      readonly why: string;
+      /** What to do if it does not exist any more, which cannot be distinguished. */
+      readonly ifGone?: string | undefined;
+    }
   | { readonly state: "there"; readonly view: T };
 
 /** The LatticeCluster of the management cluster, in the bootstrap cluster. */
@@ -44,6 +52,8 @@ export type BootstrapView = {
 };
 
 export type ManagementView = {
+  /** It is another cluster, of this name. */
+  readonly otherName?: string | undefined;
   readonly ownership: NamespaceOwnership["state"];
   /** Its own LatticeCluster exists. */
   readonly hasCluster: boolean;
@@ -73,15 +83,34 @@ const wait = (text: string) => ({ wait: text });
 const refused = (text: string) => ({ refused: text });
 
 export function nextInstallStep({ name, bootstrap, management }: InstallView): InstallDecision<InstallStep> {
+  const other = otherCluster(name, management);
+  if (other !== undefined && !(bootstrap.state === "there" && bootstrap.view.isBeingCleaned)) return refused(other);
   if (bootstrap.state === "unknown") return wait(`the bootstrap cluster does not answer: ${bootstrap.why}`);
   if (bootstrap.state === "absent") return withoutBootstrap(name, management);
   const { view } = bootstrap;
   if (view.isBeingCleaned) return { step: "remove-bootstrap" };
-  if (management.state === "there" && ownsItself(management.view)) return afterPivot(view, management.view);
   if (view.cluster !== undefined && !view.cluster.isOurs) return refused(nameTaken(name));
+  if (view.cluster === undefined && view.ownership !== "never-moved")
+    return refused(`the removal of ${name} has begun; lattice uninstall continues it`);
+  if (management.state === "there" && ownsItself(management.view)) return afterPivot(view, management.view);
+  if (view.cluster === undefined && management.state !== "absent") return withoutRequest(name, management);
   if (view.cell === undefined) return { step: "make-cell" };
   if (view.cluster === undefined) return view.cell.ready ? { step: "apply-cluster" } : wait(`the bootstrap cluster: ${view.cell.message}`);
   return whileProvisioning(name, view.cluster, management);
+}
+
+function otherCluster(name: string, management: ClusterObservation<ManagementView>): string | undefined {
+  if (management.state !== "there" || management.view.otherName === undefined) return undefined;
+  return `the kubeconfig of ${name} leads to cluster ${management.view.otherName}; give the one of ${name}, and run the same command again`;
+}
+
+/** It does not own itself, as far as can be seen, and the bootstrap cluster does not make it. */
+function withoutRequest(name: string, management: Exclude<ClusterObservation<ManagementView>, { state: "absent" }>) {
+  return management.state === "unknown" ? wait(noAnswer(name, management)) : refused(withoutOwner(name, "the bootstrap cluster has no LatticeCluster of it"));
+}
+
+function noAnswer(name: string, { why, ifGone }: { readonly why: string; readonly ifGone?: string | undefined }): string {
+  return `cluster ${name} does not answer: ${why}${ifGone === undefined ? "" : `; if it does not exist any more, ${ifGone}`}`;
 }
 
 function ownsItself({ ownership, hasCluster }: ManagementView): boolean {
@@ -93,15 +122,15 @@ function withoutBootstrap(name: string, management: ClusterObservation<Managemen
     case "absent":
       return { step: "create-bootstrap" };
     case "unknown":
-      return wait(`cluster ${name} does not answer: ${management.why}`);
+      return wait(noAnswer(name, management));
     case "there":
-      if (!ownsItself(management.view)) return refused(withoutOwner(name));
+      if (!ownsItself(management.view)) return refused(withoutOwner(name, "there is no bootstrap cluster that has its Cluster API objects"));
       return { step: management.view.hasParent ? "detach" : "done" };
   }
 }
 
-function withoutOwner(name: string): string {
-  return `cluster ${name} exists and does not own itself, and there is no bootstrap cluster that has its Cluster API objects; choose another name, or delete the cluster`;
+function withoutOwner(name: string, missing: string): string {
+  return `cluster ${name} exists and does not own itself, and ${missing}; choose another name, or delete the cluster`;
 }
 
 function nameTaken(name: string): string {
@@ -132,10 +161,8 @@ function whileProvisioning(
   { phase, message, isBeingDeleted }: RequestedCluster,
   management: ClusterObservation<ManagementView>,
 ): InstallDecision<InstallStep> {
-  if (isBeingDeleted)
-    return refused(
-      `LatticeCluster ${name} is being deleted in the bootstrap cluster; wait until it is gone, then run the same command again`,
-    );
+  // by the operator of the bootstrap cluster, which may run in this process
+  if (isBeingDeleted) return wait(`LatticeCluster ${name} is being deleted in the bootstrap cluster`);
   const text = message === "" ? "" : `: ${message}`;
   if (phase === "Ready" && management.state === "unknown") return wait(`${name} is Ready, and does not answer: ${management.why}`);
   return wait(`${phase === "" ? "Pending" : phase}${text}`);
@@ -146,16 +173,35 @@ export type UninstallOptions = {
   readonly orphanChildren: boolean;
 };
 
-export function nextUninstallStep({ name, bootstrap, management }: InstallView, options: UninstallOptions): InstallDecision<UninstallStep> {
+export function nextUninstallStep(given: InstallView, options: UninstallOptions): InstallDecision<UninstallStep> {
+  const { name, bootstrap, management } = given;
+  const other = otherCluster(name, management);
+  if (other !== undefined && !isDeletionBegun(bootstrap)) return refused(other);
+  const decision = uninstallStep(given, options);
+  const isDeletion = "step" in decision && decision.step === "delete-cluster";
+  // a child may have been created after the move had begun, which is finished all the same
+  const late = isDeletion && management.state === "there" ? childrenProblem(name, management.view, options) : undefined;
+  return late === undefined ? decision : refused(late);
+}
+
+/** The address may be that of another cluster as soon as the machines are gone. */
+function isDeletionBegun(bootstrap: ClusterObservation<BootstrapView>): boolean {
+  if (bootstrap.state !== "there") return false;
+  const { isBeingCleaned, ownership, isDeleting } = bootstrap.view;
+  return isBeingCleaned || (ownership === "owner" && isDeleting);
+}
+
+function uninstallStep({ name, bootstrap, management }: InstallView, options: UninstallOptions): InstallDecision<UninstallStep> {
   if (bootstrap.state === "unknown") return wait(`the bootstrap cluster does not answer: ${bootstrap.why}`);
   if (bootstrap.state === "there" && bootstrap.view.isBeingCleaned) return { step: "remove-bootstrap" };
+  if (bootstrap.state === "there" && bootstrap.view.cluster !== undefined) return refused(stillRequested(name, bootstrap.view.cluster));
   // also when the bootstrap cluster owns the objects already: until the move has ended, they may be paused there
   if (bootstrap.state === "there" && management.state === "there") {
     const isMoving = management.view.ownership === "moving" || bootstrap.view.ownership === "moving";
     if (isMoving) return { step: "move-back" };
   }
   if (bootstrap.state === "there" && bootstrap.view.ownership === "owner") return deletionStep(bootstrap.view);
-  if (management.state === "unknown") return wait(`cluster ${name} does not answer: ${management.why}`);
+  if (management.state === "unknown") return wait(noAnswer(name, management));
   if (management.state === "absent") return bootstrap.state === "absent" ? { step: "done" } : endOfBootstrap(name, bootstrap.view);
   const { view } = management;
   const problem = uninstallProblem(name, view, options);
@@ -163,9 +209,21 @@ export function nextUninstallStep({ name, bootstrap, management }: InstallView, 
   return { step: bootstrap.state === "absent" ? "create-bootstrap" : "move-back" };
 }
 
-function uninstallProblem(name: string, { ownership, children, hasParent }: ManagementView, { orphanChildren }: UninstallOptions) {
-  if (children.length > 0 && !orphanChildren)
-    return `${name} has children (${children.join(", ")}); delete them first, or keep them without a parent with --orphan-children`;
+function stillRequested(name: string, { isOurs }: RequestedCluster): string {
+  return isOurs
+    ? `the installation of ${name} has not ended; lattice install continues it, and lattice uninstall can be run afterwards`
+    : `${name} is a child of the bootstrap cluster; delete its LatticeCluster there`;
+}
+
+function childrenProblem(name: string, { children }: ManagementView, { orphanChildren }: UninstallOptions): string | undefined {
+  if (children.length === 0 || orphanChildren) return undefined;
+  return `${name} has children (${children.join(", ")}); delete them first, or keep them without a parent with --orphan-children`;
+}
+
+function uninstallProblem(name: string, view: ManagementView, options: UninstallOptions): string | undefined {
+  const problem = childrenProblem(name, view, options);
+  if (problem !== undefined) return problem;
+  const { ownership, hasParent } = view;
   if (ownership === "owner") return undefined;
   if (ownership === "moving")
     return `a move of ${name} to another cluster has begun, and that cluster is not here; finish it or abort it with lattice move first`;

@@ -44,7 +44,7 @@ export async function observeInstall({ name, host, management, signal }: Observe
     observed(host.find, signal, (client) => observeBootstrap(client, { name, host, signal })),
     observed(management.find, signal, (client) => observeManagement(client, name, signal)),
   ]);
-  return { name, bootstrap, management: own };
+  return { name, bootstrap, management: own.state === "unknown" ? { ...own, ifGone: management.ifGone } : own };
 }
 
 async function observed<T>(
@@ -130,8 +130,8 @@ async function observeManagement(client: KubeClient, name: string, signal: Abort
   const items = clusters.ok ? clusters.value.items : [];
   const own = items.find(({ metadata }) => metadata.name === name);
   const named = identity.value?.data?.["cluster"];
-  if (named !== undefined && named !== name) return err(`it is cluster ${named}, and not ${name}`);
   return ok({
+    otherName: named === name ? undefined : named,
     ownership: ownership.value,
     hasCluster: own !== undefined,
     hasParent: parent.value !== undefined || own?.spec.cellRef !== undefined,

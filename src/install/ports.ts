@@ -34,6 +34,8 @@ export type CellEndpoints = {
 
 export type ManagementAccess = {
   readonly find: FindCluster;
+  /** What to do if it does not answer because it does not exist any more. Absent: `find` knows that. */
+  readonly ifGone?: string | undefined;
   /** The text of a kubeconfig with which Cluster API in a bootstrap cluster reaches it. */
   readonly kubeconfig: () => Promise<Result<string, string>>;
   /** Its machines are deleted: from now on, `find` finds no cluster if nothing answers. Absent: `find` knows it by other means. */

@@ -232,6 +232,46 @@ test("a bootstrap cluster that was there before is released and stays", async ()
   await expectInstalled();
 });
 
+test("a LatticeCluster that is deleted meanwhile is waited for, and made again only by the next run", async () => {
+  world = new World();
+  let looks = 0;
+  const find: BootstrapHost["find"] = async (signal) => {
+    const client = world.bootstrap?.client;
+    if ((await client?.get(latticeClusters, { name: "prod" }))?.ok === true) {
+      looks += 1;
+      if (looks === 1) await setFinalizers(client, ["test.dev/machines"]);
+      if (looks === 1) await client?.delete(latticeClusters, { name: "prod" });
+      if (looks === 3) await setFinalizers(client, null);
+    }
+    return world.host.find(signal);
+  };
+  const waits = new Set<string>();
+  const report = (progress: InstallProgress) => void (progress.kind === "wait" && waits.add(progress.text));
+  const ended = await runInstall({ ...world.options(), host: { ...world.host, find }, cluster, beside: [], report });
+  expect(waits).toContain("LatticeCluster prod is being deleted in the bootstrap cluster");
+  const message = "LatticeCluster prod was deleted in the bootstrap cluster; run the same command again to make it anew";
+  expect(ended).toEqual(err({ kind: "refused", message }));
+  expectOk(await runInstall({ ...world.options(), cluster, beside: [] }));
+  await expectInstalled();
+});
+
+async function setFinalizers(client: KubeClient | undefined, finalizers: readonly string[] | null): Promise<void> {
+  await client?.patch(latticeClusters, { name: "prod" }, { type: "merge", patch: { metadata: { finalizers } } as Json });
+}
+
+test("an installation after a killed uninstallation makes no second cluster, also while the first one does not answer", async () => {
+  world = new World();
+  expectOk(await runInstall({ ...world.options(), cluster, beside: [] }));
+  const options = { ...world.options(), clock: systemClock };
+  const report = (progress: InstallProgress) => void (progress.kind === "step" && progress.step === "delete-cluster" && world.kill.abort());
+  await runUninstall({ ...options, report, orphanChildren: false });
+  world.steps.length = 0;
+  const find: ManagementAccess["find"] = () => Promise.resolve(err("its API server starts"));
+  const ended = await runInstall({ ...world.options(), management: { ...world.access, find }, cluster, beside: [] });
+  expect(ended).toEqual(err({ kind: "refused", message: "the removal of prod has begun; lattice uninstall continues it" }));
+  expect(world.steps).toEqual([]);
+}, 30_000);
+
 test("a cluster that the bootstrap cluster does not accept is refused with its reason", async () => {
   world = new World();
   const invalid = { ...cluster, spec: { provider: { type: "none" } } } as KubeObject;
@@ -250,6 +290,54 @@ test("steps that fail for too long end the run, and the reason is reported meanw
   const ended = await runInstall({ ...world.options(), host, cluster, beside: [], patienceMs: 5, report });
   expect(ended).toEqual(err({ kind: "failed", message: "no disk space" }));
   expect(new Set(reported)).toEqual(new Set(["no disk space"]));
+});
+
+test("a wait between two failures of a step is no failure: the patience begins again", async () => {
+  world = new World();
+  let elapsedMs = 0;
+  const clock: Clock = { ...eagerClock, monotonic: () => elapsedMs };
+  let attempts = 0;
+  const host: BootstrapHost = {
+    ...world.host,
+    create: (signal) => {
+      attempts += 1;
+      return attempts > 2 ? world.host.create(signal) : Promise.resolve(err("no disk space"));
+    },
+    find: (signal) => {
+      if (attempts === 1 && elapsedMs === 0) {
+        elapsedMs = 120_000;
+        return Promise.resolve(err("it starts"));
+      }
+      return world.host.find(signal);
+    },
+  };
+  const stop = new AbortController();
+  const failures: string[] = [];
+  const report = (progress: InstallProgress) => {
+    if (progress.kind === "failed") failures.push(progress.message);
+    if (progress.kind === "step" && progress.step === "make-cell") stop.abort();
+  };
+  const ended = await runInstall({ ...world.options(), clock, host, cluster, beside: [], report, signal: stop.signal });
+  expect(failures).toEqual(["no disk space", "no disk space"]);
+  expect(ended).toMatchObject({ error: { kind: "stopped" } });
+});
+
+test("a Secret without its namespace is refused, and the namespace is named", async () => {
+  world = new World();
+  const object = { apiVersion: "v1", kind: "Secret", metadata: { name: "credentials", namespace: "providers" } };
+  const ended = await runInstall({ ...world.options(), cluster, beside: [{ resource: secrets, object }] });
+  const message = "Secret credentials is not accepted by the bootstrap cluster: there is no namespace providers; add it to the file";
+  expect(ended).toEqual(err({ kind: "refused", message }));
+});
+
+test("the reverse with the kubeconfig of another cluster is refused", async () => {
+  world = new World();
+  world.management = await world.start();
+  const identity = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "lattice-identity", namespace: "lattice-system" } };
+  expectOk(await world.management.client.create(configMaps, { ...identity, data: { cluster: "east" } }));
+  const refused = await runUninstall({ ...world.options(), orphanChildren: false });
+  const message = "the kubeconfig of prod leads to cluster east; give the one of prod, and run the same command again";
+  expect(refused).toEqual(err({ kind: "refused", message }));
 });
 
 test("the reverse moves the objects back, and deletes the cluster with the bootstrap cluster; a cluster with children is refused", async () => {

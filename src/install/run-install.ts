@@ -60,7 +60,21 @@ export function runInstall(options: InstallOptions): Promise<Result<void, Instal
     "release-bootstrap": () => releaseBootstrap(context),
     "remove-bootstrap": () => inHost(options.host.remove(options.signal)),
   };
-  return run(options, { decide: nextInstallStep, steps });
+  return run(options, { decide: installDecision(), steps });
+}
+
+/** What was deleted while this run has looked is not created again by it, but by the next one. */
+function installDecision(): (view: InstallView) => InstallDecision<InstallStep> {
+  let wasDeleted = false;
+  return (view) => {
+    const { name, bootstrap } = view;
+    wasDeleted ||= bootstrap.state === "there" && bootstrap.view.cluster?.isBeingDeleted === true;
+    const decision = nextInstallStep(view);
+    const isMadeAgain = wasDeleted && "step" in decision && decision.step === "apply-cluster";
+    return isMadeAgain
+      ? { refused: `LatticeCluster ${name} was deleted in the bootstrap cluster; run the same command again to make it anew` }
+      : decision;
+  };
 }
 
 export function runUninstall(options: RunOptions & UninstallOptions): Promise<Result<void, InstallFailure>> {
@@ -103,6 +117,7 @@ async function run<Step extends InstallStep | UninstallStep>(
     const decision = decide(view);
     if ("refused" in decision) return err({ kind: "refused", message: decision.refused });
     if ("wait" in decision) {
+      failures = 0;
       report({ kind: "wait", text: decision.wait, view });
       await sleep(clock, POLL_MS, signal);
       continue;

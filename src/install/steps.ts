@@ -52,7 +52,7 @@ export async function applyManagementCluster(
   if (!recorded.ok) return failed(recorded.error);
   for (const { resource, object } of beside) {
     const applied = await client.value.apply(resource, object, { fieldManager: FIELD_MANAGER, force: true, signal });
-    if (!applied.ok) return rejected(`${object.kind} ${object.metadata.name}`, applied.error);
+    if (!applied.ok) return rejectedBeside(object, applied.error);
   }
   const annotations = { ...cluster.metadata.annotations, [INSTALLED_ANNOTATION]: INSTALLER };
   const object = { ...cluster, metadata: { ...cluster.metadata, annotations } };
@@ -63,6 +63,13 @@ export async function applyManagementCluster(
 
 /** An object of the file that the management cluster refers to, such as the Secret of its credentials. */
 export type AppliedBeside = { readonly resource: Resource; readonly object: KubeObject };
+
+function rejectedBeside({ kind, metadata: { name, namespace } }: KubeObject, error: KubeError): Result<never, StepFailure> {
+  const what = `${kind} ${name}`;
+  // the kinds of the file are built in: what is not found is the namespace
+  if (error.kind !== "not-found" || namespace === undefined) return rejected(what, error);
+  return rejected(what, { ...error, kind: "invalid", message: `there is no namespace ${namespace}; add it to the file` });
+}
 
 function rejected(what: string, { kind, message }: KubeError): Result<never, StepFailure> {
   const isFinal = kind === "invalid" || kind === "bad-request" || kind === "forbidden";

@@ -1,10 +1,11 @@
 /** `lattice install` and `lattice uninstall` with real processes, killed on the way: the same command continues. */
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, expect, test } from "vitest";
 import { fleetFolder, listedClusters } from "../builders/fleet/fleet-process.ts";
 import { LaptopClients } from "../builders/fleet/laptop-fleet.ts";
+import { managementYaml } from "../builders/install-cluster.ts";
 import { runCommand } from "../builders/killed-command.ts";
 
 const folder = fleetFolder();
@@ -28,6 +29,7 @@ test(
       expect(killed.output).toMatch(at);
       if (killed.code === 0) break; // it had ended
       await wait(200);
+      if (at.source === "Pivoting") await expectNotUninstalled();
     }
     const done = await lattice(["install", "-f", FILE]);
     expect(done.output).toContain("laptop is installed, and owns itself");
@@ -38,6 +40,13 @@ test(
     expect((await lattice(["install", "-f", FILE])).code).toBe(0);
   },
 );
+
+/** As long as an installation has not ended. */
+async function expectNotUninstalled(): Promise<void> {
+  const refused = await lattice(["uninstall", "laptop"]);
+  expect(refused).toMatchObject({ code: 1, output: expect.stringContaining("lattice install continues it") as string });
+  expect(existsSync(join(folder.path, "clusters", "laptop"))).toBe(true);
+}
 
 test("another cluster is not installed into the same folder", async () => {
   const other = await lattice(["uninstall", "prod"]);
@@ -54,4 +63,14 @@ test("the reverse is killed and continued, too, and leaves nothing", { timeout: 
   expect(done.code).toBe(0);
   expect(existsSync(join(folder.path, "clusters", "laptop"))).toBe(false);
   expect(readdirSync(join(folder.path, "clusters"))).toEqual([]);
+});
+
+test("another cluster is installed into the folder that is empty now", { timeout: 120_000 }, async () => {
+  const file = `${folder.path}.prod.yaml`;
+  writeFileSync(file, await managementYaml("prod"));
+  const started = await lattice(["install", "-f", file], /a bootstrap cluster is prepared/);
+  expect(started.output).toContain("a bootstrap cluster is prepared");
+  await wait(200);
+  // it was not created yet
+  expect((await lattice(["uninstall", "prod"])).code).toBe(0);
 });

@@ -14,7 +14,8 @@ import { runInstall, type InstallProgress } from "#install";
 import { parseYaml, type KubeObject } from "#kube";
 import { withBootstrapClusters } from "./bootstrap-clusters.ts";
 import type { CliIo } from "../io.ts";
-import { kindName } from "./kind-source.ts";
+import { KindSource, kindName } from "./kind-source.ts";
+import { cliIo } from "../../../test/builders/cli-io.ts";
 import { processesOf } from "../../../test/builders/fleet/fleet-process.ts";
 import { LaptopClients } from "../../../test/builders/fleet/laptop-fleet.ts";
 import { managementYaml } from "../../../test/builders/install-cluster.ts";
@@ -100,6 +101,16 @@ test("a cluster of kind is created, used and deleted; interrupted runs are conti
   expect(calls().at(-1)).toBe("get clusters");
   expect(calls().filter((call) => call === "delete cluster")).toHaveLength(1);
   expect([existsSync(join(folder, "kind", "lattice-mgmt")), existsSync(state("lattice-mgmt.kubeconfig"))]).toEqual([false, false]);
+});
+
+test("a kubeconfig that is left of a deleted cluster of kind is removed", async () => {
+  mkdirSync(join(folder, "state", "lattice"), { recursive: true });
+  writeFileSync(state("lattice-east.kubeconfig"), "");
+  const io = cliIo({ home: folder, env: { XDG_STATE_HOME: join(folder, "state") } });
+  const answer = { kind: "ended", code: 0, stdout: "lattice-west\n", errors: "" } as const;
+  const source = new KindSource(io, "east", () => Promise.resolve(answer));
+  expect(await source.find(new AbortController().signal)).toEqual(ok(undefined));
+  expect(existsSync(state("lattice-east.kubeconfig"))).toBe(false);
 });
 
 test.each([

@@ -4,7 +4,7 @@
  */
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { andThen, describeThrown, err, fromThrowing, ok, sha256Hex, silentLogger, type Result } from "#base";
+import { andThen, describeThrown, err, fromThrowing, map, ok, sha256Hex, silentLogger, type Result } from "#base";
 import { writePrivateFile } from "#pki";
 import { connect, type Connection } from "../cluster.ts";
 import type { CliIo } from "../io.ts";
@@ -55,7 +55,9 @@ export class KindSource implements BootstrapSource {
     if (existsSync(this.#creating)) return ok(undefined);
     if (this.#connection !== undefined) return ok(this.#connection);
     const exists = await this.#exists(signal);
-    if (!exists.ok || !exists.value) return exists.ok ? ok(undefined) : exists;
+    if (!exists.ok) return exists;
+    // a run that was killed after the deletion has left it
+    if (!exists.value) return map(removeFile(this.#kubeconfig), () => undefined);
     const text = await this.#kind(["get", "kubeconfig", "--name", this.#name], signal);
     if (!text.ok) return text;
     const written = this.#write(this.#kubeconfig, text.value);

@@ -1,5 +1,5 @@
 /** What the file of a kubeconfig says about the management cluster: absent, there, or deleted by an earlier run. */
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { expectOk, systemClock } from "#base";
@@ -68,4 +68,32 @@ test("a server that refuses the user answers: its cluster is not gone, although 
   const config = expectOk(await loadKubeconfig({ path, env: {}, home: io.home, clock: systemClock }));
   expectOk(markClusterDeleted(io, config));
   expect(expectOk(await open(refused).find(never))).toBeDefined();
+});
+
+test("a file that is corrected while the command runs is read again", async () => {
+  const { io, open } = await machine();
+  const management = open(silent());
+  const wrong = expectOk(await management.find(never));
+  expect(await wrong?.raw("/version", { signal: never })).toMatchObject({ ok: false });
+  writeFileSync(join(io.home, "prod.kubeconfig"), text);
+  const corrected = expectOk(await management.find(never));
+  expect(await corrected?.raw("/version", { signal: never })).toMatchObject({ ok: true });
+  expect(expectOk(await management.find(never))).toBe(corrected);
+});
+
+test("a file of a cluster that was deleted is read again when it is that of a new one", async () => {
+  const { io, open } = await machine();
+  expectOk(await open(silent()).markDeleted());
+  const management = open(silent(), true);
+  expect(expectOk(await management.find(never))).toBeUndefined();
+  writeFileSync(join(io.home, "prod.kubeconfig"), text);
+  expect(expectOk(await management.find(never))).toBeDefined();
+});
+
+test("a file that is removed while the command runs does not make the cluster an absent one", async () => {
+  const { io, open } = await machine();
+  const management = open(text, true);
+  const found = expectOk(await management.find(never));
+  rmSync(join(io.home, "prod.kubeconfig"));
+  expect(expectOk(await management.find(never))).toBe(found);
 });

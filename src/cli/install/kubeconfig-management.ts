@@ -24,11 +24,19 @@ export type KubeconfigManagementOptions = {
 export class KubeconfigManagement implements ManagementAccess {
   readonly #io: CliIo;
   readonly #options: KubeconfigManagementOptions;
-  #connection: Connection | undefined;
+  /** By the text of the file that it was made from. */
+  #current: { readonly text: string | undefined; readonly connection: Connection } | undefined;
+  /** Of earlier texts: a step may still use one. */
+  readonly #replaced: Connection[] = [];
 
   constructor(io: CliIo, options: KubeconfigManagementOptions) {
     this.#io = io;
     this.#options = options;
+  }
+
+  get ifGone(): string | undefined {
+    const { path, mayComeLater } = this.#options;
+    return mayComeLater ? `stop, remove ${shortPath(this.#io.cwd, path)} and run the same command again` : undefined;
   }
 
   /** The file can be used, or may come later. */
@@ -70,21 +78,30 @@ export class KubeconfigManagement implements ManagementAccess {
   };
 
   #isAwaited(): boolean {
-    return this.#options.mayComeLater && this.#connection === undefined && !existsSync(this.#options.path);
+    return this.#options.mayComeLater && this.#current === undefined && !existsSync(this.#options.path);
   }
 
+  /** Again when the file has changed: a person may correct it while the command waits. */
   async #connect(): Promise<Result<Connection, string>> {
-    if (this.#connection !== undefined) return ok(this.#connection);
     const { path, cluster } = this.#options;
     const shown = shortPath(this.#io.cwd, path);
+    const known = this.#current;
+    // before the connection reads it: a change in between is seen the next time
+    const read = readRegularText(path, { bytes: MAX_SMALL_FILE });
+    const text = read.ok ? read.value : undefined;
+    // also when it is removed, and for a pipe, which can be read once
+    if (known !== undefined && (text === undefined || text === known.text)) return ok(known.connection);
     if (!existsSync(path)) return err(`${shown} does not exist; give the file with the kubeconfig of ${cluster}`);
     const connected = await connect(this.#io, { kubeconfig: path }, { logger: silentLogger });
-    if (connected.ok) this.#connection = connected.value;
-    return mapErr(connected, (message) => `${shown}: ${message}`);
+    if (!connected.ok) return mapErr(connected, (message) => `${shown}: ${message}`);
+    if (known !== undefined) this.#replaced.push(known.connection);
+    this.#current = { text, connection: connected.value };
+    return connected;
   }
 
   async close(): Promise<void> {
-    await this.#connection?.client.close();
+    const current = this.#current === undefined ? [] : [this.#current.connection];
+    await Promise.all([...this.#replaced, ...current].map(({ client }) => client.close()));
   }
 }
 

@@ -29,6 +29,11 @@ export function findFleet(folder: FleetFolder): Result<FoundFleet, string> {
   });
 }
 
+/** Its clusters are deleted, or were not made yet. */
+export function isEmptyInstallation({ content, clusters }: FoundFleet): boolean {
+  return content === "installed" && clusters.length === 0;
+}
+
 /** Its clusters are made of machines, and the management cluster may not exist yet. */
 function isMade(content: FleetFolderContent): boolean {
   return content === "laptop" || content === "installed";

@@ -50,6 +50,21 @@ const open = (path: string, more: Partial<OpenFolderOptions> = {}) =>
   openFleetFolder({ path, cluster: "mgmt", clock: systemClock, processes: alone, signal: never, ...more });
 
 describe("the folder of a fleet", () => {
+  test("an installation gets another name when its clusters are deleted, and keeps it otherwise", async () => {
+    const path = fresh();
+    const managementOf = async (cluster: string, content?: OpenFolderOptions["content"]) => {
+      const opened = expectOk(await open(path, { cluster, ...(content === undefined ? {} : { content }) }));
+      opened.close();
+      return opened.management;
+    };
+    expect(await managementOf("laptop", "installed")).toBe("laptop");
+    expect(await managementOf("prod", "installed")).toBe("prod");
+    // lattice up does not rename it
+    expect(await managementOf("mgmt", "empty")).toBe("prod");
+    mkdirSync(join(path, "clusters", "prod"), { recursive: true });
+    expect(await managementOf("laptop", "installed")).toBe("prod");
+  });
+
   test("is created for its user only, is used again, and has no lock and no record after it was closed", async () => {
     const path = fresh();
     for (const _ of ["first", "second"]) {

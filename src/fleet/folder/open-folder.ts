@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { acquireProcessLock, andThen, describeThrown, err, fromThrowing, map, ok, type ProcessLock, type Result } from "#base";
 import { createFolder } from "#pki";
 import type { FleetFolder, FleetProcess } from "../fleet-types.ts";
-import { findFleet, type FoundFleet } from "./find-fleet.ts";
+import { findFleet, isEmptyInstallation, type FoundFleet } from "./find-fleet.ts";
 import { isDraft, listed, LOCK, otherFilesIn, SOCKET } from "./folder-names.ts";
 import { fleetFolder } from "./layout.ts";
 import { endLeftovers, type LeftoverPorts } from "./leftovers.ts";
@@ -41,7 +41,7 @@ export type OpenFolder = {
 
 export type OpenFolderOptions = LeftoverPorts & {
   readonly path: string;
-  /** The management cluster of a new fleet, which gets the state of the older layout. */
+  /** The management cluster of a new fleet, which gets the state of the older layout, and of an installation in place of one whose clusters are deleted. */
   readonly cluster: string;
   /** Of a new fleet; an older one stays as it is. */
   readonly content?: FleetFolderContent;
@@ -72,7 +72,8 @@ function openFound(claimed: OpenFolder, found: FoundFleet, options: OpenFolderOp
   const { folder } = claimed;
   const { isNew } = found;
   const content = isNew && found.content === "services" ? (options.content ?? "services") : found.content;
-  const management = isNew ? options.cluster : found.management;
+  const isRenamed = options.content === "installed" && isEmptyInstallation(found);
+  const management = isNew || isRenamed ? options.cluster : found.management;
   const setContent = (next: FleetFolderContent) => writeMarker(folder.path, { content: next, management });
   return andThen(migrateOlderLayout(folder, options.cluster), (migrated) =>
     map(setContent(content), () => ({ ...claimed, migrated, content, management, isNew, setContent })),
