@@ -86,6 +86,11 @@ export function isList(value: Json | undefined): value is readonly Json[] {
   return Array.isArray(value);
 }
 
+export function listIn(object: Json | undefined, name: string): readonly Json[] {
+  const list = field(object, name);
+  return isList(list) ? list : NO_ELEMENTS;
+}
+
 const NO_ELEMENTS: readonly Json[] = [];
 const NO_FIELDS: JsonObject = {};
 
