@@ -72,15 +72,19 @@ function lonelyHugePages(resources: Json | undefined): readonly Misfit[] {
   return [{ fields: names.filter(isHugePages).flatMap(fieldsOf), reason }];
 }
 
-/** Amounts of containers that are together beyond the requests of the pod, with the list of containers and the name first. */
-export function requestMisfits(pod: JsonObject): readonly Misfit[] {
+/** Amounts of containers of the patch, when all containers are together beyond the requests of the pod. */
+export function requestMisfits(pod: JsonObject, patch: JsonObject): readonly Misfit[] {
   const most = field(field(pod, "resources"), "requests");
-  return namesIn(most).flatMap((name) => {
-    if (!isAbove(totalRequest(pod, name), quantityOf(field(most, name)))) return [];
-    const containers = CONTAINER_LISTS.flatMap((list) =>
-      listIn(pod, list).map((container) => [list, { key: { name: field(container, "name") ?? null } }] as const),
-    );
-    const fields = containers.flatMap((at) => fieldsOf(name).map((inside) => [...at, ...inside]));
+  if (!isJsonObject(most)) return [];
+  const ours = CONTAINER_LISTS.flatMap((list) => listIn(patch, list).map((container) => ({ list, container })));
+  const names = new Set(ours.flatMap(({ container }) => KINDS.flatMap((kind) => namesIn(field(field(container, "resources"), kind)))));
+  return [...names].flatMap((name) => {
+    const limit = quantityOf(field(most, name));
+    if (limit === undefined || !isAbove(totalRequest(pod, name), limit)) return [];
+    const fields = ours.flatMap(({ list, container }) => {
+      const step = { key: { name: field(container, "name") ?? null } };
+      return fieldsOf(name).map((inside) => [list, step, ...inside]);
+    });
     return [{ fields, reason: `the requests for ${name} of all containers are above that of the pod; ${LOWER}` }];
   });
 }

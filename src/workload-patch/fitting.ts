@@ -43,7 +43,7 @@ export function misfits({ owner, merged, wanted }: Deployments): readonly Skippe
       for (const rule of CONTAINER_RULES) for (const misfit of rule(container, ours, pod, patch)) report(place, misfit);
     }
   }
-  for (const misfit of [...requestMisfits(pod), ...windowsMisfits(pod, patch, pod, patch)]) report(POD, misfit);
+  for (const misfit of [...requestMisfits(pod, patch), ...windowsMisfits(pod, patch, pod, patch)]) report(POD, misfit);
   return [...found.values()];
 }
 

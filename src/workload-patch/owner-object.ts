@@ -2,6 +2,7 @@
 import { field, isJsonObject, jsonEqual, type JsonObject, type KubeObject } from "#kube";
 import { SERVICE_LABEL } from "./merge-patch.ts";
 import { RECORD_ANNOTATION, recordOf, withoutRecord, type PatchedField } from "./patch-record.ts";
+import { isTooMuchWork, partsOfFields } from "./patch-work.ts";
 import { pathKey, valueAt } from "./patched-path.ts";
 import { restoreFields } from "./restore.ts";
 
@@ -24,7 +25,8 @@ export function ownerObject(deployment: KubeObject, previous: KubeObject | undef
   if (previous === undefined || hasSameRecord(deployment, previous))
     return { object: restored.object, recorded: byPath(fields), ...problem };
   const last = recordOf(previous);
-  const lastFields = last.ok ? (last.value?.fields ?? []) : [];
+  const readable = last.ok ? (last.value?.fields ?? []) : [];
+  const lastFields = isTooMuchWork(partsOfFields(readable), deployment) ? [] : readable;
   const matched = byPath(restored.fields.flatMap(({ field: entry, changed }) => (changed ? [] : [entry])));
   const kept = isReplacement(deployment)
     ? []

@@ -31,12 +31,12 @@ type Versions = { readonly before: JsonObject; readonly after: JsonObject; reado
 /** `before` with the changes from `after` to `now`. undefined: of a probe whose action the owner removed, times are left, which are no probe. */
 function ownerUnit({ list, key }: Unit, { before, after, now }: Versions): JsonObject | undefined {
   const isArm = (name: string) => !Object.hasOwn(key, name) && (armsOf(list)?.includes(name) ?? list === "volumes");
-  const own = Object.keys(now).filter((name) => isArm(name) && ownArm({ before, after, now }, name) !== undefined);
+  const own = new Set(Object.keys(now).filter((name) => isArm(name) && ownArm({ before, after, now }, name) !== undefined));
   const isOurs = Object.keys(after).some((name) => isArm(name) && field(now, name) !== undefined);
   const names = new Set([...Object.keys(before), ...Object.keys(now)]);
   const entries = [...names].flatMap((name): [string, Json][] => {
     if (!isArm(name)) return present(name, merged({ before, after, now }, name));
-    if (own.length > 0) return own.includes(name) ? present(name, ownArm({ before, after, now }, name)) : [];
+    if (own.size > 0) return own.has(name) ? present(name, ownArm({ before, after, now }, name)) : [];
     return isOurs ? present(name, field(before, name)) : [];
   });
   const isRemoved = armsOf(list) === HANDLERS && !entries.some(([name]) => isArm(name)) && Object.keys(before).some(isArm);
