@@ -9,6 +9,7 @@ import { parseBoundedJson } from "./bounded-json.ts";
 import { isTooMuchWork, partsOfFields } from "./patch-work.ts";
 import { isPatchable } from "./patchable.ts";
 import { withField, type PatchedPath, type PatchedStep } from "./patched-path.ts";
+import { isServiceKey } from "./workload-patch.ts";
 
 /** The annotation that holds the record. It is not part of the pod template: changing it starts no rollout. */
 export const RECORD_ANNOTATION = "lattice.dev/patched-fields";
@@ -91,6 +92,7 @@ function readRecord(text: string): Result<ReadRecord, string> {
   if (typeof service !== "string" || !Array.isArray(fields)) {
     return err(`annotation ${RECORD_ANNOTATION}: needs the fields service and fields`);
   }
+  if (!isServiceKey(service)) return err(`annotation ${RECORD_ANNOTATION}: service must be "namespace/name"`);
   if (fields.length > MAX_FIELDS) return err(`annotation ${RECORD_ANNOTATION}: more than ${MAX_FIELDS} fields`);
   const read = (fields as readonly Json[]).map(readField);
   const bad = read.indexOf(undefined);
