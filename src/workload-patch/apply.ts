@@ -7,6 +7,7 @@ import type { MergedField } from "./merge.ts";
 import type { AppliedPatch, PatchProblem, PatchWrite } from "./outcomes.ts";
 import { jsonOf, ownerObject, type OwnerObject } from "./owner-object.ts";
 import { ANNOTATIONS_LIMIT, REQUEST_ANNOTATION, withAnnotations, withRecord, type PatchedField } from "./patch-record.ts";
+import { isTooMuchWork, partsOf, partsOfFields, partsOfPatch } from "./patch-work.ts";
 import { pathKey, valueAt } from "./patched-path.ts";
 import { revertWorkloadPatch } from "./revert.ts";
 import { changesUnpatched } from "./unpatched-changes.ts";
@@ -19,6 +20,7 @@ export function applyWorkloadPatch(deployment: KubeObject, patch: WorkloadPatch,
   }
   const owner = ownerObject(deployment, write.previous);
   if (patch.detach === true) return ok(detached(deployment, owner));
+  if (isTooMuchWork(partsOfPatch(patch), owner.object)) return err(listsTooLong(deployment));
   const whole = once(() => mergeWorkloadPatch(owner.object, patch, () => false));
   const recorded = countFlips({ deployment, patch, write, owner, whole });
   const givenUp = (merged: MergedField) => isGivenUp(recorded.get(pathKey(merged.path)), merged, write.at);
@@ -30,6 +32,8 @@ export function applyWorkloadPatch(deployment: KubeObject, patch: WorkloadPatch,
     });
   }
   const fields = merged.fields.map((entry) => recordedField(entry, recorded.get(pathKey(entry.path)), write.at));
+  // the next review could not read such a record
+  if (isTooMuchWork(partsOfFields(fields), merged.object)) return err(listsTooLong(deployment));
   const patched = withRecord(merged.object as KubeObject, { version: 1, service: patch.service, fields });
   const problem = annotationsProblem(patched);
   if (problem !== undefined) return err(problem);
@@ -79,6 +83,9 @@ type Application = {
   readonly whole: () => MergedPatch;
 };
 
+/** Of fields times parts of managedFields: the keys in them are parsed for each field. */
+const MOST_OWNERS = 500_000;
+
 function hasBackoff(recorded: OwnerObject["recorded"]): boolean {
   for (const { backoff } of recorded.values()) if (backoff !== undefined) return true;
   return false;
@@ -91,11 +98,14 @@ function countFlips({ deployment, patch, write, owner, whole }: Application): Ow
   const flipped = [...owner.recorded].filter(([, entry]) => isFlip(entry, jsonOf(deployment)));
   if (flipped.length === 0) return owner.recorded;
   if (changesUnpatched({ deployment, previous }, patch, owner.recorded)) return owner.recorded;
-  const then = mergeWorkloadPatch(ownerObject(previous, undefined).object, patch, () => false);
+  const last = ownerObject(previous, undefined).object;
+  if (isTooMuchWork(partsOfPatch(patch), last)) return owner.recorded;
+  const then = mergeWorkloadPatch(last, patch, () => false);
   if (!sameButForPatch(whole().object, then.object)) return owner.recorded;
   // a spec that is replaced as a whole lacks what the patch added; only the owner's own values count
   const isReplaced = [...owner.recorded.values()].every((entry) => entry.path[0] !== "spec" || !hasPatchedValue(entry, deployment));
   const counted = flipped.filter(([, entry]) => !isReplaced || entry.before !== undefined);
+  if (counted.length * partsOf(field(deployment.metadata, "managedFields")) > MOST_OWNERS) return owner.recorded;
   return new Map([...owner.recorded, ...counted.map(([key, entry]) => [key, withFlip(entry, deployment, write)] as const)]);
 }
 
@@ -128,6 +138,11 @@ function selectsLess(owner: JsonObject, patched: JsonObject): boolean {
 function templateLabels(deployment: JsonObject): Readonly<Record<string, string>> {
   const labels = field(field(field(field(deployment, "spec"), "template"), "metadata"), "labels");
   return (isJsonObject(labels) ? labels : {}) as Readonly<Record<string, string>>;
+}
+
+function listsTooLong({ metadata }: KubeObject): PatchProblem {
+  const message = `lists of Deployment ${metadata.name} are too long for a patch with so many fields; shorten them, or patch fewer fields`;
+  return { kind: "lists-too-long", message };
 }
 
 function annotationsProblem({ metadata }: KubeObject): PatchProblem | undefined {

@@ -6,13 +6,13 @@ export type JsonBounds = { readonly length: number; readonly depth: number };
 
 export function parseBoundedJson(text: string, { length, depth }: JsonBounds): Result<Json, string> {
   if (text.length > length) return err(`larger than ${length / 1024} KiB`);
-  return isDeeper(text, depth) ? err(`nested deeper than ${depth} levels`) : parseJson(text);
+  return isNestedDeeper(text, depth) ? err(`nested deeper than ${depth} levels`) : parseJson(text);
 }
 
 const [QUOTE, BACKSLASH, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [34, 92, 91, 93, 123, 125];
 
 /** Brackets in texts do not count. */
-function isDeeper(text: string, limit: number): boolean {
+export function isNestedDeeper(text: string, limit: number): boolean {
   let depth = 0;
   let quoted = false;
   for (let at = 0; at < text.length; at += 1) {

@@ -32,6 +32,9 @@ describe("a record that cannot be read", () => {
     { name: "a list", given: "[]", want: "version must be 1" },
     { name: "null", given: "null", want: "version must be 1" },
     { name: "no fields", given: JSON.stringify({ version: 1, service: "a/b" }), want: "needs the fields service and fields" },
+    { name: "a service without a namespace", given: JSON.stringify({ version: 1, service: "web", fields: [] }), want: "service must be" },
+    { name: "a service with two slashes", given: JSON.stringify({ version: 1, service: "a/b/c", fields: [] }), want: "service must be" },
+    { name: "a service with a long name", given: JSON.stringify({ version: 1, service: `a/${"b".repeat(316)}`, fields: [] }), want: "service must be" },
     { name: "too many fields", given: recordWith(...Array.from({ length: 2_001 }, () => ({}))), want: "more than 2000 fields" },
     { name: "a field without a path", given: recordWith({ since: AT }), want: "fields[0]" },
     { name: "a path to the selector", given: recordWith({ path: ["spec", "selector", "matchLabels", "app"], since: AT }), want: "fields[0]" },
@@ -76,6 +79,11 @@ describe("a record that cannot be read", () => {
     const again = expectOk(applyWorkloadPatch(withRecordText("{", previous), PATCH, { at: AT, previous }));
     expect(revertWorkloadPatch(again.deployment).deployment).toEqual(ownedDeployment());
   });
+});
+
+test("a record names a service with the longest names that there are", () => {
+  const service = `${"a".repeat(63)}/${"b".repeat(253)}`;
+  expect(expectOk(recordOf(withRecordText(JSON.stringify({ version: 1, service, fields: [] }))))?.service).toBe(service);
 });
 
 describe("a record that a user edited", () => {

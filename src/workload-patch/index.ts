@@ -1,4 +1,5 @@
 export { applyWorkloadPatch } from "./apply.ts";
+export { isNestedDeeper } from "./bounded-json.ts";
 export type { FieldOwner } from "./field-owner.ts";
 export { jsonPatchBetween } from "./json-patch-between.ts";
 export type {

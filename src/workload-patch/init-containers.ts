@@ -4,7 +4,7 @@
  * An init container that runs to completion may have no probes. The server would refuse the Deployment, so they are left out and reported.
  */
 import { field, isJsonObject, type Json, type JsonObject } from "#kube";
-import { isList, type Merging } from "./merge.ts";
+import { listIn, type Merging } from "./merge.ts";
 import { lastIndexOf, withField } from "./patched-path.ts";
 
 const ONLY_SIDECARS = ["lifecycle", "livenessProbe", "readinessProbe", "startupProbe"];
@@ -22,11 +22,6 @@ export function routeInitContainers(owner: JsonObject, patch: JsonObject, mergin
   const initContainers = named.map((one) => withoutProbes(one, owned[indexIn(owned, one)], merging));
   const routed = { ...pod, containers: containers.filter((one) => !moved.includes(one)), initContainers };
   return withField(patch, "spec", withField(spec, "template", withField(template, "spec", routed)));
-}
-
-function listIn(pod: Json | undefined, name: string): readonly Json[] {
-  const list = field(pod, name);
-  return isList(list) ? list : [];
 }
 
 function indexIn(list: readonly Json[], container: Json): number {

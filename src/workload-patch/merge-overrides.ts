@@ -6,7 +6,7 @@
  * - An element with a `valueFrom` gets ours when both have the same member. Otherwise it is removed, and `envFrom` supplies the variable.
  */
 import { field, isJsonObject, type Json, type JsonObject } from "#kube";
-import { change, isList, replaced, type MergedField, type Merging } from "./merge.ts";
+import { change, isList, type MergedField, type Merging } from "./merge.ts";
 import { lastIndexOf, withField, type PatchedPath } from "./patched-path.ts";
 import { memberOf } from "./union-member.ts";
 
@@ -23,15 +23,23 @@ const HELPER_PREFIX = "LATTICE_";
 export function mergeOverrides(container: JsonObject, overrides: Overrides, path: PatchedPath, merging: Merging): JsonObject {
   const env = field(container, "env");
   if (!isList(env)) return container;
+  const positions = positionsIn(env);
   const names = Object.keys(overrides.variables).toSorted();
-  const overridden = names.filter((name) => lastIndexOf(env, { key: { name } }) >= 0 && referenceOf(name, overrides) !== undefined);
+  const overridden = names.filter((name) => positions.has(name) && referenceOf(name, overrides) !== undefined);
   const skip = (name: string, reason: string) => merging.skipped.push({ path: [...path, "env", { key: { name } }], reason });
-  const ways = overridden.map((name) => ({ name, way: wayOf(name, env, overrides) }));
+  const ways = overridden.map((name) => ({ name, way: wayOf(name, { env, positions }, overrides) }));
   for (const { name, way } of ways) if (typeof way === "object") skip(name, way.reason);
   const chosen = (wanted: Way) => ways.flatMap(({ name, way }) => (way === wanted ? [name] : []));
   // removed first: a revert inserts them last, at positions in a list without the added elements
   const removed = removeElements(container, chosen("remove"), path, merging);
   return changeElements(removed, { helped: chosen("helper"), replaced: chosen("replace"), overrides }, path, merging);
+}
+
+type Variables = { readonly env: readonly Json[]; readonly positions: ReadonlyMap<Json | undefined, number> };
+
+/** By name. The last element counts: of two variables with one name, the container gets the second. */
+function positionsIn(env: readonly Json[]): Variables["positions"] {
+  return new Map(env.map((element, index) => [field(element, "name"), index]));
 }
 
 /** `configMapKeyRef` or `secretKeyRef`. */
@@ -41,14 +49,14 @@ function referenceOf(name: string, { variables }: Overrides): string | undefined
 
 type Way = "helper" | "replace" | "remove" | { readonly reason: string };
 
-function wayOf(name: string, env: readonly Json[], overrides: Overrides): Way {
+function wayOf(name: string, { env, positions }: Variables, overrides: Overrides): Way {
   const { variables, sources } = overrides;
-  const element = env[lastIndexOf(env, { key: { name } })];
+  const element = env[positions.get(name) ?? -1];
   const [own, ours] = [memberOf("env", element), referenceOf(name, overrides) ?? ""];
   if (own === ours) return "replace";
   if (own === undefined || own === "value") {
     const helper = HELPER_PREFIX + name;
-    if (lastIndexOf(env, { key: { name: helper } }) < 0 && field(variables, helper) === undefined) return "helper";
+    if (!positions.has(helper) && field(variables, helper) === undefined) return "helper";
     return { reason: `the variable ${helper} is needed to set it and is in use; rename ${helper}, or remove ${name} from the Deployment` };
   }
   if (env.some((other) => other !== element && field(other, "name") === name)) {
@@ -103,13 +111,14 @@ function changeElements(container: JsonObject, changes: Changes, path: PatchedPa
   const env = field(container, "env");
   if (!isList(env)) return container;
   const added: Json[] = [];
-  let result = env;
+  const result = [...env];
+  const positions = positionsIn(env);
   const set = (name: string, content: JsonObject) => {
-    const [step, element] = [{ key: { name } }, { name, ...content }];
-    const index = lastIndexOf(result, step);
-    const next = change(result[index], element, [...path, "env", step], merging);
-    if (next !== undefined && index >= 0) result = replaced(result, index, next);
-    else if (next !== undefined) added.push(next);
+    const index = positions.get(name);
+    const now = index === undefined ? undefined : result[index];
+    const next = change(now, { name, ...content }, [...path, "env", { key: { name } }], merging);
+    if (next !== undefined && index === undefined) added.push(next);
+    else if (next !== undefined && index !== undefined) result[index] = next;
     return next !== undefined;
   };
   const { variables } = changes.overrides;
@@ -119,5 +128,6 @@ function changeElements(container: JsonObject, changes: Changes, path: PatchedPa
     const isThere = set(HELPER_PREFIX + name, { valueFrom: field(variables, name) ?? {} });
     if (isThere) set(name, { value: `$(${HELPER_PREFIX}${name})` });
   }
-  return result === env && added.length === 0 ? container : withField(container, "env", [...added, ...result]);
+  const isSame = added.length === 0 && result.every((element, index) => element === env[index]);
+  return isSame ? container : withField(container, "env", [...added, ...result]);
 }

@@ -1,10 +1,11 @@
 /** One workload patch on the owner's Deployment: its environment variables, then the rest. */
 import { field, isJsonObject, type Json, type JsonObject } from "#kube";
-import { withFittingResources } from "./fitting-resources.ts";
+import { misfits } from "./fitting.ts";
 import { routeInitContainers } from "./init-containers.ts";
 import { change, isList, mergeObject, replaced, type MergedField, type Merging } from "./merge.ts";
 import { mergeOverrides } from "./merge-overrides.ts";
-import { lastIndexOf, withField, type PatchedPath } from "./patched-path.ts";
+import type { SkippedField } from "./outcomes.ts";
+import { lastIndexOf, withField, withValueAt, type PatchedPath } from "./patched-path.ts";
 import { CONTAINER_LISTS, DEPLOYMENT } from "./shapes.ts";
 import type { WorkloadPatch } from "./workload-patch.ts";
 
@@ -18,13 +19,26 @@ export type MergedPatch = {
   readonly skipped: Merging["skipped"];
 };
 
+/** Without fields that do not fit the Deployment. Each round leaves out some of them; almost always the first has none. */
 export function mergeWorkloadPatch(base: JsonObject, patch: WorkloadPatch, isGivenUp: Merging["isGivenUp"]): MergedPatch {
+  const skipped: SkippedField[] = [];
+  let wanted: Json = routeInitContainers(base, patch.patch, { skipped });
+  for (;;) {
+    const routed = { ...patch, patch: isJsonObject(wanted) ? wanted : {} };
+    const merged = mergeFields(base, routed, isGivenUp);
+    const unfit = misfits({ owner: base, merged: merged.object, wanted: routed.patch });
+    if (unfit.length === 0) return { ...merged, skipped: [...skipped, ...merged.skipped] };
+    skipped.push(...unfit);
+    for (const { path } of unfit) wanted = withValueAt(wanted, path, undefined);
+  }
+}
+
+function mergeFields(base: JsonObject, patch: WorkloadPatch, isGivenUp: Merging["isGivenUp"]): MergedPatch {
   const merging: Merging = { fields: [], missing: new Set(), skipped: [], isGivenUp };
   const labels = { [SERVICE_LABEL]: serviceName(patch) };
   const labelled = mergeObject(base, { metadata: { labels }, spec: { template: { metadata: { labels } } } }, ROOT, merging);
   const withVariables = mergeVariables(labelled, patch, merging);
-  const fitting = withFittingResources(base, routeInitContainers(base, patch.patch, merging), merging);
-  const object = mergeObject(withVariables, fitting, ROOT, merging);
+  const object = mergeObject(withVariables, patch.patch, ROOT, merging);
   return { object, fields: merging.fields, missing: [...merging.missing].toSorted(), skipped: merging.skipped };
 }
 

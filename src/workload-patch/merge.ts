@@ -66,7 +66,9 @@ function isSkipped(now: Json | undefined, wanted: Json, path: PatchedPath, mergi
 /** The server stores no empty list, and no empty text in a container: they remove the field. */
 function removes(wanted: Json, { path, shape }: PatchPlace): boolean {
   if (wanted === null) return true;
-  return (isList(wanted) && wanted.length === 0 && shape.key === undefined) || (wanted === "" && typeof path.at(-2) === "object");
+  return (
+    (isList(wanted) && wanted.length === 0 && shape.key === undefined) || (wanted === "" && path.some((step) => typeof step === "object"))
+  );
 }
 
 function removeField(object: JsonObject, name: string, path: PatchedPath, merging: Merging): Json | undefined {
@@ -84,6 +86,11 @@ function isNothing(now: Json | undefined): now is null | undefined {
 
 export function isList(value: Json | undefined): value is readonly Json[] {
   return Array.isArray(value);
+}
+
+export function listIn(object: Json | undefined, name: string): readonly Json[] {
+  const list = field(object, name);
+  return isList(list) ? list : NO_ELEMENTS;
 }
 
 const NO_ELEMENTS: readonly Json[] = [];

@@ -49,7 +49,10 @@ export type AppliedPatch = {
 };
 
 /** Why nothing was changed. */
-export type PatchProblem = { readonly kind: "not-a-deployment" | "record-too-large" | "selector"; readonly message: string };
+export type PatchProblem = {
+  readonly kind: "not-a-deployment" | "record-too-large" | "lists-too-long" | "selector";
+  readonly message: string;
+};
 
 /** A field that a revert leaves alone, because its value is no longer the patched one. The values can be sensitive: never print them. */
 export type KeptField = { readonly path: PatchedPath; readonly before?: Json; readonly after?: Json; readonly now?: Json };

@@ -7,6 +7,7 @@
 import { field, isJsonObject, jsonEqual, type Json, type JsonObject } from "#kube";
 import type { PatchedField } from "./patch-record.ts";
 import { asStored } from "./server-defaults.ts";
+import { HANDLERS } from "./shapes.ts";
 import { armsOf } from "./union-member.ts";
 
 /** `changed`: the field no longer has the patched value. */
@@ -27,18 +28,19 @@ export function ownerValue(patched: PatchedField, now: Json | undefined): OwnerV
 type Unit = { readonly list: string; readonly key: JsonObject };
 type Versions = { readonly before: JsonObject; readonly after: JsonObject; readonly now: JsonObject };
 
-/** `before` with the changes from `after` to `now`. */
-function ownerUnit({ list, key }: Unit, { before, after, now }: Versions): JsonObject {
+/** `before` with the changes from `after` to `now`. undefined: of a probe whose action the owner removed, times are left, which are no probe. */
+function ownerUnit({ list, key }: Unit, { before, after, now }: Versions): JsonObject | undefined {
   const isArm = (name: string) => !Object.hasOwn(key, name) && (armsOf(list)?.includes(name) ?? list === "volumes");
-  const own = Object.keys(now).filter((name) => isArm(name) && ownArm({ before, after, now }, name) !== undefined);
+  const own = new Set(Object.keys(now).filter((name) => isArm(name) && ownArm({ before, after, now }, name) !== undefined));
   const isOurs = Object.keys(after).some((name) => isArm(name) && field(now, name) !== undefined);
   const names = new Set([...Object.keys(before), ...Object.keys(now)]);
   const entries = [...names].flatMap((name): [string, Json][] => {
     if (!isArm(name)) return present(name, merged({ before, after, now }, name));
-    if (own.length > 0) return own.includes(name) ? present(name, ownArm({ before, after, now }, name)) : [];
+    if (own.size > 0) return own.has(name) ? present(name, ownArm({ before, after, now }, name)) : [];
     return isOurs ? present(name, field(before, name)) : [];
   });
-  return Object.fromEntries(entries);
+  const isRemoved = armsOf(list) === HANDLERS && !entries.some(([name]) => isArm(name)) && Object.keys(before).some(isArm);
+  return isRemoved ? undefined : Object.fromEntries(entries);
 }
 
 function present(name: string, value: Json | undefined): [string, Json][] {

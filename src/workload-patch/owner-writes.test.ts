@@ -63,6 +63,27 @@ describe("a write of the owner", () => {
     expect(revertWorkloadPatch(deployment).deployment).toEqual(OWNED);
   });
 
+  test("that restores a template from before the patch without the webhook, as kubectl rollout undo, leaves no label of Lattice", () => {
+    const owned = ownedDeployment();
+    const { annotations: _, ...metadata } = expectOk(applyWorkloadPatch(owned, patchOf({ image: "web:2" }), { at: AT })).deployment
+      .metadata;
+    const undone = { ...owned, metadata };
+    expect(revertWorkloadPatch(undone).deployment).toEqual(owned);
+    for (const previous of [undefined, undone]) {
+      const again = expectOk(applyWorkloadPatch(undone, patchOf({ image: "web:2" }), { at: AT, previous })).deployment;
+      expect(revertWorkloadPatch(again).deployment).toEqual(owned);
+    }
+  });
+
+  test("that drops the record of a Deployment which had the label of the service before the patch keeps the owner's label", () => {
+    const plain = ownedDeployment();
+    const owned = { ...plain, metadata: { ...plain.metadata, labels: { "lattice.dev/service": "own" } } };
+    const previous = expectOk(applyWorkloadPatch(owned, patchOf({ image: "web:2" }), { at: AT })).deployment;
+    const { annotations: _, ...metadata } = previous.metadata;
+    const again = expectOk(applyWorkloadPatch({ ...previous, metadata }, patchOf({ image: "web:2" }), { at: AT, previous })).deployment;
+    expect(revertWorkloadPatch(again).deployment).toEqual(owned);
+  });
+
   test("that adds a variable which the patch added, too, keeps only the owner's part of it", () => {
     const patch = patchOf({ env: [{ name: "NEW", valueFrom: KEY }] });
     const live = patched(OWNED, undefined, patch, AT).deployment;

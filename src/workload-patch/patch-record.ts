@@ -6,8 +6,10 @@
 import { err, memoize, ok, type Result } from "#base";
 import { field, isJsonObject, type Json, type JsonObject, type KubeObject } from "#kube";
 import { parseBoundedJson } from "./bounded-json.ts";
+import { isTooMuchWork, partsOfFields } from "./patch-work.ts";
 import { isPatchable } from "./patchable.ts";
 import { withField, type PatchedPath, type PatchedStep } from "./patched-path.ts";
+import { isServiceKey } from "./workload-patch.ts";
 
 /** The annotation that holds the record. It is not part of the pod template: changing it starts no rollout. */
 export const RECORD_ANNOTATION = "lattice.dev/patched-fields";
@@ -68,13 +70,20 @@ const MAX_FLIPS = 3;
 export function recordOf(deployment: KubeObject): Result<PatchRecord | undefined, string> {
   const text = field(deployment.metadata.annotations, RECORD_ANNOTATION);
   if (text === undefined) return ok(undefined);
-  return typeof text === "string" ? parseRecord(text) : err(`annotation ${RECORD_ANNOTATION}: must be a text`);
+  if (typeof text !== "string") return err(`annotation ${RECORD_ANNOTATION}: must be a text`);
+  const read = parseRecord(text);
+  if (!read.ok) return read;
+  const { record, parts } = read.value;
+  return isTooMuchWork(parts, deployment) ? err(`annotation ${RECORD_ANNOTATION}: too many fields for lists of this length`) : ok(record);
 }
+
+/** `parts`: of its fields. */
+type ReadRecord = { readonly record: PatchRecord; readonly parts: number };
 
 /** Most reviews of a Deployment have the record of the one before. The limit is in characters: for the records of a few thousand Deployments. */
 const parseRecord = memoize({ limit: 4 * 1024 * 1024, weigh: (_, text: string) => text.length, longestKey: 16 * 1024 }, readRecord);
 
-function readRecord(text: string): Result<PatchRecord, string> {
+function readRecord(text: string): Result<ReadRecord, string> {
   const parsed = parseBoundedJson(text, { length: ANNOTATIONS_LIMIT, depth: MAX_DEPTH });
   // a message of the parser quotes the text
   if (!parsed.ok) return err(`annotation ${RECORD_ANNOTATION}: ${parsed.error.startsWith("not JSON") ? "not JSON" : parsed.error}`);
@@ -83,11 +92,13 @@ function readRecord(text: string): Result<PatchRecord, string> {
   if (typeof service !== "string" || !Array.isArray(fields)) {
     return err(`annotation ${RECORD_ANNOTATION}: needs the fields service and fields`);
   }
+  if (!isServiceKey(service)) return err(`annotation ${RECORD_ANNOTATION}: service must be "namespace/name"`);
   if (fields.length > MAX_FIELDS) return err(`annotation ${RECORD_ANNOTATION}: more than ${MAX_FIELDS} fields`);
   const read = (fields as readonly Json[]).map(readField);
   const bad = read.indexOf(undefined);
   if (bad >= 0) return err(`annotation ${RECORD_ANNOTATION}: fields[${bad}] is not a patched field`);
-  return ok({ version: 1, service, fields: read.filter((entry) => entry !== undefined) });
+  const record: PatchRecord = { version: 1, service, fields: read.filter((entry) => entry !== undefined) };
+  return ok({ record, parts: partsOfFields(record.fields) });
 }
 
 function readField(value: Json): PatchedField | undefined {

@@ -2,7 +2,7 @@
 import { isJsonObject, type JsonObject, type KubeObject } from "#kube";
 import { SERVICE_LABEL } from "./merge-patch.ts";
 import type { RevertedPatch } from "./outcomes.ts";
-import { jsonOf } from "./owner-object.ts";
+import { jsonOf, withoutLeftLabel } from "./owner-object.ts";
 import { recordOf, REQUEST_ANNOTATION, withAnnotations, withoutRecord } from "./patch-record.ts";
 import { withValueAt } from "./patched-path.ts";
 import { restoreFields, type RestoredField } from "./restore.ts";
@@ -12,7 +12,7 @@ export function revertWorkloadPatch(deployment: KubeObject): RevertedPatch {
   const record = recordOf(deployment);
   const plain = withAnnotations(withoutRecord(deployment), { [REQUEST_ANNOTATION]: undefined });
   if (!record.ok) return { deployment: withoutLabels(plain), restored: [], kept: [], recordProblem: record.error };
-  const { object, fields } = restoreFields(jsonOf(plain), record.value?.fields ?? []);
+  const { object, fields } = restoreFields(withoutLeftLabel(jsonOf(plain), deployment), record.value?.fields ?? []);
   const unchanged = fields.filter(({ changed }) => !changed).map(({ field: { path } }) => path);
   return { deployment: object as KubeObject, restored: unchanged, kept: fields.filter(isKept).map(keptField) };
 }

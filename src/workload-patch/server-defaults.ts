@@ -2,7 +2,7 @@
  * The value of a patched field as the API server stores it: with its defaults, without zero values, with quantities in canonical form. The record
  * would otherwise differ from the stored value, and look like a change by the owner.
  */
-import { field, formatQuantity, isJsonObject, parseQuantity, quantityFamily, type Json, type JsonObject } from "#kube";
+import { field, formatQuantity, isJsonObject, parseQuantity, quantityFamily, type Json, type JsonObject, type Quantity } from "#kube";
 import { withField } from "./patched-path.ts";
 
 /** Of a probe. */
@@ -62,9 +62,14 @@ function withoutNulls(object: JsonObject): JsonObject {
   return Object.fromEntries(entries.map(([name, value]) => [name, isJsonObject(value) ? withoutNulls(value) : value]));
 }
 
-/** 1000m is stored as 1. Other values are returned as they are. */
+/** In billionths. */
+const MILLI = 1_000_000n;
+
+/** Of a request or limit: 1000m is stored as 1, and smaller fractions are rounded up to thousandths. Other values are returned as they are. */
 export function storedQuantity(value: Json): Json {
   if (typeof value !== "string" && typeof value !== "number") return value;
   const quantity = parseQuantity(value);
-  return quantity.ok ? formatQuantity(quantity.value, quantityFamily(String(value))) : value;
+  if (!quantity.ok || quantity.value < 0n) return value;
+  const rounded = (((quantity.value + MILLI - 1n) / MILLI) * MILLI) as Quantity;
+  return formatQuantity(rounded, quantityFamily(String(value)));
 }

@@ -51,11 +51,19 @@ export function parseWorkloadPatch(text: string): Result<WorkloadPatch, string> 
 function problemOf(value: Json): string | undefined {
   const [service, target, patch] = [field(value, "service"), field(value, "target"), field(value, "patch")];
   if (field(value, "version") !== 1) return "version: must be 1";
-  if (typeof service !== "string" || !/^[^/]+\/[^/]+$/.test(service)) return 'service: must be "namespace/name"';
+  if (!isServiceKey(service)) return 'service: must be "namespace/name"';
   if (!["namespace", "name"].every((name) => isName(field(target, name)))) return "target: needs a namespace and a name";
   if (!isJsonObject(patch)) return "patch: must be an object";
   if (![undefined, true].includes(field(value, "detach") as true | undefined)) return "detach: must be true or absent";
   return patchProblem(patch) ?? envFromProblem(field(value, "envFrom")) ?? variablesProblem(field(value, "variables"));
+}
+
+/** A namespace has at most 63 characters and a name 253. */
+const MAX_KEY_LENGTH = 317;
+
+/** "namespace/name" of a LatticeService. */
+export function isServiceKey(value: Json | undefined): value is string {
+  return typeof value === "string" && value.length <= MAX_KEY_LENGTH && /^[^/]+\/[^/]+$/.test(value);
 }
 
 function isName(value: Json | undefined): boolean {

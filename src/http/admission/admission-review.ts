@@ -4,10 +4,12 @@
  */
 import { err, ok, textOfBytes, type Result } from "#base";
 import { field, fieldAt, isJsonObject, parseJson, type Json, type JsonObject, type KubeObject } from "#kube";
+import { isNestedDeeper } from "#workload-patch";
 
 export const REVIEW_VERSION = "admission.k8s.io/v1";
 export const REVIEW_KIND = "AdmissionReview";
 const MAX_UID_LENGTH = 128;
+const MAX_DEPTH = 100;
 
 export type ReviewedDeployment = {
   readonly operation: "CREATE" | "UPDATE";
@@ -31,6 +33,8 @@ export type AdmissionRequest = {
 export function parseAdmissionReview(body: Uint8Array): Result<AdmissionRequest, string> {
   const text = textOfBytes(body);
   if (!text.ok) return err("the body must be text in UTF-8");
+  // first: to parse megabytes of brackets takes more than a second
+  if (isNestedDeeper(text.value, MAX_DEPTH)) return err(`the body must be nested at most ${MAX_DEPTH} levels`);
   const review = parseJson(text.value);
   if (!review.ok) return err("the body must be an AdmissionReview in JSON");
   const request = field(review.value, "request");

@@ -183,6 +183,15 @@ describe("hostile requests", () => {
     expect(counted(metrics.render(), "refused")).toBe(true);
   });
 
+  test.each([
+    { name: "brackets without an end", body: "[".repeat(1_000_000) },
+    { name: "objects without an end", body: '{"a":'.repeat(500_000) },
+    { name: "a review with a deep label", body: JSON.stringify(testReview()).replace('"metadata":{', `"metadata":{"x":${"[".repeat(101)}${"]".repeat(101)},`) },
+  ])("a body that is nested too deeply is refused before it is parsed: $name", async ({ body }) => {
+    const { send } = await startTestServer(patching);
+    expect(await send(body)).toMatchObject({ status: 400, body: expect.stringContaining("nested at most 100 levels") as string });
+  }); // prettier-ignore
+
   test("__proto__ and constructor are fields like others", async () => {
     const objects: unknown[] = [];
     const { send } = await startTestServer(({ object }) => void objects.push(object));
