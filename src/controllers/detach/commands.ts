@@ -3,6 +3,7 @@ import { ADOPT_ANNOTATION, failed, FIELD_MANAGER, settled, waiting, type Reconci
 import type { ServiceKey } from "#compile";
 import { configMaps, deployments, keyText, type Deployment, type KubeObject } from "#kube";
 import { patchRequest, revertWorkloadPatch, withdrawnRequest, type WorkloadPatch } from "#workload-patch";
+import { deletePatch } from "../delete-patch.ts";
 import { detachingPatch, patchConfigMap, patchDigest } from "../patch-config-map.ts";
 import { patchedService } from "../patched-deployments.ts";
 import { withoutQuotedValues } from "../quoted-values.ts";
@@ -48,16 +49,6 @@ export async function performDetachCommand(command: DetachCommand, context: Cont
       return failed(withoutQuotedValues(cleared.error, command.deployment));
     }
   }
-}
-
-/** Not one that was stored again meanwhile. */
-export async function deletePatch(
-  { metadata }: KubeObject,
-  { client, signal }: Pick<Runtime, "client" | "signal">,
-): Promise<ReconcileOutcome> {
-  const { uid } = metadata;
-  const deleted = await client.delete(configMaps, metadata, { signal, ...(uid === undefined ? {} : { preconditions: { uid } }) });
-  return deleted.ok || deleted.error.kind === "not-found" ? settled : failed(deleted.error);
 }
 
 async function detach(command: Extract<DetachCommand, { kind: "detach" }>, context: Context): Promise<ReconcileOutcome> {

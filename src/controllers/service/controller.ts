@@ -35,7 +35,7 @@ import {
   type KubeObject,
   type Resource,
 } from "#kube";
-import { namespaceOfEnvironment, type ServiceKey } from "#compile";
+import { namespaceOfEnvironment } from "#compile";
 import { serviceId } from "#mesh-compiler";
 import { SERVICE_LABEL } from "#service-compiler";
 import { describeErrors } from "../acceptance/conditions.ts";
@@ -46,10 +46,10 @@ import { MOUNTED_RESOURCES } from "../world/mounted-objects.ts";
 import { performServiceCommand, recordCommand, type ServiceCommand, type ServiceShared } from "./commands.ts";
 import { NEW_SERVICE, workloadReason } from "./conditions.ts";
 import { notCompiledOutcome } from "./error-text.ts";
-import { observe, type ObservedService } from "./observe.ts";
+import { observe, type ObservedService, type ServiceView } from "./observe.ts";
 import type { OwnedObject } from "./owned-objects.ts";
 import { patchProgress } from "./patch-progress.ts";
-import { isStorable, needsRequest, type PatchState } from "./patch-state.ts";
+import { isStorable, needsRequest, patchToRelease, type PatchState } from "./patch-state.ts";
 import { accessKinds, CONTROLLER_NAME, ownedKinds } from "../owned-kinds.ts";
 import { deploymentsToDetach, patchedByIndex } from "../patched-deployments.ts";
 import { outcomeOf, readinessOf } from "./readiness.ts";
@@ -102,7 +102,7 @@ function plan(service: LatticeService, observed: ObservedService): Result<Plan<S
   const commands = result === undefined ? [] : [recordCommand(key, result, observed)];
   if (!situation.complete) return ok({ apply: [], prune: false, commands, again: true });
   const { state } = situation;
-  const patching = patchCommands(key, state);
+  const patching = patchCommands(service, state, observed.view);
   if (patching.some(({ kind }) => kind === "check-patch"))
     return ok({ apply: [], prune: false, commands: [...commands, ...patching], again: true });
   const routes = routeRecord(service, observed.view.followed.world.heldRoutes(key), observed.timestamp);
@@ -183,7 +183,12 @@ function nextCheck(patch: PatchState | undefined, recheckMs: number): number {
 }
 
 /** Commands of patch mode; "check": the state is not final before it. */
-function patchCommands(key: ServiceKey, state: ServiceState): readonly ServiceCommand[] {
+function patchCommands(service: LatticeService, state: ServiceState, view: ServiceView): readonly ServiceCommand[] {
+  const key = keyText(service.metadata);
+  if (state.kind === "not-compiled") {
+    const configMap = patchToRelease(service, state.errors, view);
+    return configMap === undefined ? [] : [{ kind: "release-patch", configMap }];
+  }
   if (state.kind !== "compiled" || state.patch === undefined || isHeld(state.access.missing)) return [];
   const { patch } = state;
   if (patch.rejection === "unknown") return [{ kind: "check-patch", key, state: patch }];

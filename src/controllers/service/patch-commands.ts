@@ -1,11 +1,12 @@
 /**
  * The writes of a pass in patch mode. `check-patch`: a dry run of the Deployment with the patch, so that a patch that makes the Deployment invalid is
  * not stored: it would make every write of its owner fail. `request-patch`: one small write, so that the webhook patches a Deployment that exists.
+ * `release-patch`: the stored patch is deleted, because another service patches the Deployment now and stores its own.
  */
 import { timestamp } from "#base";
 import type { ServiceKey } from "#compile";
 import { failed, FIELD_MANAGER, settled, waiting, type ReconcileOutcome, type Runtime } from "#controller-runtime";
-import { deployments, type Json } from "#kube";
+import { deployments, type Json, type KubeObject } from "#kube";
 import { applyWorkloadPatch, jsonPatchBetween, PATCH_CHECK_MANAGER, patchRequest } from "#workload-patch";
 import { withoutQuotedValues } from "../quoted-values.ts";
 import type { CompileRecord, CompileRecords } from "./compile-records.ts";
@@ -13,7 +14,8 @@ import { checkId, requestWait, wholeDeployment, type PatchState } from "./patch-
 
 export type PatchCommand =
   | { readonly kind: "check-patch"; readonly key: ServiceKey; readonly state: PatchState }
-  | { readonly kind: "request-patch"; readonly key: ServiceKey; readonly state: PatchState };
+  | { readonly kind: "request-patch"; readonly key: ServiceKey; readonly state: PatchState }
+  | { readonly kind: "release-patch"; readonly configMap: KubeObject };
 
 type Context = Runtime & { readonly records: CompileRecords };
 

@@ -5,22 +5,31 @@
  * (`request-patch`); if the webhook did not act then, the request is repeated with growing waits.
  */
 import type { Result } from "#base";
-import type { CompiledApplication, PatchTarget } from "#compile";
+import type { CompiledApplication, PatchTarget, ServiceError } from "#compile";
 import type { LatticeService } from "#crds";
 import {
   canaries,
+  configMaps,
   deployments,
   horizontalPodAutoscalers,
+  keyText,
   podDisruptionBudgets,
   serviceAccounts,
   type KubeObject,
   type Resource,
 } from "#kube";
 import { ignoredFields } from "#service-compiler";
-import { applyWorkloadPatch, RECORD_ANNOTATION, type AppliedPatch, type PatchProblem, type WorkloadPatch } from "#workload-patch";
-import { patchConfigMap, patchDigest } from "../patch-config-map.ts";
+import {
+  applyWorkloadPatch,
+  RECORD_ANNOTATION,
+  workloadPatchName,
+  type AppliedPatch,
+  type PatchProblem,
+  type WorkloadPatch,
+} from "#workload-patch";
+import { patchConfigMap, patchDigest, patchIn } from "../patch-config-map.ts";
 import type { UnansweredRequest } from "./compile-records.ts";
-import type { ObservedService } from "./observe.ts";
+import type { ObservedService, ServiceView } from "./observe.ts";
 import { isApplied, ownedObjects, type OwnedObject } from "./owned-objects.ts";
 
 export type PatchState = {
@@ -103,6 +112,19 @@ function rejectionOf(check: Check, checked: Checked | undefined): PatchState["re
   if (applied?.ok !== true || !applied.value.changed) return undefined;
   if (checked?.id !== checkId(check)) return "unknown";
   return checked.problem === undefined ? undefined : { message: checked.problem };
+}
+
+/** The stored patch of a service that may not patch the Deployment any more, because another service does; undefined: there is none. */
+export function patchToRelease(
+  service: LatticeService,
+  errors: readonly ServiceError[],
+  { cache, followed }: ServiceView,
+): KubeObject | undefined {
+  const { workloadRef } = service.spec;
+  if (workloadRef === undefined || !errors.some(({ kind }) => kind === "workload-claimed")) return undefined;
+  const configMap = cache.get(configMaps, { namespace: followed.reach.home, name: workloadPatchName(workloadRef) });
+  const stored = patchIn(configMap);
+  return stored?.service === keyText(service.metadata) && stored.detach !== true ? configMap : undefined;
 }
 
 /** Whether the Deployment has been patched for a service, in whatever version. */
