@@ -1,7 +1,7 @@
 /** Deployments with the record of a patch, by the service that the record names. */
 import type { CacheReader, Index } from "#controller-runtime";
 import type { ServiceKey, World } from "#compile";
-import { deployments, type Deployment, type KubeObject } from "#kube";
+import { canaries, deployments, type Deployment, type KubeObject } from "#kube";
 import { RECORD_ANNOTATION, recordOf } from "#workload-patch";
 
 const PATCHED_BY = "lattice/patched-by";
@@ -19,9 +19,21 @@ export function patchedService(deployment: KubeObject): ServiceKey | undefined {
   return record.ok ? (record.value?.service ?? "") : "";
 }
 
-/** Deployments from which the changes of a service are still to be taken off. One that another service patches now is not among them. */
-export function deploymentsToDetach(service: ServiceKey, { cache, world }: Patched): readonly Deployment[] {
-  return cache.byIndex<Deployment>(deployments, PATCHED_BY, service).filter(({ metadata }) => world.patcherOf(metadata) === undefined);
+/**
+ * Deployments from which the changes of a service are still to be taken off. One that another service patches now is not among them, nor is a copy: Flagger
+ * writes it. `namespace`: in which the service runs; the record of a Deployment elsewhere is not Lattice's, and no service waits for it.
+ */
+export function deploymentsToDetach(service: ServiceKey, { cache, world, namespace }: Patched): readonly Deployment[] {
+  return recordsOf(service, { cache, namespace }).filter((one) => !isFlaggerCopy(one) && world.patcherOf(one.metadata) === undefined);
 }
 
-type Patched = { readonly cache: CacheReader; readonly world: Pick<World, "patcherOf"> };
+/** Flagger copies annotations too. Its copies are never written by Lattice. */
+export function isFlaggerCopy({ metadata }: KubeObject): boolean {
+  return metadata.ownerReferences?.some(({ kind }) => kind === canaries.kind) === true;
+}
+
+type Patched = { readonly cache: CacheReader; readonly world: Pick<World, "patcherOf">; readonly namespace: string };
+
+function recordsOf(service: ServiceKey, { cache, namespace }: Omit<Patched, "world">): readonly Deployment[] {
+  return cache.byIndex<Deployment>(deployments, PATCHED_BY, service).filter(({ metadata }) => metadata.namespace === namespace);
+}

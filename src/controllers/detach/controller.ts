@@ -10,7 +10,7 @@ import { defineController, nothing, waiting, type FailureCause, type Plan, type 
 import { configMaps, deployments, type Deployment, type KubeObject } from "#kube";
 import { REQUEST_ANNOTATION, workloadPatchName } from "#workload-patch";
 import { patchIn } from "../patch-config-map.ts";
-import { patchedService } from "../patched-deployments.ts";
+import { isFlaggerCopy, patchedService } from "../patched-deployments.ts";
 import type { WorldContext, WorldViewContext } from "../world/followed-world.ts";
 import { performDetachCommand, type DetachCommand, type DetachProgress } from "./commands.ts";
 
@@ -72,9 +72,4 @@ function plan(deployment: Deployment, observed: ObservedDeployment): Result<Plan
     commands: [{ kind: "detach", deployment, service, detaching }],
     outcome: waiting("Detaching", RECHECK_MS, message),
   });
-}
-
-/** Flagger copies annotations too; its copy is never changed here. */
-function isFlaggerCopy({ metadata }: Deployment): boolean {
-  return metadata.ownerReferences?.some(({ kind }) => kind === "Canary") === true;
 }

@@ -16,7 +16,6 @@ import {
   type Plan,
   type PlanError,
   type ReconcileOutcome,
-  type Runtime,
 } from "#controller-runtime";
 import { latticeServices, type LatticeService } from "#crds";
 import {
@@ -35,12 +34,10 @@ import {
   type KubeObject,
   type Resource,
 } from "#kube";
-import { namespaceOfEnvironment } from "#compile";
 import { serviceId } from "#mesh-compiler";
 import { SERVICE_LABEL } from "#service-compiler";
 import { describeErrors } from "../acceptance/conditions.ts";
 import { isHeld } from "../namespace/protection.ts";
-import { reachProblem } from "../reach.ts";
 import type { WorldContext } from "../world/followed-world.ts";
 import { MOUNTED_RESOURCES } from "../world/mounted-objects.ts";
 import { performServiceCommand, recordCommand, type ServiceCommand, type ServiceShared } from "./commands.ts";
@@ -51,12 +48,13 @@ import type { OwnedObject } from "./owned-objects.ts";
 import { patchProgress } from "./patch-progress.ts";
 import { isStorable, needsRequest, patchToRelease, type PatchState } from "./patch-state.ts";
 import { accessKinds, CONTROLLER_NAME, ownedKinds } from "../owned-kinds.ts";
-import { deploymentsToDetach, patchedByIndex } from "../patched-deployments.ts";
+import { patchedByIndex } from "../patched-deployments.ts";
 import { outcomeOf, readinessOf } from "./readiness.ts";
 import { rolloutOf } from "./rollout.ts";
 import { routeRecord, type RouteRecord } from "./route-record.ts";
 import { situationOf, type CompiledState, type ServiceState } from "./state.ts";
 import { statusOf } from "./status.ts";
+import { tearDownService } from "./teardown.ts";
 
 /** The namespace gets its default deny within a second. */
 const NAMESPACE_RECHECK_MS = 1_000;
@@ -92,7 +90,7 @@ export const serviceController = defineController<LatticeService, ObservedServic
   perform: performServiceCommand,
   status: (service, _observed, { details, ...end }) =>
     details === undefined ? {} : { ...statusOf(service, details.state, end), routes: details.routes },
-  teardown,
+  teardown: tearDownService,
 });
 
 function plan(service: LatticeService, observed: ObservedService): Result<Plan<ServiceCommand, ServiceDetails>, PlanError> {
@@ -197,28 +195,4 @@ function patchCommands(service: LatticeService, state: ServiceState, view: Servi
 
 function waitFor({ reason, message }: Extract<ServiceState, { kind: "waiting" }>): ReconcileOutcome {
   return reason === "NamespaceOutOfReach" ? stalled(reason, message) : waiting(reason, NAMESPACE_RECHECK_MS, message);
-}
-
-/**
- * Objects with an owner reference are garbage collected, the others are deleted by the runtime; the world has removed the service already.
- * Objects in a namespace without rights cannot be deleted: the finalizer stays, unless nothing was ever created there.
- */
-function teardown(
-  { metadata, spec, status }: LatticeService,
-  { records, followed, cache }: Runtime & ServiceShared,
-): Promise<ReconcileOutcome> {
-  const { environment } = spec;
-  const target =
-    environment === undefined ? metadata.namespace : namespaceOfEnvironment(environment, followed.world.environment(environment));
-  const beyond = status?.compiledAt === undefined ? undefined : reachProblem(target ?? "", followed.reach, cache);
-  if (beyond !== undefined) return Promise.resolve(stalled("NamespaceOutOfReach", `its objects are not deleted: ${beyond.message}`));
-  const key = keyText(metadata);
-  const [patched] = deploymentsToDetach(key, { cache, world: followed.world });
-  // another controller does it, because the service may be gone already (`detach/`)
-  if (patched !== undefined)
-    return Promise.resolve(
-      waiting("Detaching", NAMESPACE_RECHECK_MS, `the changes of Deployment ${keyText(patched.metadata)} are taken off`),
-    );
-  records.forget(key);
-  return Promise.resolve(settled);
 }

@@ -142,7 +142,8 @@ function compiledState(reads: CompileReads, application: CompiledApplication, { 
   const { view, record, now } = observed;
   const workload: ServiceWorkload = withProblem(workloadOf(service, view), podProblem);
   const objects = application.objects.map(({ object }) => object);
-  const detaching = detachingFrom(service, workload, view);
+  const { namespace } = splitId(application.id);
+  const detaching = workload.deployment === undefined ? detachingFrom(service, namespace, view) : undefined;
   if (detaching !== undefined) return { complete: true, state: withDependencies(service, detaching, view), result: { needs, record } };
   const opened = openedAccess(service, application, { view, workload });
   if ("reason" in opened) return { complete: true, state: withDependencies(service, opened, view), result: { needs, record } };
@@ -160,10 +161,12 @@ function compiledState(reads: CompileReads, application: CompiledApplication, { 
   return { complete: true, state: withDependencies(service, state, view), result };
 }
 
-/** Undefined: no Deployment has changes of a time when the service was in patch mode, or the service has its own Deployment already. */
-function detachingFrom(service: LatticeService, workload: ServiceWorkload, view: ServiceView): ServiceState | undefined {
-  if (service.spec.workloadRef !== undefined || workload.deployment !== undefined) return undefined;
-  const [patched] = deploymentsToDetach(keyText(service.metadata), { cache: view.cache, world: view.followed.world });
+/** For a service without a Deployment of its own. Undefined: no Deployment has changes of a time when it was in patch mode. */
+function detachingFrom(service: LatticeService, namespace: string, view: ServiceView): ServiceState | undefined {
+  if (service.spec.workloadRef !== undefined) return undefined;
+  const { cache, followed } = view;
+  // copies of Flagger may keep the changes: the config that they use stays
+  const [patched] = deploymentsToDetach(keyText(service.metadata), { cache, world: followed.world, namespace });
   if (patched === undefined) return undefined;
   const message = `the changes of Deployment ${keyText(patched.metadata)} are taken off first; then the service makes its own Deployment`;
   return { kind: "detaching", message, access: accessOf(service, view) };
