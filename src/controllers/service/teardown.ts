@@ -2,17 +2,25 @@
  * The deletion of a LatticeService. Objects with an owner reference are garbage collected, the others are deleted by the runtime after this; the world has
  * removed the service already. Config is deleted last: the pods of a patched Deployment use it until the patch is taken off.
  */
+import { millisecondsOf, timestampOf } from "#base";
 import { namespaceOfEnvironment } from "#compile";
 import { settled, stalled, waiting, type ReconcileOutcome, type Runtime } from "#controller-runtime";
 import type { LatticeService } from "#crds";
 import { keyText } from "#kube";
-import { deploymentsToDetach } from "../patched-deployments.ts";
+import { copiesToPromote, deploymentsToDetach } from "../patched-deployments.ts";
 import { reachProblem } from "../reach.ts";
 import type { ServiceShared } from "./commands.ts";
 
 const RECHECK_MS = 1_000;
+/** After this time the config is deleted, although pods of Flagger's copy refer to it: an analysis that fails promotes nothing. */
+const PROMOTION_MS = 600_000;
+const PROMOTION_RECHECK_MS = 5_000;
+
 /** Objects in a namespace without rights cannot be deleted: the finalizer stays, unless nothing was ever created there. */
-export function tearDownService(service: LatticeService, { records, followed, cache }: Runtime & ServiceShared): Promise<ReconcileOutcome> {
+export function tearDownService(
+  service: LatticeService,
+  { records, followed, cache, clock }: Runtime & ServiceShared,
+): Promise<ReconcileOutcome> {
   const { metadata, spec, status } = service;
   const { environment } = spec;
   const target =
@@ -26,6 +34,23 @@ export function tearDownService(service: LatticeService, { records, followed, ca
   // another controller does it, because the service may be gone already (`detach/`)
   if (left !== undefined)
     return Promise.resolve(waiting("Detaching", RECHECK_MS, `the changes of Deployment ${keyText(left.metadata)} are taken off`));
+  const promotion = untilPromoted(service, patched, clock.now());
+  if (promotion !== undefined) return Promise.resolve(promotion);
   records.forget(key);
   return Promise.resolve(settled);
+}
+
+/** Undefined: no copy of Flagger uses config of the service, or one does for too long. */
+function untilPromoted(
+  { metadata, spec }: LatticeService,
+  patched: Parameters<typeof copiesToPromote>[1],
+  now: number,
+): ReconcileOutcome | undefined {
+  const end = millisecondsOf(metadata.deletionTimestamp ?? "") + PROMOTION_MS;
+  const isOwn = (target: string) => spec.workloadRef === undefined || spec.workloadRef.name === target;
+  const found = copiesToPromote(keyText(metadata), patched).find(({ target }) => isOwn(target));
+  if (found === undefined || !(now < end)) return undefined;
+  const { copy, target } = found;
+  const text = `Deployment ${patched.namespace}/${target} is restored, and Flagger's copy ${keyText(copy.metadata)} still uses config of this service; waiting until Flagger promotes the Deployment, at the latest until ${timestampOf(end)}`;
+  return waiting("Detaching", Math.min(PROMOTION_RECHECK_MS, end - now), text);
 }
