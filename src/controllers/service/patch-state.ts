@@ -28,7 +28,7 @@ import {
   type WorkloadPatch,
 } from "#workload-patch";
 import { patchConfigMap, patchDigest, patchIn } from "../patch-config-map.ts";
-import type { UnansweredRequest } from "./compile-records.ts";
+import type { CheckedPatch, RefusedPatch, UnansweredRequest } from "./compile-records.ts";
 import type { ObservedService, ServiceView } from "./observe.ts";
 import { isApplied, ownedObjects, type OwnedObject } from "./owned-objects.ts";
 
@@ -77,7 +77,7 @@ export function patchStateOf(service: LatticeService, application: CompiledAppli
     stored: isApplied(configMap, service, cache),
     deployment,
     applied,
-    rejection: rejectionOf({ deployment, applied, digest }, record.checked),
+    rejection: rejectionOf({ deployment, applied, digest }, record.checked, now),
     request,
     waitMs: request === undefined ? 0 : Math.max(0, request.at + requestWait(request.count) - now),
     left: ownedObjects(service, cache, OWNERSHIP_KINDS),
@@ -98,8 +98,17 @@ export function requestWait(count: number): number {
   return Math.min(FIRST_WAIT_MS * 2 ** Math.min(count - 1, 10), LONGEST_WAIT_MS);
 }
 
-type Checked = { readonly id: string; readonly problem?: string | undefined };
 type Check = Pick<PatchState, "deployment" | "applied" | "digest">;
+
+/** A policy that refused the patch may be corrected; nothing that the operator watches changes then. */
+const REFUSED_CHECK_MS = 60_000;
+/** Longer: the dry run accepts such a patch, which is stored until a write is refused, and the owner's writes are refused meanwhile. */
+const REFUSED_REQUEST_MS = 1_800_000;
+
+/** `by`: the request that the API server refused. */
+export function refusedPatch(message: string, by: "check" | "request", now: number): RefusedPatch {
+  return { message, until: now + (by === "check" ? REFUSED_CHECK_MS : REFUSED_REQUEST_MS) };
+}
 
 /** The API server is asked again when the patch or the spec of the Deployment changes. */
 export function checkId({ deployment, digest }: Pick<Check, "deployment" | "digest">): string {
@@ -107,11 +116,11 @@ export function checkId({ deployment, digest }: Pick<Check, "deployment" | "dige
   return `${digest} ${uid} ${generation}`;
 }
 
-function rejectionOf(check: Check, checked: Checked | undefined): PatchState["rejection"] {
+function rejectionOf(check: Check, checked: CheckedPatch | undefined, now: number): PatchState["rejection"] {
   const { applied } = check;
   if (applied?.ok !== true || !applied.value.changed) return undefined;
   if (checked?.id !== checkId(check)) return "unknown";
-  return checked.problem === undefined ? undefined : { message: checked.problem };
+  return checked.problem !== undefined && now >= checked.problem.until ? "unknown" : checked.problem;
 }
 
 /** The stored patch of a service that may not patch the Deployment any more, because another service does; undefined: there is none. */
