@@ -6,17 +6,7 @@
  * depend on it are compiled again (`world/`).
  */
 import { ok, type Result } from "#base";
-import {
-  defineController,
-  failed,
-  settled,
-  stalled,
-  waiting,
-  watch,
-  type Plan,
-  type PlanError,
-  type ReconcileOutcome,
-} from "#controller-runtime";
+import { defineController, failed, stalled, waiting, watch, type Plan, type PlanError, type ReconcileOutcome } from "#controller-runtime";
 import { latticeServices, type LatticeService } from "#crds";
 import {
   deployments,
