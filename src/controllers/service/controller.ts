@@ -150,7 +150,7 @@ function workloadPlan(state: CompiledState): StatePlan {
   const isAccess = (object: KubeObject) => accessKinds.some(({ kind }) => kind === object.kind);
   const apply = application.objects
     .filter(({ object }) => !isAccess(object) && !absent.some((resource) => resource === meshKindOf(object)))
-    .filter(({ object }) => !(state.foreignService && object.kind === "Service"))
+    .filter(({ object }) => !(state.withoutService && object.kind === "Service"))
     .map(({ object, once }) => (once === undefined ? object : { object, once }));
   // objects of a kind that is not served are not in the cache, so nothing of it is deleted
   const known = ownedKinds.filter((resource) => !absent.includes(resource)).map(({ kind }) => kind);

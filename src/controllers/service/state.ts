@@ -40,8 +40,11 @@ export type CompiledState = WithAccess & {
   readonly retained: readonly RetainedConfig[];
   /** In patch mode. */
   readonly patch?: PatchState | undefined;
-  /** Another owner has a Service with the name of this service; it is used as it is. */
-  readonly foreignService: boolean;
+  /**
+   * In patch mode: Lattice makes no Service. Another owner has one with the name of this service, which is used as it is; or the Deployment does not exist, and its
+   * owner may create one with it, which would fail.
+   */
+  readonly withoutService: boolean;
 };
 
 export type NotCompiled = WithAccess & {
@@ -155,9 +158,11 @@ function compiledState(reads: CompileReads, application: CompiledApplication, { 
   const retained = podSources === undefined ? [] : retainedBy(stale, podSources);
   const recheckMs = recheckAfter(service, now);
   const patch = patchStateOf(service, application, observed);
-  const foreignService = patch !== undefined && hasForeignService(service, application, view);
+  // the Service of ownership mode stays with the Deployment of that time
+  const isAwaited = patch?.deployment === undefined && workload.target === undefined;
+  const withoutService = patch !== undefined && (isAwaited || hasForeignService(service, application, view));
   const common = { application, compiledAt: compiled.at, workload, recheckMs, retained, access: opened };
-  const state: CompiledState = { kind: "compiled", ...common, patch, foreignService };
+  const state: CompiledState = { kind: "compiled", ...common, patch, withoutService };
   return { complete: true, state: withDependencies(service, state, view), result };
 }
 
