@@ -85,3 +85,17 @@ test("an older service that the owner does not allow does not take the Deploymen
   expect((await nginx(started))?.metadata.labels).toMatchObject({ "lattice.dev/service": "web" });
   expect(await operated.condition("tenant/older", "Ready")).toMatchObject({ reason: "WorkloadNotAllowed" });
 });
+
+test("a Deployment that its owner creates without the label is never patched by a service of another namespace", async () => {
+  await using started = await startPatching([account(), shopEnvironment(["tenant"]), tenantService()]);
+  const { operated } = started;
+  expect(await operated.condition("tenant/web", "Ready")).toMatchObject({ reason: "WorkloadNotFound" });
+  await operated.apply(deployment());
+  expect(isPatched(await nginx(started))).toBe(false);
+  await operated.live(6_000, 500);
+  expect((await nginx(started))?.metadata.generation).toBe(1);
+  expect(await operated.condition("tenant/web", "Ready")).toMatchObject({ reason: "WorkloadNotAllowed" });
+  await operated.apply(sharedDeployment);
+  await operated.live(6_000, 500);
+  expect(isPatched(await nginx(started))).toBe(true);
+});

@@ -13,6 +13,7 @@ import {
   deployments,
   horizontalPodAutoscalers,
   keyText,
+  parseKey,
   podDisruptionBudgets,
   serviceAccounts,
   type KubeObject,
@@ -142,8 +143,13 @@ export function isPatched(deployment: KubeObject | undefined): boolean {
 }
 
 /** Whether the stored patch may be applied by the webhook. */
-export function isStorable({ rejection, applied }: PatchState): boolean {
-  return rejection === undefined && applied?.ok !== false;
+export function isStorable(state: PatchState): boolean {
+  return state.rejection === undefined && state.applied?.ok !== false && !awaitsConsent(state);
+}
+
+/** The label on a Deployment of another namespace allows the patch, and one that does not exist may be created without it. */
+function awaitsConsent({ deployment, patch, target }: PatchState): boolean {
+  return deployment === undefined && parseKey(patch.service).namespace !== target.namespace;
 }
 
 /** Whether the Deployment must be written once, so that the webhook patches it. */
