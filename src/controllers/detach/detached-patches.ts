@@ -4,10 +4,11 @@
  * cannot be read is deleted too, unless its Deployment still has a record.
  */
 import { ok, type Result } from "#base";
-import { defineController, nothing, watch, type CacheReader, type FailureCause, type ReadRuntime } from "#controller-runtime";
+import { defineController, nothing, ownerKeyOf, watch, type CacheReader, type FailureCause, type ReadRuntime } from "#controller-runtime";
 import { configMaps, deployments, type ConfigMap, type Deployment } from "#kube";
 import { WORKLOAD_PATCH_LABEL, workloadPatchName } from "#workload-patch";
 import { deletePatch } from "../delete-patch.ts";
+import { CONTROLLER_NAME } from "../owned-kinds.ts";
 import { patchIn } from "../patch-config-map.ts";
 import { patchedService } from "../patched-deployments.ts";
 import { reachProblem } from "../reach.ts";
@@ -46,7 +47,8 @@ function observe(configMap: ConfigMap, { cache, followed }: ReadRuntime & WorldV
   const { target, detach } = patch;
   // a Deployment that cannot be seen may exist
   const isVisible = reachProblem(target.namespace, followed.reach, cache) === undefined;
-  const isUnused = detach === true || followed.world.patcherOf(target) === undefined;
+  const isRefused = ownerKeyOf(configMap, CONTROLLER_NAME) !== undefined && followed.world.patcherOf(target) === undefined;
+  const isUnused = detach === true || isRefused;
   return Promise.resolve(ok({ isLeft: isUnused && isVisible && cache.get(deployments, target) === undefined }));
 }
 
