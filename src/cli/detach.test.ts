@@ -99,6 +99,21 @@ describe("lattice detach", () => {
     expect(code).toBe(1);
   });
 
+  it("says that the Deployment is restored, and what is waited for, when the service waits for Flagger", async () => {
+    await addPatched("copied", { finalizers: ["lattice.dev/test"] });
+    const running = run("detach", "copied", "-n", "shop", "--wait", "2s");
+    expectOk(await cluster.client.update<KubeObject>(deployments, revertWorkloadPatch(await deploymentOf("copied")).deployment));
+    const ready = { type: "Ready", status: "False", reason: "Detaching", message: "waiting until Flagger promotes the Deployment" };
+    const conditions = [{ ...ready, lastTransitionTime: "2026-01-01T00:00:00Z" }];
+    const body = { type: "merge", patch: { status: { conditions } } } as const;
+    expectOk(await cluster.client.patch(latticeServices, { namespace: "shop", name: "copied" }, body, { subresource: "status" }));
+    const { code, stderr } = await running;
+    expect(stderr).toContain(
+      "Deployment shop/copied belongs to its owner alone, and LatticeService shop/copied is still being deleted: waiting until Flagger promotes the Deployment",
+    );
+    expect(code).toBe(1);
+  });
+
   it("detaches a service whose Deployment does not exist", async () => {
     const spec = { workloadRef: { kind: "Deployment", name: "none", namespace: "shop" } };
     await cluster.add({ apiVersion: "lattice.dev/v1alpha1", kind: "LatticeService", metadata: { name: "alone", namespace: "shop" }, spec });

@@ -115,7 +115,8 @@ async function untilDetached(io: CliIo, client: KubeClient, { key, deployment, w
     if (!service.ok || !live.ok) return service.ok ? (live.ok ? undefined : live.error) : service.error;
     const patched = live.value !== undefined && hasRecord(live.value);
     if (service.value === undefined && !patched) return undefined;
-    if (io.clock.monotonic() >= end || !(await sleep(io.clock, POLL_MS, io.signal))) return unfinished(key, deployment, service.value);
+    if (io.clock.monotonic() >= end || !(await sleep(io.clock, POLL_MS, io.signal)))
+      return unfinished({ key, deployment, patched }, service.value);
   }
 }
 
@@ -124,11 +125,14 @@ function hasRecord(deployment: KubeObject): boolean {
   return !record.ok || record.value !== undefined;
 }
 
-function unfinished(key: Key, deployment: Key, service: LatticeService | undefined): string {
+type Unfinished = { readonly key: Key; readonly deployment: Key; readonly patched: boolean };
+
+function unfinished({ key, deployment, patched }: Unfinished, service: LatticeService | undefined): string {
   const condition = findCondition(service?.status?.conditions ?? [], "Ready");
   const reason =
     condition?.message === undefined || condition.message === "" ? "the operator has not finished; does it run?" : condition.message;
-  if (service !== undefined) return `LatticeService ${textOf(key)} is still being deleted: ${reason}`;
+  const restored = patched ? "" : `Deployment ${textOf(deployment)} belongs to its owner alone, and `;
+  if (service !== undefined) return `${restored}LatticeService ${textOf(key)} is still being deleted: ${reason}`;
   return `Deployment ${textOf(deployment)} still has the patch: ${reason}`;
 }
 

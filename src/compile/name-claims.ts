@@ -62,9 +62,10 @@ export class NameClaims {
     return this.#claims.get(name) ?? NO_CLAIMANTS;
   }
 
-  /** The current holder. */
-  holder(name: string): Claimant | undefined {
-    const claimants = this.claimants(name);
+  /** The current holder. `accepts`: other claimants do not count. */
+  holder(name: string, accepts?: (claimant: Claimant) => boolean): Claimant | undefined {
+    const all = this.claimants(name);
+    const claimants = accepts === undefined ? all : all.filter(accepts);
     let first = claimants[0];
     if (claimants.length < 2) return first;
     for (const one of claimants) if (first === undefined || goesBefore(one, first)) first = one;

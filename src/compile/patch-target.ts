@@ -77,17 +77,22 @@ export function patchTarget(question: TargetQuestion): Result<PatchTarget, Workl
   const { namespace, name } = ref;
   const workload = `${namespace}/${name}`;
   if (namespace !== runs) return err({ kind: "workload-namespace", namespace, runs });
-  if (patchedBy !== undefined) return err({ kind: "workload-claimed", workload, by: patchedBy });
   const found = find(namespace, name);
+  if (!isSharedWith(service, namespace, found)) return err({ kind: "workload-not-shared", workload, source: sourceOf(service) });
+  if (patchedBy !== undefined) return err({ kind: "workload-claimed", workload, by: patchedBy });
   const owner = typeof found === "object" && found.madeFor !== undefined ? `LatticeService ${found.madeFor}` : ownedBy;
   if (owner !== undefined) return err({ kind: "workload-owned", workload, by: owner });
   if (found === undefined) return ok({ namespace, name, serviceAccount: undefined, assumed: false });
   if (found === "assumed") return ok({ namespace, name, serviceAccount: name, assumed: true });
   if (found.isCopy) return err({ kind: "workload-copy", workload });
-  const source = sourceOf(service);
-  if (source !== namespace && !isShareable(found.labels, source)) return err({ kind: "workload-not-shared", workload, source });
   if (found.serviceAccount === "default") return err({ kind: "shared-service-account", workload });
   return ok({ namespace, name, serviceAccount: found.serviceAccount, assumed: false });
+}
+
+/** Whether the owner of a Deployment of this namespace allows the service to patch it. One that does not exist excludes no service. */
+export function isSharedWith(service: LatticeService, namespace: string, found: ReturnType<FindWorkload>): boolean {
+  const source = sourceOf(service);
+  return source === namespace || typeof found !== "object" || isShareable(found.labels, source);
 }
 
 export function describeWorkloadError(error: WorkloadError): string {

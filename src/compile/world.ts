@@ -19,7 +19,7 @@ import type { WorldSettings } from "./settings.ts";
 import { setProvisioners, putResource, removeResource, workloadChanged } from "./world/changes.ts";
 import { compileInWorld, accessIn, compileExternalInWorld, podSecurityOf, type CompiledApplication } from "./world/compile-one.ts";
 import { inputFor } from "./world/input.ts";
-import { targetFor, patchingServices, patchProblemOf } from "./world/patch-identity.ts";
+import { targetFor, patcherOfWorkload, patchingServices, patchProblemOf } from "./world/patch-identity.ts";
 import {
   resourceNamed,
   isInvalidHolder,
@@ -129,9 +129,9 @@ export class World {
     return patchingServices(this.#state, deployment);
   }
 
-  /** The service that patches this Deployment; undefined: none. */
+  /** The service that patches this Deployment, or may do so as soon as its errors are corrected; undefined: none. */
   patcherOf(deployment: ObjectKey): ServiceKey | undefined {
-    return this.#state.workloads.holder(keyText(deployment))?.key;
+    return patcherOfWorkload(this.#state, keyText(deployment))?.key;
   }
 
   /** A Deployment was created, changed or deleted: see `findWorkload` of the settings. */

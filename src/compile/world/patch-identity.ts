@@ -4,7 +4,15 @@ import type { LatticeService } from "#crds";
 import { keyText, type ObjectKey } from "#kube";
 import { splitId, type ServiceId, type ServiceNode } from "#mesh-compiler";
 import { meshNodeOf, patchedNode } from "../mesh-node.ts";
-import { claimedWorkload, describeWorkloadError, patchTarget, type PatchTarget, type WorkloadError } from "../patch-target.ts";
+import type { Claimant } from "../name-claims.ts";
+import {
+  claimedWorkload,
+  describeWorkloadError,
+  isSharedWith,
+  patchTarget,
+  type PatchTarget,
+  type WorkloadError,
+} from "../patch-target.ts";
 import type { Placed } from "../placement.ts";
 import { inputFor } from "./input.ts";
 import { placeOf, isSame, describeResource, type WorldState, type ServiceKey, type ResourceName } from "./state.ts";
@@ -16,10 +24,20 @@ export function targetFor(
 ): Result<PatchTarget, WorkloadError> | undefined {
   const name = claimedWorkload(service, namespace);
   const one: ResourceName = { kind: "LatticeService", key: keyText(service.metadata) };
-  const patcher = name === undefined ? undefined : state.workloads.holder(name);
+  const patcher = name === undefined ? undefined : patcherOfWorkload(state, name);
   const patchedBy = patcher === undefined || isSame(patcher, one) ? undefined : describeResource(patcher);
   const ownedBy = name === undefined ? undefined : ownerOfDeployment(state, namespace, splitId(name).name);
   return patchTarget({ service, namespace, find: state.settings.findWorkload, patchedBy, ownedBy });
+}
+
+/** The service that patches a Deployment, `namespace/name`: of those that its owner allows, the one that takes precedence. */
+export function patcherOfWorkload(state: WorldState, workload: string): Claimant | undefined {
+  const { namespace, name } = splitId(workload);
+  const found = state.settings.findWorkload(namespace, name);
+  return state.workloads.holder(workload, ({ key }) => {
+    const service = state.services.get(key);
+    return service !== undefined && isSharedWith(service, namespace, found);
+  });
 }
 
 /** The service that has the Deployment: its own, or the copy that Flagger makes for its canary. */

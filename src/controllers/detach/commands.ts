@@ -2,7 +2,8 @@
 import { ADOPT_ANNOTATION, failed, FIELD_MANAGER, settled, waiting, type ReconcileOutcome, type Runtime } from "#controller-runtime";
 import type { ServiceKey } from "#compile";
 import { configMaps, deployments, keyText, type Deployment, type KubeObject } from "#kube";
-import { patchRequest, revertWorkloadPatch, withdrawnRequest, workloadPatchName, type WorkloadPatch } from "#workload-patch";
+import { patchRequest, revertWorkloadPatch, withdrawnRequest, type WorkloadPatch } from "#workload-patch";
+import { deletePatch } from "../delete-patch.ts";
 import { detachingPatch, patchConfigMap, patchDigest } from "../patch-config-map.ts";
 import { patchedService } from "../patched-deployments.ts";
 import { withoutQuotedValues } from "../quoted-values.ts";
@@ -13,8 +14,8 @@ import { revertDirectly } from "./revert-directly.ts";
 export type DetachCommand =
   /** `detaching`: the patch that the webhooks have is one that takes the changes off. */
   | { readonly kind: "detach"; readonly deployment: Deployment; readonly service: ServiceKey; readonly detaching: boolean }
-  /** The Deployment has no record any more. */
-  | { readonly kind: "forget"; readonly deployment: Deployment }
+  /** The Deployment has no record any more. `configMap`: of its patch. */
+  | { readonly kind: "forget"; readonly deployment: Deployment; readonly configMap: KubeObject }
   | { readonly kind: "clear-request"; readonly deployment: Deployment };
 
 /** By Deployment: since when it is being detached, in milliseconds, and how many writes had no effect. */
@@ -28,16 +29,14 @@ const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 15_000;
 
 export async function performDetachCommand(command: DetachCommand, context: Context): Promise<ReconcileOutcome> {
-  const { client, signal, followed, progress } = context;
+  const { client, signal, progress } = context;
   const { namespace = "", name } = command.deployment.metadata;
   switch (command.kind) {
     case "detach":
       return detach(command, context);
     case "forget": {
       progress.delete(keyText({ namespace, name }));
-      const key = { namespace: followed.reach.home, name: workloadPatchName({ namespace, name }) };
-      const deleted = await client.delete(configMaps, key, { signal });
-      return deleted.ok ? settled : failed(deleted.error);
+      return deletePatch(command.configMap, context);
     }
     case "clear-request": {
       const cleared = await client.patch(

@@ -7,12 +7,11 @@
  */
 import { ok, type Result } from "#base";
 import { defineController, nothing, waiting, type FailureCause, type Plan, type PlanError, type ReadRuntime } from "#controller-runtime";
-import { configMaps, deployments, keyText, type Deployment, type KubeObject } from "#kube";
+import { configMaps, deployments, type Deployment, type KubeObject } from "#kube";
 import { REQUEST_ANNOTATION, workloadPatchName } from "#workload-patch";
 import { patchIn } from "../patch-config-map.ts";
-import { patchedService } from "../patched-deployments.ts";
+import { isFlaggerCopy, patchedService } from "../patched-deployments.ts";
 import type { WorldContext, WorldViewContext } from "../world/followed-world.ts";
-import { workloadOfService } from "../world/workloads.ts";
 import { performDetachCommand, type DetachCommand, type DetachProgress } from "./commands.ts";
 
 /** State that the passes over all Deployments share. */
@@ -21,7 +20,7 @@ export type DetachShared = WorldContext & { readonly progress: DetachProgress };
 type ObservedDeployment = {
   /** The service in the record; absent: there is no record. */
   readonly service: string | undefined;
-  /** A service patches the Deployment, or may do so as soon as its errors are corrected. */
+  /** A service patches the Deployment, or may do so as soon as its errors are corrected. One that the owner or the environment refuses does not count. */
   readonly referenced: boolean;
   readonly configMap: KubeObject | undefined;
 };
@@ -48,9 +47,7 @@ function observe(deployment: Deployment, context: ReadRuntime & WorldViewContext
   const { cache, followed } = context;
   const { namespace = "", name } = deployment.metadata;
   const service = patchedService(deployment);
-  const named = service === undefined ? undefined : followed.world.service(service);
-  const referenced =
-    followed.world.patcherOf(deployment.metadata) !== undefined || workloadOfService(named).includes(keyText(deployment.metadata));
+  const referenced = followed.world.patcherOf(deployment.metadata) !== undefined;
   const configMap = cache.get(configMaps, { namespace: followed.reach.home, name: workloadPatchName({ namespace, name }) });
   return Promise.resolve(ok({ service, referenced, configMap }));
 }
@@ -64,7 +61,9 @@ function plan(deployment: Deployment, observed: ObservedDeployment): Result<Plan
     // the label alone is not Lattice's: where Lattice has set it, there is a record or a request
     const isAsked = metadata.annotations?.[REQUEST_ANNOTATION] !== undefined;
     const clear: readonly DetachCommand[] = isAsked && !referenced ? [{ kind: "clear-request", deployment }] : [];
-    return ok({ apply: [], commands: detaching ? [{ kind: "forget", deployment }, ...clear] : clear });
+    // without a record there is nothing to take off, and the next write of the owner must not be patched
+    const isLeft = configMap !== undefined && (detaching || !referenced);
+    return ok({ apply: [], commands: isLeft ? [{ kind: "forget", deployment, configMap }, ...clear] : clear });
   }
   if (referenced) return nothing;
   const message = `the changes of LatticeService ${service} are taken off`;
@@ -73,9 +72,4 @@ function plan(deployment: Deployment, observed: ObservedDeployment): Result<Plan
     commands: [{ kind: "detach", deployment, service, detaching }],
     outcome: waiting("Detaching", RECHECK_MS, message),
   });
-}
-
-/** Flagger copies annotations too; its copy is never changed here. */
-function isFlaggerCopy({ metadata }: Deployment): boolean {
-  return metadata.ownerReferences?.some(({ kind }) => kind === "Canary") === true;
 }

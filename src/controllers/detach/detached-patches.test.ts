@@ -1,10 +1,13 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { latticeServices } from "#crds";
 import type { FixtureObject } from "#embedded-cluster";
 import { deployments } from "#kube";
+import { workloadPatchName } from "#workload-patch";
 import { latticeService } from "../../../test/builders/lattice-objects.ts";
 import { OperatedCluster } from "../../../test/builders/operated-cluster.ts";
 import { patchWebhook } from "../../../test/builders/patch-webhook.ts";
+import { account as nginxAccount } from "../../../test/builders/patched-service.ts";
+import { sharedDeployment, shopEnvironment, tenantService } from "../../../test/builders/shared-deployment.ts";
 import { patchIn } from "../patch-config-map.ts";
 
 const account: FixtureObject = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "web", namespace: "shop" } };
@@ -65,4 +68,59 @@ test("the patch of a service is kept for a Deployment that does not exist yet, o
   await operated.remove(deployments, "shop/web");
   await operated.live(3_000, 500);
   expect([before, await storedPatches(operated)]).toEqual([[false], [false]]);
+});
+
+describe("a stored patch that cannot be read", () => {
+  const name = workloadPatchName({ namespace: "shop", name: "web" });
+  const unreadable: FixtureObject = {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name, namespace: "lattice-system", labels: { "lattice.dev/workload-patch": "true" } },
+    data: { "patch.json": '{"service":"a/b/c"}' },
+  };
+  const names = async (operated: OperatedCluster) =>
+    (await operated.names("ConfigMap", "lattice-system")).filter((one) => one.startsWith("workload-patch-"));
+
+  test.each([
+    { what: "does not exist", objects: [] },
+    { what: "has no record", objects: [deployment] },
+  ])("is deleted when its Deployment $what", async ({ objects }) => {
+    await using operated = await OperatedCluster.start({ rbac: true });
+    await operated.apply(...objects, unreadable);
+    await operated.live(3_000, 500);
+    expect(await names(operated)).toEqual([]);
+  });
+
+  test("is deleted after its Deployment, whose owner wrote a record that names no service", async () => {
+    await using operated = await OperatedCluster.start({ rbac: true });
+    const record = JSON.stringify({ version: 1, service: `a/b/${"x".repeat(10_000)}`, fields: [] });
+    const metadata = { ...deployment.metadata, annotations: { "lattice.dev/patched-fields": record } };
+    await operated.apply({ ...deployment, metadata });
+    await operated.live(5_000, 500);
+    expect(await names(operated)).toEqual([name]);
+    await operated.remove(deployments, "shop/web");
+    await operated.live(3_000, 500);
+    expect(await names(operated)).toEqual([]);
+  });
+
+  test("is deleted after the record that names no service was taken off without a webhook", async () => {
+    await using operated = await OperatedCluster.start({ rbac: true });
+    const record = JSON.stringify({ version: 1, service: `a/b/${"x".repeat(10_000)}`, fields: [] });
+    const metadata = { ...deployment.metadata, annotations: { "lattice.dev/patched-fields": record } };
+    await operated.apply({ ...deployment, metadata });
+    await operated.live(120_000, 2_000);
+    expect((await operated.read("Deployment", "shop/web"))?.metadata.annotations).not.toHaveProperty(["lattice.dev/patched-fields"]);
+    expect(await names(operated)).toEqual([]);
+  });
+});
+
+test("a stored patch for a Deployment that does not exist is deleted when its service may not run in the namespace any more", async () => {
+  await using operated = await OperatedCluster.start({ rbac: true });
+  await operated.apply(shopEnvironment(["tenant"]), sharedDeployment, nginxAccount(), tenantService());
+  await operated.live(6_000, 500);
+  expect(await storedPatches(operated)).toEqual([false]);
+  await operated.remove(deployments, "shop/nginx");
+  await operated.apply(shopEnvironment([]));
+  await operated.live(3_000, 500);
+  expect(await storedPatches(operated)).toEqual([]);
 });

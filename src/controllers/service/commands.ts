@@ -5,6 +5,7 @@
 import type { Sensitive } from "#base";
 import type { ServiceKey } from "#compile";
 import { failed, settled, type ReconcileOutcome, type Runtime } from "#controller-runtime";
+import { deletePatch } from "../delete-patch.ts";
 import type { WorldContext } from "../world/followed-world.ts";
 import type { SecretValues } from "../world/secret-cache.ts";
 import type { CompileRecords } from "./compile-records.ts";
@@ -52,5 +53,7 @@ export async function performServiceCommand(command: ServiceCommand, context: Ru
       return checkPatch(command, context);
     case "request-patch":
       return requestPatch(command, context);
+    case "release-patch":
+      return deletePatch(command.configMap, context);
   }
 }

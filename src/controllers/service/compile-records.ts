@@ -10,9 +10,15 @@ export type CompileRecord = {
   readonly hasStaleConfig?: boolean | undefined;
   /** In patch mode: the requests for the current patch that had no effect. */
   readonly request?: UnansweredRequest | undefined;
-  /** In patch mode: whether the API server accepts the Deployment with the patch. `id`: the patch and the version of the Deployment. */
-  readonly checked?: { readonly id: string; readonly problem?: string | undefined } | undefined;
+  /** In patch mode: whether the API server accepts the Deployment with the patch. */
+  readonly checked?: CheckedPatch | undefined;
 };
+
+/** `id`: the patch and the version of the Deployment. */
+export type CheckedPatch = { readonly id: string; readonly problem?: RefusedPatch | undefined };
+
+/** `until`: it is not checked again before, in milliseconds. */
+export type RefusedPatch = { readonly message: string; readonly until: number };
 
 /** `at`: the last one, in milliseconds. */
 export type UnansweredRequest = { readonly digest: string; readonly count: number; readonly at: number };

@@ -46,7 +46,7 @@ export const SERVICE_REASONS = {
   WebhookDidNotAct:
     "WorkloadPatched, Ready: the Deployment was written several times and the admission webhook did not patch it; it is tried again at least every 30 s",
   PatchRejected:
-    "WorkloadPatched, Ready: the API server refuses the Deployment with the patch, or the record of the patch does not fit; the patch is not stored, so that the owner's own writes are not refused",
+    "WorkloadPatched, Ready: the API server refuses the Deployment with the patch, or the record of the patch does not fit; the patch is not stored, so that the owner's own writes are not refused. It is checked again every minute, and after half an hour if the API server accepts it in a dry run",
   PatchConflict:
     "WorkloadPatched, Ready: another client sets a patched field to another value again and again; the message has the field, the client and what to change, and the field is left to it until the time in the message",
   ContainerMissing: "WorkloadPatched, Ready: the Deployment has no container of a name that the service declares; the others are patched",

@@ -6,18 +6,7 @@
  * depend on it are compiled again (`world/`).
  */
 import { ok, type Result } from "#base";
-import {
-  defineController,
-  failed,
-  settled,
-  stalled,
-  waiting,
-  watch,
-  type Plan,
-  type PlanError,
-  type ReconcileOutcome,
-  type Runtime,
-} from "#controller-runtime";
+import { defineController, failed, stalled, waiting, watch, type Plan, type PlanError, type ReconcileOutcome } from "#controller-runtime";
 import { latticeServices, type LatticeService } from "#crds";
 import {
   deployments,
@@ -35,28 +24,27 @@ import {
   type KubeObject,
   type Resource,
 } from "#kube";
-import { namespaceOfEnvironment, type ServiceKey } from "#compile";
 import { serviceId } from "#mesh-compiler";
 import { SERVICE_LABEL } from "#service-compiler";
 import { describeErrors } from "../acceptance/conditions.ts";
 import { isHeld } from "../namespace/protection.ts";
-import { reachProblem } from "../reach.ts";
 import type { WorldContext } from "../world/followed-world.ts";
 import { MOUNTED_RESOURCES } from "../world/mounted-objects.ts";
 import { performServiceCommand, recordCommand, type ServiceCommand, type ServiceShared } from "./commands.ts";
 import { NEW_SERVICE, workloadReason } from "./conditions.ts";
 import { notCompiledOutcome } from "./error-text.ts";
-import { observe, type ObservedService } from "./observe.ts";
+import { observe, type ObservedService, type ServiceView } from "./observe.ts";
 import type { OwnedObject } from "./owned-objects.ts";
 import { patchProgress } from "./patch-progress.ts";
-import { isStorable, needsRequest, type PatchState } from "./patch-state.ts";
+import { isStorable, needsRequest, patchToRelease, type PatchState } from "./patch-state.ts";
 import { accessKinds, CONTROLLER_NAME, ownedKinds } from "../owned-kinds.ts";
-import { deploymentsToDetach, patchedByIndex } from "../patched-deployments.ts";
+import { patchedByIndex } from "../patched-deployments.ts";
 import { outcomeOf, readinessOf } from "./readiness.ts";
 import { rolloutOf } from "./rollout.ts";
 import { routeRecord, type RouteRecord } from "./route-record.ts";
 import { situationOf, type CompiledState, type ServiceState } from "./state.ts";
 import { statusOf } from "./status.ts";
+import { tearDownService } from "./teardown.ts";
 
 /** The namespace gets its default deny within a second. */
 const NAMESPACE_RECHECK_MS = 1_000;
@@ -92,7 +80,7 @@ export const serviceController = defineController<LatticeService, ObservedServic
   perform: performServiceCommand,
   status: (service, _observed, { details, ...end }) =>
     details === undefined ? {} : { ...statusOf(service, details.state, end), routes: details.routes },
-  teardown,
+  teardown: tearDownService,
 });
 
 function plan(service: LatticeService, observed: ObservedService): Result<Plan<ServiceCommand, ServiceDetails>, PlanError> {
@@ -102,7 +90,7 @@ function plan(service: LatticeService, observed: ObservedService): Result<Plan<S
   const commands = result === undefined ? [] : [recordCommand(key, result, observed)];
   if (!situation.complete) return ok({ apply: [], prune: false, commands, again: true });
   const { state } = situation;
-  const patching = patchCommands(key, state);
+  const patching = patchCommands(service, state, observed.view);
   if (patching.some(({ kind }) => kind === "check-patch"))
     return ok({ apply: [], prune: false, commands: [...commands, ...patching], again: true });
   const routes = routeRecord(service, observed.view.followed.world.heldRoutes(key), observed.timestamp);
@@ -162,7 +150,7 @@ function workloadPlan(state: CompiledState): StatePlan {
   const isAccess = (object: KubeObject) => accessKinds.some(({ kind }) => kind === object.kind);
   const apply = application.objects
     .filter(({ object }) => !isAccess(object) && !absent.some((resource) => resource === meshKindOf(object)))
-    .filter(({ object }) => !(state.foreignService && object.kind === "Service"))
+    .filter(({ object }) => !(state.withoutService && object.kind === "Service"))
     .map(({ object, once }) => (once === undefined ? object : { object, once }));
   // objects of a kind that is not served are not in the cache, so nothing of it is deleted
   const known = ownedKinds.filter((resource) => !absent.includes(resource)).map(({ kind }) => kind);
@@ -183,7 +171,12 @@ function nextCheck(patch: PatchState | undefined, recheckMs: number): number {
 }
 
 /** Commands of patch mode; "check": the state is not final before it. */
-function patchCommands(key: ServiceKey, state: ServiceState): readonly ServiceCommand[] {
+function patchCommands(service: LatticeService, state: ServiceState, view: ServiceView): readonly ServiceCommand[] {
+  const key = keyText(service.metadata);
+  if (state.kind === "not-compiled") {
+    const configMap = patchToRelease(service, state.errors, view);
+    return configMap === undefined ? [] : [{ kind: "release-patch", configMap }];
+  }
   if (state.kind !== "compiled" || state.patch === undefined || isHeld(state.access.missing)) return [];
   const { patch } = state;
   if (patch.rejection === "unknown") return [{ kind: "check-patch", key, state: patch }];
@@ -192,28 +185,4 @@ function patchCommands(key: ServiceKey, state: ServiceState): readonly ServiceCo
 
 function waitFor({ reason, message }: Extract<ServiceState, { kind: "waiting" }>): ReconcileOutcome {
   return reason === "NamespaceOutOfReach" ? stalled(reason, message) : waiting(reason, NAMESPACE_RECHECK_MS, message);
-}
-
-/**
- * Objects with an owner reference are garbage collected, the others are deleted by the runtime; the world has removed the service already.
- * Objects in a namespace without rights cannot be deleted: the finalizer stays, unless nothing was ever created there.
- */
-function teardown(
-  { metadata, spec, status }: LatticeService,
-  { records, followed, cache }: Runtime & ServiceShared,
-): Promise<ReconcileOutcome> {
-  const { environment } = spec;
-  const target =
-    environment === undefined ? metadata.namespace : namespaceOfEnvironment(environment, followed.world.environment(environment));
-  const beyond = status?.compiledAt === undefined ? undefined : reachProblem(target ?? "", followed.reach, cache);
-  if (beyond !== undefined) return Promise.resolve(stalled("NamespaceOutOfReach", `its objects are not deleted: ${beyond.message}`));
-  const key = keyText(metadata);
-  const [patched] = deploymentsToDetach(key, { cache, world: followed.world });
-  // another controller does it, because the service may be gone already (`detach/`)
-  if (patched !== undefined)
-    return Promise.resolve(
-      waiting("Detaching", NAMESPACE_RECHECK_MS, `the changes of Deployment ${keyText(patched.metadata)} are taken off`),
-    );
-  records.forget(key);
-  return Promise.resolve(settled);
 }

@@ -1,19 +1,21 @@
 /**
  * The writes of a pass in patch mode. `check-patch`: a dry run of the Deployment with the patch, so that a patch that makes the Deployment invalid is
  * not stored: it would make every write of its owner fail. `request-patch`: one small write, so that the webhook patches a Deployment that exists.
+ * `release-patch`: the stored patch is deleted, because another service patches the Deployment now and stores its own.
  */
 import { timestamp } from "#base";
 import type { ServiceKey } from "#compile";
 import { failed, FIELD_MANAGER, settled, waiting, type ReconcileOutcome, type Runtime } from "#controller-runtime";
-import { deployments, type Json } from "#kube";
+import { deployments, type Json, type KubeObject } from "#kube";
 import { applyWorkloadPatch, jsonPatchBetween, PATCH_CHECK_MANAGER, patchRequest } from "#workload-patch";
 import { withoutQuotedValues } from "../quoted-values.ts";
-import type { CompileRecord, CompileRecords } from "./compile-records.ts";
-import { checkId, requestWait, wholeDeployment, type PatchState } from "./patch-state.ts";
+import type { CheckedPatch, CompileRecords } from "./compile-records.ts";
+import { checkId, refusedPatch, requestWait, wholeDeployment, type PatchState } from "./patch-state.ts";
 
 export type PatchCommand =
   | { readonly kind: "check-patch"; readonly key: ServiceKey; readonly state: PatchState }
-  | { readonly kind: "request-patch"; readonly key: ServiceKey; readonly state: PatchState };
+  | { readonly kind: "request-patch"; readonly key: ServiceKey; readonly state: PatchState }
+  | { readonly kind: "release-patch"; readonly configMap: KubeObject };
 
 type Context = Runtime & { readonly records: CompileRecords };
 
@@ -22,7 +24,7 @@ const REFUSED: ReadonlySet<string> = new Set(["invalid", "bad-request", "forbidd
 
 export async function checkPatch(
   { key, state }: Extract<PatchCommand, { kind: "check-patch" }>,
-  { client, records, signal }: Context,
+  { client, records, signal, clock }: Context,
 ): Promise<ReconcileOutcome> {
   const { deployment, applied, target } = state;
   if (deployment === undefined || applied?.ok !== true) return settled;
@@ -31,11 +33,12 @@ export async function checkPatch(
   const answer = await client.patch(deployments, target, { type: "json", operations }, options);
   const error = answer.ok ? undefined : withoutQuotedValues(answer.error, deployment);
   if (error !== undefined && !REFUSED.has(error.kind)) return failed(error);
-  noteCheck(records, key, { id: checkId(state), problem: error?.message });
+  const problem = error === undefined ? undefined : refusedPatch(error.message, "check", clock.now());
+  noteCheck(records, key, { id: checkId(state), problem });
   return settled;
 }
 
-function noteCheck(records: CompileRecords, key: ServiceKey, checked: NonNullable<CompileRecord["checked"]>): void {
+function noteCheck(records: CompileRecords, key: ServiceKey, checked: CheckedPatch): void {
   records.set(key, { ...records.of(key), checked });
 }
 
@@ -54,7 +57,7 @@ export async function requestPatch(
     const error = withoutQuotedValues(answer.error, deployment);
     if (!REFUSED.has(error.kind)) return failed(error);
     // the owner's writes would be refused as well: the next pass takes the patch out of the store
-    noteCheck(records, key, { id: checkId(state), problem: error.message });
+    noteCheck(records, key, { id: checkId(state), problem: refusedPatch(error.message, "request", clock.now()) });
     return waiting("PatchRejected", AT_ONCE_MS, "the API server refuses the Deployment with the patch");
   }
   const now = wholeDeployment(answer.value);

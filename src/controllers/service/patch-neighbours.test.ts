@@ -1,15 +1,27 @@
 /** What others make of a patched Deployment is theirs: Flagger's copy, and the replicas of an autoscaler. */
 import { describe, expect, test } from "vitest";
+import { millisecondsOf, timestampOf } from "#base";
 import { latticeServices } from "#crds";
 import type { FixtureObject } from "#embedded-cluster";
 import { deployments, fieldAt, type Deployment, type KubeObject } from "#kube";
 import { parseWorkloadPatch, recordOf } from "#workload-patch";
-import { account, container, deployment, nginx, patching, startPatching, type Started } from "../../../test/builders/patched-service.ts";
+import { latticeService } from "../../../test/builders/lattice-objects.ts";
+import {
+  account,
+  container,
+  deployment,
+  isPatched,
+  nginx,
+  patching,
+  startPatching,
+  type Started,
+} from "../../../test/builders/patched-service.ts";
 
 /** As Flagger makes it: with labels, annotations and the pod template of the Deployment, and the Canary as owner. */
 async function flaggerCopy({ operated }: Started, source: Deployment): Promise<FixtureObject> {
   const canary = { apiVersion: "flagger.app/v1beta1", kind: "Canary" };
-  await operated.apply({ ...canary, metadata: { name: "nginx", namespace: "shop" }, spec: {} });
+  const targetRef = { apiVersion: "apps/v1", kind: "Deployment", name: "nginx" };
+  await operated.apply({ ...canary, metadata: { name: "nginx", namespace: "shop" }, spec: { targetRef } });
   const owner = { ...canary, name: "nginx", uid: (await operated.read("Canary", "shop/nginx"))?.metadata.uid };
   const { labels, annotations } = source.metadata;
   const { template } = source.spec;
@@ -24,6 +36,13 @@ async function flaggerCopy({ operated }: Started, source: Deployment): Promise<F
       template: { ...template, metadata: { labels: podLabels } },
     },
   };
+}
+
+/** Flagger's copy as it would be now. */
+async function copied(started: Started): Promise<FixtureObject> {
+  const source = await nginx(started);
+  if (source === undefined) throw new Error("no Deployment");
+  return flaggerCopy(started, source);
 }
 
 const copyOf = ({ operated }: Started) => operated.read<Deployment>("Deployment", "shop/nginx-primary");
@@ -67,6 +86,47 @@ describe("Flagger's copy of a patched Deployment, with its labels and its record
     expect(writesOf(started, "nginx-primary")).toEqual([]);
     expect(await storedTargets(started)).toEqual([]);
     expect((await nginx(started))?.metadata.labels).toBeUndefined();
+    await operated.live(600_000, 5_000);
+    expect(await operated.read("LatticeService", "shop/web")).toBeUndefined();
+    expect(written(await copyOf(started))).toEqual(before);
+  });
+
+  test("holds up the deletion of the service until Flagger promotes", async () => {
+    await using started = await startPatching([account(), deployment(), patching()]);
+    const { operated } = started;
+    await operated.apply(await copied(started));
+    await operated.remove(latticeServices, "shop/web");
+    await operated.live(60_000, 1_000);
+    expect([isPatched(await nginx(started)), await operated.names("ConfigMap", "shop")]).toEqual([
+      false,
+      expect.arrayContaining(["web-env"]),
+    ]);
+    const { deletionTimestamp = "" } = (await operated.service("shop/web")).metadata;
+    const end = timestampOf(millisecondsOf(deletionTimestamp) + 600_000);
+    expect(await operated.condition("shop/web", "Ready")).toMatchObject({
+      status: "False",
+      reason: "Detaching",
+      message: `Deployment shop/nginx is restored, and Flagger's copy shop/nginx-primary still uses config of this service; waiting until Flagger promotes the Deployment, at the latest until ${end}`,
+    });
+    await operated.apply(await copied(started));
+    await operated.live(10_000, 1_000);
+    expect(await operated.read("LatticeService", "shop/web")).toBeUndefined();
+    expect(await operated.names("ConfigMap", "shop")).not.toContain("web-env");
+  });
+
+  test("holds up the deletion of the service for ten minutes, and a change to ownership mode not at all", async () => {
+    await using started = await startPatching([account(), deployment(), patching()]);
+    const { operated } = started;
+    await operated.apply(await copied(started));
+    await operated.apply(latticeService("shop/web"));
+    await operated.live(10_000, 500);
+    expect(await operated.condition("shop/web", "Ready")).toMatchObject({ status: "True" });
+    expect(await operated.names("Deployment", "shop")).toEqual(["nginx", "nginx-primary", "web"]);
+    await operated.remove(latticeServices, "shop/web");
+    await operated.live(590_000, 5_000);
+    expect(await operated.read("LatticeService", "shop/web")).toBeDefined();
+    await operated.live(20_000, 5_000);
+    expect(await operated.read("LatticeService", "shop/web")).toBeUndefined();
   });
 
   test("cannot be named by a service", async () => {

@@ -5,22 +5,32 @@
  * (`request-patch`); if the webhook did not act then, the request is repeated with growing waits.
  */
 import type { Result } from "#base";
-import type { CompiledApplication, PatchTarget } from "#compile";
+import type { CompiledApplication, PatchTarget, ServiceError } from "#compile";
 import type { LatticeService } from "#crds";
 import {
   canaries,
+  configMaps,
   deployments,
   horizontalPodAutoscalers,
+  keyText,
+  parseKey,
   podDisruptionBudgets,
   serviceAccounts,
   type KubeObject,
   type Resource,
 } from "#kube";
 import { ignoredFields } from "#service-compiler";
-import { applyWorkloadPatch, RECORD_ANNOTATION, type AppliedPatch, type PatchProblem, type WorkloadPatch } from "#workload-patch";
-import { patchConfigMap, patchDigest } from "../patch-config-map.ts";
-import type { UnansweredRequest } from "./compile-records.ts";
-import type { ObservedService } from "./observe.ts";
+import {
+  applyWorkloadPatch,
+  RECORD_ANNOTATION,
+  workloadPatchName,
+  type AppliedPatch,
+  type PatchProblem,
+  type WorkloadPatch,
+} from "#workload-patch";
+import { patchConfigMap, patchDigest, patchIn } from "../patch-config-map.ts";
+import type { CheckedPatch, RefusedPatch, UnansweredRequest } from "./compile-records.ts";
+import type { ObservedService, ServiceView } from "./observe.ts";
 import { isApplied, ownedObjects, type OwnedObject } from "./owned-objects.ts";
 
 export type PatchState = {
@@ -68,7 +78,7 @@ export function patchStateOf(service: LatticeService, application: CompiledAppli
     stored: isApplied(configMap, service, cache),
     deployment,
     applied,
-    rejection: rejectionOf({ deployment, applied, digest }, record.checked),
+    rejection: rejectionOf({ deployment, applied, digest }, record.checked, now),
     request,
     waitMs: request === undefined ? 0 : Math.max(0, request.at + requestWait(request.count) - now),
     left: ownedObjects(service, cache, OWNERSHIP_KINDS),
@@ -89,8 +99,17 @@ export function requestWait(count: number): number {
   return Math.min(FIRST_WAIT_MS * 2 ** Math.min(count - 1, 10), LONGEST_WAIT_MS);
 }
 
-type Checked = { readonly id: string; readonly problem?: string | undefined };
 type Check = Pick<PatchState, "deployment" | "applied" | "digest">;
+
+/** A policy that refused the patch may be corrected; nothing that the operator watches changes then. */
+const REFUSED_CHECK_MS = 60_000;
+/** Longer: the dry run accepts such a patch, which is stored until a write is refused, and the owner's writes are refused meanwhile. */
+const REFUSED_REQUEST_MS = 1_800_000;
+
+/** `by`: the request that the API server refused. */
+export function refusedPatch(message: string, by: "check" | "request", now: number): RefusedPatch {
+  return { message, until: now + (by === "check" ? REFUSED_CHECK_MS : REFUSED_REQUEST_MS) };
+}
 
 /** The API server is asked again when the patch or the spec of the Deployment changes. */
 export function checkId({ deployment, digest }: Pick<Check, "deployment" | "digest">): string {
@@ -98,11 +117,24 @@ export function checkId({ deployment, digest }: Pick<Check, "deployment" | "dige
   return `${digest} ${uid} ${generation}`;
 }
 
-function rejectionOf(check: Check, checked: Checked | undefined): PatchState["rejection"] {
+function rejectionOf(check: Check, checked: CheckedPatch | undefined, now: number): PatchState["rejection"] {
   const { applied } = check;
   if (applied?.ok !== true || !applied.value.changed) return undefined;
   if (checked?.id !== checkId(check)) return "unknown";
-  return checked.problem === undefined ? undefined : { message: checked.problem };
+  return checked.problem !== undefined && now >= checked.problem.until ? "unknown" : checked.problem;
+}
+
+/** The stored patch of a service that may not patch the Deployment any more, because another service does; undefined: there is none. */
+export function patchToRelease(
+  service: LatticeService,
+  errors: readonly ServiceError[],
+  { cache, followed }: ServiceView,
+): KubeObject | undefined {
+  const { workloadRef } = service.spec;
+  if (workloadRef === undefined || !errors.some(({ kind }) => kind === "workload-claimed")) return undefined;
+  const configMap = cache.get(configMaps, { namespace: followed.reach.home, name: workloadPatchName(workloadRef) });
+  const stored = patchIn(configMap);
+  return stored?.service === keyText(service.metadata) && stored.detach !== true ? configMap : undefined;
 }
 
 /** Whether the Deployment has been patched for a service, in whatever version. */
@@ -111,8 +143,13 @@ export function isPatched(deployment: KubeObject | undefined): boolean {
 }
 
 /** Whether the stored patch may be applied by the webhook. */
-export function isStorable({ rejection, applied }: PatchState): boolean {
-  return rejection === undefined && applied?.ok !== false;
+export function isStorable(state: PatchState): boolean {
+  return state.rejection === undefined && state.applied?.ok !== false && !awaitsConsent(state);
+}
+
+/** The label on a Deployment of another namespace allows the patch, and one that does not exist may be created without it. */
+function awaitsConsent({ deployment, patch, target }: PatchState): boolean {
+  return deployment === undefined && parseKey(patch.service).namespace !== target.namespace;
 }
 
 /** Whether the Deployment must be written once, so that the webhook patches it. */

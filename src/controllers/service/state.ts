@@ -40,8 +40,11 @@ export type CompiledState = WithAccess & {
   readonly retained: readonly RetainedConfig[];
   /** In patch mode. */
   readonly patch?: PatchState | undefined;
-  /** Another owner has a Service with the name of this service; it is used as it is. */
-  readonly foreignService: boolean;
+  /**
+   * In patch mode: Lattice makes no Service. Another owner has one with the name of this service, which is used as it is; or the Deployment does not exist, and its
+   * owner may create one with it, which would fail.
+   */
+  readonly withoutService: boolean;
 };
 
 export type NotCompiled = WithAccess & {
@@ -142,7 +145,8 @@ function compiledState(reads: CompileReads, application: CompiledApplication, { 
   const { view, record, now } = observed;
   const workload: ServiceWorkload = withProblem(workloadOf(service, view), podProblem);
   const objects = application.objects.map(({ object }) => object);
-  const detaching = detachingFrom(service, workload, view);
+  const { namespace } = splitId(application.id);
+  const detaching = workload.deployment === undefined ? detachingFrom(service, namespace, view) : undefined;
   if (detaching !== undefined) return { complete: true, state: withDependencies(service, detaching, view), result: { needs, record } };
   const opened = openedAccess(service, application, { view, workload });
   if ("reason" in opened) return { complete: true, state: withDependencies(service, opened, view), result: { needs, record } };
@@ -154,16 +158,20 @@ function compiledState(reads: CompileReads, application: CompiledApplication, { 
   const retained = podSources === undefined ? [] : retainedBy(stale, podSources);
   const recheckMs = recheckAfter(service, now);
   const patch = patchStateOf(service, application, observed);
-  const foreignService = patch !== undefined && hasForeignService(service, application, view);
+  // the Service of ownership mode stays with the Deployment of that time
+  const isAwaited = patch?.deployment === undefined && workload.target === undefined;
+  const withoutService = patch !== undefined && (isAwaited || hasForeignService(service, application, view));
   const common = { application, compiledAt: compiled.at, workload, recheckMs, retained, access: opened };
-  const state: CompiledState = { kind: "compiled", ...common, patch, foreignService };
+  const state: CompiledState = { kind: "compiled", ...common, patch, withoutService };
   return { complete: true, state: withDependencies(service, state, view), result };
 }
 
-/** Undefined: no Deployment has changes of a time when the service was in patch mode, or the service has its own Deployment already. */
-function detachingFrom(service: LatticeService, workload: ServiceWorkload, view: ServiceView): ServiceState | undefined {
-  if (service.spec.workloadRef !== undefined || workload.deployment !== undefined) return undefined;
-  const [patched] = deploymentsToDetach(keyText(service.metadata), { cache: view.cache, world: view.followed.world });
+/** For a service without a Deployment of its own. Undefined: no Deployment has changes of a time when it was in patch mode. */
+function detachingFrom(service: LatticeService, namespace: string, view: ServiceView): ServiceState | undefined {
+  if (service.spec.workloadRef !== undefined) return undefined;
+  const { cache, followed } = view;
+  // copies of Flagger may keep the changes: the config that they use stays
+  const [patched] = deploymentsToDetach(keyText(service.metadata), { cache, world: followed.world, namespace });
   if (patched === undefined) return undefined;
   const message = `the changes of Deployment ${keyText(patched.metadata)} are taken off first; then the service makes its own Deployment`;
   return { kind: "detaching", message, access: accessOf(service, view) };

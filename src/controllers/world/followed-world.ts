@@ -64,7 +64,7 @@ export type AffectedKeys = {
   readonly externals: readonly ServiceKey[];
   readonly namespaces: readonly string[];
   readonly environments: readonly string[];
-  /** Deployments that a service names, or named before. */
+  /** Deployments that an affected service names, or named before. */
   readonly workloads: readonly string[];
 };
 
@@ -199,9 +199,12 @@ export class FollowedWorld {
       this.setNeeds(text, { values: new Set(), versions: new Set(), mounted: new Set() });
     }
     const affected = this.#affectedBy(changed, [...places, ...this.#placesOf(kind, text)]);
-    const workloads = kind === "LatticeService" ? [...new Set([before, after].flatMap(workloadOfService))] : [];
+    const named = kind === "LatticeService" ? [before, after].flatMap(workloadOfService) : [];
+    const workloads = [...new Set([...named, ...affected.workloads])];
     // two environments may claim the same namespace, and one of them waits for the other
-    this.#notify(kind === "LatticeEnvironment" ? { ...affected, environments: [...this.#environments] } : { ...affected, workloads });
+    this.#notify(
+      kind === "LatticeEnvironment" ? { ...affected, environments: [...this.#environments], workloads } : { ...affected, workloads },
+    );
   }
 
   /** The ServiceAccount of a patched Deployment is the identity that the policies of others name. */
@@ -244,12 +247,13 @@ export class FollowedWorld {
   #affectedBy(keys: ReadonlySet<ServiceKey>, places: readonly string[]): AffectedKeys {
     const known = [...keys];
     const namespaces = known.flatMap((key) => this.world.idOf(key) ?? []).map(namespaceOfId);
+    const services = known.filter((key) => this.world.service(key) !== undefined);
     return {
-      services: known.filter((key) => this.world.service(key) !== undefined),
+      services,
       externals: known.filter((key) => this.world.external(key) !== undefined),
       namespaces: [...new Set([...places, ...namespaces])],
       environments: [],
-      workloads: [],
+      workloads: [...new Set(services.flatMap((key) => workloadOfService(this.world.service(key))))],
     };
   }
 
