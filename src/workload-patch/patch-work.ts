@@ -61,7 +61,7 @@ function longestIn(deployment: KubeObject | JsonObject): number {
 function longest(value: Json | undefined): number {
   if (typeof value !== "object" || value === null) return 0;
   const isMap = isJsonObject(value);
-  const inside: readonly (Json | undefined)[] = isMap ? Object.values(value) : (value as readonly Json[]);
+  const inside: readonly (Json | undefined)[] = isMap ? Object.values(value) : value;
   let most = isMap && inside.length > LARGE_MAP ? COPIED_KEY * inside.length : inside.length;
   for (const inner of inside) if (typeof inner === "object") most = Math.max(most, longest(inner));
   return most;

@@ -78,6 +78,11 @@ describe("a stored patch that cannot be read", () => {
     metadata: { name, namespace: "lattice-system", labels: { "lattice.dev/workload-patch": "true" } },
     data: { "patch.json": '{"service":"a/b/c"}' },
   };
+  const record = JSON.stringify({ version: 1, service: `a/b/${"x".repeat(10_000)}`, fields: [] });
+  const forged: FixtureObject = {
+    ...deployment,
+    metadata: { name: "web", namespace: "shop", annotations: { "lattice.dev/patched-fields": record } },
+  };
   const names = async (operated: OperatedCluster) =>
     (await operated.names("ConfigMap", "lattice-system")).filter((one) => one.startsWith("workload-patch-"));
 
@@ -93,9 +98,7 @@ describe("a stored patch that cannot be read", () => {
 
   test("is deleted after its Deployment, whose owner wrote a record that names no service", async () => {
     await using operated = await OperatedCluster.start({ rbac: true });
-    const record = JSON.stringify({ version: 1, service: `a/b/${"x".repeat(10_000)}`, fields: [] });
-    const metadata = { ...deployment.metadata, annotations: { "lattice.dev/patched-fields": record } };
-    await operated.apply({ ...deployment, metadata });
+    await operated.apply(forged);
     await operated.live(5_000, 500);
     expect(await names(operated)).toEqual([name]);
     await operated.remove(deployments, "shop/web");
@@ -105,9 +108,7 @@ describe("a stored patch that cannot be read", () => {
 
   test("is deleted after the record that names no service was taken off without a webhook", async () => {
     await using operated = await OperatedCluster.start({ rbac: true });
-    const record = JSON.stringify({ version: 1, service: `a/b/${"x".repeat(10_000)}`, fields: [] });
-    const metadata = { ...deployment.metadata, annotations: { "lattice.dev/patched-fields": record } };
-    await operated.apply({ ...deployment, metadata });
+    await operated.apply(forged);
     await operated.live(120_000, 2_000);
     expect((await operated.read("Deployment", "shop/web"))?.metadata.annotations).not.toHaveProperty(["lattice.dev/patched-fields"]);
     expect(await names(operated)).toEqual([]);
