@@ -6,7 +6,6 @@ import { outlineOf } from "../graph/outline.ts";
 import { RECORD_NAME, type JournalHead } from "../journal/records.ts";
 import { isPaused, pausedBy } from "../plan/content.ts";
 import { beingDeleted, planProblems, type TargetFacts } from "../plan/problems.ts";
-import type { ApiSide } from "./api-side.ts";
 import type { MoveContext, SourceContext } from "./context.ts";
 import { listCopies, type CopyState } from "./copies.ts";
 import { discoverGraph, discoverKinds, discoverTarget, unlabelledObjects, type SourceKinds } from "./discover.ts";
@@ -85,12 +84,12 @@ export function isComplete(existing: CopyState | undefined): boolean {
  * What other moves have left: no side may be in two of them. Read before the objects: one that ends in between would otherwise have left its
  * pause in them.
  */
-export async function traceProblems({ source, target, namespace }: MoveContext): Moved<Traces> {
+export async function traceProblems({ source, target, namespace, supersedes }: MoveContext): Moved<Traces> {
   const own = await readRecord(source, namespace);
   if (!own.ok) return own;
   const away = await readHead({ source: target, namespace });
   if (!away.ok) return away;
-  const ended = away.value === undefined ? await hasNoSource(own.value, target) : ok(false);
+  const ended = away.value === undefined ? await hasNoSource(own.value, { target, supersedes }) : ok(false);
   if (!ended.ok) return ended;
   const receiving = ended.value ? [] : receivingProblems(own.value, namespace);
   const leaving =
@@ -116,9 +115,13 @@ async function receivedSince(context: MoveContext, before: ReadRecord | undefine
   return refusal(`the source has received namespace ${context.namespace} while this move was planned; run the command again`);
 }
 
-/** A move back to the source of a commit, where no journal is left: there is nothing that would finish that commit. */
-async function hasNoSource(own: ReadRecord | undefined, target: ApiSide): Moved<boolean> {
+/** Nothing would finish the commit: its source is gone, or is the target, where no journal is left. */
+async function hasNoSource(
+  own: ReadRecord | undefined,
+  { target, supersedes }: Pick<MoveContext, "target" | "supersedes">,
+): Moved<boolean> {
   if (own?.data.state !== "committed" || own.data.finishedAt !== "") return ok(false);
+  if (supersedes === true) return ok(true);
   const identity = await clusterIdentity(target);
   return identity.ok ? ok(identity.value === own.data.source) : identity;
 }

@@ -26,6 +26,11 @@ export type MoveContext = {
   readonly waitMs: number;
   /** The one Cluster that the namespace may have, as for a pivot. Absent: all Clusters of the namespace are moved. */
   readonly onlyCluster?: string | undefined;
+  /**
+   * What has brought the objects to the source was another parent of it, which cannot reach it any more: it is not waited for, although its move has not ended
+   * by the record of the source.
+   */
+  readonly supersedes?: true | undefined;
   readonly report: (progress: MoveProgress) => void;
   /** Whether the target makes this object itself; absent: none. */
   readonly leftToTarget?: ((object: ObjectOutline) => boolean) | undefined;

@@ -14,7 +14,7 @@ import { readHead } from "./journal.ts";
 import { runMove, type MoveReport } from "./move.ts";
 import { rollBackRefused } from "./roll-back.ts";
 
-export type MoveOptions = ClaimOptions & Pick<MoveContext, "waitMs" | "onlyCluster" | "report" | "leftToTarget">;
+export type MoveOptions = ClaimOptions & Pick<MoveContext, "waitMs" | "onlyCluster" | "supersedes" | "report" | "leftToTarget">;
 
 export async function moveNamespace(options: MoveOptions): Moved<MoveReport> {
   const moved = await withClaim(options, async (clients) => {
@@ -48,13 +48,14 @@ export async function planNamespaceMove(options: MoveOptions): Moved<PlannedMove
 }
 
 function contextOf(options: MoveOptions, { source, target, signal }: FencedClients): MoveContext {
-  const { namespace, clock, random, waitMs, onlyCluster, report, leftToTarget } = options;
+  const { namespace, clock, random, waitMs, onlyCluster, supersedes, report, leftToTarget } = options;
   const shared = { clock, random, signal };
   return {
     ...shared,
     namespace,
     waitMs,
     onlyCluster,
+    supersedes,
     report,
     leftToTarget,
     source: openSide({ ...shared, client: source, side: "source" }),

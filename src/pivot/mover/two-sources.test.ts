@@ -184,6 +184,21 @@ test("what arrives is not moved on before its move has finished", async () => {
   expect([await movedNames(world.source), await movedNames(world.target), isUnpaused(third, "c1")]).toEqual([[], [], true]);
 });
 
+test("a new parent takes objects back whose move from the former one has not ended; what still arrives is not taken", async () => {
+  const parent = await startManagementCluster(31);
+  onTestFinished(() => parent.close());
+  await killAt("commit", world.source, world.target);
+  const arriving = await moveNamespace({ ...options(world.target, parent, 2), supersedes: true });
+  expect(failureOf(arriving).message).toContain("the source is itself receiving namespace c1");
+  await killAt("note-commit", world.source, world.target);
+  await killAt("delete-source", world.source, world.target);
+  expectOk(await moveNamespace({ ...options(world.target, parent, 3), supersedes: true }));
+  expect([await movedNames(world.target), isUnpaused(parent, "c1")]).toEqual([[], true]);
+  // the former parent that returns is in doubt, and stays paused
+  expect(failureOf(await moveNamespace(options(world.source, world.target, 4))).message).toContain("the target has lost its record");
+  expect(isUnpaused(world.source, "c1")).toBe(false);
+});
+
 test("what came from a source that is gone is moved on once a person has ended the record, as the refusal says", async () => {
   const third = await startManagementCluster(31);
   onTestFinished(() => third.close());

@@ -48,6 +48,8 @@ export function moveOptions(context: PivotContext, direction: "to-child" | "to-p
     signal,
     waitMs: WAIT_MS,
     onlyCluster: name,
+    // the agent of the child is connected to this cell: a former parent of it has lost its tunnel
+    supersedes: direction === "to-parent" ? true : undefined,
     onWait: (holder) => report({ step: "wait", note: `the lease of ${holder} has to run out` }),
     report,
     leftToTarget: (object) => isKubeconfig(object, name),
