@@ -93,10 +93,10 @@ export async function takeBack(context: PivotContext): PivotResult<MoveReport | 
 /** A take-back that has begun is undone, so that the child owns itself again, or, when this cluster owns the objects already, finished. */
 async function endTakeBack(context: PivotContext): PivotResult<MoveReport | undefined> {
   const namespace = capiNamespace(context.cluster.metadata.name);
-  const child = await readMoveState({ ...context, client: context.child, namespace });
-  if (!child.ok) return problemOfMove(context, child.error);
-  const { journal } = child.value;
-  if (journal === undefined) return forgetRevoked(context, child.value);
+  const source = await readMoveState({ ...context, client: context.child, namespace });
+  if (!source.ok) return problemOfMove(context, source.error);
+  const { journal } = source.value;
+  if (journal === undefined) return forgetRevoked(context, source.value);
   const aborted = await abortNamespaceMove(moveOptions(context, "to-parent"));
   if (aborted.ok) return ok(undefined);
   if (aborted.error.kind !== "refused") return problemOfMove(context, aborted.error);
