@@ -427,8 +427,7 @@ describe("in every situation", () => {
       const decision = nextUninstallStep(given, { orphanChildren: false });
       if (isBegun(given) || !("step" in decision)) continue;
       if (decision.step === "delete-cluster") expect(given.bootstrap).toMatchObject({ view: { ownership: "owner" } });
-      if (decision.step === "delete-cluster" && given.management.state === "there")
-        expect(given.management.view.children).toEqual([]);
+      if (decision.step === "delete-cluster" && given.management.state === "there") expect(given.management.view.children).toEqual([]);
       if (decision.step === "remove-bootstrap" || decision.step === "release-bootstrap")
         expect(given.bootstrap).toMatchObject({ view: { objects: [] } });
       if (decision.step === "create-bootstrap") expect(given.management).toMatchObject({ view: { ownership: "owner", children: [] } });

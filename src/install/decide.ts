@@ -106,7 +106,9 @@ function otherCluster(name: string, management: ClusterObservation<ManagementVie
 
 /** It does not own itself, as far as can be seen, and the bootstrap cluster does not make it. */
 function withoutRequest(name: string, management: Exclude<ClusterObservation<ManagementView>, { state: "absent" }>) {
-  return management.state === "unknown" ? wait(noAnswer(name, management)) : refused(withoutOwner(name, "the bootstrap cluster has no LatticeCluster of it"));
+  return management.state === "unknown"
+    ? wait(noAnswer(name, management))
+    : refused(withoutOwner(name, "the bootstrap cluster has no LatticeCluster of it"));
 }
 
 function noAnswer(name: string, { why, ifGone }: { readonly why: string; readonly ifGone?: string | undefined }): string {
@@ -124,7 +126,8 @@ function withoutBootstrap(name: string, management: ClusterObservation<Managemen
     case "unknown":
       return wait(noAnswer(name, management));
     case "there":
-      if (!ownsItself(management.view)) return refused(withoutOwner(name, "there is no bootstrap cluster that has its Cluster API objects"));
+      if (!ownsItself(management.view))
+        return refused(withoutOwner(name, "there is no bootstrap cluster that has its Cluster API objects"));
       return { step: management.view.hasParent ? "detach" : "done" };
   }
 }
