@@ -139,7 +139,7 @@ async function observeManagement(client: KubeClient, name: string, signal: Abort
   });
 }
 
-async function readOwnership(
+export async function readOwnership(
   client: KubeClient,
   namespace: string,
   signal: AbortSignal,

@@ -359,6 +359,20 @@ test("the reverse moves the objects back, and deletes the cluster with the boots
   expect([world.bootstrap, world.management]).toEqual([undefined, undefined]);
 }, 30_000);
 
+test("a bootstrap cluster that stays has no kubeconfig of the cluster after its objects are refused", async () => {
+  world = new World();
+  expectOk(await runInstall({ ...world.options(), cluster, beside: [] }));
+  world.bootstrap = await world.start();
+  const { client } = world.bootstrap;
+  await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: NAMESPACE } });
+  const other = { apiVersion: "cluster.x-k8s.io/v1beta2", kind: "Cluster", metadata: { name: "prod", namespace: NAMESPACE }, spec: {} };
+  expectOk(await client.create<KubeObject>(capiClusters, other));
+  const host: BootstrapHost = { ...world.host, atEnd: "kept" };
+  const refused = await runUninstall({ ...world.options(), host, clock: systemClock, orphanChildren: false });
+  expect(refused).toMatchObject({ ok: false, error: { kind: "refused" } });
+  expect(await client.get(secrets, { namespace: NAMESPACE, name: "prod-kubeconfig" })).toMatchObject({ error: { kind: "not-found" } });
+}, 30_000);
+
 test("two uninstallations at the same time have different names in the lease of the move", async () => {
   world = new World();
   expectOk(await runInstall({ ...world.options(), cluster, beside: [] }));

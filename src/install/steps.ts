@@ -8,7 +8,7 @@ import type { KubeClient, KubeError } from "#kube-client";
 import { OPERATOR_NAMESPACE } from "#operator";
 import { moveNamespace, resumeOwned, type MoveProgress } from "#pivot";
 import { makeCell } from "./make-cell.ts";
-import { INSTALLED_ANNOTATION, INSTALLER } from "./observe.ts";
+import { INSTALLED_ANNOTATION, INSTALLER, readOwnership } from "./observe.ts";
 import type { BootstrapHost, ManagementAccess } from "./ports.ts";
 import { recordNewObjects } from "./prepare-bootstrap.ts";
 
@@ -139,10 +139,21 @@ export async function moveBack(context: StepContext): Performed {
     leftToTarget: ({ kind, metadata }) => kind === "Secret" && metadata.name === kubeconfigSecretName(name),
   });
   if (moved.ok) return ok(undefined);
-  return err({
-    kind: moved.error.kind === "refused" ? "refused" : "failed",
-    message: (moved.error.reasons ?? [moved.error.message]).join("; "),
-  });
+  const message = (moved.error.reasons ?? [moved.error.message]).join("; ");
+  if (moved.error.kind !== "refused") return failed(message);
+  const removed = host.atEnd === "kept" ? await removeAccess(context, target.value, namespace) : ok(undefined);
+  return err({ kind: "refused", message: removed.ok ? message : `${message}; ${removed.error.message}` });
+}
+
+/** Of an administrator. A move that has begun needs it when it is continued. */
+async function removeAccess({ name, signal }: StepContext, client: KubeClient, namespace: string): Performed {
+  const secret = kubeconfigSecretName(name);
+  const ownership = await readOwnership(client, namespace, signal);
+  if (ownership.ok && ownership.value !== "never-moved") return ok(undefined);
+  const removed = ownership.ok ? await client.delete(secrets, { namespace, name: secret }, { signal }) : ownership;
+  if (removed.ok) return ok(undefined);
+  const why = typeof removed.error === "string" ? removed.error : removed.error.message;
+  return failed(`Secret ${secret} in namespace ${namespace} of the bootstrap cluster cannot be deleted: ${why}; delete it there`);
 }
 
 /** Two processes of one machine, or a request of an attempt that lost its lease, must not count as the holder of this one. */
