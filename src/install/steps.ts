@@ -131,6 +131,8 @@ export async function moveBack(context: StepContext): Performed {
     identity: uniqueIdentity(context),
     leaseMs: MOVE_LEASE_MS,
     waitMs: MOVE_WAIT_MS,
+    // the bootstrap cluster that it came from is gone, or is the target, whose own traces are checked
+    supersedes: true,
     clock,
     random,
     signal,

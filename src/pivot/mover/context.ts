@@ -27,8 +27,8 @@ export type MoveContext = {
   /** The one Cluster that the namespace may have, as for a pivot. Absent: all Clusters of the namespace are moved. */
   readonly onlyCluster?: string | undefined;
   /**
-   * What has brought the objects to the source was another parent of it, which cannot reach it any more: it is not waited for, although its move has not ended
-   * by the record of the source.
+   * What has brought the objects to the source, a former parent or bootstrap cluster, cannot reach it any more: it is not waited for, although its move has
+   * not ended by the record of the source.
    */
   readonly supersedes?: true | undefined;
   readonly report: (progress: MoveProgress) => void;
