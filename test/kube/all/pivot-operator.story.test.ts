@@ -118,7 +118,13 @@ describe("a pivot by the operators between two real API servers", () => {
     const plane = childPlane();
     clients = [await clientOf(parentPlane().kubeconfigText), await clientOf(plane.kubeconfigText)];
     const kills = killer();
-    watched = watchPivot({ source: clients[0], target: clients[1], namespace: NAMESPACE, cluster: "c1", onSeen: kills.see });
+    watched = await watchPivot({
+      source: parentPlane().kubeconfigText,
+      target: plane.kubeconfigText,
+      namespace: NAMESPACE,
+      cluster: "c1",
+      onSeen: kills.see,
+    });
     joined = await joinNodes({
       child: plane,
       cluster: "c1",

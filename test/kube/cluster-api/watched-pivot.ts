@@ -7,6 +7,7 @@
  */
 import { capiClusters, fieldAt, keyText, type Json, type JsonObject, type KubeObject, type Resource } from "#kube";
 import type { KubeClient } from "#kube-client";
+import { clientOf } from "../../builders/kubeconfig-client.ts";
 import { contentOf, MOVED_KINDS } from "../../builders/move-world.ts";
 
 export type Side = "source" | "target";
@@ -18,8 +19,9 @@ export type Seen = {
 };
 
 export type WatchedPivotOptions = {
-  readonly source: KubeClient;
-  readonly target: KubeClient;
+  /** Kubeconfigs. */
+  readonly source: string;
+  readonly target: string;
   readonly namespace: string;
   readonly cluster: string;
   /** Called with every event of a watch. */
@@ -37,9 +39,13 @@ export type WatchedPivot = {
 const AGAIN_MS = 50;
 const DELETE_FOR_MOVE = "clusterctl.cluster.x-k8s.io/delete-for-move";
 
-export function watchPivot(options: WatchedPivotOptions): WatchedPivot {
-  const { source, target, namespace, cluster, onSeen } = options;
-  const clients = { source, target };
+/** A server that was killed is asked again at once: a client that waits between attempts would miss what the mover writes as soon as it answers. */
+const AT_ONCE = { attempts: 1, backoff: { initialMs: 1, maxMs: 1, factor: 1 } };
+
+export async function watchPivot(options: WatchedPivotOptions): Promise<WatchedPivot> {
+  const { namespace, cluster, onSeen } = options;
+  const open = (kubeconfig: string) => clientOf(kubeconfig, undefined, { retry: AT_ONCE });
+  const clients = { source: await open(options.source), target: await open(options.target) };
   const wrong: string[] = [];
   const versions: Record<Side, Map<string, Json[]>> = { source: new Map(), target: new Map() };
   const stop = new AbortController();
@@ -60,7 +66,7 @@ export function watchPivot(options: WatchedPivotOptions): WatchedPivot {
     if ((await unpausedVersion("source")) === first) wrong.push("both sides are unpaused");
   };
   const checkKept = async (resource: Resource, name: string): Promise<void> => {
-    const found = await readUntilAnswered(target, resource, { namespace, name }, stop.signal);
+    const found = await readUntilAnswered(clients.target, resource, { namespace, name }, stop.signal);
     if (found === undefined && !stop.signal.aborted) wrong.push(`${resource.kind} ${name} is on neither side`);
   };
   const see = (side: Side, resource: Resource, { type, object }: Pick<Seen, "type" | "object">): void => {
@@ -94,6 +100,7 @@ export function watchPivot(options: WatchedPivotOptions): WatchedPivot {
       await Promise.all(checks);
       stop.abort();
       await Promise.all(running);
+      await Promise.all(Object.values(clients).map((client) => client.close()));
     },
   };
 }
