@@ -17,7 +17,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "the source is deleted before the target has acknowledged the commit",
-    file: "mover/move.ts",
+    file: "mover/move-steps.ts",
     find: 'commit: (run) => setRecord(run, "committed"),',
     replace: `commit: async (run) => {
       const deleted = await withHead(run, ({ id }) => deleteSource(run.context, id));
@@ -26,7 +26,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "the target is unpaused before the commit",
-    file: "mover/move.ts",
+    file: "mover/move-steps.ts",
     find: 'commit: (run) => setRecord(run, "committed"),',
     replace: `commit: async (run) => {
       const resumed = await withHead(run, (head) => resumeAll({ side: run.context.target, namespace: run.context.namespace, head }));
