@@ -7,9 +7,19 @@
 import { map, ok, type Result } from "#base";
 import { capiNamespace } from "#cluster-compiler";
 import type { FailureCause, ReadRuntime } from "#controller-runtime";
-import { isBeingDeleted, capiClusters, configMaps, secretsByMetadata, type KubeObject, type ObjectKey, type Resource } from "#kube";
+import {
+  isBeingDeleted,
+  capiClusters,
+  configMaps,
+  fieldAt,
+  secretsByMetadata,
+  type KubeObject,
+  type ObjectKey,
+  type Resource,
+} from "#kube";
 import { MOVE_JOURNAL, MOVE_RECORD, moveToResume, ownershipOf } from "#pivot";
 import { childOwnership, mayOwnItself, type ChildOwnership, type OwnershipSigns } from "./child-ownership.ts";
+import { DELETION_ANNOTATION } from "./pivot-state.ts";
 import type { RunningCell } from "./ports.ts";
 
 type OwnershipContext = Pick<ReadRuntime, "cache" | "client" | "signal"> & { readonly running: RunningCell | undefined };
@@ -40,9 +50,16 @@ export async function observeOwnership(raw: KubeObject, context: OwnershipContex
   return map(await readTraces({ namespace, name }, context), (live) => {
     const asked = signs(live);
     const owner = childOwnership(asked);
+    if (owner === "parent" && mustGiveBack(raw, asked)) return { ownership: "moving", exists: asked.exists };
     const resume = owner === "parent" ? moveToResume(asked.traces, live.cluster) : undefined;
     return { ownership: owner, exists: asked.exists, resume };
   });
+}
+
+/** The child was released after its objects had been taken back, and before its machines were deleted: they belong to it in the end. */
+function mustGiveBack(raw: KubeObject, { exists, traces }: OwnershipSigns): boolean {
+  const isReleased = isBeingDeleted(raw) && fieldAt(raw, "spec", "deletion", "unpivot") === false;
+  return isReleased && exists && traces.state === "owner" && raw.metadata.annotations?.[DELETION_ANNOTATION] === undefined;
 }
 
 type Traces = { readonly cluster: KubeObject | undefined; readonly record: KubeObject | undefined; readonly hasJournal: boolean };

@@ -134,7 +134,11 @@ export type ChildDeletion = "own" | "unpivot" | "release";
 export function childDeletionOf(cluster: LatticeCluster, { ownership }: Pick<ObservedChild, "ownership">): ChildDeletion {
   if (cluster.metadata.annotations?.[DELETION_ANNOTATION] !== undefined || ownership === "parent") return "own";
   if (ownership === "moving") return "unpivot";
-  return fieldAt(cluster.spec, "deletion", "unpivot") === false ? "release" : "unpivot";
+  return isReleased(cluster) ? "release" : "unpivot";
+}
+
+function isReleased({ spec }: LatticeCluster): boolean {
+  return fieldAt(spec, "deletion", "unpivot") === false;
 }
 
 export function unpivotingState(cluster: LatticeCluster, observed: ObservedChild): ChildState & { readonly late: boolean } {
@@ -142,7 +146,7 @@ export function unpivotingState(cluster: LatticeCluster, observed: ObservedChild
   const step =
     cell === undefined && problem !== undefined
       ? cellStep(problem)
-      : (accessStep(cluster, observed) ?? awayStep(observed) ?? unpivotStep(observed.pivot));
+      : (accessStep(cluster, observed) ?? awayStep(observed) ?? unpivotStep(cluster, observed.pivot));
   const { deletionTimestamp } = cluster.metadata;
   const since = deletionTimestamp === undefined ? now : millisecondsOf(deletionTimestamp);
   const isLate = now >= since + timeoutOf(cluster);
@@ -151,15 +155,18 @@ export function unpivotingState(cluster: LatticeCluster, observed: ObservedChild
     return { phase: "Unpivoting", reason: step.reason, message, complete: false, late: false };
   }
   const { reason } = PHASE_DEADLINES.Unpivoting;
-  const help = observed.ownership === "moving" ? HELP_WHILE_MOVING : `remove the cause, or ${RELEASE}`;
+  const help = observed.ownership === "moving" ? helpWhileMoving(cluster) : `remove the cause, or ${RELEASE}`;
   const message = `the Cluster API objects could not be taken back in time: ${step.message}; ${help}`;
   return { phase: "Unpivoting", reason, message, complete: false, late: true };
 }
 
 const RELEASE = "set spec.deletion.unpivot to false: the cluster is then released, and its machines stay";
 /** Which side owns is decided by both: without the child, a release could leave none, or two. */
-const HELP_WHILE_MOVING =
-  "a move has begun, and its end needs the agent of the cluster: remove the cause; spec.deletion.unpivot: false takes effect only then";
+function helpWhileMoving(cluster: LatticeCluster): string {
+  return isReleased(cluster)
+    ? "the cluster is released when its agent has connected; remove the cause, or set spec.deletion.unpivot to true: the machines are then deleted"
+    : "a move has begun, and its end needs the agent of the cluster: remove the cause; spec.deletion.unpivot: false takes effect only then";
+}
 
 /** Why there is no cell. */
 function cellStep({ reason, message }: ClusterProblem): Step {
@@ -167,9 +174,11 @@ function cellStep({ reason, message }: ClusterProblem): Step {
   return { reason, message: reason === "NotACell" ? `${what}; ${message}` : message };
 }
 
-function unpivotStep(pivot: PivotView | undefined): Step {
+function unpivotStep(cluster: LatticeCluster, pivot: PivotView | undefined): Step {
   if (pivot?.problem !== undefined) return problemStep(pivot.problem, UNPIVOT_REASONS);
   const step = pivot?.step === undefined ? "" : ` (${pivot.step})`;
+  if (isReleased(cluster))
+    return { reason: "Unpivoting", message: `the cluster is released: what is moving of its Cluster API objects goes back to it${step}` };
   return { reason: "Unpivoting", message: `the Cluster API objects are being taken back from the cluster${step}` };
 }
 

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { expectOk } from "#base";
 import { stamp } from "#controller-runtime";
 import { latticeClusters } from "#crds";
-import { capiClusters, fieldAt, findCondition, secrets, type KubeObject } from "#kube";
+import { capiClusters, configMaps, fieldAt, findCondition, secrets, type KubeObject } from "#kube";
 import { MOVE_JOURNAL, MOVE_RECORD } from "#pivot";
 import { CellWorld, HOME } from "../../../test/builders/cell-world.ts";
 import { CONNECTED } from "../../../test/builders/observed-child.ts";
@@ -182,11 +182,56 @@ test("a Cluster whose take-back was interrupted right after its commit is unpaus
   expect([deleted, await world.latticeCluster("prod")]).toEqual([[undefined], undefined]);
 });
 
+async function release(world: CellWorld, unpivot = false): Promise<void> {
+  const patch = { spec: { deletion: { unpivot } } };
+  expectOk(await world.cluster.client.patch(latticeClusters, { name: "prod" }, { type: "merge", patch }));
+}
+
+test("a child whose objects were taken back before its release gets them again, and its machines stay", async () => {
+  const world = await openCell();
+  await mirrored(world);
+  await world.remove(latticeClusters, { name: "prod" });
+  await world.pass();
+  await release(world);
+  await takeBack(world);
+  const asked = world.pivots.asked.length;
+  for (let pass = 0; pass < 3; pass += 1) await world.pass(6_000);
+  expect(world.pivots.asked.slice(asked)).toContain("unpivot prod");
+  expect((await world.latticeCluster("prod"))?.status?.phase).toBe("Unpivoting");
+  const pivoting = findCondition((await world.latticeCluster("prod"))?.status?.conditions, "Pivoting");
+  expect(pivoting?.message).toBe("the cluster is released: what is moving of its Cluster API objects goes back to it");
+  // the child owns them again
+  expectOk(await world.cluster.client.delete(capiClusters, inProd("prod")));
+  expectOk(await world.cluster.client.delete(configMaps, inProd(MOVE_RECORD)));
+  world.link.set("prod", { ...SELF, health: { ...SELF.health, ownershipEpoch: 3 } });
+  const deletions = world.writes().filter((write) => /^DELETE .*capi-prod\/clusters\/prod/.test(write)).length;
+  for (let pass = 0; pass < 3; pass += 1) await world.pass(6_000);
+  expect(await world.latticeCluster("prod")).toBeUndefined();
+  expect(world.writes().filter((write) => /^DELETE .*capi-prod\/clusters\/prod/.test(write))).toHaveLength(deletions);
+});
+
+test("a release that waits for the agent for too long says how to delete the machines instead, and does it", async () => {
+  const world = await openCell();
+  await mirrored(world);
+  await world.remove(latticeClusters, { name: "prod" });
+  await world.pass();
+  await release(world);
+  await takeBack(world);
+  world.link.set("prod", { ...CONNECTED, connected: false });
+  await world.pass(3 * 3_600_000);
+  const ready = findCondition((await world.latticeCluster("prod"))?.status?.conditions, "Ready");
+  expect(ready).toMatchObject({ reason: "UnpivotTimedOut" });
+  expect(ready?.message).toMatch(/spec\.deletion\.unpivot to true: the machines are then deleted$/);
+  await release(world, true);
+  for (let pass = 0; pass < 3; pass += 1) await world.pass(6_000);
+  expect(await world.latticeCluster("prod")).toBeUndefined();
+  expect(await world.objects(capiClusters)).toEqual([]);
+});
+
 test("a released child loses its resource, its access and its namespace in the parent, and nothing is asked of it", async () => {
   const world = await openCell();
   await mirrored(world);
-  const patch = { spec: { deletion: { unpivot: false } } };
-  expectOk(await world.cluster.client.patch(latticeClusters, { name: "prod" }, { type: "merge", patch }));
+  await release(world);
   await world.remove(latticeClusters, { name: "prod" });
   await world.pass();
   await world.pass();

@@ -113,7 +113,7 @@ export type ChildPivots = {
   readonly start: (cluster: LatticeCluster) => void;
   /** Undoes an unfinished move to the child; without one there is nothing to do. */
   readonly abort: (cluster: LatticeCluster) => void;
-  /** Takes the objects back. With `spec.deletion.unpivot: false` only an unfinished move is brought to an end. */
+  /** Takes the objects back. With `spec.deletion.unpivot: false` the child has them in the end. */
   readonly unpivot: (cluster: LatticeCluster) => void;
   /** Copies the child's spec into its LatticeCluster on the parent. */
   readonly mirror: (cluster: string) => void;

@@ -86,9 +86,9 @@ export class OwnershipChecks {
   }
 
   /** After an abort either side may be the owner. */
-  async atEnd(request: "to-child" | "to-parent" | "abort"): Promise<readonly string[]> {
+  async atEnd(request: "to-child" | "to-parent" | "abort" | "release"): Promise<readonly string[]> {
     const owned = this.#world.ownership("child").state === "owner" ? "child" : "parent";
-    const owner: Side = request === "abort" ? owned : request === "to-child" ? "child" : "parent";
+    const owner: Side = request === "abort" ? owned : request === "to-parent" ? "parent" : "child";
     return [...(await this.#objects(owner)), ...this.#traces(owner), ...this.#decisions(owner), ...this.#ownResources(owner)];
   }
 

@@ -49,7 +49,7 @@ export const MATRIX_MUTANTS: readonly MatrixMutant[] = [
     name: "the LatticeCluster is not copied to the child",
     folder: RUNNER,
     file: "pivot-steps.ts",
-    find: "const copied = await copyToChild(context);",
+    find: "const copied = await copy(context);",
     replace: "const copied = ok(undefined) as Awaited<ReturnType<typeof copyToChild>>;",
   },
   {
@@ -82,6 +82,14 @@ export const MATRIX_MUTANTS: readonly MatrixMutant[] = [
     find: 'return finished.ok ? ok("finished") : problemOfMove(context, finished.error);',
     replace: 'return finished.ok ? ok("aborted") : problemOfMove(context, finished.error);',
     where: deleted([0.75, 0.9]),
+  },
+  {
+    name: "a child that is released does not get back what was taken back",
+    folder: RUNNER,
+    file: "pivot-steps.ts",
+    find: "if (found.ok) return pivotToChild(context, copyWhereMissing);",
+    replace: "if (found.ok) return ended;",
+    where: { direction: "to-parent", disturbance: { kind: "killed and released", when: "after" }, at: [0.7, 0.9, 1] },
   },
   {
     name: "an abort that is refused counts as done",

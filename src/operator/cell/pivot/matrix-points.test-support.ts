@@ -13,6 +13,11 @@ export type Disturbance =
       readonly kind: "killed and deleted" | "deleted" | "killed and aborted" | "aborted";
       readonly when: "after";
     }
+  | {
+      /** A way back only. The resource is released, at the next process or the same one: the child owns its objects in the end. */
+      readonly kind: "killed and released" | "released";
+      readonly when: "after";
+    }
   | { readonly kind: "connection cut"; readonly when: "at" };
 export type PivotPoint = Disturbance & { readonly direction: Direction; readonly index: number };
 export type PivotCounts = { readonly cellWrites: number; readonly agentWrites: number; readonly messages: number };
@@ -39,6 +44,11 @@ export function pointsOf(direction: Direction, { cellWrites, agentWrites, messag
 export function endedPivots({ cellWrites }: PivotCounts): readonly PivotPoint[] {
   const kinds = ["killed and deleted", "deleted", "killed and aborted", "aborted"] as const;
   return kinds.flatMap((kind) => all("to-child", cellWrites, { kind, when: "after" }));
+}
+
+/** A child that is released while, or after, its objects are taken back. */
+export function releases({ cellWrites }: PivotCounts): readonly PivotPoint[] {
+  return (["killed and released", "released"] as const).flatMap((kind) => all("to-parent", cellWrites, { kind, when: "after" }));
 }
 
 export function serverPoints(direction: Direction, { cellWrites }: PivotCounts): readonly PivotPoint[] {

@@ -65,7 +65,7 @@ export function isConnected({ link, cluster }: PivotContext): boolean {
   return link.agents().get(cluster.metadata.name)?.connected === true;
 }
 
-/** The cluster is deleted and keeps its objects: only a move that has begun is brought to an end. */
+/** The resource is deleted, and the cluster keeps its machines: its objects are its own in the end. */
 export function isReleased({ spec }: Pick<LatticeCluster, "spec">): boolean {
   return fieldAt(spec, "deletion", "unpivot") === false;
 }

@@ -20,7 +20,7 @@ import { describePoint, type Direction, type PivotCounts, type PivotPoint } from
 import { PivotRunner } from "./pivot-runner.ts";
 import { CAPI, isDone, PivotWorld } from "./pivot-world.test-support.ts";
 
-type Request = Direction | "abort";
+type Request = Direction | "abort" | "release";
 
 /** What a mutant replaces. */
 export type MatrixParts = {
@@ -50,6 +50,13 @@ const BEFORE_CLAIM = /^(prepare|copy-cluster|wait)/;
 const cache = {
   get: (resource: Resource) => (resource === configMaps ? { data: { cluster: "prod" } } : undefined),
 } as unknown as CacheReader;
+
+/** What is asked for after the disturbance, by the end of its kind. */
+const NEXT_REQUESTS: readonly (readonly [string, Request])[] = [
+  ["deleted", "to-parent"],
+  ["aborted", "abort"],
+  ["released", "release"],
+];
 
 export class PivotMatrix {
   readonly world: PivotWorld;
@@ -137,21 +144,21 @@ export class PivotMatrix {
     if (atChild !== (direction === "to-parent")) await this.count(atChild ? "to-parent" : "to-child");
     const kill = { write: index, when: when === "before" ? ("before" as const) : ("after" as const) };
     await this.#reset(kind === "agent killed" ? kill : undefined);
+    const isKilled = kind === "cell killed" || kind === "both killed" || kind.startsWith("killed and");
     let isReached = false;
     const requests: Request[] = [direction];
-    const then: Request | undefined = kind.endsWith("deleted") ? "to-parent" : kind.endsWith("aborted") ? "abort" : undefined;
+    const then = NEXT_REQUESTS.find(([end]) => kind.endsWith(end))?.[1];
     const afterWrite = (write: number): "answered" | "lost" => {
       if (write !== index) return "answered";
-      if (kind === "deleted" || kind === "aborted") {
+      if (then !== undefined && !isKilled) {
         isReached = true;
-        if (then !== undefined) requests.push(then);
+        requests.push(then);
       }
       if (!kind.includes("server")) return "answered";
       isReached = true;
       this.#restart(kind);
       return "lost";
     };
-    const isKilled = kind === "cell killed" || kind === "both killed" || kind.startsWith("killed and");
     const cell = new MortalProcess(isKilled ? kill : undefined, afterWrite);
     if (when === "at") {
       this.#onMessage = (count) => {
@@ -232,7 +239,11 @@ export class PivotMatrix {
     await this.#ask(runner, asked);
     for (let look = 0; look < this.#mostLooks && !cell.dead; look += 1) {
       const view = runner.view("prod");
-      if (view !== undefined && asked === requests.at(-1) && view.direction === asked && isDone(view)) return true;
+      if (view !== undefined && asked === requests.at(-1) && view.direction === directionOf(asked) && isDone(view)) {
+        // a move that ran when the cluster was released has ended without it
+        if (asked === "release") await this.#ask(runner, asked);
+        if (runner.view("prod")?.state === "done") return true;
+      }
       const isWaiting = view?.state === "waiting";
       if (this.#isCut && (isWaiting || returnsAtOnce)) this.#reconnect();
       if (isWaiting || asked !== requests.at(-1)) await this.#ask(runner, (asked = requests.at(-1)));
@@ -250,8 +261,8 @@ export class PivotMatrix {
     if (request === "to-parent") await this.world.writeKubeconfig(this.world.parent, "of the parent");
     const cluster = await this.world.cluster();
     if (request === "to-child") runner.start(cluster);
-    else if (request === "to-parent") runner.unpivot(cluster);
-    else runner.abort(cluster);
+    else if (request === "abort") runner.abort(cluster);
+    else runner.unpivot(request === "release" ? { ...cluster, spec: { ...cluster.spec, deletion: { unpivot: false } } } : cluster);
   }
 
   #cut(): void {
@@ -300,6 +311,9 @@ export class PivotMatrix {
     this.wrong.push(...found.map((text) => `${what}: ${text}`));
   }
 }
+
+/** As the runner's view has it. */
+const directionOf = (request: Request | undefined) => (request === "release" ? "to-parent" : request);
 
 type Drive = {
   readonly requests: readonly Request[];

@@ -1,6 +1,6 @@
 /**
  * The crash matrix of pivot and unpivot: processes killed before and after every write of the cell and of the agent, API servers killed at every write, the
- * connection cut at every message, and a pivot that is deleted or aborted at every write. A seeded part of it here, all of it in `npm run test:long`;
+ * connection cut at every message, a pivot that is deleted or aborted at every write, and a child that is released at every write of the way back. A seeded part of it here, all of it in `npm run test:long`;
  * LATTICE_CRASH_POINT="to-child: connection cut at 7" runs one point.
  */
 import { mkdtemp, rm } from "node:fs/promises";
@@ -10,7 +10,15 @@ import { expect, onTestFinished, test } from "vitest";
 import { expectOk } from "#base";
 import { configMaps } from "#kube";
 import { chosenPoints } from "../../../../test/builders/crash-points.ts";
-import { describePoint, endedPivots, pointsOf, serverPoints, type PivotCounts, type PivotPoint } from "./matrix-points.test-support.ts";
+import {
+  describePoint,
+  endedPivots,
+  pointsOf,
+  releases,
+  serverPoints,
+  type PivotCounts,
+  type PivotPoint,
+} from "./matrix-points.test-support.ts";
 import { PivotMatrix } from "./pivot-matrix.test-support.ts";
 import { CAPI } from "./pivot-world.test-support.ts";
 
@@ -81,6 +89,10 @@ test("one owner and all objects, whichever API server dies at any write of a piv
 
 test("one owner and all objects, when a pivot is deleted or aborted at any write", WHOLE, () =>
   visit(({ forth }) => chosenPoints(endedPivots(forth), describePoint, SEED + 4, ENDED_SAMPLE)),
+);
+
+test("the child owns its objects, when it is released at any write of their way back", WHOLE, () =>
+  visit(({ back }) => chosenPoints(releases(back), describePoint, SEED + 5, ENDED_SAMPLE)),
 );
 
 test("every write on either server is checked, and every message of the link is a point", { timeout: 120_000 }, async () => {

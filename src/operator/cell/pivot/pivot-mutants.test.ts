@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { seededRandom } from "#base";
 import { roundsOf } from "../../../../test/builders/rounds.ts";
 import { loadMatrixMutant, MATRIX_MUTANTS, pointsOfMutant, type MatrixMutant } from "./matrix-mutants.test-support.ts";
-import { endedPivots, pointsOf, type PivotCounts, type PivotPoint } from "./matrix-points.test-support.ts";
+import { endedPivots, pointsOf, releases, type PivotCounts, type PivotPoint } from "./matrix-points.test-support.ts";
 import { PivotMatrix, type MatrixParts } from "./pivot-matrix.test-support.ts";
 
 /** A changed operator may never finish. */
@@ -19,7 +19,7 @@ type Counts = { readonly forth: PivotCounts; readonly back: PivotCounts };
 function chosen(mutant: MatrixMutant, { forth, back }: Counts): readonly PivotPoint[] {
   if (RANDOM_POINTS === 0) return pointsOfMutant(mutant, forth);
   const random = seededRandom(16);
-  const all = [...pointsOf("to-child", forth), ...pointsOf("to-parent", back), ...endedPivots(forth)];
+  const all = [...pointsOf("to-child", forth), ...pointsOf("to-parent", back), ...endedPivots(forth), ...releases(back)];
   const one = () => all[Math.floor(random() * all.length)];
   return Array.from({ length: RANDOM_POINTS }, one).filter((point) => point !== undefined);
 }

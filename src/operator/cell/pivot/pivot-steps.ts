@@ -34,11 +34,12 @@ import {
 const BOOTSTRAP_MS = 30_000;
 const POLL_MS = 250;
 
-export async function pivotToChild(context: PivotContext): PivotResult<MoveReport> {
+/** `copy`: writes the LatticeCluster of the child. */
+export async function pivotToChild(context: PivotContext, copy = copyToChild): PivotResult<MoveReport> {
   const prepared = await prepareChild(context);
   if (!prepared.ok) return prepared;
   context.report({ step: "copy-cluster" });
-  const copied = await copyToChild(context);
+  const copied = await copy(context);
   if (!copied.ok) return copied;
   const moved = await moveNamespace(moveOptions(context, "to-child"));
   return moved.ok ? moved : problemOfMove(context, moved.error);
@@ -73,8 +74,8 @@ export async function takeBack(context: PivotContext): PivotResult<MoveReport | 
   if (!isConnected(context)) return unreachable(context);
   const pivot = await endPivot(context);
   if (!pivot.ok) return pivot;
+  if (isReleased(cluster)) return release(context);
   if (pivot.value === "aborted") return ok(undefined);
-  if (isReleased(cluster)) return endTakeBack(context);
   const children = await childrenOf(context);
   if (!children.ok) return children;
   if (children.value.length > 0) {
@@ -88,6 +89,31 @@ export async function takeBack(context: PivotContext): PivotResult<MoveReport | 
   const moved = await moveNamespace(moveOptions(context, "to-parent"));
   if (!moved.ok) return problemOfMove(context, moved.error);
   return moved.value.id === undefined ? takenBackBefore(context) : moved;
+}
+
+/** The child owns its objects in the end: what was taken back already is given back. */
+async function release(context: PivotContext): PivotResult<MoveReport | undefined> {
+  const { client, cluster, signal } = context;
+  const { name } = cluster.metadata;
+  const namespace = capiNamespace(name);
+  const ended = await endTakeBack(context);
+  if (!ended.ok) return ended;
+  const own = await readMoveState({ ...context, namespace });
+  if (!own.ok) return problemOfMove(context, own.error);
+  if (own.value.ownership.state !== "owner") return ended;
+  const found = await client.get(capiClusters, { namespace, name }, { signal });
+  if (found.ok) return pivotToChild(context, copyWhereMissing);
+  return found.error.kind === "not-found" ? ended : problemOfRequest(context, `Cluster ${name} could not be read`, found.error);
+}
+
+/** The child still has its LatticeCluster, which may be newer than the one that is deleted here. */
+async function copyWhereMissing(context: PivotContext): PivotResult<void> {
+  const { child, cluster, signal } = context;
+  const { name } = cluster.metadata;
+  const own = await child.get(latticeClusters, { name }, { signal });
+  if (own.ok) return ok(undefined);
+  if (own.error.kind === "not-found") return copyToChild(context);
+  return problemOfRequest(context, `LatticeCluster ${name} of the child could not be read`, own.error);
 }
 
 /** A take-back that has begun is undone, so that the child owns itself again, or, when this cluster owns the objects already, finished. */
