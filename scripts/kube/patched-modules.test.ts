@@ -22,6 +22,7 @@ const FILES: Readonly<Record<string, string>> = {
     "\tinMemoryCluster.Annotations[infrav1.ListenerAnnotationName] = listenerName\n",
   "test/infrastructure/docker/internal/controllers/backends/inmemory/inmemorymachine_backend.go":
     "\t// Create VM; a Cloud VM can be created as soon as the Infra Machine is created\n",
+  "flagger/pkg/server/server.go": '\tsrv := &http.Server{\n\t\tAddr:         ":" + port,\n',
 };
 
 /** A module cache with read-only files, and a `go` that prints its folders. */
@@ -34,7 +35,7 @@ async function fakeGo(files: Readonly<Record<string, string>>): Promise<NodeJS.P
     await writeFile(file, text);
     await chmod(file, 0o444);
   }
-  const script = `#!/bin/sh\ncase "$4" in *controller-runtime*) d=controller-runtime;; *) d=test;; esac\necho "  \\"Dir\\": \\"${cache}/$d\\""\n`;
+  const script = `#!/bin/sh\ncase "$4" in *controller-runtime*) d=controller-runtime;; *flagger*) d=flagger;; *) d=test;; esac\necho "  \\"Dir\\": \\"${cache}/$d\\""\n`;
   await writeFile(join(bin, "go"), script, { mode: 0o755 });
   return { PATH: `${bin}:${process.env["PATH"]}` };
 }
@@ -55,6 +56,12 @@ test("the managers are built beside copies whose webhooks and API servers listen
   const machines = await read("capi-test/infrastructure/docker/internal/controllers/backends/inmemory/inmemorymachine_backend.go");
   expect(machines).toContain("AddResourceGroup(resourceGroup)");
   expect(expectOk(await buildFolder("capi", root, environment))).toBe(folder); // again, over the first
+});
+
+test("Flagger is built beside a copy that listens on loopback", async () => {
+  const folder = expectOk(await buildFolder("flagger", root, await fakeGo(FILES)));
+  expect(await readFile(join(folder, "go.mod"), "utf8")).toContain("replace github.com/fluxcd/flagger => ./flagger");
+  expect(await readFile(join(folder, "flagger/pkg/server/server.go"), "utf8")).toContain('"127.0.0.1:" + port');
 });
 
 test("a module that no longer contains the text of an edit is an error that names the file", async () => {

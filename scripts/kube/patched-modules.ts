@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { err, ok, type Result } from "#base";
 import { runProgram } from "../process/run-program.ts";
 import { goEnvironment, moduleFolder } from "./go.ts";
-import type { Binary } from "./versions.ts";
+import { FLAGGER_VERSION, type Binary } from "./versions.ts";
 
 type Edit = { readonly file: string; readonly find: string; readonly replace: string };
 
@@ -24,6 +24,8 @@ type PatchedCopy = {
 const LOOPBACK = "127.0.0.1";
 const MUX = "infrastructure/inmemory/pkg/server/mux.go";
 const IN_MEMORY = "infrastructure/docker/internal/controllers/backends/inmemory";
+
+const FLAGGER_SERVER = "pkg/server/server.go";
 
 const COPIES: Readonly<Partial<Record<Binary["module"], readonly PatchedCopy[]>>> = {
   capi: [
@@ -77,6 +79,14 @@ const COPIES: Readonly<Partial<Record<Binary["module"], readonly PatchedCopy[]>>
           ].join("\n"),
         },
       ],
+    },
+  ],
+  flagger: [
+    {
+      // it has no flag for the host of its metrics, and would listen on all interfaces
+      module: `github.com/fluxcd/flagger@v${FLAGGER_VERSION}`,
+      into: "flagger",
+      edits: [{ file: FLAGGER_SERVER, find: 'Addr:         ":" + port', replace: `Addr:         "${LOOPBACK}:" + port` }],
     },
   ],
 };

@@ -11,6 +11,7 @@ export const CAPI_VERSION = "1.14.2";
 export const CAPD_VERSION = "1.14.0";
 const HELM_VERSION = "4.3.1";
 const HELM_3_VERSION = "3.22.0";
+export const FLAGGER_VERSION = "1.44.0";
 
 /** The Go version of Kubernetes' go.mod. */
 export const GO_MINIMUM = { major: 1, minor: 26 } as const;
@@ -24,6 +25,7 @@ export type BinaryName =
   | "helm"
   | "helm3"
   | "clusterctl"
+  | "flagger"
   | CapiBinaryName;
 export type CapiBinaryName = "capi-core" | "capi-bootstrap-kubeadm" | "capi-controlplane-kubeadm" | "capd";
 
@@ -31,7 +33,7 @@ export type Binary = {
   readonly name: BinaryName;
   readonly version: string;
   /** Folder below modules/ whose go.mod and go.sum pin it. */
-  readonly module: "etcd" | "kube" | "e2e" | "capi" | "helm" | "helm3";
+  readonly module: "etcd" | "kube" | "e2e" | "capi" | "helm" | "helm3" | "flagger";
   readonly package: string;
   /** Most packages are built as programs, some as tests. */
   readonly build: "program" | "tests";
@@ -132,3 +134,15 @@ function helmBinary(name: "helm" | "helm3", version: string, minutes: number): B
   const ldflags = `-s -w -X ${module}/internal/version.version=v${version}`;
   return { name, version, module: name, package: `${module}/cmd/helm`, build: "program", ldflags, versionArgs: ["version"], minutes };
 }
+
+/** For the story of patch mode beside a Canary. */
+export const FLAGGER: Binary = {
+  name: "flagger",
+  version: FLAGGER_VERSION,
+  module: "flagger",
+  package: "github.com/fluxcd/flagger/cmd/flagger",
+  build: "program",
+  ldflags: "-s -w",
+  versionArgs: ["--version"],
+  minutes: 2,
+};

@@ -1,10 +1,13 @@
-/** Deployments with the record of a patch, by the service that the record names. */
-import type { CacheReader, Index } from "#controller-runtime";
+/** Deployments with the record of a patch, by the service that the record names, and the copies that Flagger makes of them. */
+import { ownerKeyOf, type CacheReader, type Index } from "#controller-runtime";
 import type { ServiceKey, World } from "#compile";
 import { canaries, deployments, fieldAt, type Deployment, type KubeObject } from "#kube";
+import { SERVICE_LABEL } from "#service-compiler";
 import { RECORD_ANNOTATION, recordOf } from "#workload-patch";
+import { CONTROLLER_NAME } from "./owned-kinds.ts";
 
 const PATCHED_BY = "lattice/patched-by";
+const COPIES = "lattice/flagger-copies";
 
 export const patchedByIndex: Index = {
   resource: deployments,
@@ -28,11 +31,33 @@ export function deploymentsToDetach(service: ServiceKey, { cache, world, namespa
 }
 
 /**
- * Copies with the changes of a service, whose pods use its config until Flagger promotes the Deployment that they are copied from. Others can write a record and
- * an owner reference, so a copy counts only if the Canary exists and names that Deployment; `target` is its name.
+ * Flagger's copies of Deployments, by the service in the label of their pods: Flagger always copies this label. It copies the record when it creates a copy, and
+ * removes it with the first promotion.
  */
-export function copiesToPromote(service: ServiceKey, { cache, namespace }: Omit<Patched, "world">): readonly FlaggerCopy[] {
-  return recordsOf(service, { cache, namespace }).flatMap((copy) => {
+export const copiesIndex: Index = {
+  resource: deployments,
+  name: COPIES,
+  keysOf: (deployment) => {
+    const service = isFlaggerCopy(deployment) ? serviceOfPods(deployment) : undefined;
+    return service === undefined ? [] : [`${deployment.metadata.namespace}/${service}`];
+  },
+};
+
+/** The service in the label of the pods. */
+export function serviceOfPods(deployment: KubeObject): string | undefined {
+  const service = fieldAt(deployment, "spec", "template", "metadata", "labels", SERVICE_LABEL);
+  return typeof service === "string" ? service : undefined;
+}
+
+/** `name`: of the service; `namespace`: in which it runs. */
+type RunningService = { readonly name: string; readonly namespace: string };
+
+/**
+ * Copies of Deployments that a service patches or has patched, whose pods use its config until Flagger promotes the Deployment `target`. Others can write labels
+ * and an owner reference, so a copy counts only if the Canary exists and names that Deployment. The copy of a service's own Deployment does not.
+ */
+export function copiesWithPatch({ name, namespace }: RunningService, cache: CacheReader): readonly FlaggerCopy[] {
+  return cache.byIndex<Deployment>(deployments, COPIES, `${namespace}/${name}`).flatMap((copy) => {
     const target = copiedFrom(copy, cache);
     return target === undefined ? [] : [{ copy, target }];
   });
@@ -56,7 +81,8 @@ function copiedFrom({ metadata }: Deployment, cache: CacheReader): string | unde
     if (kind !== canaries.kind || !apiVersion.startsWith(`${canaries.group}/`)) continue;
     const canary = cache.get(canaries, { namespace: metadata.namespace, name });
     const target = fieldAt(canary, "spec", "targetRef", "name");
-    if (canary?.metadata.uid === uid && typeof target === "string" && metadata.name === `${target}-primary`) return target;
+    if (canary === undefined || ownerKeyOf(canary, CONTROLLER_NAME) !== undefined) continue;
+    if (canary.metadata.uid === uid && typeof target === "string" && metadata.name === `${target}-primary`) return target;
   }
   return undefined;
 }

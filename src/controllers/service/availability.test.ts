@@ -144,7 +144,8 @@ async function primaryOf(operated: OperatedCluster, spec: { readonly replicas: n
   return {
     apiVersion: "apps/v1",
     kind: "Deployment",
-    metadata: { name: "api-primary", namespace: "shop", labels, ownerReferences: [owner] },
+    // the other labels of the target stay on the pods alone
+    metadata: { name: "api-primary", namespace: "shop", labels: { "app.kubernetes.io/name": "api-primary" }, ownerReferences: [owner] },
     spec: { replicas, selector: { matchLabels: { "app.kubernetes.io/name": "api-primary" } }, template },
   } as KubeObject;
 }

@@ -98,7 +98,7 @@ function compiled(more: Partial<CompiledState> = {}): CompiledState {
     workload: RUNNING,
     recheckMs: 2_000,
     retained: [],
-    withoutService: false,
+    service: "lattice",
     access: { ...noAccess, objects: objects.slice(-2).map((one) => one.object) },
     ...more,
   };

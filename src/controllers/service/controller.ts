@@ -36,9 +36,10 @@ import { notCompiledOutcome } from "./error-text.ts";
 import { observe, type ObservedService, type ServiceView } from "./observe.ts";
 import type { OwnedObject } from "./owned-objects.ts";
 import { patchProgress } from "./patch-progress.ts";
+import { canaryServiceIndex, serviceToApply } from "./patch-service.ts";
 import { isStorable, needsRequest, patchToRelease, type PatchState } from "./patch-state.ts";
 import { accessKinds, CONTROLLER_NAME, ownedKinds } from "../owned-kinds.ts";
-import { patchedByIndex } from "../patched-deployments.ts";
+import { copiesIndex, patchedByIndex, serviceOfPods } from "../patched-deployments.ts";
 import { outcomeOf, readinessOf } from "./readiness.ts";
 import { rolloutOf } from "./rollout.ts";
 import { routeRecord, type RouteRecord } from "./route-record.ts";
@@ -58,7 +59,7 @@ export const serviceController = defineController<LatticeService, ObservedServic
   owns: ownedKinds,
   access: accessKinds,
   announces: ["DependenciesOpen", "WorkloadPatched", "FieldsUsed"],
-  indexes: [patchedByIndex],
+  indexes: [patchedByIndex, copiesIndex, canaryServiceIndex],
   reads: [namespaces, peerAuthentications, gateways],
   optional: meshKinds,
   watches: [
@@ -67,10 +68,12 @@ export const serviceController = defineController<LatticeService, ObservedServic
       watch(MOUNTED_RESOURCES[kind], (object, { followed }: WorldContext) => followed.mounted.usedBy(kind, object).map(parseKey)),
     ),
     // Flagger's copy of a Deployment has no owner label, and serves the traffic
-    watch(deployments, ({ metadata }, { followed }: WorldContext) => {
+    watch(deployments, (deployment, { followed }: WorldContext) => {
+      const { metadata } = deployment;
       const { namespace = "", labels = {} } = metadata;
-      const key = followed.world.keyOf(serviceId(namespace, labels[SERVICE_LABEL] ?? ""));
-      return [...new Set([...(key === undefined ? [] : [key]), ...followed.world.patching(metadata)])].map(parseKey);
+      const names = [labels[SERVICE_LABEL], serviceOfPods(deployment)].flatMap((name) => name ?? []);
+      const keys = names.flatMap((name) => followed.world.keyOf(serviceId(namespace, name)) ?? []);
+      return [...new Set([...keys, ...followed.world.patching(metadata)])].map(parseKey);
     }),
   ],
   triggers: (enqueue, { followed }) => followed.subscribe("services", enqueue),
@@ -150,8 +153,10 @@ function workloadPlan(state: CompiledState): StatePlan {
   const isAccess = (object: KubeObject) => accessKinds.some(({ kind }) => kind === object.kind);
   const apply = application.objects
     .filter(({ object }) => !isAccess(object) && !absent.some((resource) => resource === meshKindOf(object)))
-    .filter(({ object }) => !(state.withoutService && object.kind === "Service"))
-    .map(({ object, once }) => (once === undefined ? object : { object, once }));
+    .flatMap(({ object, once }) => {
+      if (once !== undefined) return [{ object, once }];
+      return object.kind === "Service" ? serviceToApply(object, state.service) : [object];
+    });
   // objects of a kind that is not served are not in the cache, so nothing of it is deleted
   const known = ownedKinds.filter((resource) => !absent.includes(resource)).map(({ kind }) => kind);
   const left = progress?.done === true && workload.available ? [] : (patch?.left ?? []);

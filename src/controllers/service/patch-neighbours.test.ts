@@ -5,6 +5,7 @@ import { latticeServices } from "#crds";
 import type { FixtureObject } from "#embedded-cluster";
 import { deployments, fieldAt, type Deployment, type KubeObject } from "#kube";
 import { parseWorkloadPatch, recordOf } from "#workload-patch";
+import { initializeCanary, promoteCanary, type FlaggerOptions } from "../../../test/builders/flagger.ts";
 import { latticeService } from "../../../test/builders/lattice-objects.ts";
 import {
   account,
@@ -17,33 +18,20 @@ import {
   type Started,
 } from "../../../test/builders/patched-service.ts";
 
-/** As Flagger makes it: with labels, annotations and the pod template of the Deployment, and the Canary as owner. */
-async function flaggerCopy({ operated }: Started, source: Deployment): Promise<FixtureObject> {
-  const canary = { apiVersion: "flagger.app/v1beta1", kind: "Canary" };
-  const targetRef = { apiVersion: "apps/v1", kind: "Deployment", name: "nginx" };
-  await operated.apply({ ...canary, metadata: { name: "nginx", namespace: "shop" }, spec: { targetRef } });
-  const owner = { ...canary, name: "nginx", uid: (await operated.read("Canary", "shop/nginx"))?.metadata.uid };
-  const { labels, annotations } = source.metadata;
-  const { template } = source.spec;
-  const podLabels = { ...template.metadata?.labels, app: "nginx-primary" };
-  return {
-    apiVersion: "apps/v1",
-    kind: "Deployment",
-    metadata: { name: "nginx-primary", namespace: "shop", labels, annotations, ownerReferences: [owner] },
-    spec: {
-      replicas: 1,
-      selector: { matchLabels: { app: "nginx-primary" } },
-      template: { ...template, metadata: { labels: podLabels } },
-    },
-  };
+const CANARY = { apiVersion: "flagger.app/v1beta1", kind: "Canary" };
+const targetRef = { apiVersion: "apps/v1", kind: "Deployment", name: "nginx" };
+/** Of Deployment nginx, which its owner has added. */
+const canary: FixtureObject = { ...CANARY, metadata: { name: "nginx", namespace: "shop" }, spec: { targetRef, service: { port: 80 } } };
+
+const clusterOf = ({ operated }: Started) => ({ client: operated.client, resource: (kind: string) => operated.cluster.resource(kind) });
+
+/** A Canary of Deployment nginx that Flagger has initialized. */
+async function withCanary(started: Started, options: FlaggerOptions = {}): Promise<void> {
+  await started.operated.apply(canary);
+  await initializeCanary(clusterOf(started), "shop/nginx", options);
 }
 
-/** Flagger's copy as it would be now. */
-async function copied(started: Started): Promise<FixtureObject> {
-  const source = await nginx(started);
-  if (source === undefined) throw new Error("no Deployment");
-  return flaggerCopy(started, source);
-}
+const promote = (started: Started, options: FlaggerOptions = {}) => promoteCanary(clusterOf(started), "shop/nginx", options);
 
 const copyOf = ({ operated }: Started) => operated.read<Deployment>("Deployment", "shop/nginx-primary");
 /** Without what the controllers of the cluster write. */
@@ -70,7 +58,7 @@ describe("Flagger's copy of a patched Deployment, with its labels and its record
     const source = await nginx(started);
     if (source === undefined) throw new Error("no Deployment");
     expect(source.metadata.labels).toEqual({ "lattice.dev/patched": "true", "lattice.dev/service": "web" });
-    await operated.apply(await flaggerCopy(started, source));
+    await withCanary(started, { includeLabelPrefix: "*" });
     const before = written(await copyOf(started));
     const steps = [
       () => operated.apply(patching({ containers: { main: { variables: { LEVEL: "trace" }, image: "nginx:2" } } })),
@@ -91,10 +79,16 @@ describe("Flagger's copy of a patched Deployment, with its labels and its record
     expect(written(await copyOf(started))).toEqual(before);
   });
 
-  test("holds up the deletion of the service until Flagger promotes", async () => {
+  test.each<{ name: string; options: FlaggerOptions; promotions: number }>([
+    { name: "initialized", options: {}, promotions: 0 },
+    { name: "promoted, which removes the record", options: {}, promotions: 1 },
+    { name: "promoted, without config tracking", options: { configTracking: false }, promotions: 1 },
+    { name: "promoted, with all labels and annotations", options: { configTracking: false, includeLabelPrefix: "*" }, promotions: 2 },
+  ])("holds up the deletion of the service until Flagger promotes: $name", async ({ options, promotions }) => {
     await using started = await startPatching([account(), deployment(), patching()]);
     const { operated } = started;
-    await operated.apply(await copied(started));
+    await withCanary(started, options);
+    for (let count = 0; count < promotions; count++) await promote(started, options);
     await operated.remove(latticeServices, "shop/web");
     await operated.live(60_000, 1_000);
     expect([isPatched(await nginx(started)), await operated.names("ConfigMap", "shop")]).toEqual([
@@ -106,18 +100,71 @@ describe("Flagger's copy of a patched Deployment, with its labels and its record
     expect(await operated.condition("shop/web", "Ready")).toMatchObject({
       status: "False",
       reason: "Detaching",
-      message: `Deployment shop/nginx is restored, and Flagger's copy shop/nginx-primary still uses config of this service; waiting until Flagger promotes the Deployment, at the latest until ${end}`,
+      message: `Deployment shop/nginx is restored, and Flagger's copy shop/nginx-primary still has its patch; waiting until Flagger promotes the Deployment, at the latest until ${end}`,
     });
-    await operated.apply(await copied(started));
+    await promote(started, options);
     await operated.live(10_000, 1_000);
     expect(await operated.read("LatticeService", "shop/web")).toBeUndefined();
     expect(await operated.names("ConfigMap", "shop")).not.toContain("web-env");
   });
 
+  test("keeps the config that it refers to until it is promoted, when the service has no variables any more", async () => {
+    await using started = await startPatching([account(), deployment(), patching()]);
+    const { operated } = started;
+    const options = { configTracking: false };
+    await withCanary(started, options);
+    await operated.apply(patching({ containers: { main: { resources: { limits: { memory: "2Gi" } } } } }));
+    await operated.live(60_000, 1_000);
+    expect(JSON.stringify(await nginx(started))).not.toContain("web-env");
+    expect(await operated.names("ConfigMap", "shop")).toContain("web-env");
+    await promote(started, options);
+    await operated.live(10_000, 1_000);
+    expect(await operated.names("ConfigMap", "shop")).not.toContain("web-env");
+  });
+
+  test("gets the traffic of a Service that the service has made: Flagger rewrites it, and it is left so until the Canary is deleted", async () => {
+    const withPorts = patching({ service: { ports: { http: { port: 80 } } } }, "shop/nginx");
+    await using started = await startPatching([account(), deployment(), withPorts]);
+    const { operated } = started;
+    const selector = async () => fieldAt(await operated.read("Service", "shop/nginx"), "spec", "selector");
+    expect(await selector()).toEqual({ "lattice.dev/service": "nginx" });
+    await withCanary(started);
+    await operated.live(10_000, 500);
+    expect(await selector()).toEqual({ app: "nginx-primary" });
+    const { resourceVersion } = (await operated.read("Service", "shop/nginx"))?.metadata ?? {};
+    await operated.live(700_000, 10_000);
+    expect((await operated.read("Service", "shop/nginx"))?.metadata.resourceVersion).toBe(resourceVersion);
+    await operated.remove(operated.cluster.resource("Canary"), "shop/nginx");
+    await operated.live(10_000, 500);
+    expect(await selector()).toEqual({ "lattice.dev/service": "nginx" });
+  });
+
+  test("keeps the Service that the service has made, when the service is deleted: it belongs to the Canary then", async () => {
+    const withPorts = patching({ service: { ports: { http: { port: 80 } } } }, "shop/nginx");
+    await using started = await startPatching([account(), deployment(), withPorts], { rbac: true });
+    const { operated } = started;
+    await withCanary(started);
+    await operated.live(10_000, 500);
+    const before = await operated.read("Service", "shop/nginx");
+    await operated.remove(latticeServices, "shop/nginx");
+    await operated.live(10_000, 500);
+    await promote(started);
+    await operated.live(60_000, 1_000);
+    expect(await operated.read("LatticeService", "shop/nginx")).toBeUndefined();
+    const after = await operated.read("Service", "shop/nginx");
+    expect([after?.metadata.uid, fieldAt(after, "spec", "selector")]).toEqual([before?.metadata.uid, { app: "nginx-primary" }]);
+    const { labels, annotations, ownerReferences } = after?.metadata ?? {};
+    expect([labels?.["lattice.dev/owned-by"], annotations, ownerReferences?.map(({ kind, name }) => `${kind} ${name}`)]).toEqual([
+      undefined,
+      undefined,
+      ["Canary nginx"],
+    ]);
+  });
+
   test("holds up the deletion of the service for ten minutes, and a change to ownership mode not at all", async () => {
     await using started = await startPatching([account(), deployment(), patching()]);
     const { operated } = started;
-    await operated.apply(await copied(started));
+    await withCanary(started);
     await operated.apply(latticeService("shop/web"));
     await operated.live(10_000, 500);
     expect(await operated.condition("shop/web", "Ready")).toMatchObject({ status: "True" });
@@ -132,9 +179,7 @@ describe("Flagger's copy of a patched Deployment, with its labels and its record
   test("cannot be named by a service", async () => {
     await using started = await startPatching([account(), deployment(), patching()]);
     const { operated } = started;
-    const source = await nginx(started);
-    if (source === undefined) throw new Error("no Deployment");
-    await operated.apply(await flaggerCopy(started, source));
+    await withCanary(started);
     await operated.apply(patching({ workloadRef: { name: "nginx-primary", namespace: "shop" } }, "shop/second"));
     await operated.live(6_000, 500);
     expect(await operated.condition("shop/second", "Ready")).toMatchObject({

@@ -71,8 +71,8 @@ export async function podSourcesOf(workload: ServiceWorkload, runtime: Pick<Read
   return { sources: found };
 }
 
-function runningIn({ deployment, target }: ServiceWorkload): readonly Deployment[] {
-  return [deployment, target].flatMap((one) => one ?? []);
+function runningIn({ deployment, target, copies = [] }: ServiceWorkload): readonly Deployment[] {
+  return [deployment, target, ...copies].flatMap((one) => one ?? []);
 }
 
 /** An ExternalSecret creates a Secret, which is deleted with it. */

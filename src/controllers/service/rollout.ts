@@ -8,6 +8,8 @@ export type ServiceWorkload = {
   readonly deployment: Deployment | undefined;
   /** The service's own Deployment, if Flagger's primary is the one that serves. */
   readonly target?: Deployment | undefined;
+  /** In patch mode: Flagger's copies of the Deployment. Their pods use the config of the service too. */
+  readonly copies?: readonly Deployment[] | undefined;
   readonly available: boolean;
   /** Why pods do not run, if they were listed. */
   readonly problem?: PodProblem | undefined;

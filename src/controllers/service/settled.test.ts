@@ -134,7 +134,7 @@ describe("fields that are written once", () => {
     await operated.apply({
       apiVersion: "apps/v1",
       kind: "Deployment",
-      metadata: { name: "api-primary", namespace: "shop", labels, ownerReferences: [owner] },
+      metadata: { name: "api-primary", namespace: "shop", labels: { "app.kubernetes.io/name": "api-primary" }, ownerReferences: [owner] },
       spec: { replicas: 3, selector: { matchLabels: selector }, template: { ...primary.spec.template, metadata: { labels } } },
     });
     await operated.live(2_000);

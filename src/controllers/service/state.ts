@@ -4,19 +4,19 @@
  */
 import { millisecondsOf, sha256Hex } from "#base";
 import type { CompiledApplication, Dependencies, ServiceError } from "#compile";
-import { isOwnedBy, REQUEUE, type FailureCause } from "#controller-runtime";
+import { REQUEUE, type FailureCause } from "#controller-runtime";
 import type { FieldError, LatticeService } from "#crds";
-import { canonicalJson, describeObject, findCondition, keyText, services, type KubeObject } from "#kube";
+import { canonicalJson, describeObject, findCondition, keyText, type KubeObject } from "#kube";
 import { splitId } from "#mesh-compiler";
 import { namespaceProblem, type NamespaceProblem } from "../namespace/namespace-problem.ts";
 import { isHeld, missingKinds, NONE_MISSING } from "../namespace/protection.ts";
-import { CONTROLLER_NAME } from "../owned-kinds.ts";
 import { deploymentsToDetach } from "../patched-deployments.ts";
 import type { CompileNeeds } from "../world/followed-world.ts";
 import { absentPolicy, accessOf, policiesOf, type ServiceAccess } from "./access.ts";
 import type { CompileRecord } from "./compile-records.ts";
 import type { CompileReads, ObservedService, ServiceView } from "./observe.ts";
 import { appliedVersion, versionToApply } from "./owned-objects.ts";
+import { patchServiceWriter, type ServiceWriter } from "./patch-service.ts";
 import { isPatched, patchStateOf, type PatchState } from "./patch-state.ts";
 import { retainedBy, staleConfig, type RetainedConfig } from "./retained.ts";
 import type { ServiceWorkload } from "./rollout.ts";
@@ -40,11 +40,7 @@ export type CompiledState = WithAccess & {
   readonly retained: readonly RetainedConfig[];
   /** In patch mode. */
   readonly patch?: PatchState | undefined;
-  /**
-   * In patch mode: Lattice makes no Service. Another owner has one with the name of this service, which is used as it is; or the Deployment does not exist, and its
-   * owner may create one with it, which would fail.
-   */
-  readonly withoutService: boolean;
+  readonly service: ServiceWriter;
 };
 
 export type NotCompiled = WithAccess & {
@@ -158,11 +154,9 @@ function compiledState(reads: CompileReads, application: CompiledApplication, { 
   const retained = podSources === undefined ? [] : retainedBy(stale, podSources);
   const recheckMs = recheckAfter(service, now);
   const patch = patchStateOf(service, application, observed);
-  // the Service of ownership mode stays with the Deployment of that time
-  const isAwaited = patch?.deployment === undefined && workload.target === undefined;
-  const withoutService = patch !== undefined && (isAwaited || hasForeignService(service, application, view));
   const common = { application, compiledAt: compiled.at, workload, recheckMs, retained, access: opened };
-  const state: CompiledState = { kind: "compiled", ...common, patch, withoutService };
+  const writer = patch === undefined ? "lattice" : patchServiceWriter(service, application, { patch, workload, cache: view.cache });
+  const state: CompiledState = { kind: "compiled", ...common, patch, service: writer };
   return { complete: true, state: withDependencies(service, state, view), result };
 }
 
@@ -175,11 +169,6 @@ function detachingFrom(service: LatticeService, namespace: string, view: Service
   if (patched === undefined) return undefined;
   const message = `the changes of Deployment ${keyText(patched.metadata)} are taken off first; then the service makes its own Deployment`;
   return { kind: "detaching", message, access: accessOf(service, view) };
-}
-
-function hasForeignService(service: LatticeService, { id }: CompiledApplication, { cache }: ServiceView): boolean {
-  const found = cache.get(services, splitId(id));
-  return found !== undefined && !isOwnedBy(found, { controller: CONTROLLER_NAME, object: service });
 }
 
 function withProblem(workload: ServiceWorkload, problem: CompileReads["podProblem"]): ServiceWorkload {

@@ -10,6 +10,7 @@ import { canaries, deployments, fieldAt, formatSelector, keyText, pods, requirem
 import { splitId } from "#mesh-compiler";
 import type { WorldViewContext } from "../world/followed-world.ts";
 import { CONTROLLER_NAME } from "../owned-kinds.ts";
+import { copiesWithPatch } from "../patched-deployments.ts";
 import { podProblem, type PodProblem } from "./pod-problems.ts";
 import { isAvailable, NO_WORKLOAD, rolloutOf, type ServiceWorkload } from "./rollout.ts";
 
@@ -32,7 +33,9 @@ function patchedWorkload(service: LatticeService, { followed, cache }: WorkloadC
   const target = followed.world.targetOf(keyText(service.metadata));
   const deployment = target?.ok === true ? cache.get(deployments, target.value) : undefined;
   const [own] = cache.byIndex(deployments, OWNER_INDEX, ownerLabelOf({ controller: CONTROLLER_NAME, object: service }));
-  return { deployment, target: own, available: isAvailable(deployment) };
+  const copies =
+    target?.ok === true ? copiesWithPatch({ ...target.value, name: service.metadata.name }, cache).map(({ copy }) => copy) : [];
+  return { deployment, target: own, copies, available: isAvailable(deployment) };
 }
 
 /** Flagger scales the target to zero only when its primary serves; a target at zero without a primary serves no traffic. */

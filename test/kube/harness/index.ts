@@ -7,6 +7,8 @@ export {
   CILIUM,
   CLUSTER_API_CRDS,
   COMPILED_CLUSTER_CRDS,
+  FLAGGER_CRDS,
+  FLAGGER_MODULE,
   MESH_CRDS,
   moduleFolder,
   publishedCrds,

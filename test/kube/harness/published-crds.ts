@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { err, expectOk, ok, type Result } from "#base";
 import { fieldAt, parseJson, parseYaml, type KubeObject } from "#kube";
+import { FLAGGER_VERSION } from "../../../scripts/kube/versions.ts";
 import { runProgram } from "./run-program.ts";
 
 export type CrdSource = {
@@ -19,6 +20,7 @@ export type CrdSource = {
 };
 
 export const CILIUM = { module: "github.com/cilium/cilium", version: "v1.20.2" };
+export const FLAGGER_MODULE = { module: "github.com/fluxcd/flagger", version: `v${FLAGGER_VERSION}` };
 const CILIUM_CRDS = "pkg/k8s/apis/cilium.io/client/crds/v2";
 
 /** Kinds of compiled services and meshes. */
@@ -31,7 +33,7 @@ export const MESH_CRDS: readonly CrdSource[] = [
     path: "kubernetes/customresourcedefinitions.gen.yaml",
     names: ["authorizationpolicies.security.istio.io", "peerauthentications.security.istio.io", "serviceentries.networking.istio.io"],
   },
-  { module: "github.com/fluxcd/flagger", version: "v1.44.0", path: "artifacts/flagger/crd.yaml", names: ["canaries.flagger.app"] },
+  { ...FLAGGER_MODULE, path: "artifacts/flagger/crd.yaml", names: ["canaries.flagger.app"] },
   {
     module: "sigs.k8s.io/gateway-api",
     version: "v1.6.3",
@@ -43,6 +45,15 @@ export const MESH_CRDS: readonly CrdSource[] = [
     version: "v1.3.2",
     path: "config/crds/bases/external-secrets.io_externalsecrets.yaml",
     names: ["externalsecrets.external-secrets.io"],
+  },
+];
+
+/** All kinds of Flagger, which does not start without them. */
+export const FLAGGER_CRDS: readonly CrdSource[] = [
+  {
+    ...FLAGGER_MODULE,
+    path: "artifacts/flagger/crd.yaml",
+    names: ["canaries", "metrictemplates", "alertproviders"].map((plural) => `${plural}.flagger.app`),
   },
 ];
 

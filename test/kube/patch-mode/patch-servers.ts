@@ -6,7 +6,7 @@ import { expectOk, sensitive } from "#base";
 import { startEmbeddedCluster } from "#embedded-cluster";
 import { parseYaml } from "#kube";
 import { send, type HttpRequest, type HttpResponse } from "../harness/http.ts";
-import { sharedPlane, uniqueName } from "../harness/index.ts";
+import { sharedPlane, uniqueName, type PlaneAccess } from "../harness/index.ts";
 
 export type PatchServer = {
   readonly name: "real" | "embedded";
@@ -20,8 +20,8 @@ export type PatchServer = {
   close(): Promise<void>;
 };
 
-export function realServer(): PatchServer {
-  const plane = sharedPlane();
+/** `plane`: by default the one that all stories share. */
+export function realServer(plane: PlaneAccess = sharedPlane()): PatchServer {
   return {
     name: "real",
     kubeconfig: plane.kubeconfigPath,
