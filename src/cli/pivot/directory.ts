@@ -2,15 +2,29 @@
  * The directory of an export on disk. Files have keys of clusters: the directory is created with mode 0700, files with 0600. Only regular files
  * directly in it are read: a link or a folder in it is an error, so that no name leads out of it.
  */
-import { closeSync, constants, fsyncSync, lstatSync, openSync, opendirSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import {
+  closeSync,
+  constants,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  mkdtempSync,
+  openSync,
+  opendirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
 import { describeThrown, err, fromThrowing, ok, type Result } from "#base";
 import { createFolder } from "#pki";
 import { FILE_LIMITS, isExportFile, isOwnFile, type ExportFolder } from "#pivot";
 import { readRegularFile } from "../regular-file.ts";
 
-/** A file that is being written; what a killed process has left of it is written anew. */
+/** A file that is being written; what a killed process has left of it is written anew. Names that begin with it are not listed. */
 const PARTIAL = ".lattice-partial";
+/** Of a file system without hard links. */
+const NO_LINKS: ReadonlySet<unknown> = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]);
 
 export function exportDirectory(path: string): ExportFolder {
   const failed = (thrown: unknown) => `${path} cannot be written: ${describeThrown(thrown)}`;
@@ -22,7 +36,16 @@ export function exportDirectory(path: string): ExportFolder {
       const made = createFolder(path, 0o700);
       return made.ok ? fromThrowing(() => replaceFile(path, name, text), failed) : made;
     },
-    remove: (name) => fromThrowing(() => rmSync(join(path, name), { force: true }), failed),
+    create: (name, text) => {
+      if (!isExportFile(name)) return err(`${name} is no name of a file of an export`);
+      const made = createFolder(path, 0o700);
+      return made.ok ? fromThrowing(() => createFile(path, name, text), failed) : made;
+    },
+    remove: (name) =>
+      fromThrowing(() => {
+        rmSync(join(path, name), { force: true });
+        if (isOwnFile(name)) syncFolder(path);
+      }, failed),
   };
 }
 
@@ -31,6 +54,7 @@ export const NO_DIRECTORY: ExportFolder = {
   list: () => ok(undefined),
   read: () => err("there is no directory"),
   write: () => err("name the directory with --directory"),
+  create: () => err("name the directory with --directory"),
   remove: () => ok(undefined),
 };
 
@@ -41,7 +65,57 @@ function replaceFile(path: string, name: string, text: string): void {
   writeFileSync(partial, text, { mode: 0o600, flag: "wx", flush: true });
   renameSync(partial, join(path, name));
   // names of objects' files need no sync of their own: the manifest, which follows them, has their hashes
-  if (!isOwnFile(name)) return;
+  if (isOwnFile(name)) syncFolder(path);
+}
+
+/** Two processes that create the same file do not see each other's content: one of them has it, and the other gets false. */
+function createFile(path: string, name: string, text: string): boolean {
+  const folder = mkdtempSync(join(path, `${PARTIAL}-`));
+  try {
+    const partial = join(folder, name);
+    writeFileSync(partial, text, { mode: 0o600, flag: "wx", flush: true });
+    const isNew = linkNew(partial, join(path, name)) ?? writeNew(join(path, name), text);
+    syncFolder(path);
+    // the directory may have been created for this file, in one that cannot be read
+    if (isNew)
+      fromThrowing(
+        () => syncFolder(dirname(path)),
+        () => undefined,
+      );
+    return isNew;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Undefined: the file system has no hard links. */
+function linkNew(from: string, to: string): boolean | undefined {
+  try {
+    linkSync(from, to);
+    return true;
+  } catch (thrown) {
+    const code = codeOf(thrown);
+    if (code === "EEXIST") return false;
+    if (NO_LINKS.has(code)) return undefined;
+    throw thrown;
+  }
+}
+
+function writeNew(to: string, text: string): boolean {
+  try {
+    writeFileSync(to, text, { mode: 0o600, flag: "wx", flush: true });
+    return true;
+  } catch (thrown) {
+    if (codeOf(thrown) === "EEXIST") return false;
+    throw thrown;
+  }
+}
+
+function codeOf(thrown: unknown): unknown {
+  return thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
+}
+
+function syncFolder(path: string): void {
   const folder = openSync(path, constants.O_RDONLY);
   try {
     fsyncSync(folder);
@@ -75,7 +149,7 @@ function readNames(path: string): readonly string[] | undefined {
   const folder = opendirSync(path);
   try {
     for (let entry = folder.readSync(); entry !== null; entry = folder.readSync()) {
-      if (entry.name === PARTIAL) continue;
+      if (entry.name.startsWith(PARTIAL)) continue;
       names.push(entry.name);
       if (names.length > FILE_LIMITS.files + 3) return undefined;
     }
