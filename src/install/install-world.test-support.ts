@@ -108,7 +108,7 @@ export class InstallWorld {
       return counted === "sent" ? ok(undefined) : ({ ok: false, error: "killed" } as const);
     };
     const { atEnd } = this;
-    const ends = { name: BOOTSTRAP, atEnd, endpoints: () => Promise.resolve(ok(ENDPOINTS)) };
+    const ends = { name: BOOTSTRAP, atEnd, endpoints: () => Promise.resolve(ok(ENDPOINTS)), discard: "delete it" };
     if (atEnd === "cleaned") return { ...ends, ...this.#preparedHost(process) };
     return {
       ...ends,
@@ -157,6 +157,7 @@ export class InstallWorld {
         return Promise.resolve(ok(this.management === undefined ? undefined : process.client(this.management.client)));
       },
       kubeconfig: () => Promise.resolve(ok("apiVersion: v1\nkind: Config\n")),
+      edit: "kubectl edit",
       markDeleted: () => {
         const counted = process.countWrite();
         if (counted !== "dead") this.#isMarkedDeleted = true;
