@@ -231,7 +231,8 @@ export class InstallWorld {
     this.#expected = await movedContents(bootstrap.client);
     const management = await this.#startManagement();
     this.#observe();
-    await management.add(rawCluster({ cellRef: BOOTSTRAP }, NAME));
+    const requested = bootstrap.peek(latticeClusters, { name: NAME });
+    await management.add(rawCluster({ ...requested?.spec, cellRef: BOOTSTRAP }, NAME));
     const secret = (name: string, namespace: string) => ({ apiVersion: "v1", kind: "Secret", metadata: { name, namespace }, data: {} });
     await management.add(secret(PARENT_CONFIG_SECRET, OPERATOR_NAMESPACE), secret(`${NAME}-kubeconfig`, NAMESPACE));
     const moved = await moveNamespace({

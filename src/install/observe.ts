@@ -101,7 +101,7 @@ async function observeBootstrap(client: KubeClient, options: ObserveOptions): Pr
     atEnd: host.atEnd,
     isBeingCleaned: record.value?.state === "removing",
     cell: own.value?.spec.endpoints === undefined ? undefined : cellOf(own.value),
-    cluster: live === undefined ? undefined : { ...requestedOf(live), file: file.value },
+    cluster: live === undefined ? undefined : { ...requestedOf(live, left.value.length > 0), file: file.value },
     ownership: ownership.value,
     objects: left.value,
     isDeleting: cluster.value === undefined || isBeingDeleted(cluster.value),
@@ -115,7 +115,7 @@ function cellOf({ status }: LatticeCluster): NonNullable<BootstrapView["cell"]> 
   return { ready: ready?.status === "True" || ready?.reason === NODES_NOT_READY, message: ready?.message ?? "its operator starts" };
 }
 
-function requestedOf(cluster: LatticeCluster): RequestedCluster {
+function requestedOf(cluster: LatticeCluster, isMade: boolean): RequestedCluster {
   const { metadata, status } = cluster;
   const pivot = status?.pivot;
   const moved = pivot?.total === undefined || pivot.finishedAt !== undefined ? "" : ` (${pivot.moved ?? 0} of ${pivot.total} objects)`;
@@ -123,7 +123,8 @@ function requestedOf(cluster: LatticeCluster): RequestedCluster {
     isOurs: metadata.annotations?.[INSTALLED_ANNOTATION] === INSTALLER,
     isBeingDeleted: isBeingDeleted(cluster),
     phase: status?.phase ?? "",
-    isPivoted: status?.ownedBy === "self" || status?.phase === "Ready",
+    // the status follows the end of the move
+    isPivoted: status?.ownedBy === "self" || status?.phase === "Ready" || (status?.phase === "Pivoting" && !isMade),
     message: `${(status?.message ?? "").split("\n")[0] ?? ""}${moved}`,
   };
 }

@@ -2,29 +2,16 @@
  * The directory of an export on disk. Files have keys of clusters: the directory is created with mode 0700, files with 0600. Only regular files
  * directly in it are read: a link or a folder in it is an error, so that no name leads out of it.
  */
-import {
-  closeSync,
-  constants,
-  fsyncSync,
-  linkSync,
-  lstatSync,
-  mkdtempSync,
-  openSync,
-  opendirSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { lstatSync, mkdtempSync, opendirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describeThrown, err, fromThrowing, ok, type Result } from "#base";
 import { createFolder } from "#pki";
 import { FILE_LIMITS, isExportFile, isOwnFile, type ExportFolder } from "#pivot";
+import { isExisting, linkNew, syncFolder } from "../durable-files.ts";
 import { readRegularFile } from "../regular-file.ts";
 
 /** A file that is being written; what a killed process has left of it is written anew. Names that begin with it are not listed. */
 const PARTIAL = ".lattice-partial";
-/** Of a file system without hard links. */
-const NO_LINKS: ReadonlySet<unknown> = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]);
 
 export function exportDirectory(path: string): ExportFolder {
   const failed = (thrown: unknown) => `${path} cannot be written: ${describeThrown(thrown)}`;
@@ -88,39 +75,13 @@ function createFile(path: string, name: string, text: string): boolean {
   }
 }
 
-/** Undefined: the file system has no hard links. */
-function linkNew(from: string, to: string): boolean | undefined {
-  try {
-    linkSync(from, to);
-    return true;
-  } catch (thrown) {
-    const code = codeOf(thrown);
-    if (code === "EEXIST") return false;
-    if (NO_LINKS.has(code)) return undefined;
-    throw thrown;
-  }
-}
-
 function writeNew(to: string, text: string): boolean {
   try {
     writeFileSync(to, text, { mode: 0o600, flag: "wx", flush: true });
     return true;
   } catch (thrown) {
-    if (codeOf(thrown) === "EEXIST") return false;
+    if (isExisting(thrown)) return false;
     throw thrown;
-  }
-}
-
-function codeOf(thrown: unknown): unknown {
-  return thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
-}
-
-function syncFolder(path: string): void {
-  const folder = openSync(path, constants.O_RDONLY);
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
   }
 }
 
