@@ -40,8 +40,8 @@ export function fileChanges({ live, file, isMade }: ChangedCluster): FileChanges
   const changes = fieldChanges(before.ok ? before.value : writtenOf(live.spec, file.spec), file.spec);
   const next = parsed({ ...live, spec: patched(live.spec, patchOf(changes)) } as LatticeCluster);
   const broken = latticeClusterKind.checkUpdate(parsed(live), next).map(({ path, message }) => `${path}: ${message}`);
-  const late = isMade ? changes.filter((change) => ONLY_AT_CREATION.some((one) => isIn(change, one))) : [];
-  return { changes, impossible: [...broken, ...late.map(({ path }) => `${pathText(path)}: cannot be changed once machines are made`)] };
+  const late = isMade ? ONLY_AT_CREATION.filter((name) => changes.some((change) => isIn(change, name))) : [];
+  return { changes, impossible: [...broken, ...late.map((name) => `${pathText(name)}: cannot be changed once machines are made`)] };
 }
 
 /** kubeadm writes them into the first machine. */

@@ -101,7 +101,7 @@ const IMPOSSIBLE: readonly { readonly name: string; readonly change: Change; rea
   {
     name: "another network of pods",
     change: { networking: { pods: { cidr: "10.9.0.0/16" } } },
-    want: /\(spec\.networking: cannot be changed once machines are made\): undo that, or delete it$/,
+    want: /\(spec\.networking\.pods: cannot be changed once machines are made\): undo that, or delete it$/,
   },
 ];
 
