@@ -74,7 +74,7 @@ async function backUp(io: CommandIo, { client, config, name, flags }: BackupRun)
   io.stdout(
     flags.output === "json"
       ? `${JSON.stringify({ ...report, file: flags.out }, null, 2)}\n`
-      : `saved ${report.objects} objects of cluster ${report.cluster} in ${flags.out} (${report.bytes} bytes), epoch ${report.epoch}\n`,
+      : `saved ${report.objects} objects of cluster ${report.cluster} in ${flags.out} (${report.bytes} bytes): backup ${report.id}, epoch ${report.epoch}\n`,
   );
   return ok(0);
 }

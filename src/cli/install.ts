@@ -7,7 +7,7 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { err, nodeProcesses, ok, type Result } from "#base";
 import { fleetFolder, isEmptyInstallation, openFleetFolder, runningUp, type FoundFleet } from "#fleet";
-import { runInstall, type ManagementFile } from "#install";
+import { runInstall, type InstallOptions, type ManagementFile } from "#install";
 import type { KubeObject } from "#kube";
 import { withBootstrapClusters, type BootstrapClusters } from "./install/bootstrap-clusters.ts";
 import { bootstrapKind } from "./install/bootstrap-kind.ts";
@@ -58,15 +58,15 @@ async function installLocal(io: CommandIo, file: ManagementFile, flags: InstallF
   const accept = (found: FoundFleet) => acceptInstallation(path, name, found);
   const opened = await openFleetFolder({ path, cluster: name, content: "installed", accept, clock, signal, processes: nodeProcesses });
   if (!opened.ok) return reportFailure(io, opened.error);
+  const kubeconfig = shortPath(io.cwd, folder.kubeconfig);
   const installed = await inFleetFolder(io, opened.value, async (fleet) => {
     const clients = new FleetClients(io, fleet);
-    const ends = { host: fleetHost(fleet, clients), management: fleetManagement(fleet, clients, name) };
-    const ended = await run(io, { ...file, cluster: cluster.value }, ends);
+    const ends = { host: fleetHost(fleet, clients, flags.dataDir), management: fleetManagement(fleet, clients, { name, kubeconfig }) };
+    const ended = await run(io, { cluster: cluster.value, beside: file.beside, file }, ends);
     await clients.close();
     return ended;
   });
   if (!installed.ok) return failedCode(io, installed.error);
-  const kubeconfig = shortPath(io.cwd, folder.kubeconfig);
   const next = `run it with lattice up${flags.dataDir === undefined ? "" : ` --data-dir ${flags.dataDir}`}`;
   return printInstalled(io, flags, { name, kubeconfig, next });
 }
@@ -102,17 +102,15 @@ function installFrom(io: CommandIo, file: ManagementFile, flags: InstallFlags): 
   const operator = { image: operatorImage, bundle: operatorBundle };
   const request = { cluster: name, provider, bootstrapKubeconfig, managementKubeconfig, bundle, address, operator };
   return withBootstrapClusters(io, request, async (ends) => {
-    const installed = await run(io, file, ends);
+    const installed = await run(io, { ...file, file }, ends);
     if (!installed.ok) return failedCode(io, installed.error);
     const next = "the bootstrap cluster is not needed any more";
     return printInstalled(io, flags, { name, kubeconfig: managementKubeconfig, next });
   });
 }
 
-type Requested = { readonly cluster: KubeObject; readonly beside: ManagementFile["beside"] };
-
-function run(io: CommandIo, { cluster, beside }: Requested, ends: BootstrapClusters) {
-  return runInstall({ ...runOptions(io, "install"), ...ends, name: cluster.metadata.name, cluster, beside });
+function run(io: CommandIo, requested: Pick<InstallOptions, "cluster" | "beside" | "file">, ends: BootstrapClusters) {
+  return runInstall({ ...runOptions(io, "install"), ...ends, name: requested.cluster.metadata.name, ...requested });
 }
 
 type Installed = { readonly name: string; readonly kubeconfig: string; readonly next: string };

@@ -94,9 +94,10 @@ function withDueKubeconfig(object: KubeObject): KubeObject {
 }
 
 function inspect(io: CommandIo, { output }: RestoreFlags, { manifest }: OpenedBackup): ExitCode {
-  const { cluster = "", createdAt, epoch, namespace, objects, servers = [] } = manifest;
+  const { id, cluster = "", createdAt, epoch, namespace, objects, servers = [] } = manifest;
   if (output === "json") {
     const shown = {
+      id,
       cluster,
       createdAt,
       epoch,
@@ -107,7 +108,7 @@ function inspect(io: CommandIo, { output }: RestoreFlags, { manifest }: OpenedBa
     io.stdout(`${JSON.stringify(shown, null, 2)}\n`);
     return 0;
   }
-  io.stdout(`cluster ${cluster} of ${createdAt}, epoch ${epoch}, saved from ${servers.map(({ url }) => url).join(", ")}\n`);
+  io.stdout(`cluster ${cluster} of ${createdAt}, backup ${id}, epoch ${epoch}, saved from ${servers.map(({ url }) => url).join(", ")}\n`);
   for (const { file } of objects) io.stdout(`  ${file}\n`);
   return 0;
 }

@@ -16,6 +16,7 @@ import { FleetClients } from "./install/fleet-clients.ts";
 import { fleetHost, fleetManagement } from "./install/fleet-host.ts";
 import { inFleetFolder } from "./install/in-fleet-folder.ts";
 import { reportFailure, type CommandIo, type ExitCode } from "./io.ts";
+import { shortPath } from "./short-path.ts";
 
 export type UninstallFlags = {
   readonly dataDir?: string;
@@ -44,7 +45,10 @@ async function uninstallLocal(io: CommandIo, name: string, flags: UninstallFlags
   if (!opened.ok) return reportFailure(io, opened.error);
   const gone = await inFleetFolder(io, opened.value, async (fleet) => {
     const clients = new FleetClients(io, fleet);
-    const ends = { host: fleetHost(fleet, clients), management: fleetManagement(fleet, clients, name) };
+    const ends = {
+      host: fleetHost(fleet, clients),
+      management: fleetManagement(fleet, clients, { name, kubeconfig: shortPath(io.cwd, fleetFolder(path).kubeconfig) }),
+    };
     const ended = await run(io, name, { ...ends, orphanChildren: flags.orphanChildren === true });
     await clients.close();
     // its children stay as they are, and the laptop fleet is not made again

@@ -9,7 +9,9 @@
  * 4. The management cluster is created only if the bootstrap cluster has no LatticeCluster and no trace of a move of it, and it is absent: one that does not answer
  *    may own itself.
  * 5. As long as the bootstrap cluster has a LatticeCluster of it, its operator acts on it: nothing is moved back or deleted.
- * 6. A cluster with children is uninstalled only by explicit request, and never loses a Cluster API object to a bootstrap cluster that is gone.
+ * 6. A file that was changed is applied as long as the bootstrap cluster owns the management cluster and no move of it has begun, or refused. After that, the
+ *    management cluster's own LatticeCluster counts: the installation is ended, and a file that differs is refused.
+ * 7. A cluster with children is uninstalled only by explicit request, and never loses a Cluster API object to a bootstrap cluster that is gone.
  */
 import type { NamespaceOwnership } from "#pivot";
 import type { BootstrapEnd } from "./ports.ts";
@@ -32,6 +34,18 @@ export type RequestedCluster = {
   readonly isBeingDeleted: boolean;
   readonly phase: string;
   readonly message: string;
+  /** The management cluster owns itself: this one is a copy of its own. */
+  readonly isPivoted: boolean;
+  /** Absent: there is no file to compare it with. */
+  readonly file?: FileView | undefined;
+};
+
+/** The file of the installation, compared with what the bootstrap cluster has of it. */
+export type FileView = {
+  /** What is to be applied, such as "spec.nodes.workers: 1 -> 3". */
+  readonly changes: readonly string[];
+  /** Why a person has to change the file first. */
+  readonly problem?: string | undefined;
 };
 
 export type BootstrapView = {
@@ -59,21 +73,35 @@ export type ManagementView = {
   readonly hasCluster: boolean;
   /** Secret lattice-parent-config or spec.cellRef exists. */
   readonly hasParent: boolean;
+  /** Its name, if that can be read. */
+  readonly parent?: string | undefined;
   /** LatticeClusters but its own. */
   readonly children: readonly string[];
+  /** How the file differs from its own LatticeCluster, and what to do. */
+  readonly fileProblem?: string | undefined;
 };
 
 export type InstallView = {
   readonly name: string;
+  /** The name of the bootstrap cluster as a cell. */
+  readonly bootstrapName: string;
   readonly bootstrap: ClusterObservation<BootstrapView>;
   readonly management: ClusterObservation<ManagementView>;
 };
 
-export type InstallStep = "create-bootstrap" | "make-cell" | "apply-cluster" | "detach" | "release-bootstrap" | "remove-bootstrap" | "done";
+export type InstallStep =
+  | "create-bootstrap"
+  | "make-cell"
+  | "apply-cluster"
+  | "apply-changes"
+  | "detach"
+  | "release-bootstrap"
+  | "remove-bootstrap"
+  | "done";
 export type UninstallStep = "create-bootstrap" | "move-back" | "delete-cluster" | "release-bootstrap" | "remove-bootstrap" | "done";
 
 export type InstallDecision<Step> =
-  | { readonly step: Step }
+  | { readonly step: Step; /** What exactly it does. */ readonly detail?: string }
   /** Something else is at work: observe again. */
   | { readonly wait: string }
   /** A person must act. */
@@ -82,7 +110,14 @@ export type InstallDecision<Step> =
 const wait = (text: string) => ({ wait: text });
 const refused = (text: string) => ({ refused: text });
 
-export function nextInstallStep({ name, bootstrap, management }: InstallView): InstallDecision<InstallStep> {
+export function nextInstallStep(view: InstallView): InstallDecision<InstallStep> {
+  const decision = installStep(view);
+  const isDone = "step" in decision && decision.step === "done";
+  const problem = isDone && view.management.state === "there" ? view.management.view.fileProblem : undefined;
+  return problem === undefined ? decision : refused(problem);
+}
+
+function installStep({ name, bootstrap, management }: InstallView): InstallDecision<InstallStep> {
   const other = otherCluster(name, management);
   if (other !== undefined && !(bootstrap.state === "there" && bootstrap.view.isBeingCleaned)) return refused(other);
   if (bootstrap.state === "unknown") return wait(`the bootstrap cluster does not answer: ${bootstrap.why}`);
@@ -93,6 +128,8 @@ export function nextInstallStep({ name, bootstrap, management }: InstallView): I
   if (view.cluster === undefined && view.ownership !== "never-moved")
     return refused(`the removal of ${name} has begun; lattice uninstall continues it`);
   if (management.state === "there" && ownsItself(management.view)) return afterPivot(view, management.view);
+  const changed = view.cluster === undefined ? undefined : changedFile(view.cluster, view.ownership);
+  if (changed !== undefined) return changed;
   if (view.cluster === undefined && management.state !== "absent") return withoutRequest(name, management);
   if (view.cell === undefined) return { step: "make-cell" };
   if (view.cluster === undefined) return view.cell.ready ? { step: "apply-cluster" } : wait(`the bootstrap cluster: ${view.cell.message}`);
@@ -109,6 +146,15 @@ function withoutRequest(name: string, management: Exclude<ClusterObservation<Man
   return management.state === "unknown"
     ? wait(noAnswer(name, management))
     : refused(withoutOwner(name, "the bootstrap cluster has no LatticeCluster of it"));
+}
+
+function changedFile(
+  { isBeingDeleted, isPivoted, file }: RequestedCluster,
+  ownership: BootstrapView["ownership"],
+): InstallDecision<InstallStep> | undefined {
+  if (file === undefined || isBeingDeleted || isPivoted || ownership !== "never-moved") return undefined;
+  if (file.problem !== undefined) return refused(file.problem);
+  return file.changes.length === 0 ? undefined : { step: "apply-changes", detail: file.changes.join("; ") };
 }
 
 function noAnswer(name: string, { why, ifGone }: { readonly why: string; readonly ifGone?: string | undefined }): string {
@@ -194,7 +240,8 @@ function isDeletionBegun(bootstrap: ClusterObservation<BootstrapView>): boolean 
   return isBeingCleaned || (ownership === "owner" && isDeleting);
 }
 
-function uninstallStep({ name, bootstrap, management }: InstallView, options: UninstallOptions): InstallDecision<UninstallStep> {
+function uninstallStep(given: InstallView, options: UninstallOptions): InstallDecision<UninstallStep> {
+  const { name, bootstrap, management } = given;
   if (bootstrap.state === "unknown") return wait(`the bootstrap cluster does not answer: ${bootstrap.why}`);
   if (bootstrap.state === "there" && bootstrap.view.isBeingCleaned) return { step: "remove-bootstrap" };
   if (bootstrap.state === "there" && bootstrap.view.cluster !== undefined) return refused(stillRequested(name, bootstrap.view.cluster));
@@ -206,8 +253,7 @@ function uninstallStep({ name, bootstrap, management }: InstallView, options: Un
   if (bootstrap.state === "there" && bootstrap.view.ownership === "owner") return deletionStep(bootstrap.view);
   if (management.state === "unknown") return wait(noAnswer(name, management));
   if (management.state === "absent") return bootstrap.state === "absent" ? { step: "done" } : endOfBootstrap(name, bootstrap.view);
-  const { view } = management;
-  const problem = uninstallProblem(name, view, options);
+  const problem = uninstallProblem(given, management.view, options);
   if (problem !== undefined) return refused(problem);
   return { step: bootstrap.state === "absent" ? "create-bootstrap" : "move-back" };
 }
@@ -223,10 +269,20 @@ function childrenProblem(name: string, { children }: ManagementView, { orphanChi
   return `${name} has children (${children.join(", ")}); delete them first, or keep them without a parent with --orphan-children`;
 }
 
-function uninstallProblem(name: string, view: ManagementView, options: UninstallOptions): string | undefined {
-  const problem = childrenProblem(name, view, options);
-  if (problem !== undefined) return problem;
+/** The parent would keep its LatticeCluster and its access, and wait for a child that is gone. */
+function parentProblem({ name, bootstrapName }: InstallView, { hasParent, parent }: ManagementView): string | undefined {
+  if (!hasParent) return undefined;
+  if (parent === bootstrapName)
+    return `the installation of ${name} has not ended: its parent is still the bootstrap cluster ${parent}; lattice install continues it, and lattice uninstall can be run afterwards`;
+  const shown = parent === undefined ? "another cluster" : parent;
+  return `${name} is a child of ${shown}: delete its LatticeCluster there, which also deletes its machines; if ${shown} is gone for good, first give ${name} another parent with lattice reparent`;
+}
+
+function uninstallProblem(given: InstallView, view: ManagementView, options: UninstallOptions): string | undefined {
+  const { name } = given;
   const { ownership, hasParent } = view;
+  const problem = (ownership === "owner" ? parentProblem(given, view) : undefined) ?? childrenProblem(name, view, options);
+  if (problem !== undefined) return problem;
   if (ownership === "owner") return undefined;
   if (ownership === "moving")
     return `a move of ${name} to another cluster has begun, and that cluster is not here; finish it or abort it with lattice move first`;

@@ -12,4 +12,4 @@ export {
   type RunOptions,
 } from "./run-install.ts";
 export { makeCell, type NewCell } from "./make-cell.ts";
-export type { AppliedBeside } from "./steps.ts";
+export type { AppliedBeside } from "./beside.ts";

@@ -11,6 +11,7 @@ const SEED = 16;
 
 const MATRICES: readonly (InstallMatrix & { readonly name: string })[] = [
   { name: "install", command: "install", atEnd: "removed" },
+  { name: "install with another file after the crash", command: "install", atEnd: "removed", changesFile: true },
   { name: "install from a cluster that stays", command: "install", atEnd: "kept" },
   { name: "install from a cluster that is prepared and cleaned", command: "install", atEnd: "cleaned" },
   { name: "uninstall", command: "uninstall", atEnd: "removed" },

@@ -108,7 +108,7 @@ export class InstallWorld {
       return counted === "sent" ? ok(undefined) : ({ ok: false, error: "killed" } as const);
     };
     const { atEnd } = this;
-    const ends = { name: BOOTSTRAP, atEnd, endpoints: () => Promise.resolve(ok(ENDPOINTS)) };
+    const ends = { name: BOOTSTRAP, atEnd, endpoints: () => Promise.resolve(ok(ENDPOINTS)), discard: "delete it" };
     if (atEnd === "cleaned") return { ...ends, ...this.#preparedHost(process) };
     return {
       ...ends,
@@ -157,6 +157,7 @@ export class InstallWorld {
         return Promise.resolve(ok(this.management === undefined ? undefined : process.client(this.management.client)));
       },
       kubeconfig: () => Promise.resolve(ok("apiVersion: v1\nkind: Config\n")),
+      edit: "kubectl edit",
       markDeleted: () => {
         const counted = process.countWrite();
         if (counted !== "dead") this.#isMarkedDeleted = true;
@@ -230,7 +231,8 @@ export class InstallWorld {
     this.#expected = await movedContents(bootstrap.client);
     const management = await this.#startManagement();
     this.#observe();
-    await management.add(rawCluster({ cellRef: BOOTSTRAP }, NAME));
+    const requested = bootstrap.peek(latticeClusters, { name: NAME });
+    await management.add(rawCluster({ ...requested?.spec, cellRef: BOOTSTRAP }, NAME));
     const secret = (name: string, namespace: string) => ({ apiVersion: "v1", kind: "Secret", metadata: { name, namespace }, data: {} });
     await management.add(secret(PARENT_CONFIG_SECRET, OPERATOR_NAMESPACE), secret(`${NAME}-kubeconfig`, NAMESPACE));
     const moved = await moveNamespace({

@@ -2,7 +2,7 @@
 import { err, ok, type Result } from "#base";
 import type { LatticeCluster } from "#crds";
 import { describeObject, namespaces, secrets, type KubeObject, type Resource } from "#kube";
-import type { AppliedBeside } from "./steps.ts";
+import type { AppliedBeside } from "./beside.ts";
 
 export type ManagementFile = {
   readonly cluster: LatticeCluster;

@@ -22,6 +22,8 @@ export type BootstrapHost = {
   readonly remove: (signal: AbortSignal) => Promise<Result<void, string>>;
   /** `spec.endpoints` of its cell: addresses that the machines of the management cluster can reach. */
   readonly endpoints: () => Promise<Result<CellEndpoints, string>>;
+  /** How a person discards a management cluster that is being made, such as "delete its LatticeCluster with kubectl …". */
+  readonly discard: string;
 };
 
 export type CellEndpoints = {
@@ -38,6 +40,8 @@ export type ManagementAccess = {
   readonly ifGone?: string | undefined;
   /** The text of a kubeconfig with which Cluster API in a bootstrap cluster reaches it. */
   readonly kubeconfig: () => Promise<Result<string, string>>;
+  /** The command with which a person changes its own LatticeCluster. */
+  readonly edit: string;
   /** Its machines are deleted: from now on, `find` finds no cluster if nothing answers. Absent: `find` knows it by other means. */
   readonly markDeleted?: (() => Promise<Result<void, string>>) | undefined;
 };

@@ -1,6 +1,5 @@
 /** Runs an installation or its reverse: observe, decide, perform one step, until there is none. */
 import { backoffDelay, err, ok, sleep, type BackoffPolicy, type Result } from "#base";
-import type { KubeObject } from "#kube";
 import {
   nextInstallStep,
   nextUninstallStep,
@@ -12,6 +11,7 @@ import {
 } from "./decide.ts";
 import { observeInstall } from "./observe.ts";
 import {
+  applyFileChanges,
   applyManagementCluster,
   deleteManagementCluster,
   detachManagement,
@@ -20,13 +20,15 @@ import {
   markDeleted,
   moveBack,
   releaseBootstrap,
-  type AppliedBeside,
   type Performed,
+  type RequestedObjects,
   type StepContext,
 } from "./steps.ts";
 
 export type InstallProgress<Step = InstallStep | UninstallStep> =
-  | { readonly kind: "step"; readonly step: Step }
+  | { readonly kind: "step"; readonly step: Step; /** What exactly it does. */ readonly detail?: string | undefined }
+  /** What differs from the file and is left as it is. */
+  | { readonly kind: "note"; readonly text: string }
   | { readonly kind: "wait"; readonly text: string; readonly view: InstallView }
   /** A step has failed and is repeated. */
   | { readonly kind: "failed"; readonly step: Step; readonly message: string };
@@ -41,11 +43,8 @@ export type RunOptions = Omit<StepContext, "onMove"> & {
   readonly patienceMs: number;
 };
 
-export type InstallOptions = RunOptions & {
-  /** The LatticeCluster of the management cluster. */
-  readonly cluster: KubeObject;
-  readonly beside: readonly AppliedBeside[];
-};
+/** `file`: as a person has written it, to be compared with what an earlier run has made. */
+export type InstallOptions = RunOptions & RequestedObjects;
 
 const POLL_MS = 500;
 const RETRY: BackoffPolicy = { initialMs: 250, maxMs: 4_000, factor: 2 };
@@ -55,12 +54,13 @@ export function runInstall(options: InstallOptions): Promise<Result<void, Instal
   const steps: Readonly<Record<Exclude<InstallStep, "done">, () => Performed>> = {
     "create-bootstrap": () => inHost(options.host.create(options.signal)),
     "make-cell": () => makeBootstrapCell(context),
-    "apply-cluster": () => applyManagementCluster(context, options.cluster, options.beside),
+    "apply-cluster": () => applyManagementCluster(context, options),
+    "apply-changes": () => (options.file === undefined ? Promise.resolve(ok(undefined)) : applyFileChanges(context, options.file)),
     detach: () => detachManagement(context),
     "release-bootstrap": () => releaseBootstrap(context),
     "remove-bootstrap": () => inHost(options.host.remove(options.signal)),
   };
-  return run(options, { decide: installDecision(), steps });
+  return run(options, { decide: installDecision(), steps, file: options.file });
 }
 
 /** What was deleted while this run has looked is not created again by it, but by the next one. */
@@ -103,17 +103,23 @@ type Work<Step extends string> = {
   readonly steps: Readonly<Record<Exclude<Step, "done">, () => Performed>>;
   /** Steps after which nothing is observed again. */
   readonly last?: ReadonlySet<Step>;
+  readonly file?: RequestedObjects["file"];
 };
 
 async function run<Step extends InstallStep | UninstallStep>(
   options: RunOptions,
-  { decide, steps, last }: Work<Step>,
+  { decide, steps, last, file }: Work<Step>,
 ): Promise<Result<void, InstallFailure>> {
   const { clock, random, signal, report, patienceMs } = options;
+  const noted = new Set<string>();
+  const onNote = (text: string) => {
+    if (!noted.has(text)) report({ kind: "note", text });
+    noted.add(text);
+  };
   let failures = 0;
   let failingSince = 0;
   while (!signal.aborted) {
-    const view = await observeInstall(options);
+    const view = await observeInstall({ ...options, file, onNote });
     const decision = decide(view);
     if ("refused" in decision) return err({ kind: "refused", message: decision.refused });
     if ("wait" in decision) {
@@ -124,7 +130,7 @@ async function run<Step extends InstallStep | UninstallStep>(
     }
     const { step } = decision;
     if (step === "done") return ok(undefined);
-    report({ kind: "step", step });
+    report({ kind: "step", step, ...(decision.detail === undefined ? {} : { detail: decision.detail }) });
     const performed = await steps[step as Exclude<Step, "done">]();
     if (performed.ok) {
       failures = 0;

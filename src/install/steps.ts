@@ -3,11 +3,14 @@ import { base64OfText, err, map, ok, type Clock, type Result } from "#base";
 import { capiNamespace, CLUSTER_NAME_LABEL } from "#cluster-compiler";
 import { PARENT_CONFIG_SECRET } from "#controllers";
 import { latticeClusters, type LatticeCluster } from "#crds";
-import { capiClusters, namespaces, secrets, type Json, type KubeObject, type Resource } from "#kube";
+import { capiClusters, describeObject, namespaces, secrets, type Json, type KubeObject } from "#kube";
 import type { KubeClient, KubeError } from "#kube-client";
 import { OPERATOR_NAMESPACE } from "#operator";
 import { moveNamespace, resumeOwned, type MoveProgress } from "#pivot";
+import { besideProblem, besideState, writeBeside, type AppliedBeside } from "./beside.ts";
+import { fileChanges, installedSpec, INSTALLED_SPEC_ANNOTATION, patchOf } from "./file-changes.ts";
 import { makeCell } from "./make-cell.ts";
+import type { ManagementFile } from "./management-file.ts";
 import { INSTALLED_ANNOTATION, INSTALLER, readOwnership } from "./observe.ts";
 import type { BootstrapHost, ManagementAccess } from "./ports.ts";
 import { recordNewObjects } from "./prepare-bootstrap.ts";
@@ -40,29 +43,65 @@ export async function makeBootstrapCell({ host, signal }: StepContext): Performe
   return named.ok ? named : failed(named.error);
 }
 
-/** Created, never changed: what a person edits meanwhile counts. */
-export async function applyManagementCluster(
-  { host, signal }: StepContext,
-  cluster: KubeObject,
-  beside: readonly AppliedBeside[],
-): Performed {
+export type RequestedObjects = {
+  readonly cluster: KubeObject;
+  readonly beside: readonly AppliedBeside[];
+  /** What the next run compares its file with. */
+  readonly file?: ManagementFile | undefined;
+};
+
+/** Created; after that, only what was changed in the file is: what a person edits meanwhile counts. */
+export async function applyManagementCluster(context: StepContext, { cluster, beside, file }: RequestedObjects): Performed {
+  const { host, signal } = context;
   const client = await clientOf(host.find, signal);
   if (!client.ok) return client;
-  const recorded = host.atEnd === "cleaned" ? await recordNewObjects(client.value, beside, { signal }) : ok(undefined);
-  if (!recorded.ok) return failed(recorded.error);
-  for (const { resource, object } of beside) {
-    const applied = await client.value.apply(resource, object, { fieldManager: FIELD_MANAGER, force: true, signal });
-    if (!applied.ok) return rejectedBeside(object, applied.error);
-  }
+  const applied = await applyBeside(context, client.value, beside);
+  if (!applied.ok) return applied;
   const annotations = { ...cluster.metadata.annotations, [INSTALLED_ANNOTATION]: INSTALLER };
-  const object = { ...cluster, metadata: { ...cluster.metadata, annotations } };
+  const noted = file === undefined ? {} : { [INSTALLED_SPEC_ANNOTATION]: installedSpec(file.cluster) };
+  const object = { ...cluster, metadata: { ...cluster.metadata, annotations: { ...annotations, ...noted } } };
   const created = await client.value.create<KubeObject>(latticeClusters, object, { fieldManager: FIELD_MANAGER, signal });
   if (created.ok || created.error.kind === "already-exists") return ok(undefined);
   return rejected(`LatticeCluster ${cluster.metadata.name}`, created.error);
 }
 
-/** An object of the file that the management cluster refers to, such as the Secret of its credentials. */
-export type AppliedBeside = { readonly resource: Resource; readonly object: KubeObject };
+/** What was changed in the file, as long as the bootstrap cluster makes the management cluster. */
+export async function applyFileChanges(context: StepContext, file: ManagementFile): Performed {
+  const { host, name, signal } = context;
+  const client = await clientOf(host.find, signal);
+  if (!client.ok) return client;
+  const applied = await applyBeside(context, client.value, file.beside);
+  if (!applied.ok) return applied;
+  const live = await client.value.get(latticeClusters, { name }, { signal });
+  if (!live.ok) return failed(`LatticeCluster ${name} cannot be read: ${live.error.message}`);
+  const { changes } = fileChanges({ live: live.value, file: file.cluster, isMade: false });
+  if (changes.length === 0) return ok(undefined);
+  const { uid = "" } = live.value.metadata;
+  const metadata = { uid, annotations: { [INSTALLED_SPEC_ANNOTATION]: installedSpec(file.cluster) } };
+  const body = { type: "merge", patch: { metadata, spec: patchOf(changes) } } as const;
+  const patched = await client.value.patch<LatticeCluster>(latticeClusters, { name }, body, { fieldManager: FIELD_MANAGER, signal });
+  return patched.ok ? ok(undefined) : rejected(`the changed LatticeCluster ${name}`, patched.error);
+}
+
+async function applyBeside({ host, name, signal }: StepContext, client: KubeClient, beside: readonly AppliedBeside[]): Performed {
+  const options = { client, name, call: { signal } };
+  const due: AppliedBeside[] = [];
+  // all are checked before the first one is written
+  for (const one of beside) {
+    const state = await besideState(options, one);
+    if (!state.ok) return failed(`${describeObject(one.object)} cannot be read in the bootstrap cluster: ${state.error.message}`);
+    const problem = besideProblem(one, state.value);
+    if (problem !== undefined) return err({ kind: "refused", message: problem });
+    if (state.value.kind === "missing" || state.value.kind === "changed") due.push(one);
+  }
+  const recorded = host.atEnd === "cleaned" ? await recordNewObjects(client, due, { signal }) : ok(undefined);
+  if (!recorded.ok) return failed(recorded.error);
+  for (const one of due) {
+    const applied = await writeBeside(options, one);
+    if (!applied.ok) return rejectedBeside(one.object, applied.error);
+  }
+  return ok(undefined);
+}
 
 function rejectedBeside({ kind, metadata: { name, namespace } }: KubeObject, error: KubeError): Result<never, StepFailure> {
   const what = `${kind} ${name}`;

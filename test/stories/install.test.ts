@@ -1,5 +1,5 @@
 /** `lattice install` and `lattice uninstall` with real processes, killed on the way: the same command continues. */
-import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, expect, test } from "vitest";
@@ -19,25 +19,38 @@ afterAll(async () => {
 const lattice = (argv: readonly string[], killWhen?: RegExp) => runCommand([...argv, "--data-dir", folder.path], { killWhen });
 
 const FILE = "examples/clusters/management.yaml";
+const CORRECTED = `${folder.path}.corrected.yaml`;
+afterAll(() => rmSync(CORRECTED, { force: true }));
 
 test(
   "an installation that is killed at several steps is continued, and leaves a cluster that owns itself",
   { timeout: 300_000 },
   async () => {
-    for (const at of [/becomes a cell/, /creates the management cluster/, /Pivoting/, /forgets its parent/]) {
-      const killed = await lattice(["install", "-f", FILE], at);
+    const text = readFileSync(FILE, "utf8");
+    writeFileSync(CORRECTED, text.replace("workers: 0", "workers: 1"));
+    for (const at of [/becomes a cell/, /creates the management cluster/, /Pending|Provisioning/]) {
+      expect((await lattice(["install", "-f", FILE], at)).output).toMatch(at);
+      await wait(200);
+    }
+    let shown = "";
+    for (const at of [/the changed file is applied/, /Pivoting/, /forgets its parent/]) {
+      const killed = await lattice(["install", "-f", CORRECTED], at);
+      shown += killed.output;
       expect(killed.output).toMatch(at);
       if (killed.code === 0) break; // it had ended
       await wait(200);
       if (at.source === "Pivoting") await expectNotUninstalled();
     }
-    const done = await lattice(["install", "-f", FILE]);
+    expect(shown).toContain("the changed file is applied in the bootstrap cluster: spec.nodes.workers: 0 -> 1");
+    const done = await lattice(["install", "-f", CORRECTED]);
     expect(done.output).toContain("laptop is installed, and owns itself");
     expect(done.code).toBe(0);
     expect(readdirSync(join(folder.path, "clusters"))).toEqual(["laptop"]);
     expect(listedClusters(folder.path).map(({ name, parent }) => [name, parent])).toEqual([["laptop", undefined]]);
     // a second one changes nothing
-    expect((await lattice(["install", "-f", FILE])).code).toBe(0);
+    expect((await lattice(["install", "-f", CORRECTED])).code).toBe(0);
+    const differs = await lattice(["install", "-f", FILE]);
+    expect([differs.code, differs.output]).toEqual([1, expect.stringContaining("(spec.nodes.workers is 1, and 0 in the file)")]);
   },
 );
 

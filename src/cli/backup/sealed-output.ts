@@ -15,6 +15,7 @@ import {
 import { basename, dirname, join } from "node:path";
 import { describeThrown, err, fromThrowing, ok, type Result } from "#base";
 import { unsupportedKind, type ByteSource } from "#pki";
+import { linkNew, syncFolder } from "../durable-files.ts";
 
 export type SealedOutput = {
   /** Replace an existing file. */
@@ -29,16 +30,16 @@ export async function writeSealedFile(path: string, { force, seal }: SealedOutpu
   if (!target.ok) return target;
   const kind = target.value === undefined ? undefined : unsupportedKind(target.value);
   if (kind !== undefined) return err(`is ${kind}; name a regular file, or one that does not exist yet`);
-  if (target.value !== undefined && !force) return err("exists already; name another file, or replace it with --force");
+  if (target.value !== undefined && !force) return err(EXISTS);
   // in a folder of its own: whatever is beside the target is left alone
   const folder = fromThrowing(() => mkdtempSync(join(dirname(path), `.${basename(path)}-`)), failed);
   if (!folder.ok) return folder;
-  const written = await writeThrough(join(folder.value, "partial"), path, seal);
+  const written = await writeThrough(join(folder.value, "partial"), path, { force, seal });
   rmSync(folder.value, { recursive: true, force: true });
   return written;
 }
 
-async function writeThrough(partial: string, path: string, seal: SealedOutput["seal"]): Promise<Result<number, string>> {
+async function writeThrough(partial: string, path: string, { force, seal }: SealedOutput): Promise<Result<number, string>> {
   const failed = (thrown: unknown) => `cannot be written: ${describeThrown(thrown)}`;
   const opened = fromThrowing(() => openSync(partial, "wx", 0o600), failed);
   if (!opened.ok) return opened;
@@ -50,8 +51,24 @@ async function writeThrough(partial: string, path: string, seal: SealedOutput["s
   const sealed = await seal(write);
   const ended = sealed.ok ? fromThrowing(() => fsyncSync(opened.value), failed) : sealed;
   closeSync(opened.value);
-  const named = ended.ok ? fromThrowing(() => renameSync(partial, path), failed) : ended;
-  return named.ok ? ok(bytes) : named;
+  const named = ended.ok ? fromThrowing(() => nameFile(partial, path, force), failed) : ended;
+  if (!named.ok) return named;
+  return named.value ? ok(bytes) : err(EXISTS);
+}
+
+const EXISTS = "exists already; name another file, or replace it with --force";
+
+/** False: a file of that name was created meanwhile. */
+function nameFile(partial: string, path: string, force: boolean): boolean {
+  const isNew = force ? undefined : linkNew(partial, path);
+  if (isNew === undefined) renameSync(partial, path);
+  // a folder that cannot be read cannot be synced
+  if (isNew !== false)
+    fromThrowing(
+      () => syncFolder(dirname(path)),
+      () => undefined,
+    );
+  return isNew !== false;
 }
 
 function writeAll(file: number, bytes: Uint8Array): void {

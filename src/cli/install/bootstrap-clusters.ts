@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { err, mapErr, ok, type Result } from "#base";
 import { loadBundle, type Bundle, type ClusterBundle } from "#bundle";
 import { planBootstrap, type BootstrapHost, type CellEndpoints, type ManagementAccess } from "#install";
+import type { KubeClient } from "#kube-client";
 import { clusterBundleFor } from "#operator";
 import { reportFailure, type CliIo, type ExitCode } from "../io.ts";
 import { localEndpoints } from "../local-endpoints.ts";
@@ -12,6 +13,7 @@ import { kubeconfigHost, NO_ADDRESS, ownCell } from "./kubeconfig-host.ts";
 import { KindSource } from "./kind-source.ts";
 import { OwnOperator, type ManagementOperator } from "./own-operator.ts";
 import { PreparedHost } from "./prepared-host.ts";
+import { discardText } from "./person-commands.ts";
 import { programRunner } from "./run-program.ts";
 
 export type BootstrapRequest = {
@@ -84,7 +86,8 @@ async function hostOf(io: CliIo, request: BootstrapRequest, parts: Parts): Promi
   if (!found.ok) return found;
   const plan = found.value === undefined ? undefined : await planBootstrap({ client: found.value.client, cluster, bundle, clock, signal });
   if (plan?.ok === false) return plan;
-  if (found.value !== undefined && plan?.value.kind === "ready") return keptHost(io, request, found.value.client);
+  if (found.value !== undefined && plan?.value.kind === "ready")
+    return keptHost(io, request, { client: found.value.client, discard: discardText(source.kubeconfig, cluster) });
   // a cluster that is yet to be made is of no use without a bundle; one that is deleted already needs none
   const isNeeded = plan === undefined && (operator !== undefined || (await isThere(management, signal)));
   const needed = isNeeded ? await bundle() : ok(undefined);
@@ -127,12 +130,12 @@ function bundleFor(provider: string, bundle: Bundle | undefined): Result<Cluster
 async function keptHost(
   { signal }: CliIo,
   { cluster, address, operator, bundle }: BootstrapRequest,
-  client: Parameters<typeof kubeconfigHost>[0],
+  { client, discard }: { readonly client: KubeClient; readonly discard: string },
 ): Promise<Result<BootstrapHost, string>> {
   if (bundle !== undefined) return err("the bootstrap cluster has Lattice, whose operator has a bundle of its own; leave out --bundle");
   const cell = await ownCell(client, signal);
   if (!cell.ok) return cell;
   if (cluster === cell.value) return err(`the name ${cluster} is used by the bootstrap cluster; choose another one`);
   if (operator !== undefined && cell.value === undefined && address === undefined) return err(NO_ADDRESS);
-  return ok(kubeconfigHost(client, { cell: cell.value, address }));
+  return ok(kubeconfigHost(client, { cell: cell.value, address, discard }));
 }

@@ -3,6 +3,17 @@ import { FakeClock } from "#base";
 import type { CommandIo } from "../io.ts";
 import { installProgress } from "./install-progress.ts";
 
+test("a file that was changed is shown with what is applied of it, and what is not", () => {
+  const lines: string[] = [];
+  const { report } = installProgress({ clock: new FakeClock(), stderr: (text: string) => void lines.push(text) } as unknown as CommandIo);
+  report({ kind: "step", step: "apply-changes", detail: "spec.nodes.workers: 1 -> 3" });
+  report({ kind: "note", text: "Secret a/b was changed" });
+  expect(lines).toEqual([
+    "   0.0s  the changed file is applied in the bootstrap cluster: spec.nodes.workers: 1 -> 3\n",
+    "   0.0s  Secret a/b was changed\n",
+  ]);
+});
+
 test("a removal shows its steps, and the counts of its move, each once", () => {
   const lines: string[] = [];
   const { report, onMove } = installProgress({

@@ -8,6 +8,7 @@ const STEPS: Readonly<Record<Extract<InstallProgress, { kind: "step" }>["step"],
   "create-bootstrap": "a bootstrap cluster is prepared",
   "make-cell": "the bootstrap cluster becomes a cell",
   "apply-cluster": "the bootstrap cluster creates the management cluster",
+  "apply-changes": "the changed file is applied in the bootstrap cluster",
   detach: "the management cluster owns itself, and forgets its parent",
   "release-bootstrap": "the bootstrap cluster forgets the management cluster",
   "remove-bootstrap": "the bootstrap cluster is cleaned up",
@@ -41,7 +42,8 @@ export function installProgress(io: CommandIo): ShownInstall {
 function textOf(progress: InstallProgress): string {
   switch (progress.kind) {
     case "step":
-      return STEPS[progress.step];
+      return progress.detail === undefined ? STEPS[progress.step] : `${STEPS[progress.step]}: ${progress.detail}`;
+    case "note":
     case "wait":
       return progress.text;
     case "failed":

@@ -43,7 +43,7 @@ export class KindSource implements BootstrapSource {
     this.#name = kindName(cluster);
   }
 
-  get #kubeconfig(): string {
+  get kubeconfig(): string {
     return join(stateFolder(this.#io), `${this.#name}.kubeconfig`);
   }
 
@@ -57,12 +57,12 @@ export class KindSource implements BootstrapSource {
     const exists = await this.#exists(signal);
     if (!exists.ok) return exists;
     // a run that was killed after the deletion has left it
-    if (!exists.value) return map(removeFile(this.#kubeconfig), () => undefined);
+    if (!exists.value) return map(removeFile(this.kubeconfig), () => undefined);
     const text = await this.#kind(["get", "kubeconfig", "--name", this.#name], signal);
     if (!text.ok) return text;
-    const written = this.#write(this.#kubeconfig, text.value);
+    const written = this.#write(this.kubeconfig, text.value);
     if (!written.ok) return written;
-    const connected = await connect(this.#io, { kubeconfig: this.#kubeconfig }, { logger: silentLogger });
+    const connected = await connect(this.#io, { kubeconfig: this.kubeconfig }, { logger: silentLogger });
     if (connected.ok) this.#connection = connected.value;
     return connected;
   };
@@ -75,7 +75,7 @@ export class KindSource implements BootstrapSource {
     if (!begun.ok) return begun;
     const cleared = exists.value ? await this.#delete(signal) : ok("");
     if (!cleared.ok) return cleared;
-    const flags = ["--name", this.#name, "--kubeconfig", this.#kubeconfig, "--wait", READY_WITHIN];
+    const flags = ["--name", this.#name, "--kubeconfig", this.kubeconfig, "--wait", READY_WITHIN];
     const created = await this.#kind(["create", "cluster", ...flags], signal);
     return created.ok ? removeFile(this.#creating) : created;
   };
@@ -84,12 +84,12 @@ export class KindSource implements BootstrapSource {
     await this.close();
     const removed = await this.#delete(signal);
     if (!removed.ok) return removed;
-    return andThen(removeFile(this.#kubeconfig), () => removeFile(this.#creating));
+    return andThen(removeFile(this.kubeconfig), () => removeFile(this.#creating));
   };
 
   /** With a kubeconfig of its own: without it, kind changes the user's. */
   #delete(signal: AbortSignal): Promise<Result<string, string>> {
-    return this.#kind(["delete", "cluster", "--name", this.#name, "--kubeconfig", this.#kubeconfig], signal);
+    return this.#kind(["delete", "cluster", "--name", this.#name, "--kubeconfig", this.kubeconfig], signal);
   }
 
   async #exists(signal: AbortSignal): Promise<Result<boolean, string>> {

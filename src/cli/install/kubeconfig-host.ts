@@ -12,9 +12,10 @@ export type KubeconfigHostOptions = {
   readonly cell?: string | undefined;
   /** `spec.endpoints.host` of the cell that it becomes. */
   readonly address?: string | undefined;
+  readonly discard: string;
 };
 
-export function kubeconfigHost(client: KubeClient, { cell = BOOTSTRAP, address }: KubeconfigHostOptions): BootstrapHost {
+export function kubeconfigHost(client: KubeClient, { cell = BOOTSTRAP, address, discard }: KubeconfigHostOptions): BootstrapHost {
   return {
     name: cell,
     atEnd: "kept",
@@ -22,6 +23,7 @@ export function kubeconfigHost(client: KubeClient, { cell = BOOTSTRAP, address }
     create: () => Promise.resolve(ok(undefined)),
     remove: () => Promise.resolve(ok(undefined)),
     endpoints: () => Promise.resolve(endpointsOf(address)),
+    discard,
   };
 }
 

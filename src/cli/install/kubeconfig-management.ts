@@ -7,6 +7,7 @@ import { connect, type Connection } from "../cluster.ts";
 import type { CliIo } from "../io.ts";
 import { MAX_SMALL_FILE, readRegularText } from "../regular-file.ts";
 import { shortPath } from "../short-path.ts";
+import { editCommand } from "./person-commands.ts";
 import { isMarkedDeleted, markClusterDeleted } from "./deleted-clusters.ts";
 
 const ANSWER_WITHIN_MS = 5_000;
@@ -37,6 +38,11 @@ export class KubeconfigManagement implements ManagementAccess {
   get ifGone(): string | undefined {
     const { path, mayComeLater } = this.#options;
     return mayComeLater ? `stop, remove ${shortPath(this.#io.cwd, path)} and run the same command again` : undefined;
+  }
+
+  get edit(): string {
+    const { path, cluster } = this.#options;
+    return editCommand(shortPath(this.#io.cwd, path), cluster);
   }
 
   /** The file can be used, or may come later. */

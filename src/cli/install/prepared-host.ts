@@ -14,6 +14,7 @@ import {
 import type { Connection } from "../cluster.ts";
 import type { BootstrapSource } from "./bootstrap-source.ts";
 import { BOOTSTRAP } from "./fleet-host.ts";
+import { discardText } from "./person-commands.ts";
 import type { OwnOperator } from "./own-operator.ts";
 
 export type PreparedHostOptions = {
@@ -31,12 +32,14 @@ export class PreparedHost implements BootstrapHost {
   readonly name = BOOTSTRAP;
   readonly atEnd: BootstrapEnd;
   readonly endpoints: BootstrapHost["endpoints"];
+  readonly discard: string;
   readonly #options: PreparedHostOptions;
 
   constructor(options: PreparedHostOptions) {
     this.#options = options;
     this.atEnd = options.source.remove === undefined ? "cleaned" : "removed";
     this.endpoints = options.endpoints;
+    this.discard = discardText(options.source.kubeconfig, options.cluster);
   }
 
   /** Undefined also for a cluster that is not prepared yet. */

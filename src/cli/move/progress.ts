@@ -23,6 +23,7 @@ const TEXTS: Readonly<Record<MoveProgress["step"], string>> = {
   forget: "deleting the journal",
   done: "done",
   "open-folder": "opening the directory",
+  "record-folder": "recording the directory at the source",
   "write-files": "writing files",
   "complete-folder": "completing the directory",
   "accept-receipt": "accepting the receipt",

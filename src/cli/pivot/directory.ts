@@ -2,14 +2,15 @@
  * The directory of an export on disk. Files have keys of clusters: the directory is created with mode 0700, files with 0600. Only regular files
  * directly in it are read: a link or a folder in it is an error, so that no name leads out of it.
  */
-import { closeSync, constants, fsyncSync, lstatSync, openSync, opendirSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { lstatSync, mkdtempSync, opendirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { describeThrown, err, fromThrowing, ok, type Result } from "#base";
 import { createFolder } from "#pki";
 import { FILE_LIMITS, isExportFile, isOwnFile, type ExportFolder } from "#pivot";
+import { isExisting, linkNew, syncFolder } from "../durable-files.ts";
 import { readRegularFile } from "../regular-file.ts";
 
-/** A file that is being written; what a killed process has left of it is written anew. */
+/** A file that is being written; what a killed process has left of it is written anew. Names that begin with it are not listed. */
 const PARTIAL = ".lattice-partial";
 
 export function exportDirectory(path: string): ExportFolder {
@@ -22,7 +23,16 @@ export function exportDirectory(path: string): ExportFolder {
       const made = createFolder(path, 0o700);
       return made.ok ? fromThrowing(() => replaceFile(path, name, text), failed) : made;
     },
-    remove: (name) => fromThrowing(() => rmSync(join(path, name), { force: true }), failed),
+    create: (name, text) => {
+      if (!isExportFile(name)) return err(`${name} is no name of a file of an export`);
+      const made = createFolder(path, 0o700);
+      return made.ok ? fromThrowing(() => createFile(path, name, text), failed) : made;
+    },
+    remove: (name) =>
+      fromThrowing(() => {
+        rmSync(join(path, name), { force: true });
+        if (isOwnFile(name)) syncFolder(path);
+      }, failed),
   };
 }
 
@@ -31,6 +41,7 @@ export const NO_DIRECTORY: ExportFolder = {
   list: () => ok(undefined),
   read: () => err("there is no directory"),
   write: () => err("name the directory with --directory"),
+  create: () => err("name the directory with --directory"),
   remove: () => ok(undefined),
 };
 
@@ -41,12 +52,36 @@ function replaceFile(path: string, name: string, text: string): void {
   writeFileSync(partial, text, { mode: 0o600, flag: "wx", flush: true });
   renameSync(partial, join(path, name));
   // names of objects' files need no sync of their own: the manifest, which follows them, has their hashes
-  if (!isOwnFile(name)) return;
-  const folder = openSync(path, constants.O_RDONLY);
+  if (isOwnFile(name)) syncFolder(path);
+}
+
+/** Two processes that create the same file do not see each other's content: one of them has it, and the other gets false. */
+function createFile(path: string, name: string, text: string): boolean {
+  const folder = mkdtempSync(join(path, `${PARTIAL}-`));
   try {
-    fsyncSync(folder);
+    const partial = join(folder, name);
+    writeFileSync(partial, text, { mode: 0o600, flag: "wx", flush: true });
+    const isNew = linkNew(partial, join(path, name)) ?? writeNew(join(path, name), text);
+    syncFolder(path);
+    // the directory may have been created for this file, in one that cannot be read
+    if (isNew)
+      fromThrowing(
+        () => syncFolder(dirname(path)),
+        () => undefined,
+      );
+    return isNew;
   } finally {
-    closeSync(folder);
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function writeNew(to: string, text: string): boolean {
+  try {
+    writeFileSync(to, text, { mode: 0o600, flag: "wx", flush: true });
+    return true;
+  } catch (thrown) {
+    if (isExisting(thrown)) return false;
+    throw thrown;
   }
 }
 
@@ -75,7 +110,7 @@ function readNames(path: string): readonly string[] | undefined {
   const folder = opendirSync(path);
   try {
     for (let entry = folder.readSync(); entry !== null; entry = folder.readSync()) {
-      if (entry.name === PARTIAL) continue;
+      if (entry.name.startsWith(PARTIAL)) continue;
       names.push(entry.name);
       if (names.length > FILE_LIMITS.files + 3) return undefined;
     }

@@ -65,7 +65,7 @@ async function installManagement(io: CommandIo, { fleet, clients, report }: Grow
   const installed = await runInstall({
     name: MANAGEMENT,
     host: fleetHost(fleet, clients),
-    management: fleetManagement(fleet, clients, MANAGEMENT),
+    management: fleetManagement(fleet, clients, { name: MANAGEMENT, kubeconfig: "its kubeconfig" }),
     cluster: localClusterObject({ name: MANAGEMENT, version: LAPTOP_VERSION, workers: 0, endpoints: endpoints.value }),
     beside: [],
     clock,

@@ -45,6 +45,8 @@ export type FilesManifest = {
   readonly pausables: readonly PausableEntry[];
   readonly providers: readonly ManifestProvider[];
   readonly objects: readonly ManifestEntry[];
+  /** Of an export: tells its directory from another one that was begun for the same export. */
+  readonly directory?: string;
   /** Of a backup: the name of the cluster, and how the API server was reached. */
   readonly cluster?: string;
   readonly servers?: readonly ManifestServer[];
@@ -124,6 +126,7 @@ function isManifest(value: Json): boolean {
   const state = field(value, "state");
   const purpose = field(value, "purpose");
   const epoch = field(value, "epoch");
+  const directory = field(value, "directory");
   const lists = ["pausables", "providers", "objects"].map((name) => field(value, name));
   return (
     TEXTS.every((name) => typeof field(value, name) === "string" && field(value, name) !== "") &&
@@ -132,6 +135,7 @@ function isManifest(value: Json): boolean {
     typeof epoch === "number" &&
     Number.isSafeInteger(epoch) &&
     epoch >= 0 &&
+    (directory === undefined || (typeof directory === "string" && directory !== "")) &&
     lists.every(Array.isArray) &&
     (field(value, "objects") as readonly Json[]).every(isEntry) &&
     (field(value, "pausables") as readonly Json[]).every(isPausable)

@@ -33,6 +33,8 @@ export type JournalHead = {
   readonly source: string;
   readonly startedAt: string;
   readonly pausables: readonly PausableEntry[];
+  /** Of an export: the id of its directory, as the manifest there has it. No other one is completed. */
+  readonly directory?: string;
 };
 
 export type BatchEntry = {

@@ -16,6 +16,8 @@ export type ExportFolder = {
   readonly read: (name: string, maxBytes: number) => Result<Uint8Array, string>;
   /** Replaces the file as a whole, or creates it; the directory is created if it is missing. */
   readonly write: (name: string, text: string) => Result<void, string>;
+  /** Creates the file as a whole. False: there is one of this name already, which stays as it is. */
+  readonly create: (name: string, text: string) => Result<boolean, string>;
   readonly remove: (name: string) => Result<void, string>;
 };
 
@@ -72,7 +74,10 @@ export function readFiles(folder: ExportFolder, sizes: readonly FileSize[]): Res
 }
 
 export function folderView({ manifest, sizes }: OpenedFolder): ExportView["folder"] {
-  if (manifest !== undefined) return { id: manifest.id, state: manifest.state };
+  if (manifest !== undefined) {
+    const { id, state, directory } = manifest;
+    return { id, state, ...(directory === undefined ? {} : { directory }) };
+  }
   return sizes.length === 0 ? "none" : "foreign";
 }
 

@@ -136,7 +136,12 @@ type Perform = (run: Run) => Moved<void>;
 /** Each may be repeated after a crash at any write. */
 const STEPS: Readonly<Record<Exclude<ExportStep, "done">, Perform>> = {
   "write-intent": writeIntent,
-  "open-folder": (run) => writeManifest(run, "writing", []),
+  "open-folder": openDirectory,
+  "record-folder": (run) =>
+    withHead(run, (head) => {
+      const directory = run.opened?.manifest?.directory;
+      return directory === undefined ? Promise.resolve(ok(undefined)) : writeHead(run.context, { ...head, directory });
+    }),
   pause: (run) => {
     run.written = undefined;
     return withHead(run, (head) => pauseAll({ side: run.context.source, namespace: run.context.namespace, head }));
@@ -212,6 +217,20 @@ export function moveId({ clock, random, seed }: { readonly clock: Clock; readonl
   return sha256Hex(`${seed} ${clock.now()} ${random()}`).slice(0, 16);
 }
 
+/** A file that another export has created meanwhile stays, and is found by the next observation. */
+function openDirectory(run: Run): Moved<void> {
+  return withHead(run, async (head) => {
+    const { context } = run;
+    const kinds = await kindsOf(run);
+    if (!kinds.ok) return kinds;
+    const directory = moveId({ clock: context.clock, random: context.random, seed: `${run.source} ${head.id} directory` });
+    const first = { state: "writing", objects: [], providers: providersOf(kinds.value.providers) } as const;
+    const manifest = manifestOf(context.namespace, { ...head, directory }, first);
+    const created = await inFolder(context.folder.create(MANIFEST_FILE, manifestText(manifest)), "write");
+    return created.ok ? ok(undefined) : created;
+  });
+}
+
 function writeManifest(run: Run, state: FilesManifest["state"], objects: WrittenFiles): Moved<void> {
   return withHead(run, async (head) => {
     const kinds = await kindsOf(run);
@@ -223,10 +242,21 @@ function writeManifest(run: Run, state: FilesManifest["state"], objects: Written
 
 function manifestOf(
   namespace: string,
-  { id, source, epoch, startedAt, pausables }: JournalHead,
+  { id, source, epoch, startedAt, pausables, directory }: JournalHead,
   more: Pick<FilesManifest, "state" | "objects" | "providers">,
 ): FilesManifest {
-  return { version: 1, purpose: "export", id, namespace, source, epoch, createdAt: startedAt, pausables, ...more };
+  return {
+    version: 1,
+    purpose: "export",
+    id,
+    namespace,
+    source,
+    epoch,
+    createdAt: startedAt,
+    pausables,
+    ...(directory === undefined ? {} : { directory }),
+    ...more,
+  };
 }
 
 /** The digest in the receipt is that of the journal: the import had all objects, with these contents. */

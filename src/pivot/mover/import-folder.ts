@@ -78,7 +78,13 @@ export function folderClaim(folder: ExportFolder, id: string): ClaimPort {
       if (manifest !== undefined && (manifest.id !== id || manifest.state !== "complete")) return ok("revoked");
       return ok(claim === undefined ? "none" : "ours");
     },
-    write: (target, ended) => inFolder(folder.write(CLAIM_FILE, claimText({ id, target, ended })), "write"),
+    write: async (target, ended) => {
+      const text = claimText({ id, target, ended });
+      if (ended) return inFolder(folder.write(CLAIM_FILE, text), "write");
+      // one that another cluster has created meanwhile stays, and is found by the next observation
+      const created = await inFolder(folder.create(CLAIM_FILE, text), "write");
+      return created.ok ? ok(undefined) : created;
+    },
   };
 }
 

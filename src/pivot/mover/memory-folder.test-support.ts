@@ -17,6 +17,11 @@ export class MemoryFolder {
       list: () => ok(this.files.size === 0 ? undefined : [...this.files].map(([name, text]) => ({ name, bytes: Buffer.byteLength(text) }))),
       read: (name) => ok(Buffer.from(this.files.get(name) ?? "")),
       write: (name, text) => change(() => this.files.set(name, text)),
+      create: (name, text) => {
+        const isNew = !this.files.has(name);
+        const changed = change(() => void (isNew && this.files.set(name, text)));
+        return changed.ok ? ok(isNew) : changed;
+      },
       remove: (name) => change(() => this.files.delete(name)),
     };
   }

@@ -5,17 +5,26 @@
 import { err } from "#base";
 import { abortExport } from "./export-abort.ts";
 import { openFolder } from "./export-folder.ts";
+import type { FilesManifest } from "../files/manifest.ts";
 import { FOLDER_TARGET, type ExportContext } from "./export.ts";
 import type { Moved, MoveFailure } from "./failure.ts";
 import { readHead, type StoredHead } from "./journal.ts";
+
+/** Not another one in which the export was begun as well. */
+function isDirectoryOf(
+  manifest: FilesManifest | undefined,
+  { id, directory }: { readonly id: string; readonly directory: string | undefined },
+): boolean {
+  return manifest?.id === id && (directory === undefined || manifest.directory === directory);
+}
 
 /** The failure, with what has become of the export. `before`: the journal when the run began. */
 export async function rollBackExport(context: ExportContext, refused: MoveFailure, before: StoredHead | undefined): Moved<never> {
   const left = await readHead(context);
   if (!left.ok || left.value === undefined) return err(refused);
-  const { id, phase } = left.value;
+  const { id, phase, directory } = left.value;
   const folder = openFolder(context.folder);
-  const manifest = folder.ok && folder.value.manifest?.id === id ? folder.value.manifest : undefined;
+  const manifest = folder.ok && isDirectoryOf(folder.value.manifest, { id, directory }) ? folder.value.manifest : undefined;
   const isOfThis = before?.id !== id || manifest !== undefined;
   // a receipt, another directory, and a move to a cluster say nothing about the export
   if (context.receipt !== undefined || left.value.target !== FOLDER_TARGET || !isOfThis) return err(refused);

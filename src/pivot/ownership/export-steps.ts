@@ -4,15 +4,26 @@
  *
  * The directory counts as a second owner from the time at which it can be imported: `committing` is in the journal before its manifest is
  * complete. From then on the outcome is in doubt until the receipt of the import arrives, or a person states that there was no import.
+ *
+ * The journal names one directory, and no other is completed: two complete directories could be imported by two clusters.
  */
 import type { JournalPhase } from "./decide.ts";
 
 export type FolderState = "writing" | "complete" | "revoked";
 
+export type ShownFolder = {
+  readonly id: string;
+  readonly state: FolderState;
+  /** Its own id. Absent: an earlier version has written it. */
+  readonly directory?: string;
+};
+
 export type ExportView = {
-  readonly journal: { readonly id: string; readonly phase: JournalPhase } | undefined;
+  readonly journal:
+    | { readonly id: string; readonly phase: JournalPhase; /** The id of its directory. */ readonly directory?: string }
+    | undefined;
   /** By its manifest. "none": it is empty; "foreign": it has files, and no manifest of an export. */
-  readonly folder: { readonly id: string; readonly state: FolderState } | "none" | "foreign";
+  readonly folder: ShownFolder | "none" | "foreign";
   /** Everything that is exported is paused, at the source. */
   readonly sourcePaused: boolean;
   /** This run has written the files, while the source was paused. */
@@ -26,6 +37,7 @@ export type ExportView = {
 export type ExportStep =
   | "write-intent"
   | "open-folder"
+  | "record-folder"
   | "pause"
   | "write-files"
   | "announce-commit"
@@ -51,9 +63,11 @@ export function nextExportStep(view: ExportView): ExportDecision {
       return refused("the export is not complete, so nothing can have been imported; run it to its end first");
     return view.sourcePaused ? { step: "accept-receipt" } : { step: "pause" };
   }
-  const ours = typeof folder === "object" && folder.id === journal.id ? folder.state : undefined;
+  if (typeof folder !== "object" || folder.id !== journal.id) return otherFolder(journal, folder);
+  const { state: ours } = folder;
+  if (isAnother(journal, folder)) return refused(begunElsewhere(journal.directory));
   if (ours === "revoked") return refused("this export is being aborted; run it with --abort until that has ended");
-  if (ours === undefined) return otherFolder(journal.phase, folder);
+  if (journal.directory === undefined && folder.directory !== undefined) return { step: "record-folder" };
   if (!view.sourcePaused) return { step: "pause" };
   if (ours === "complete") return { step: "done" };
   if (!view.written) return { step: "write-files" };
@@ -63,12 +77,22 @@ export function nextExportStep(view: ExportView): ExportDecision {
 const NOT_EMPTY = "the directory is not empty; name a new one, so that files of two exports are never mixed";
 
 /** Without a manifest nothing can have been imported from a directory; once the commit is announced, one may exist elsewhere. */
-function otherFolder(phase: JournalPhase, folder: ExportView["folder"]): ExportDecision {
+function otherFolder({ phase, directory }: NonNullable<ExportView["journal"]>, folder: ExportView["folder"]): ExportDecision {
   if (phase === "committing")
     return refused(
       "an export of this namespace was written to another directory; name that one, or, if nothing was imported from it, undo it with --abort --not-imported",
     );
-  return folder === "none" ? { step: "open-folder" } : refused(NOT_EMPTY);
+  if (folder !== "none") return refused(NOT_EMPTY);
+  return directory === undefined ? { step: "open-folder" } : refused(begunElsewhere(directory));
+}
+
+/** Of the same export, and not the one that its journal names. */
+function isAnother({ directory }: NonNullable<ExportView["journal"]>, folder: ShownFolder): boolean {
+  return directory !== undefined && directory !== folder.directory;
+}
+
+function begunElsewhere(directory: string | undefined): string {
+  return `the export was begun in another directory, whose manifest has the id ${directory ?? ""}; name that one, or undo the export with --abort and begin again`;
 }
 
 function afterReceipt(view: ExportView): ExportDecision {
@@ -96,6 +120,12 @@ export function nextExportAbortStep({ journal, folder, notImported, sourceResume
       refused:
         "the directory is complete, so whether a cluster has imported it is in doubt; the source stays paused: if no cluster has imported it or a copy of it, add --not-imported",
     };
-  if (typeof folder === "object" && folder.id === journal.id && folder.state !== "revoked") return { step: "revoke-folder" };
+  if (typeof folder === "object" && folder.id === journal.id) {
+    if (journal.phase === "committing" && isAnother(journal, folder))
+      return {
+        refused: `this is not the directory of the export, whose manifest has the id ${journal.directory ?? ""}; name that one, or none with --not-imported if it is lost`,
+      };
+    if (folder.state !== "revoked") return { step: "revoke-folder" };
+  }
   return { step: sourceResumed ? "forget" : "resume-source" };
 }

@@ -25,6 +25,8 @@ const shown = (decision: { readonly step: string } | { readonly refused: string 
 describe("nextExportStep", () => {
   const committing = { id: "a", phase: "committing" } as const;
   const committed = { id: "a", phase: "committed" } as const;
+  const inFirst = { journal: { id: "a", phase: "intent", directory: "1" }, folder: { id: "a", state: "writing", directory: "1" } } as const;
+  const second = { id: "a", state: "writing", directory: "2" } as const;
   const rows: { name: string; given: Partial<ExportView>; want: string }[] = [
     { name: "nothing yet", given: { journal: undefined, folder: "none" }, want: "write-intent" },
     { name: "a directory with other files", given: { journal: undefined, folder: "foreign" }, want: "the directory is not empty" },
@@ -36,7 +38,24 @@ describe("nextExportStep", () => {
     { name: "a receipt without an export", given: { journal: undefined, receipt: true }, want: "there is no export of this namespace" },
     { name: "begun", given: { folder: "none" }, want: "open-folder" },
     { name: "begun, and another directory", given: { folder: { id: "b", state: "writing" } }, want: "the directory is not empty" },
-    { name: "opened", given: { sourcePaused: false }, want: "pause" },
+    { name: "opened", given: { folder: { id: "a", state: "writing", directory: "1" }, sourcePaused: false }, want: "record-folder" },
+    { name: "recorded", given: { ...inFirst, sourcePaused: false }, want: "pause" },
+    {
+      name: "recorded, and another directory that is empty",
+      given: { ...inFirst, folder: "none" },
+      want: "the export was begun in another directory, whose manifest has the id 1",
+    },
+    {
+      name: "recorded, and another directory that was begun as well",
+      given: { ...inFirst, folder: second },
+      want: "the export was begun in another directory",
+    },
+    {
+      name: "announced, and another directory that was begun as well",
+      given: { journal: { ...inFirst.journal, phase: "committing" }, folder: second, written: true },
+      want: "the export was begun in another directory",
+    },
+    { name: "opened by an earlier version", given: { sourcePaused: false }, want: "pause" },
     { name: "paused", given: {}, want: "write-files" },
     { name: "written", given: { written: true }, want: "announce-commit" },
     { name: "announced, killed before the manifest", given: { journal: committing }, want: "write-files" },
@@ -76,6 +95,15 @@ describe("nextExportAbortStep", () => {
       want: "revoke-folder",
     },
     { name: "revoked", given: { folder: { id: "a", state: "revoked" } }, want: "resume-source" },
+    {
+      name: "complete, and another directory that was begun as well",
+      given: {
+        journal: { id: "a", phase: "committing", directory: "1" },
+        folder: { id: "a", state: "writing", directory: "2" },
+        notImported: true,
+      },
+      want: "this is not the directory of the export, whose manifest has the id 1",
+    },
     { name: "the directory is lost", given: { folder: "none" }, want: "resume-source" },
     { name: "resumed", given: { folder: "none", sourceResumed: true }, want: "forget" },
     { name: "accepted", given: { journal: { id: "a", phase: "committed" }, notImported: true }, want: "another cluster owns the clusters" },
