@@ -39,7 +39,7 @@ export const clusterController = defineController<LatticeCluster, ObservedCluste
   owns: childKinds,
   ownerReferences: "none",
   watches: [
-    watch(latticeClusters, ({ metadata: { name } }, { cache, home }) => clustersOfCluster(name, cache, home)),
+    watch(latticeClusters, ({ metadata: { name } }, { cache, home }) => clustersOfCluster(name, cache, home), { ignoresStatus: true }),
     watch(configMaps, ({ metadata }, { cache, home }) =>
       isHome(metadata, home, IDENTITY_CONFIG_MAP) ? allOf(cache) : clustersOfTrace(metadata, cache, home),
     ),
