@@ -63,7 +63,12 @@ describe("the names in the certificate of the API servers", () => {
     planeOf(compiled(named(host, certSANs), { existing: { controlPlane } }));
 
   test("are those of spec.endpoints and certSANs when the cluster is made", () => {
-    expect(namesOf(made("Cell.example.com", ["api.example.com"]))).toEqual(["cell.example.com", "api.example.com", "127.0.0.1", "localhost"]);
+    expect(namesOf(made("Cell.example.com", ["api.example.com"]))).toEqual([
+      "cell.example.com",
+      "api.example.com",
+      "127.0.0.1",
+      "localhost",
+    ]);
   });
 
   test.each([

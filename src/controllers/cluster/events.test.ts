@@ -29,7 +29,9 @@ async function openFleet(): Promise<CellWorld> {
 
 /** Passes of the cluster controller, and requests of the operator. */
 function cost(world: CellWorld) {
-  const passes = [...world.metrics.render().matchAll(/^lattice_reconcile_total\{controller="cluster".*\} (\d+)$/gm)].map(([, count]) => Number(count));
+  const passes = [...world.metrics.render().matchAll(/^lattice_reconcile_total\{controller="cluster".*\} (\d+)$/gm)].map(([, count]) =>
+    Number(count),
+  );
   return { passes: passes.reduce((sum, count) => sum + count, 0), requests: world.requests().length };
 }
 
