@@ -135,10 +135,11 @@ export class CellWorld extends ControllerWorld {
     kinds: readonly Resource[] = CAPI_KINDS,
     objects: readonly FixtureObject[] = [],
     clock = new SettlingClock(),
+    controllers = false,
   ): Promise<CellWorld> {
     const home = { apiVersion: "v1", kind: "Namespace", metadata: { name: HOME } };
     const crds = [latticeClusterKind.crd(), ...kinds.map(openCrd)];
-    return new CellWorld(await startEmbeddedCluster({ clock, objects: [home, ...crds, ...objects] }));
+    return new CellWorld(await startEmbeddedCluster({ clock, controllers, objects: [home, ...crds, ...objects] }));
   }
 
   get shared(): ClusterShared {

@@ -12,6 +12,7 @@ import {
   findCondition,
   kubeadmControlPlanes,
   secrets,
+  type JsonObject,
   type KubeObject,
 } from "#kube";
 import { CAPI_KINDS, CellWorld, HOME, identity, localCluster } from "../../../test/builders/cell-world.ts";
@@ -86,7 +87,7 @@ describe("a cluster that owns itself", () => {
   test("becomes a cell without a new control plane, and gets one for names that a user adds to its certificate", async () => {
     const world = await openOwn();
     const plane = () => world.object<KubeObject>(kubeadmControlPlanes, inProd("prod-control-plane"));
-    const patchSpec = async (spec: object) => {
+    const patchSpec = async (spec: JsonObject) => {
       expectOk(await world.cluster.client.patch(latticeClusters, { name: "prod" }, { type: "merge", patch: { spec } }));
       await world.pass();
     };
