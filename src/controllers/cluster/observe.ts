@@ -17,7 +17,9 @@ import {
   type KubeObject,
 } from "#kube";
 import { describeErrors } from "../acceptance/conditions.ts";
+import { adoptedCluster } from "./adoption.ts";
 import { capiViewOf, type CapiView } from "./capi-view.ts";
+import { hasRegistered } from "./child-ownership.ts";
 import { kubeconfigDigest, KUBECONFIG_ANNOTATION } from "./child-secrets.ts";
 import { compileChild } from "./compile-child.ts";
 import { existingObjects, keptObjects } from "./existing-objects.ts";
@@ -29,7 +31,16 @@ import { observeOwn } from "./observe-own.ts";
 import { observeOwnership, type ObservedOwnership } from "./observe-ownership.ts";
 import { childKinds } from "./owned-kinds.ts";
 import type { CellSlot, RunningCell } from "./ports.ts";
-import { cellDeleting, cellNotOwner, missingCredentials, missingProvider, notACell, otherCell, terminatingNamespace } from "./refusals.ts";
+import {
+  cellClosing,
+  cellDeleting,
+  cellNotOwner,
+  missingCredentials,
+  missingProvider,
+  notACell,
+  otherCell,
+  terminatingNamespace,
+} from "./refusals.ts";
 import type { UplinkSlot } from "./uplink.ts";
 
 /** State that all passes share. */
@@ -84,7 +95,8 @@ function observeChild(raw: LatticeCluster, identity: OwnIdentity, context: Child
   const leaf = notACell(identity, home);
   const view = cellView(identity, running?.trustBundle());
   if (ownership !== "parent" && view !== undefined) {
-    return { ...refused, cluster: parsed.ok ? parsed.value : raw, cell: view, problem: undefined };
+    const isNew = adoptedCluster(raw) !== undefined && !hasRegistered(common.access) && !isBeingDeleted(raw);
+    return { ...refused, cluster: parsed.ok ? parsed.value : raw, cell: view, problem: isNew ? cellClosing(identity, cache) : undefined };
   }
   // before the spec, which may be of a newer schema: only a cell knows whether a child has registered
   if (view === undefined && (ownership !== "parent" || isBeingDeleted(raw))) {

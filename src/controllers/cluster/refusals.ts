@@ -41,6 +41,19 @@ export function cellDeleting({ own }: OwnIdentity): ClusterProblem | undefined {
   return { reason: "CellDeleting", message, terminal: false };
 }
 
+/** A cluster that is adopted now would lose its parent again. Those that are children already stay, until they are deleted or get another parent. */
+export function cellClosing({ own }: OwnIdentity, cache: CacheReader): ClusterProblem | undefined {
+  if (own === undefined) return undefined;
+  const { name } = own.metadata;
+  const advice =
+    "set spec.deletion.unpivot to false and delete this resource, which changes nothing in the cluster; then run lattice reparent with another cell";
+  if (isBeingDeleted(own))
+    return { reason: "CellDeleting", message: `the cell ${name} is being deleted, and adopts no clusters; ${advice}`, terminal: false };
+  if (!tracesIn(cache, capiNamespace(name)).hasJournal) return undefined;
+  const message = `the Cluster API objects of the cell ${name} are being moved away, as in its deletion, and it adopts no clusters; ${advice}`;
+  return { reason: "CellNotOwner", message, terminal: false };
+}
+
 /**
  * A parent that owns the objects of this cell deletes its machines without asking for clusters in it, and while objects are moved this cell has been asked
  * already. Without a parent nothing else can delete it.
