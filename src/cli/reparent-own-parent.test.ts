@@ -4,12 +4,12 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectOk, seededRandom, sensitive, systemClock } from "#base";
 import { latticeClusters } from "#crds";
 import { accessOfSecret, accessSecret } from "#http";
-import { capiClusters, fieldAt, findCondition, secrets, type JsonObject, type KubeObject } from "#kube";
+import { capiClusters, configMaps, fieldAt, findCondition, secrets, type KubeObject } from "#kube";
 import { cellSigner } from "#operator";
 import { authoritiesFromSecret, createCsr, readAgentIdentity } from "#pki";
 import { runCli, type CliRun } from "../../test/builders/cli-io.ts";
 import { startReparentWorld, type ReparentWorld } from "../../test/builders/reparent-world.ts";
-import { decoded, runOperator, untilCluster } from "../../test/builders/two-clusters.ts";
+import { decoded, freePorts, runOperator, untilCluster } from "../../test/builders/two-clusters.ts";
 
 const DAY_MS = 86_400_000;
 const HOME = "lattice-system";
@@ -45,7 +45,9 @@ const certificateOf = async () => decoded(fieldAt(await secretOf(world.leaf.clie
 /** The agent got its last certificate 125 days ago, and has been without a connection since. */
 async function expireCertificate(): Promise<void> {
   const { client } = cell("mgmt");
-  const authorities = expectOk(authoritiesFromSecret(fieldAt(await secretOf(client, "lattice-cell-ca"), "data") as JsonObject));
+  const authorities = expectOk(
+    authoritiesFromSecret(fieldAt(await secretOf(client, "lattice-cell-ca"), "data") as Readonly<Record<string, string>>),
+  );
   const held = await secretOf(world.leaf.client, "lattice-agent-certificate");
   const csr = expectOk(createCsr(sensitive(decoded(fieldAt(held, "data", "tls.key"))), { commonName: "leaf" }));
   const clock = { ...systemClock, now: () => systemClock.now() - 125 * DAY_MS };
@@ -98,6 +100,39 @@ test("a child whose certificate can no longer be renewed names the command, whic
 
   const again = await reparent("mgmt", ["--dry-run"]);
   expect([again.code, again.stdout]).toEqual([0, "the next step would be: done\n"]);
+});
+
+test("a cell with other ports serves the former ones, until the command has given them to each child", { timeout: 120_000 }, async () => {
+  const { client } = cell("mgmt");
+  const served = async () => {
+    const record = expectOk(await client.get(configMaps, { namespace: HOME, name: "lattice-cell-endpoints" }));
+    return (JSON.parse(record.data?.["endpoints"] ?? "[]") as readonly { readonly grpcPort: number }[]).map(({ grpcPort }) => grpcPort);
+  };
+  const endpointOf = async () => decoded(fieldAt(await secretOf(world.leaf.client, "lattice-parent-config"), "data", "endpoint"));
+  const [former = 0] = await served();
+  const [grpcPort = 0, bootstrapPort = 0, proxyPort = 0] = await freePorts(3);
+  const changedAt = Math.floor(Date.now() / 1_000) * 1_000;
+  const patch = { spec: { endpoints: { host: "127.0.0.1", grpcPort, bootstrapPort, proxyPort } } };
+  expectOk(await client.patch(latticeClusters, { name: "mgmt" }, { type: "merge", patch }));
+  await untilCluster(
+    cell("mgmt"),
+    "leaf",
+    ({ status }) =>
+      findCondition(status?.conditions, "AgentConnected")?.status === "True" && Date.parse(status?.agent?.connectedSince ?? "") > changedAt,
+    60_000,
+  );
+  expect([await served(), await endpointOf()]).toEqual([[grpcPort, former], `127.0.0.1:${former}`]);
+
+  const { code, stdout, stderr } = await reparent("mgmt");
+  expect([code, stdout], stderr).toEqual([0, "leaf is a child of mgmt: its agent is connected\n"]);
+  expect(await endpointOf()).toBe(`127.0.0.1:${grpcPort}`);
+  await cell("mgmt").waitFor(
+    configMaps,
+    { namespace: HOME, name: "lattice-cell-endpoints" },
+    (found) => found?.data?.["endpoints"]?.includes(String(former)) === false,
+    { timeoutMs: 20_000 },
+  );
+  expect(await served()).toEqual([grpcPort]);
 });
 
 test(

@@ -31,7 +31,15 @@ export { createChildNamespace } from "./cluster/commands.ts";
 export { clusterController } from "./cluster/controller.ts";
 export { identityOf, type OwnIdentity } from "./cluster/identity.ts";
 export { cellClosing } from "./cluster/refusals.ts";
-export { accessSecretOf, CLUSTER_API_ACCOUNT, IDENTITY_CONFIG_MAP, kubeconfigSecretOf, PARENT_CONFIG_SECRET } from "./cluster/names.ts";
+export { addressesOf, type EndpointsSpec, type ServedEndpoints } from "./cluster/served-endpoints.ts";
+export {
+  accessSecretOf,
+  CELL_ENDPOINTS_CONFIG_MAP,
+  CLUSTER_API_ACCOUNT,
+  IDENTITY_CONFIG_MAP,
+  kubeconfigSecretOf,
+  PARENT_CONFIG_SECRET,
+} from "./cluster/names.ts";
 export type { ClusterShared } from "./cluster/observe.ts";
 export type { CellView, ObservedChild, ObservedOwn } from "./cluster/observed.ts";
 export {

@@ -147,7 +147,7 @@ export class CellWorld extends ControllerWorld {
   }
 
   controllers(): readonly BoundController[] {
-    return [bindController(clusterController, this.shared), bindController(selfManagerController, { home: HOME })];
+    return [bindController(clusterController, this.shared), bindController(selfManagerController, { home: HOME, cell: this.slot })];
   }
 
   /** Starts the link, as the cell's service does. */

@@ -20,6 +20,7 @@ export type ReparentChild = {
   readonly certificate: { readonly cell: string; readonly serial: string } | undefined;
 };
 
+/** `endpoint`: all addresses, as one text. */
 export type ParentView = { readonly cell: string; readonly endpoint: string; readonly tokenDigest: string };
 
 export type ReparentTarget = {

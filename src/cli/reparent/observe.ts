@@ -3,6 +3,7 @@ import { andThen, bytesOfBase64, err, ok, sha256Hex, textOfBytes, type Result } 
 import { capiNamespace } from "#cluster-compiler";
 import {
   accessSecretOf,
+  addressesOf,
   adoptedCluster,
   adoptionSecretOf,
   certificateToReplace,
@@ -175,8 +176,7 @@ async function readFormerParent(name: string, client: KubeClient, signal: AbortS
 }
 
 function endpointOf({ spec: { endpoints } }: LatticeCluster): string | undefined {
-  if (endpoints === undefined) return undefined;
-  return `${endpoints.host.includes(":") ? `[${endpoints.host}]` : endpoints.host}:${endpoints.grpcPort}`;
+  return endpoints === undefined ? undefined : addressesOf(endpoints).join(" ");
 }
 
 function isConnected({ status }: LatticeCluster): boolean {
@@ -185,9 +185,9 @@ function isConnected({ status }: LatticeCluster): boolean {
 
 /** Undefined: there is no Secret, or it is incomplete. The token is compared by its digest. */
 function parentView(secret: KubeObject | undefined): ParentView | undefined {
-  const [cell, endpoint, token] = ["cell", "endpoint", "csr-token"].map((key) => textAt(secret, key));
-  if (cell === undefined || endpoint === undefined || token === undefined) return undefined;
-  return { cell, endpoint, tokenDigest: sha256Hex(token) };
+  const [cell, endpoint, bootstrap, token] = ["cell", "endpoint", "bootstrap", "csr-token"].map((key) => textAt(secret, key));
+  if (cell === undefined || endpoint === undefined || bootstrap === undefined || token === undefined) return undefined;
+  return { cell, endpoint: `${endpoint} ${bootstrap}`, tokenDigest: sha256Hex(token) };
 }
 
 function textAt(secret: KubeObject | undefined, key: string): string | undefined {

@@ -22,6 +22,7 @@ import { capiViewOf, type CapiView } from "./capi-view.ts";
 import { hasRegistered } from "./child-ownership.ts";
 import { kubeconfigDigest, KUBECONFIG_ANNOTATION } from "./child-secrets.ts";
 import { compileChild } from "./compile-child.ts";
+import { LINK_IS_NEW_MS } from "./deadlines.ts";
 import { existingObjects, keptObjects } from "./existing-objects.ts";
 import { identityOf, type OwnIdentity } from "./identity.ts";
 import { kubeconfigSecretOf } from "./names.ts";
@@ -35,6 +36,7 @@ import {
   cellClosing,
   cellDeleting,
   cellNotOwner,
+  endpointsRemoved,
   missingCredentials,
   missingProvider,
   notACell,
@@ -54,9 +56,6 @@ export type ClusterShared = {
 };
 
 export type ObserveContext = ReadRuntime & ClusterShared;
-
-/** Stale after 90 seconds, and the first retries of an agent come within 30. */
-const LINK_IS_NEW_MS = 90_000;
 
 export async function observeCluster(raw: LatticeCluster, context: ObserveContext): Promise<Result<ObservedCluster, FailureCause>> {
   const identity = identityOf(context.cache, context.home);
@@ -110,7 +109,9 @@ function observeChild(raw: LatticeCluster, identity: OwnIdentity, context: Child
   const cluster = parsed.value;
   const withCell = { ...refused, cluster, cell: view };
   const isNew = !capi.exists && common.access === undefined;
-  const refusal = (isNew ? (cellDeleting(identity) ?? cellNotOwner(identity, cache)) : undefined) ?? otherCell(cluster, view.name);
+  const refusal =
+    (isNew ? (cellDeleting(identity) ?? endpointsRemoved(identity) ?? cellNotOwner(identity, cache)) : undefined) ??
+    otherCell(cluster, view.name);
   const waits = refusal ?? missingCredentials(cluster, cache) ?? terminatingNamespace(capiNamespace(name), cache);
   if (waits !== undefined) return { ...withCell, problem: waits };
   const objects = compiledObjects(cluster, view, context);
@@ -119,9 +120,9 @@ function observeChild(raw: LatticeCluster, identity: OwnIdentity, context: Child
 
 const CELL_STARTING: ClusterProblem = { reason: "CellStarting", message: "the listeners of this cell are being started", terminal: false };
 
-function cellView({ own }: OwnIdentity, trustBundle: string | undefined): CellView | undefined {
-  if (own?.spec.endpoints === undefined || trustBundle === undefined) return undefined;
-  const { host, grpcPort, bootstrapPort, proxyPort } = own.spec.endpoints;
+function cellView({ own, endpoints }: OwnIdentity, trustBundle: string | undefined): CellView | undefined {
+  if (own === undefined || endpoints === undefined || trustBundle === undefined) return undefined;
+  const { host, grpcPort, bootstrapPort, proxyPort } = endpoints.current;
   return { name: own.metadata.name, host, grpcPort, bootstrapPort, proxyPort, trustBundle };
 }
 

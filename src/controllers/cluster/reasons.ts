@@ -69,6 +69,11 @@ export const CLUSTER_REASONS = {
   CellAddressPending: "Ready: Service lattice-cell has no address yet",
   CellAddressMismatch:
     "Ready: spec.endpoints.host is not an address of Service lattice-cell, so children cannot connect; the message has both",
+  EndpointsRemoved:
+    "EndpointsCurrent: spec.endpoints was removed, and the cell goes on serving the children that it has; the message names them",
+  FormerEndpointsInUse:
+    "EndpointsCurrent: the address of the cell was changed, and the former one is served, too; the message names the children that may have it, and the command that moves each",
+  EndpointsCurrent: "EndpointsCurrent: no child has a former address of the cell",
   ParentDisagrees: "Ready: spec.cellRef names another parent than Secret lattice-parent-config",
   Deleting: "Ready: the cluster is being deleted; the message has what it waits for",
 } as const satisfies Record<string, string>;

@@ -21,8 +21,8 @@ import type { ClusterProblem } from "./observed.ts";
 import { tracesIn } from "./move-traces.ts";
 
 /** This cluster provisions no others. */
-export function notACell({ name, own }: OwnIdentity, home: string): ClusterProblem | undefined {
-  if (own?.spec.endpoints !== undefined) return undefined;
+export function notACell({ name, own, endpoints }: OwnIdentity, home: string): ClusterProblem | undefined {
+  if (endpoints !== undefined) return undefined;
   const hint = "spec.endpoints.host makes it a cell: the address that children connect to";
   const message =
     name === undefined
@@ -30,6 +30,14 @@ export function notACell({ name, own }: OwnIdentity, home: string): ClusterProbl
       : own === undefined
         ? `this cluster is no cell: LatticeCluster ${name}, its own, does not exist or is invalid; ${hint}`
         : `this cluster is no cell: LatticeCluster ${name}, its own, has no spec.endpoints; ${hint}`;
+  return { reason: "NotACell", message, terminal: false };
+}
+
+/** The cell serves the children that exist until they are gone: one that began now would prolong it. */
+export function endpointsRemoved({ own, endpoints }: OwnIdentity): ClusterProblem | undefined {
+  if (own === undefined || endpoints?.isRemoved !== true) return undefined;
+  const { name } = own.metadata;
+  const message = `spec.endpoints of LatticeCluster ${name} was removed: it serves the children that it has, and takes no others; delete this resource, or set spec.endpoints.host there`;
   return { reason: "NotACell", message, terminal: false };
 }
 
@@ -42,8 +50,11 @@ export function cellDeleting({ own }: OwnIdentity): ClusterProblem | undefined {
 }
 
 /** A cluster that is adopted now would lose its parent again. Those that are children already stay, until they are deleted or get another parent. */
-export function cellClosing({ own }: OwnIdentity, cache: CacheReader): ClusterProblem | undefined {
+export function cellClosing(identity: OwnIdentity, cache: CacheReader): ClusterProblem | undefined {
+  const { own } = identity;
   if (own === undefined) return undefined;
+  const removed = endpointsRemoved(identity);
+  if (removed !== undefined) return removed;
   const { name } = own.metadata;
   const advice =
     "set spec.deletion.unpivot to false and delete this resource, which changes nothing in the cluster; then run lattice reparent with another cell";
