@@ -63,7 +63,7 @@ export const selfManagerController = defineController<ConfigMap, ObservedSelf, n
   optional: [ciliumLoadBalancerIpPools, ciliumL2AnnouncementPolicies],
   writesStatus: false,
   // a child that has the present address now may be the last one that had a former one
-  triggers: (enqueue, { home, cell }) => followAgents(cell, () => enqueue(identityKey(home))),
+  triggers: (enqueue, { home, cell }) => followAddresses(cell, () => enqueue(identityKey(home))),
   observe: ({ metadata }, { cache, home, cell }) => {
     const { name, own: cluster, endpoints } = identityOf(cache, home);
     const isInvalid = cluster === undefined && name !== undefined && cache.get(latticeClusters, { name }) !== undefined;
@@ -78,6 +78,18 @@ export const selfManagerController = defineController<ConfigMap, ObservedSelf, n
 
 function identityKey(namespace: string) {
   return { namespace, name: IDENTITY_CONFIG_MAP };
+}
+
+/** Of thousands of agents, few report another address. */
+function followAddresses(cell: CellSlot, changed: () => void): () => void {
+  const seen = new Map<string, string>();
+  return followAgents(cell, (cluster) => {
+    const agent = cell.running?.link.agents().get(cluster);
+    const text = agent?.connected === true ? (agent.health?.parentAddresses ?? []).join(" ") : "";
+    if ((seen.get(cluster) ?? "") === text) return;
+    seen.set(cluster, text);
+    changed();
+  });
 }
 
 function mayShrink({ former, isRemoved }: ServedEndpoints): boolean {
