@@ -34,6 +34,7 @@ const WAIT = {
 
 const TEXTS: Readonly<Record<ReparentStep, string>> = {
   adopt: "creating the LatticeCluster at the new parent",
+  "ask-again": "asking the parent for a new certificate",
   "await-offer": "waiting for the new parent's configuration for the agent",
   "write-parent": "replacing Secret lattice-parent-config",
   "set-cell-ref": "setting spec.cellRef",

@@ -47,6 +47,60 @@ describe("bootstrap-only fields", () => {
   });
 });
 
+describe("the names in the certificate of the API servers", () => {
+  const named = (host?: string, certSANs: readonly string[] = []) => {
+    const endpoints = host === undefined ? {} : { endpoints: { host } };
+    return rawCluster({ provider: { type: "local", kubernetes: { version: "1.36.3", certSANs } }, ...endpoints });
+  };
+  const planeOf = (cluster: CompiledCluster): KubeObject => {
+    const [plane] = ofKind(cluster, "KubeadmControlPlane");
+    if (plane === undefined) throw new Error("no control plane");
+    return plane;
+  };
+  const namesOf = (plane: KubeObject) => fieldAt(plane, "spec", "kubeadmConfigSpec", "clusterConfiguration", "apiServer", "certSANs");
+  const made = (host?: string, certSANs?: readonly string[]) => planeOf(compiled(named(host, certSANs)));
+  const changed = (controlPlane: KubeObject, host?: string, certSANs?: readonly string[]) =>
+    planeOf(compiled(named(host, certSANs), { existing: { controlPlane } }));
+
+  test("are those of spec.endpoints and certSANs when the cluster is made", () => {
+    expect(namesOf(made("Cell.example.com", ["api.example.com"]))).toEqual([
+      "cell.example.com",
+      "api.example.com",
+      "127.0.0.1",
+      "localhost",
+    ]);
+  });
+
+  test.each([
+    { name: "becomes a cell", from: undefined, to: "cell.example.com" },
+    { name: "gets another address for its children", from: "cell.example.com", to: "other.example.com" },
+    { name: "is no cell any more", from: "cell.example.com", to: undefined },
+  ])("do not change when a cluster $name: its control plane would be replaced", ({ from, to }) => {
+    const before = made(from, ["api.example.com"]);
+    expect(changed(before, to, ["api.example.com"])).toEqual(before);
+    expect(changed(changed(before, to, ["api.example.com"]), from, ["api.example.com"])).toEqual(before);
+  });
+
+  test("follow certSANs, which have no other purpose", () => {
+    const before = made("cell.example.com", ["a.example.com", "b.example.com"]);
+    const added = changed(before, undefined, ["a.example.com", "b.example.com", "c.example.com"]);
+    expect(namesOf(added)).toEqual(["cell.example.com", "a.example.com", "b.example.com", "c.example.com", "127.0.0.1", "localhost"]);
+    expect(namesOf(changed(before, "cell.example.com", ["a.example.com"]))).toEqual([
+      "cell.example.com",
+      "a.example.com",
+      "127.0.0.1",
+      "localhost",
+    ]);
+    expect(changed(before, undefined, ["b.example.com", "cell.example.com", "a.example.com"])).toEqual(before);
+  });
+
+  test("stay on a control plane that an earlier release has made, which has no annotation", () => {
+    const { annotations: _annotations, ...metadata } = made("cell.example.com").metadata;
+    const before = { ...made("cell.example.com"), metadata };
+    expect(namesOf(changed(before, "cell.example.com"))).toEqual(namesOf(before));
+  });
+});
+
 describe("pools", () => {
   const batch = { min: 1, max: 5, labels: { "example.com/work": "batch" }, taints: [{ key: "batch", value: "yes", effect: "NoSchedule" }] };
   const withPool = (pool: object) => rawCluster({ nodes: { controlPlane: 1, workers: 2, workerPools: { batch: pool } } });

@@ -2,6 +2,7 @@
 import type { LatticeCluster } from "#crds";
 import { fieldAt, isJsonObject, kubeadmConfigTemplates, kubeadmControlPlanes, type JsonObject, type KubeObject } from "#kube";
 import { bootstrapFields } from "./bootstrap-script.ts";
+import { certificateNames, ENDPOINTS_HOST_ANNOTATION } from "./certificate-names.ts";
 import type { ClusterContext, ClusterSettingsInput, WorkerPool } from "./input.ts";
 import { controlPlaneName, templateName, tokenSecretName } from "./names.ts";
 import { clusterObject, extraArgs, referenceTo } from "./objects.ts";
@@ -24,15 +25,17 @@ type ControlPlaneInput = {
 
 export function compileControlPlane({ cluster, context, parts, settings, template, version }: ControlPlaneInput): KubeObject {
   const { nodes, upgrade } = cluster.spec;
+  const { names, host } = certificateNames(cluster, settings.existing?.controlPlane);
   return clusterObject(kubeadmControlPlanes, context, {
     name: controlPlaneName(context.name),
+    ...(host === undefined ? {} : { annotations: { [ENDPOINTS_HOST_ANNOTATION]: host } }),
     spec: {
       replicas: nodes.controlPlane,
       version,
       machineTemplate: { spec: { infrastructureRef: referenceTo(parts.machines, template), ...drainOf(upgrade) } },
       kubeadmConfigSpec: {
         clusterConfiguration: {
-          apiServer: { certSANs: certSans(cluster) },
+          apiServer: { certSANs: names },
           ...(parts.externalCloudProvider ? { controllerManager: { extraArgs: extraArgs({ "cloud-provider": "external" }) } } : {}),
         },
         ...registrations(parts),
@@ -40,12 +43,6 @@ export function compileControlPlane({ cluster, context, parts, settings, templat
       },
     },
   });
-}
-
-/** The names and addresses in the API server's certificate, each once; kubeadm refuses upper case. */
-function certSans({ spec }: LatticeCluster): readonly string[] {
-  const own = spec.endpoints === undefined ? [] : [spec.endpoints.host.toLowerCase()];
-  return [...new Set([...own, ...(spec.provider.kubernetes.certSANs ?? []), "127.0.0.1", "localhost"])];
 }
 
 /** kubeadm refuses an empty registration, and a control plane has no labels of its own. */

@@ -90,6 +90,8 @@ export type WatchContext = { readonly cache: CacheReader };
 
 export type Watch<Shared = unknown> = {
   readonly resource: Resource;
+  /** A change of nothing but the status is ignored, as for the kind that is reconciled. */
+  readonly ignoresStatus?: boolean | undefined;
   /** The objects that must be reconciled when this one changes. Method syntax: `watch` ties the parameter to the resource. */
   mapTo(object: KubeObject, context: WatchContext & Shared): readonly ObjectKey[];
 };
@@ -97,8 +99,10 @@ export type Watch<Shared = unknown> = {
 export function watch<T extends KubeObject, Shared = unknown>(
   resource: Resource<T>,
   mapTo: (object: T, context: WatchContext & Shared) => readonly ObjectKey[],
+  options: Pick<Watch, "ignoresStatus"> = {},
 ): Watch<Shared> {
-  const typed: { readonly resource: Resource; mapTo(object: T, context: WatchContext & Shared): readonly ObjectKey[] } = {
+  const typed: Omit<Watch, "mapTo"> & { mapTo(object: T, context: WatchContext & Shared): readonly ObjectKey[] } = {
+    ...options,
     resource,
     mapTo,
   };

@@ -48,7 +48,7 @@ export function bindController<O extends KubeObject, Observed, Command, Shared, 
   return {
     ...controller,
     watches: watches.map((one) => ({
-      resource: one.resource,
+      ...one,
       mapTo: (object, context) => one.mapTo(object, { ...context, ...shared }),
     })),
     triggers: triggers === undefined ? undefined : (enqueue) => triggers(enqueue, shared),

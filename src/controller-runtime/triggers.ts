@@ -23,9 +23,10 @@ export function subscribeTriggers(controller: BoundController, informers: Inform
       informers.subscribe(resource, ({ before, after }) => both(before, after, (object) => ownersOf(object, reconciles, name))),
     ),
     ...watches.map((watch) =>
-      informers.subscribe(watch.resource, ({ before, after }) =>
-        both(before, after, (object) => watch.mapTo(object, { cache: informers })),
-      ),
+      informers.subscribe(watch.resource, ({ before, after }) => {
+        if (watch.ignoresStatus !== true || triggersPass(before, after))
+          both(before, after, (object) => watch.mapTo(object, { cache: informers }));
+      }),
     ),
   ];
   if (triggers !== undefined) unsubscribe.push(triggers(enqueue));

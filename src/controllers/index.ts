@@ -19,6 +19,9 @@ export {
   adoptedCluster,
   adoptionSecretOf,
   adoptionStep,
+  certificateToReplace,
+  newCertificateHelp,
+  NEW_CERTIFICATE_ANNOTATION,
   OFFER_EXPIRES_ANNOTATION,
   type AdoptionState,
 } from "./cluster/adoption.ts";
@@ -27,7 +30,16 @@ export { KUBECONFIG_ANNOTATION } from "./cluster/child-secrets.ts";
 export { createChildNamespace } from "./cluster/commands.ts";
 export { clusterController } from "./cluster/controller.ts";
 export { identityOf, type OwnIdentity } from "./cluster/identity.ts";
-export { CLUSTER_API_ACCOUNT, IDENTITY_CONFIG_MAP, kubeconfigSecretOf, PARENT_CONFIG_SECRET } from "./cluster/names.ts";
+export { cellClosing } from "./cluster/refusals.ts";
+export { addressesOf, type EndpointsSpec, type ServedEndpoints } from "./cluster/served-endpoints.ts";
+export {
+  accessSecretOf,
+  CELL_ENDPOINTS_CONFIG_MAP,
+  CLUSTER_API_ACCOUNT,
+  IDENTITY_CONFIG_MAP,
+  kubeconfigSecretOf,
+  PARENT_CONFIG_SECRET,
+} from "./cluster/names.ts";
 export type { ClusterShared } from "./cluster/observe.ts";
 export type { CellView, ObservedChild, ObservedOwn } from "./cluster/observed.ts";
 export {

@@ -49,6 +49,6 @@ export function clusterRoles({ shared, ...options }: ClusterPartsOptions): reado
     { name: "webhook-renewal", services: [bindWebhookRenewal({ home })] },
     { name: "cell", role: "stopped", services: [bindCellService({ ...options, home, slot })] },
     { name: "agent", role: "stopped", services: [bindAgentService({ ...options, home, uplink })] },
-    { name: "self-manager", role: "stopped", controllers: [bindController(selfManagerController, { home })] },
+    { name: "self-manager", role: "stopped", controllers: [bindController(selfManagerController, { home, cell: slot })] },
   ];
 }

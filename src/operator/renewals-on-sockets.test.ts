@@ -75,7 +75,7 @@ describe("a parent that is back after six weeks", () => {
       await cell.until(() => [tooOld, revoked].every(({ uplink }) => uplink.current?.lastCloseReason?.includes("expired at") === true));
       expect([cell.isConnected("too-old"), cell.isConnected("revoked")]).toEqual([false, false]);
       expect(tooOld.uplink.current?.lastCloseReason).toContain(
-        "more than 90 days ago, and can no longer be renewed; bootstrap this cluster again from mgmt",
+        "more than 90 days ago, and can no longer be renewed; for a new one, run: lattice reparent too-old --kubeconfig",
       );
       expect(revoked.uplink.current?.lastCloseReason).toContain("it was revoked, or the cluster was deleted there");
       const reasons = cell.lines

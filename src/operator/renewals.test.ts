@@ -1,9 +1,13 @@
 /** Certificates of agents over months and years, on a clock that a test advances. */
 import { afterEach, describe, expect, test } from "vitest";
 import { expectOk, sensitive } from "#base";
+import type { CacheReader } from "#controller-runtime";
+import { adoptionSecretOf, NEW_CERTIFICATE_ANNOTATION } from "#controllers";
+import { latticeClusters } from "#crds";
 import { failWith } from "#embedded-cluster";
-import { fieldAt, secrets, type KubeObject } from "#kube";
+import { fieldAt, secrets, secretsByMetadata, type KubeObject, type Resource } from "#kube";
 import { certificateSummary } from "#pki";
+import { followAdoptions } from "./cell/adoptions.ts";
 import { DAY, HOUR, RenewalWorld, type RenewalWorldOptions } from "./renewal-world.test-support.ts";
 import { homeOf } from "./world-agent.test-support.ts";
 
@@ -28,6 +32,31 @@ const certificateOf = (world: RenewalWorld, cluster: string) => secretText(world
 const serialOf = async (world: RenewalWorld, cluster: string) => expectOk(certificateSummary(await certificateOf(world, cluster))).serial;
 const renewedBy = (world: RenewalWorld, kind: string) => world.posts.filter((one) => one.startsWith(kind)).length;
 const warnings = (world: RenewalWorld) => world.lines.filter(({ level }) => level === "warn" || level === "error");
+
+/** What `lattice reparent` does with a child of the cell: it asks for an offer in place of the certificate of now, and copies it into the cluster. */
+async function takeOffer(world: RenewalWorld, cluster: string): Promise<void> {
+  const { client } = world.cluster;
+  const offer = { namespace: "lattice-system", name: adoptionSecretOf(cluster) };
+  const found = () => world.cluster.peek<KubeObject>(secrets, offer);
+  const child = { metadata: { name: cluster, annotations: { [NEW_CERTIFICATE_ANNOTATION]: await serialOf(world, cluster) } } };
+  const get = (resource: Resource) => (resource === secretsByMetadata ? found() : resource === latticeClusters ? child : undefined);
+  const list = (resource: Resource) => [get(resource)].filter((object) => object !== undefined);
+  const cache = { get, list } as unknown as CacheReader;
+  const stop = new AbortController();
+  const endpoints = { host: "127.0.0.1", grpcPort: 1, bootstrapPort: 1, proxyPort: 1, service: { type: "ClusterIP" as const } };
+  const { clock, logger, registrations } = world;
+  const cell = { cell: "mgmt", endpoints, trustBundle: () => world.certificates.trustBundle };
+  const following = followAdoptions({ cache, client, clock, logger, home: "lattice-system", registrations, ...cell }, stop.signal);
+  await world.until(() => found() !== undefined);
+  const data = fieldAt(found(), "data");
+  const key = { namespace: homeOf(cluster), name: "lattice-parent-config" };
+  const config = expectOk(await client.get<KubeObject>(secrets, key));
+  const written = expectOk(await client.update<KubeObject>(secrets, Object.assign({}, config, { data })));
+  world.agents.get(cluster)?.configured(written.metadata.resourceVersion ?? "");
+  await world.until(() => found() === undefined);
+  stop.abort();
+  await following;
+}
 
 describe("a year", () => {
   test("every certificate is replaced before it expires, no check finds the agent disconnected, and the record stays small", async () => {
@@ -141,7 +170,7 @@ describe("wrong clocks", () => {
 });
 
 describe("a parent that was gone", () => {
-  test("for more than 90 days after expiry: the agent gets a clear reason, and returns after another bootstrap", async () => {
+  test("for more than 90 days after expiry: the agent gets a clear reason, and returns with an offer of its own cell", async () => {
     const world = await openWorld({ factor: 2_160 });
     const agent = await world.add("prod");
     await world.until(() => world.isConnected("prod"));
@@ -151,7 +180,7 @@ describe("a parent that was gone", () => {
     await world.pass(125 * DAY);
     isReachable = true;
     const tooOld =
-      /^the certificate of the agent expired at \S+Z, more than 90 days ago, and can no longer be renewed; bootstrap this cluster again from mgmt$/;
+      /^the certificate of the agent expired at \S+Z, more than 90 days ago, and can no longer be renewed; for a new one, run: lattice reparent prod --kubeconfig <kubeconfig of prod> --to <kubeconfig of mgmt>$/;
     await world.until(() => tooOld.test(agent.uplink.current?.lastCloseReason ?? ""));
     const asked = renewedBy(world, "renew");
     await world.pass(2 * DAY);
@@ -159,9 +188,18 @@ describe("a parent that was gone", () => {
     // the wall clock of this world is faster than its monotonic clock
     expect((world.clock.monotonic() - (agent.uplink.awaySince ?? Number.NaN)) * 2_160).toBeGreaterThan(126 * DAY);
     expect(renewedBy(world, "renew") - asked).toBeLessThan(10);
-    await world.register("prod", await world.newToken("prod", true));
+    const before = world.registrations.accessOf("prod");
+    await takeOffer(world, "prod");
     await world.until(() => world.isConnected("prod"));
     await world.until(() => agent.uplink.current?.connected === true);
+    // Cluster API keeps its credential, and the former certificate is of no use
+    expect(world.registrations.accessOf("prod")).toMatchObject({
+      closed: true,
+      proxyHash: before?.proxyHash,
+      certificates: [{ connected: true }],
+    });
+    const [serial, former] = [await serialOf(world, "prod"), before?.certificates.at(-1)?.serial ?? ""];
+    expect([serial, former].map((one) => world.registrations.isAccepted("prod", one))).toEqual([true, false]);
     expect(agent.uplink.awaySince).toBeUndefined();
   });
 

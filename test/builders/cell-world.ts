@@ -135,10 +135,11 @@ export class CellWorld extends ControllerWorld {
     kinds: readonly Resource[] = CAPI_KINDS,
     objects: readonly FixtureObject[] = [],
     clock = new SettlingClock(),
+    controllers = false,
   ): Promise<CellWorld> {
     const home = { apiVersion: "v1", kind: "Namespace", metadata: { name: HOME } };
     const crds = [latticeClusterKind.crd(), ...kinds.map(openCrd)];
-    return new CellWorld(await startEmbeddedCluster({ clock, objects: [home, ...crds, ...objects] }));
+    return new CellWorld(await startEmbeddedCluster({ clock, controllers, objects: [home, ...crds, ...objects] }));
   }
 
   get shared(): ClusterShared {
@@ -146,7 +147,7 @@ export class CellWorld extends ControllerWorld {
   }
 
   controllers(): readonly BoundController[] {
-    return [bindController(clusterController, this.shared), bindController(selfManagerController, { home: HOME })];
+    return [bindController(clusterController, this.shared), bindController(selfManagerController, { home: HOME, cell: this.slot })];
   }
 
   /** Starts the link, as the cell's service does. */

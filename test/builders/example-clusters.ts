@@ -27,8 +27,11 @@ export function ownExampleObjects(): readonly KubeObject[] {
 }
 
 function ownObjects(cluster: LatticeCluster): readonly KubeObject[] {
-  const observed = { cluster, home: "default", servesPools: true, servesAnnouncements: true };
-  const { apply } = expectOk(selfManagerController.plan(cluster, observed));
+  const { endpoints: current } = cluster.spec;
+  const endpoints = current === undefined ? undefined : { current, former: [], isRemoved: false };
+  const observed = { cluster, endpoints, home: "default", servesPools: true, servesAnnouncements: true };
+  const identity = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "lattice-identity", namespace: "default" } };
+  const { apply } = expectOk(selfManagerController.plan(identity, observed));
   return apply.flat().map((wanted) => ("object" in wanted ? wanted.object : wanted));
 }
 

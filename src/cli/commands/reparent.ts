@@ -18,10 +18,14 @@ export const registerReparent: RegisterCommand = (program, { io, done }) => {
         command: "lattice reparent leaf --kubeconfig leaf.kubeconfig --to other.kubeconfig --from old.kubeconfig",
         effect: "the same, and release it at its former parent",
       },
+      {
+        command: "lattice reparent leaf --kubeconfig leaf.kubeconfig --to parent.kubeconfig",
+        effect: "its own parent: another certificate for an agent that cannot come back",
+      },
     ],
   })
     .argument("<name>", "the cluster")
-    .requiredOption("--to <file>", "kubeconfig of the new parent, which must be a cell")
+    .requiredOption("--to <file>", "kubeconfig of the new parent, which must be a cell, or of its own parent")
     .option("--to-context <name>", "which context of it")
     .option("--kubeconfig <file>", "kubeconfig of the cluster itself; without it KUBECONFIG or ~/.kube/config")
     .option("--context <name>", "which context of it")

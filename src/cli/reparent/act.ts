@@ -1,6 +1,6 @@
 /** The writes of a change of the parent, one for each step. Each is safe to repeat. */
 import { err, ok, type Result } from "#base";
-import { ADOPTED_ANNOTATION, PARENT_CONFIG_SECRET } from "#controllers";
+import { ADOPTED_ANNOTATION, NEW_CERTIFICATE_ANNOTATION, PARENT_CONFIG_SECRET } from "#controllers";
 import { latticeClusters, type LatticeCluster } from "#crds";
 import { field, secrets, type KubeObject } from "#kube";
 import { OPERATOR_NAMESPACE } from "#operator";
@@ -11,6 +11,8 @@ export async function actReparent(step: ReparentStep, observed: ObservedReparent
   switch (step) {
     case "adopt":
       return adopt(observed, clients);
+    case "ask-again":
+      return askAgain(observed, clients);
     case "write-parent":
       return writeParent(observed, clients);
     case "set-cell-ref":
@@ -35,6 +37,13 @@ async function adopt({ name, spec, child, to }: ObservedReparent, clients: Repar
   const made = await clients.to.create<KubeObject>(latticeClusters, cluster, { signal: clients.signal });
   // another run may have made it; what is there is read again
   return made.ok || made.error.kind === "already-exists" ? ok(undefined) : err(`the new parent: ${made.error.message}`);
+}
+
+/** Nothing else changes there: it is the same LatticeCluster. */
+async function askAgain({ name, child }: ObservedReparent, { to, signal }: ReparentClients): Promise<Result<void, string>> {
+  const patch = { metadata: { annotations: { [NEW_CERTIFICATE_ANNOTATION]: child.certificate?.serial ?? "" } } };
+  const patched = await to.patch<LatticeCluster>(latticeClusters, { name }, { type: "merge", patch }, { signal });
+  return patched.ok ? ok(undefined) : err(`the parent: ${patched.error.message}`);
 }
 
 /** As one write: the agent reads all or nothing of it. */

@@ -19,12 +19,14 @@ const child: ReparentChild = {
   own: { cellRef: "mgmt" },
   children: ["edge-1"],
   parent: OLD,
+  certificate: { cell: "mgmt", serial: "01" },
 };
 const to: ReparentTarget = {
   name: "hq",
   uid: "uid-hq",
   own: { cellRef: undefined, endpoint: "10.0.0.2:50051" },
   entry: undefined,
+  access: undefined,
   offer: undefined,
 };
 const view: ReparentView = { name: "leaf", child, to, from: "unknown" };
@@ -32,6 +34,13 @@ const entry = { adopted: "uid-leaf", connected: false };
 
 const ofChild = (given: Partial<ReparentChild>): ReparentView => ({ ...view, child: { ...child, ...given } });
 const ofParent = (given: Partial<ReparentTarget>): ReparentView => ({ ...view, to: { ...to, ...given } });
+
+/** As its parent has made it. */
+const MADE = { adopted: undefined, connected: false };
+const ASKED = { ...MADE, replaces: "01" };
+const RECORD = { serials: ["00", "01"], closed: true, revoked: false };
+const ofOwnParent = (given: Partial<ReparentTarget>): ReparentView =>
+  ofParent({ name: "mgmt", uid: "uid-mgmt", own: { cellRef: undefined, endpoint: OLD.endpoint }, entry: MADE, access: RECORD, ...given });
 
 type Row = { readonly name: string; readonly given: ReparentView; readonly want: ReparentDecision };
 
@@ -68,6 +77,38 @@ const steps: readonly Row[] = [
     name: "a connected agent ends it",
     given: { ...ofParent({ entry: { ...entry, connected: true } }), child: { ...child, parent: OFFER, own: { cellRef: "hq" } } },
     want: { step: "done" },
+  },
+  { name: "a child that has lost its connection asks its parent for another offer", given: ofOwnParent({}), want: { step: "ask-again" } },
+  {
+    name: "a child that connects to a former address asks for another offer",
+    given: ofOwnParent({ entry: { ...MADE, connected: true }, own: { cellRef: undefined, endpoint: "10.0.0.9:50051" } }),
+    want: { step: "ask-again" },
+  },
+  {
+    name: "a child that has asked once before asks with its present certificate",
+    given: ofOwnParent({ entry: { ...MADE, replaces: "00" } }),
+    want: { step: "ask-again" },
+  },
+  { name: "a child that has asked waits for the offer", given: ofOwnParent({ entry: ASKED }), want: { step: "await-offer" } },
+  {
+    name: "a child writes the offer of its parent",
+    given: ofOwnParent({ entry: ASKED, access: { ...RECORD, closed: false }, offer: { ...OLD, tokenDigest: "new" } }),
+    want: { step: "write-parent" },
+  },
+  {
+    name: "a child with a new certificate waits for its agent, also while its last connection is not written as ended",
+    given: ofOwnParent({ entry: { ...ASKED, connected: true }, access: { serials: ["02"], closed: false, revoked: false } }),
+    want: { step: "await-agent" },
+  },
+  {
+    name: "a child that is connected needs nothing",
+    given: ofOwnParent({ entry: { ...MADE, connected: true } }),
+    want: { step: "done" },
+  },
+  {
+    name: "a child of a cell that is being deleted gets its connection back, which that deletion needs",
+    given: ofOwnParent({ own: { cellRef: undefined, endpoint: OLD.endpoint, closing: "deleted" } }),
+    want: { step: "ask-again" },
   },
   {
     name: "a former parent that has the cluster releases it, when the agent is connected",
@@ -124,6 +165,31 @@ const refusals: readonly { readonly name: string; readonly given: ReparentView; 
     name: "a name that the parent has adopted from another cluster",
     given: ofParent({ entry: { adopted: "uid-other", connected: true } }),
     want: "hq has a LatticeCluster leaf already",
+  },
+  {
+    name: "a cluster that this parent has released, and another one of its name there",
+    given: ofOwnParent({ access: { ...RECORD, serials: ["07"] } }),
+    want: "mgmt has a LatticeCluster leaf already",
+  },
+  {
+    name: "a child whose access was revoked",
+    given: ofOwnParent({ access: { ...RECORD, revoked: true } }),
+    want: "mgmt has revoked the access of leaf",
+  },
+  {
+    name: "a parent that is being deleted",
+    given: ofParent({ own: { cellRef: undefined, endpoint: "h:1", closing: "deleted" } }),
+    want: "hq adopts no clusters: its own LatticeCluster is being deleted",
+  },
+  {
+    name: "a parent that is being deleted, after its LatticeCluster was made there",
+    given: ofParent({ own: { cellRef: undefined, endpoint: "h:1", closing: "deleted" }, entry }),
+    want: "hq adopts no clusters",
+  },
+  {
+    name: "a parent whose objects are being taken back",
+    given: ofParent({ own: { cellRef: undefined, endpoint: "h:1", closing: "leaving" } }),
+    want: "hq adopts no clusters: its Cluster API objects are being moved away",
   },
   { name: "one cluster as both parents", given: { ...view, from: { name: "hq", has: true } }, want: "lead to the same cluster" },
   { name: "another former parent", given: { ...view, from: { name: "east", has: true } }, want: "and the parent is mgmt" },

@@ -16,17 +16,29 @@ export type ReparentChild = {
   readonly children: readonly string[];
   /** Its configuration of the parent; undefined: it has none. */
   readonly parent: ParentView | undefined;
+  /** That of its agent, and the cell that has signed it; undefined: it has none. */
+  readonly certificate: { readonly cell: string; readonly serial: string } | undefined;
 };
 
+/** `endpoint`: all addresses, as one text. */
 export type ParentView = { readonly cell: string; readonly endpoint: string; readonly tokenDigest: string };
 
 export type ReparentTarget = {
   readonly name: string | undefined;
   readonly uid: string;
   /** Its own LatticeCluster; undefined: it has none. */
-  readonly own: { readonly cellRef: string | undefined; readonly endpoint: string | undefined } | undefined;
-  /** The LatticeCluster with the child's name. */
-  readonly entry: { readonly adopted: string | undefined; readonly connected: boolean } | undefined;
+  readonly own:
+    | {
+        readonly cellRef: string | undefined;
+        readonly endpoint: string | undefined;
+        /** "deleted": it is being deleted. "leaving": its Cluster API objects are being moved away. */
+        readonly closing?: "deleted" | "leaving" | undefined;
+      }
+    | undefined;
+  /** The LatticeCluster with the child's name. `replaces`: the serial number of the certificate that it was asked to replace. */
+  readonly entry: { readonly adopted: string | undefined; readonly connected: boolean; readonly replaces?: string | undefined } | undefined;
+  /** Its record about that cluster; undefined: it has none. `closed`: an agent has connected with the last tokens. */
+  readonly access: { readonly serials: readonly string[]; readonly closed: boolean; readonly revoked: boolean } | undefined;
   /** What it offers to the child. */
   readonly offer: ParentView | undefined;
 };
@@ -44,6 +56,8 @@ export type ReparentView = {
 export type ReparentStep =
   /** Creates the LatticeCluster at the new parent. */
   | "adopt"
+  /** Asks the parent, whose child it is already, for another offer. */
+  | "ask-again"
   /** Waits for the configuration that the new parent offers. */
   | "await-offer"
   /** Writes it into the child. */
@@ -62,10 +76,30 @@ export function nextReparentStep(view: ReparentView): ReparentDecision {
   const refused = refusalOf(view);
   if (refused !== undefined) return { refused };
   if (to.entry === undefined) return { step: "adopt" };
+  const needsAnother = needsAnotherOffer(child, to);
+  if (needsAnother && to.entry.replaces !== child.certificate?.serial) return { step: "ask-again" };
+  if (needsAnother) return { step: "await-offer" };
   if (!isConfigured(child, to)) return { step: to.offer === undefined ? "await-offer" : "write-parent" };
   if (child.own?.cellRef !== to.name) return { step: "set-cell-ref" };
-  if (!to.entry.connected) return { step: "await-agent" };
+  if (!to.entry.connected || to.access?.closed === false) return { step: "await-agent" };
   return { step: typeof from === "object" && from.has ? "release" : "done" };
+}
+
+/** Its agent has a certificate of this parent. A cluster that was released has one, too, and is not on record any more. */
+function isOnRecord({ certificate }: ReparentChild, { name, access }: ReparentTarget): boolean {
+  return certificate !== undefined && certificate.cell === name && access?.serials.includes(certificate.serial) === true;
+}
+
+/** The record forgets the former certificate when it gives another one, and the cluster stores that one later. */
+function isChild(child: ReparentChild, to: ReparentTarget): boolean {
+  const isReplaced = child.certificate?.cell === to.name && child.certificate?.serial === to.entry?.replaces;
+  return isReplaced || isOnRecord(child, to);
+}
+
+/** The last offer was used, and the agent is not connected, or connects to a former address. */
+function needsAnotherOffer(child: ReparentChild, to: ReparentTarget): boolean {
+  if (to.access?.closed !== true || !isOnRecord(child, to)) return false;
+  return to.entry?.connected !== true || child.parent?.endpoint !== to.own?.endpoint;
 }
 
 /** Without an offer the agent has used it already. */
@@ -88,7 +122,8 @@ function childRefusal(name: string, { name: found, own, ownership }: ReparentChi
   return undefined;
 }
 
-function parentRefusal(name: string, child: ReparentChild, { name: cell, uid, own, entry }: ReparentTarget): string | undefined {
+function parentRefusal(name: string, child: ReparentChild, to: ReparentTarget): string | undefined {
+  const { name: cell, uid, own, entry, access } = to;
   if (uid === child.uid) return `--to leads to ${name} itself; pass the kubeconfig of the new parent`;
   if (cell === undefined) return "the cluster of --to is no Lattice cluster: it has no ConfigMap lattice-system/lattice-identity";
   if (cell === name) return `the cluster of --to has the name ${name} too; a parent needs another name`;
@@ -97,10 +132,19 @@ function parentRefusal(name: string, child: ReparentChild, { name: cell, uid, ow
   if (child.children.includes(cell) || own.cellRef === name) return `${cell} is a child of ${name}, and cannot be its parent`;
   if (own.cellRef !== undefined && child.children.includes(own.cellRef))
     return `${cell} is below ${name}, as a child of ${own.cellRef}, and cannot be its parent`;
-  if (entry !== undefined && entry.adopted !== child.uid)
+  const isKnown = entry !== undefined && isChild(child, to);
+  if (isKnown && access?.revoked === true)
+    return `${cell} has revoked the access of ${name}: to admit it again, delete Secret lattice-access-${name} in its namespace lattice-system and LatticeCluster ${name} there, the latter with spec.deletion.unpivot: false`;
+  if (own.closing !== undefined && !isKnown) return `${cell} adopts no clusters: ${CLOSING[own.closing]}; use another parent`;
+  if (entry !== undefined && entry.adopted !== child.uid && !isKnown)
     return `${cell} has a LatticeCluster ${name} already, which is not of this cluster; delete it there first (with spec.deletion.unpivot: false if it is of this cluster)`;
   return undefined;
 }
+
+const CLOSING = {
+  deleted: "its own LatticeCluster is being deleted, which waits for its children",
+  leaving: "its Cluster API objects are being moved away, as in its deletion",
+};
 
 function formerRefusal({ parent }: ReparentChild, { name: cell }: ReparentTarget, from: ReparentSource): string | undefined {
   if (typeof from !== "object") return undefined;

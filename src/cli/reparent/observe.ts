@@ -1,12 +1,32 @@
 /** Reads what both clusters, and the former parent, have of a cluster that gets another parent. */
 import { andThen, bytesOfBase64, err, ok, sha256Hex, textOfBytes, type Result } from "#base";
 import { capiNamespace } from "#cluster-compiler";
-import { adoptedCluster, adoptionSecretOf, IDENTITY_CONFIG_MAP, PARENT_CONFIG_SECRET } from "#controllers";
+import {
+  accessSecretOf,
+  addressesOf,
+  adoptedCluster,
+  adoptionSecretOf,
+  certificateToReplace,
+  IDENTITY_CONFIG_MAP,
+  PARENT_CONFIG_SECRET,
+} from "#controllers";
 import { latticeClusters, type LatticeCluster } from "#crds";
-import { configMaps, fieldAt, findCondition, namespaces, secrets, type KubeObject, type ObjectKey, type Resource } from "#kube";
+import { accessOfSecret } from "#http";
+import {
+  configMaps,
+  fieldAt,
+  findCondition,
+  isBeingDeleted,
+  namespaces,
+  secrets,
+  type KubeObject,
+  type ObjectKey,
+  type Resource,
+} from "#kube";
 import type { KubeClient } from "#kube-client";
-import { OPERATOR_NAMESPACE } from "#operator";
+import { AGENT_CERTIFICATE_SECRET, OPERATOR_NAMESPACE } from "#operator";
 import { MOVE_JOURNAL, MOVE_RECORD, ownershipOf } from "#pivot";
+import { readAgentIdentity } from "#pki";
 import type { ReparentChild, ReparentSource, ReparentTarget, ParentView, ReparentView } from "./decide.ts";
 
 export type ReparentClients = {
@@ -78,12 +98,15 @@ async function readChild(name: string, client: KubeClient, signal: AbortSignal):
   if (!journal.ok) return journal;
   const parentSecret = await read<KubeObject>(client, secrets, home(PARENT_CONFIG_SECRET), signal);
   if (!parentSecret.ok) return parentSecret;
+  const certificate = await read<KubeObject>(client, secrets, home(AGENT_CERTIFICATE_SECRET), signal);
+  if (!certificate.ok) return certificate;
   const view: ReparentChild = {
     ...identity.value,
     ownership: ownershipOf({ record: record.value, hasJournal: journal.value !== undefined }).state,
     own: own === undefined ? undefined : { cellRef: own.spec.cellRef },
     children: listed.value.items.filter((one) => one !== own).map(({ metadata }) => metadata.name),
     parent: parentView(parentSecret.value),
+    certificate: certificateView(name, certificate.value),
   };
   return ok({ view, spec: own?.spec, parentSecret: parentSecret.value });
 }
@@ -100,13 +123,49 @@ async function readNewParent(name: string, client: KubeClient, signal: AbortSign
   if (!entry.ok) return entry;
   const offer = await read<KubeObject>(client, secrets, home(adoptionSecretOf(name)), signal);
   if (!offer.ok) return offer;
+  const access = await read<KubeObject>(client, secrets, home(accessSecretOf(name)), signal);
+  if (!access.ok) return access;
+  const closing = own.value === undefined ? ok(undefined) : await readClosing(own.value, client, signal);
+  if (!closing.ok) return closing;
   const view: ReparentTarget = {
     ...identity.value,
-    own: own.value === undefined ? undefined : { cellRef: own.value.spec.cellRef, endpoint: endpointOf(own.value) },
-    entry: entry.value === undefined ? undefined : { adopted: adoptedCluster(entry.value), connected: isConnected(entry.value) },
+    own: own.value === undefined ? undefined : { cellRef: own.value.spec.cellRef, endpoint: endpointOf(own.value), closing: closing.value },
+    entry: entry.value === undefined ? undefined : entryView(entry.value),
+    access: accessView(access.value),
     offer: parentView(offer.value),
   };
   return ok({ view, offered: offer.value });
+}
+
+/** A move away from its own API server leaves its journal there until it has ended. */
+async function readClosing(
+  own: LatticeCluster,
+  client: KubeClient,
+  signal: AbortSignal,
+): Promise<Result<"deleted" | "leaving" | undefined, string>> {
+  if (isBeingDeleted(own)) return ok("deleted");
+  const journal = await read<KubeObject>(client, secrets, { namespace: capiNamespace(own.metadata.name), name: MOVE_JOURNAL }, signal);
+  return journal.ok ? ok(journal.value === undefined ? undefined : "leaving") : journal;
+}
+
+function entryView(cluster: LatticeCluster): ReparentTarget["entry"] {
+  return { adopted: adoptedCluster(cluster), connected: isConnected(cluster), replaces: certificateToReplace(cluster) };
+}
+
+/** Undefined: there is none, or it cannot be read; the parent admits no agent by it then. */
+function accessView(secret: KubeObject | undefined): ReparentTarget["access"] {
+  const access = secret === undefined ? undefined : accessOfSecret(secret);
+  if (access?.ok !== true) return undefined;
+  const { certificates, closed, revoked } = access.value;
+  return { serials: certificates.map(({ serial }) => serial), closed, revoked };
+}
+
+function certificateView(name: string, secret: KubeObject | undefined): ReparentChild["certificate"] {
+  const text = textAt(secret, "tls.crt");
+  const identity = text === undefined ? undefined : readAgentIdentity(text);
+  if (identity?.ok !== true || identity.value.cluster !== name) return undefined;
+  const { cell, serial } = identity.value;
+  return { cell, serial };
 }
 
 async function readFormerParent(name: string, client: KubeClient, signal: AbortSignal): Promise<ReparentSource> {
@@ -117,8 +176,7 @@ async function readFormerParent(name: string, client: KubeClient, signal: AbortS
 }
 
 function endpointOf({ spec: { endpoints } }: LatticeCluster): string | undefined {
-  if (endpoints === undefined) return undefined;
-  return `${endpoints.host.includes(":") ? `[${endpoints.host}]` : endpoints.host}:${endpoints.grpcPort}`;
+  return endpoints === undefined ? undefined : addressesOf(endpoints).join(" ");
 }
 
 function isConnected({ status }: LatticeCluster): boolean {
@@ -127,9 +185,9 @@ function isConnected({ status }: LatticeCluster): boolean {
 
 /** Undefined: there is no Secret, or it is incomplete. The token is compared by its digest. */
 function parentView(secret: KubeObject | undefined): ParentView | undefined {
-  const [cell, endpoint, token] = ["cell", "endpoint", "csr-token"].map((key) => textAt(secret, key));
-  if (cell === undefined || endpoint === undefined || token === undefined) return undefined;
-  return { cell, endpoint, tokenDigest: sha256Hex(token) };
+  const [cell, endpoint, bootstrap, token] = ["cell", "endpoint", "bootstrap", "csr-token"].map((key) => textAt(secret, key));
+  if (cell === undefined || endpoint === undefined || bootstrap === undefined || token === undefined) return undefined;
+  return { cell, endpoint: `${endpoint} ${bootstrap}`, tokenDigest: sha256Hex(token) };
 }
 
 function textAt(secret: KubeObject | undefined, key: string): string | undefined {

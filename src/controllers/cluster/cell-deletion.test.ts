@@ -12,9 +12,9 @@ const REGISTERED = { spent: true, revoked: false, expiresAt: 0, certificates: [{
 const SELF = { ...CONNECTED, health: { readyNodes: 3, totalNodes: 3, kubernetesVersion: "v1.36.3", ownershipEpoch: 1 } };
 const inProd = (name: string) => ({ namespace: "capi-prod", name });
 
-/** A cell with a child that owns itself; then the deletion of the cell. */
-async function openDeleted(): Promise<CellWorld> {
-  const world = await CellWorld.openCell();
+/** A cell with a child that owns itself; then the deletion of the cell. The garbage collector runs. */
+async function openDeleted(propagation: "Background" | "Foreground" = "Background"): Promise<CellWorld> {
+  const world = await CellWorld.openCell(undefined, [], undefined, true);
   onTestFinished(async () => {
     await world.end();
     await world[Symbol.asyncDispose]();
@@ -26,7 +26,7 @@ async function openDeleted(): Promise<CellWorld> {
   world.start(world.controllers());
   await world.addCluster("prod", { cellRef: "mgmt" });
   await world.pass();
-  await world.remove(latticeClusters, { name: "mgmt" });
+  expectOk(await world.cluster.client.delete(latticeClusters, { name: "mgmt" }, { propagation }));
   await world.pass();
   return world;
 }
@@ -47,15 +47,33 @@ async function takeBack(world: CellWorld): Promise<void> {
 }
 
 describe("the deletion of a cell with children", () => {
-  test("is refused with their names, and the Service in front of the cell stays", async () => {
-    const world = await openDeleted();
-    expect(await ready(world, "mgmt")).toMatchObject({
-      status: "False",
-      reason: "HasChildren",
-      message: expect.stringContaining("the parent of prod;") as string,
-    });
-    expect(await world.object(services, { namespace: HOME, name: "lattice-cell" })).toBeDefined();
-    expect(await ready(world, "prod")).toMatchObject({ status: "True", reason: "SelfManaged" });
+  test.each(["Background", "Foreground"] as const)(
+    "in the %s is refused with their names, and the Service in front of the cell stays",
+    async (policy) => {
+      const world = await openDeleted(policy);
+      await world.pass();
+      expect(await ready(world, "mgmt")).toMatchObject({
+        status: "False",
+        reason: "HasChildren",
+        message: expect.stringContaining("the parent of prod;") as string,
+      });
+      expect(await world.object(services, { namespace: HOME, name: "lattice-cell" })).toBeDefined();
+      expect(await ready(world, "prod")).toMatchObject({ status: "True", reason: "SelfManaged" });
+    },
+  );
+
+  test("puts back a Service that was deleted meanwhile, and deletes it when the cell is gone", async () => {
+    const world = await openDeleted("Foreground");
+    const service = { namespace: HOME, name: "lattice-cell" };
+    await world.remove(services, service);
+    await world.pass();
+    expect(await world.object(services, service)).toBeDefined();
+    await world.remove(latticeClusters, { name: "prod" });
+    await world.pass();
+    await takeBack(world);
+    for (let pass = 0; pass < 6; pass += 1) await world.pass();
+    expect(await world.latticeCluster("mgmt")).toBeUndefined();
+    expect(await world.object(services, service)).toBeUndefined();
   });
 
   test("lets a child that owns itself be taken back and deleted, and then continues at once", async () => {

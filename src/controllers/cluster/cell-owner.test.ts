@@ -4,7 +4,7 @@ import { expectOk } from "#base";
 import { latticeClusters } from "#crds";
 import { capiClusters, configMaps, findCondition, namespaces, secrets } from "#kube";
 import { MOVE_JOURNAL, MOVE_RECORD } from "#pivot";
-import { CellWorld, HOME } from "../../../test/builders/cell-world.ts";
+import { CellWorld, HOME, localCluster } from "../../../test/builders/cell-world.ts";
 
 const OWN = "capi-hub";
 const PARENT = { apiVersion: "v1", kind: "Secret", metadata: { name: "lattice-parent-config", namespace: HOME } };
@@ -51,6 +51,25 @@ describe("a cell with a parent", () => {
     await world.remove(latticeClusters, { name: "leaf" });
     await world.pass();
     expect(await world.latticeCluster("leaf")).toBeUndefined();
+  });
+
+  test("adopts no cluster while its objects leave, and says so; before its pivot it may", async () => {
+    const adopted = (name: string) => {
+      const cluster = localCluster(name, { cellRef: "hub" });
+      return { ...cluster, metadata: { ...cluster.metadata, annotations: { "lattice.dev/adopted": "uid-of-it" } } };
+    };
+    const leaving = await openHub(record("committed"), JOURNAL);
+    await leaving.cluster.add(adopted("leaf"));
+    await leaving.pass();
+    const refused = await ready(leaving, "leaf");
+    expect(refused).toMatchObject({ status: "False", reason: "CellNotOwner" });
+    expect(refused?.message).toMatch(
+      /are being moved away, as in its deletion, and it adopts no clusters; set spec\.deletion\.unpivot to false/,
+    );
+    const early = await openHub();
+    await early.cluster.add(adopted("leaf"));
+    await early.pass();
+    expect(await ready(early, "leaf")).toMatchObject({ status: "False", reason: "Disconnected" });
   });
 
   test("begins the clusters that wait as soon as it owns itself", async () => {

@@ -1,6 +1,7 @@
 /** The conditions of a child beside Ready. Pure. */
 import type { LatticeCluster } from "#crds";
 import { findCondition, type NewCondition } from "#kube";
+import { newCertificateHelp } from "./adoption.ts";
 import { timeText } from "./agent-status.ts";
 import type { CapiReport, CapiView } from "./capi-view.ts";
 import { wasProvisioned, type ChildState } from "./child-state.ts";
@@ -21,7 +22,7 @@ export function childConditions(cluster: LatticeCluster, observed: ObservedChild
     provisioning(cluster, observed, state),
     ...childCapiConditions(cluster, observed),
     ...agentConnected(cluster, observed),
-    ...(observed.access === undefined ? [] : [certificatesValid(observed.access, observed.now)]),
+    ...(observed.access === undefined ? [] : [certificatesValid(observed.access, { ...observed, name: cluster.metadata.name })]),
     ...pivotingCondition(cluster, observed, state),
     specIgnoredCondition(cluster, observed),
   ];
@@ -74,20 +75,24 @@ function agentConnected({ status }: LatticeCluster, { agent, capi, linkIsNew }: 
   return capi.exists ? [condition(type, "False", "WaitingForAgent", "the agent has not connected yet")] : [];
 }
 
-export function certificatesValid({ certificates, revoked }: ChildAccess, now: number): NewCondition {
+type CertificateContext = Pick<ObservedChild, "now" | "cell"> & {
+  /** Of the child. */
+  readonly name: string;
+};
+
+export function certificatesValid({ certificates, revoked }: ChildAccess, { now, name, cell }: CertificateContext): NewCondition {
   const type = "CertificatesValid";
   const last = certificates.at(-1);
   if (revoked) return condition(type, "False", "CertificateRevoked", "the access of the cluster was revoked");
   if (last === undefined) return condition(type, "Unknown", "NoCertificate", "no certificate was signed for the agent yet");
   const expires = timeText(last.notAfter);
   if (now >= last.notAfter) {
-    const until = timeText(last.notAfter + RENEWABLE_AFTER_EXPIRY_MS);
-    return condition(
-      type,
-      "False",
-      "CertificateExpired",
-      `the certificate expired at ${expires}; until ${until} the agent renews it when it returns`,
-    );
+    const until = last.notAfter + RENEWABLE_AFTER_EXPIRY_MS;
+    const renewal =
+      now < until
+        ? `until ${timeText(until)} the agent renews it when it returns`
+        : `since ${timeText(until)} the agent can no longer renew it; ${newCertificateHelp(name, cell?.name ?? "this cell")}`;
+    return condition(type, "False", "CertificateExpired", `the certificate expired at ${expires}; ${renewal}`);
   }
   const soon = last.notAfter - now < EXPIRES_SOON_MS;
   return soon

@@ -26,7 +26,7 @@ import { MOVE_JOURNAL, MOVE_RECORD } from "#pivot";
 import { followAgents, followPivots } from "./agent-changes.ts";
 import { CHILD_ANNOTATION, performClusterCommand, type ClusterCommand } from "./commands.ts";
 import { identityOf } from "./identity.ts";
-import { CELL_SERVICE, CLUSTER_API_ACCOUNT, IDENTITY_CONFIG_MAP, PARENT_CONFIG_SECRET } from "./names.ts";
+import { CELL_ENDPOINTS_CONFIG_MAP, CELL_SERVICE, CLUSTER_API_ACCOUNT, IDENTITY_CONFIG_MAP, PARENT_CONFIG_SECRET } from "./names.ts";
 import { observeCluster, type ClusterShared } from "./observe.ts";
 import type { ObservedCluster } from "./observed.ts";
 import { childKinds } from "./owned-kinds.ts";
@@ -39,9 +39,11 @@ export const clusterController = defineController<LatticeCluster, ObservedCluste
   owns: childKinds,
   ownerReferences: "none",
   watches: [
-    watch(latticeClusters, ({ metadata: { name } }, { cache, home }) => clustersOfCluster(name, cache, home)),
+    watch(latticeClusters, ({ metadata: { name } }, { cache, home }) => clustersOfCluster(name, cache, home), { ignoresStatus: true }),
     watch(configMaps, ({ metadata }, { cache, home }) =>
-      isHome(metadata, home, IDENTITY_CONFIG_MAP) ? allOf(cache) : clustersOfTrace(metadata, cache, home),
+      isHome(metadata, home, IDENTITY_CONFIG_MAP) || isHome(metadata, home, CELL_ENDPOINTS_CONFIG_MAP)
+        ? allOf(cache)
+        : clustersOfTrace(metadata, cache, home),
     ),
     watch(secretsByMetadata, (secret, { cache, home }) => clustersOfSecret(secret, cache, home)),
     watch(services, ({ metadata }, { cache, home }) => (isHome(metadata, home, CELL_SERVICE) ? ownOf(cache, home) : [])),
@@ -62,7 +64,7 @@ export const clusterController = defineController<LatticeCluster, ObservedCluste
     // for the kubeconfig of a cluster that owns itself
     { resource: serviceAccounts, subresource: "token", verbs: ["create"], names: [CLUSTER_API_ACCOUNT] },
   ],
-  announces: ["AgentConnected", "CertificatesValid", "Pivoting", "SpecIgnored"],
+  announces: ["AgentConnected", "CertificatesValid", "EndpointsCurrent", "Pivoting", "SpecIgnored"],
   triggers: (enqueue, { cell, uplink }) => {
     const ends = [
       followAgents(cell, (name) => enqueue({ name })),

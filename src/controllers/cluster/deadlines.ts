@@ -37,3 +37,6 @@ export type PhaseClock = {
 export function deadlineAt({ ms, limitMs }: PhaseDeadline, { since, progressAt = since }: PhaseClock): number {
   return Math.min(Math.max(since, progressAt) + ms, since + limitMs);
 }
+
+/** Stale after 90 seconds, and the first retries of an agent come within 30. */
+export const LINK_IS_NEW_MS = 90_000;

@@ -6,6 +6,8 @@ export const IDENTITY_CONFIG_MAP = "lattice-identity";
 export const PARENT_CONFIG_SECRET = "lattice-parent-config";
 /** The Service in front of a cell's listeners. */
 export const CELL_SERVICE = "lattice-cell";
+/** The addresses that a cell has served, which its children may have. */
+export const CELL_ENDPOINTS_CONFIG_MAP = "lattice-cell-endpoints";
 /** The cell's record about the credentials of a child. */
 export function accessSecretOf(cluster: string): string {
   return `lattice-access-${cluster}`;

@@ -30,6 +30,12 @@ async function openCell(): Promise<CellWorld> {
 const patchOf = async (world: CellWorld, name: string, patch: object) =>
   expectOk(await world.cluster.client.patch(latticeClusters, { name }, { type: "merge", patch: patch as never }));
 
+/** With the record of the addresses that it has served: otherwise it would go on serving them. */
+async function loseEndpoints(world: CellWorld): Promise<void> {
+  await patchOf(world, "mgmt", { spec: { endpoints: null } });
+  await world.remove(configMaps, { namespace: HOME, name: "lattice-cell-endpoints" });
+}
+
 /** As the definition of a release whose specs this one does not know. */
 async function allowAnySpec(world: CellWorld): Promise<void> {
   const patch = { spec: fieldAt(openCrd(latticeClusters), "spec") ?? null };
@@ -44,7 +50,7 @@ const readyOf = async (world: CellWorld) => findCondition((await world.latticeCl
 const lost: readonly { name: string; lose: (world: CellWorld) => Promise<unknown>; restore: (world: CellWorld) => Promise<unknown> }[] = [
   {
     name: "has no endpoints",
-    lose: (world) => patchOf(world, "mgmt", { spec: { endpoints: null } }),
+    lose: loseEndpoints,
     restore: (world) => patchOf(world, "mgmt", { spec: { endpoints: { host: "127.0.0.1" } } }),
   },
   {
@@ -82,7 +88,7 @@ test.each(lost)("a child that owns itself is not dropped while its parent $name,
 
 test("with spec.deletion.unpivot: false it is released there", async () => {
   const world = await openCell();
-  await patchOf(world, "mgmt", { spec: { endpoints: null } });
+  await loseEndpoints(world);
   world.slot.set(undefined);
   await patchOf(world, "prod", { spec: { deletion: { unpivot: false } } });
   await world.remove(latticeClusters, { name: "prod" });
@@ -93,7 +99,7 @@ test("with spec.deletion.unpivot: false it is released there", async () => {
 
 test("a resource for which nothing was made is deleted at once by a cluster that is no cell", async () => {
   const world = await openCell();
-  await patchOf(world, "mgmt", { spec: { endpoints: null } });
+  await loseEndpoints(world);
   world.slot.set(undefined);
   await world.addCluster("late");
   await world.pass();

@@ -6,22 +6,27 @@ import { latticeClusters, parseLatticeCluster, type LatticeCluster } from "#crds
 import { nodes as nodeKind, secretsByMetadata, services, type Node } from "#kube";
 import type { CapiView } from "./capi-view.ts";
 import { cellAddressProblem } from "./cell-address.ts";
+import { LINK_IS_NEW_MS } from "./deadlines.ts";
+import { identityOf } from "./identity.ts";
 import { CELL_SERVICE, PARENT_CONFIG_SECRET } from "./names.ts";
-import type { ObservedOwn, OwnNodes } from "./observed.ts";
+import type { CellAddresses, ObservedOwn, OwnNodes } from "./observed.ts";
 import { observeManagement, type ManagementContext } from "./own-management.ts";
+import type { CellSlot } from "./ports.ts";
+import { childrenWithFormerAddress, type ServedEndpoints } from "./served-endpoints.ts";
 import type { UplinkSlot } from "./uplink.ts";
 
-type OwnContext = ManagementContext & { readonly home: string; readonly uplink: UplinkSlot };
+type OwnContext = ManagementContext & { readonly home: string; readonly uplink: UplinkSlot; readonly cell: CellSlot };
 
 export async function observeOwn(raw: LatticeCluster, capi: CapiView, context: OwnContext): Promise<Result<ObservedOwn, FailureCause>> {
   const { cache, clock, home, uplink } = context;
   const parsed = parseLatticeCluster(raw);
   const cluster = parsed.ok ? parsed.value : raw;
   const nodes = cache.list(nodeKind);
-  const endpoints = parsed.ok ? parsed.value.spec.endpoints : undefined;
+  const { endpoints } = identityOf(cache, home);
   const service = cache.get(services, { namespace: home, name: CELL_SERVICE });
   const { name } = raw.metadata;
-  const others = cache.list(latticeClusters).map(({ metadata }) => metadata.name);
+  const names = cache.list(latticeClusters).map(({ metadata }) => metadata.name);
+  const children = names.filter((other) => other !== name).toSorted();
   const management = await observeManagement(name, parsed.ok ? parsed.value : undefined, context);
   return map(management, (observed) => ({
     kind: "own",
@@ -34,10 +39,21 @@ export async function observeOwn(raw: LatticeCluster, capi: CapiView, context: O
     parent: uplink.current?.parent,
     uplink: uplink.current,
     parentAwayMs: uplink.awaySince === undefined ? undefined : clock.monotonic() - uplink.awaySince,
-    cellProblem: endpoints === undefined ? undefined : cellAddressProblem(endpoints, service, nodes),
+    cellProblem: endpoints === undefined ? undefined : cellAddressProblem(endpoints.current, service, nodes),
     management: observed,
-    children: others.filter((other) => other !== name).toSorted(),
+    addresses: endpoints === undefined ? undefined : cellAddresses(endpoints, children, context),
+    children,
   }));
+}
+
+function cellAddresses(
+  served: ServedEndpoints,
+  children: readonly string[],
+  { cell: { running }, clock }: Pick<OwnContext, "cell" | "clock">,
+): CellAddresses {
+  const linkIsNew = running === undefined || clock.now() - running.since < LINK_IS_NEW_MS;
+  if (served.isRemoved) return { served, children, linkIsNew };
+  return { served, children: served.former.length === 0 ? [] : childrenWithFormerAddress(children, served, running?.link), linkIsNew };
 }
 
 const CONTROL_PLANE_LABEL = "node-role.kubernetes.io/control-plane";

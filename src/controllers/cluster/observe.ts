@@ -17,9 +17,12 @@ import {
   type KubeObject,
 } from "#kube";
 import { describeErrors } from "../acceptance/conditions.ts";
+import { adoptedCluster } from "./adoption.ts";
 import { capiViewOf, type CapiView } from "./capi-view.ts";
+import { hasRegistered } from "./child-ownership.ts";
 import { kubeconfigDigest, KUBECONFIG_ANNOTATION } from "./child-secrets.ts";
 import { compileChild } from "./compile-child.ts";
+import { LINK_IS_NEW_MS } from "./deadlines.ts";
 import { existingObjects, keptObjects } from "./existing-objects.ts";
 import { identityOf, type OwnIdentity } from "./identity.ts";
 import { kubeconfigSecretOf } from "./names.ts";
@@ -29,7 +32,17 @@ import { observeOwn } from "./observe-own.ts";
 import { observeOwnership, type ObservedOwnership } from "./observe-ownership.ts";
 import { childKinds } from "./owned-kinds.ts";
 import type { CellSlot, RunningCell } from "./ports.ts";
-import { cellDeleting, cellNotOwner, missingCredentials, missingProvider, notACell, otherCell, terminatingNamespace } from "./refusals.ts";
+import {
+  cellClosing,
+  cellDeleting,
+  cellNotOwner,
+  endpointsRemoved,
+  missingCredentials,
+  missingProvider,
+  notACell,
+  otherCell,
+  terminatingNamespace,
+} from "./refusals.ts";
 import type { UplinkSlot } from "./uplink.ts";
 
 /** State that all passes share. */
@@ -43,9 +56,6 @@ export type ClusterShared = {
 };
 
 export type ObserveContext = ReadRuntime & ClusterShared;
-
-/** Stale after 90 seconds, and the first retries of an agent come within 30. */
-const LINK_IS_NEW_MS = 90_000;
 
 export async function observeCluster(raw: LatticeCluster, context: ObserveContext): Promise<Result<ObservedCluster, FailureCause>> {
   const identity = identityOf(context.cache, context.home);
@@ -84,7 +94,8 @@ function observeChild(raw: LatticeCluster, identity: OwnIdentity, context: Child
   const leaf = notACell(identity, home);
   const view = cellView(identity, running?.trustBundle());
   if (ownership !== "parent" && view !== undefined) {
-    return { ...refused, cluster: parsed.ok ? parsed.value : raw, cell: view, problem: undefined };
+    const isNew = adoptedCluster(raw) !== undefined && !hasRegistered(common.access) && !isBeingDeleted(raw);
+    return { ...refused, cluster: parsed.ok ? parsed.value : raw, cell: view, problem: isNew ? cellClosing(identity, cache) : undefined };
   }
   // before the spec, which may be of a newer schema: only a cell knows whether a child has registered
   if (view === undefined && (ownership !== "parent" || isBeingDeleted(raw))) {
@@ -98,7 +109,9 @@ function observeChild(raw: LatticeCluster, identity: OwnIdentity, context: Child
   const cluster = parsed.value;
   const withCell = { ...refused, cluster, cell: view };
   const isNew = !capi.exists && common.access === undefined;
-  const refusal = (isNew ? (cellDeleting(identity) ?? cellNotOwner(identity, cache)) : undefined) ?? otherCell(cluster, view.name);
+  const refusal =
+    (isNew ? (cellDeleting(identity) ?? endpointsRemoved(identity) ?? cellNotOwner(identity, cache)) : undefined) ??
+    otherCell(cluster, view.name);
   const waits = refusal ?? missingCredentials(cluster, cache) ?? terminatingNamespace(capiNamespace(name), cache);
   if (waits !== undefined) return { ...withCell, problem: waits };
   const objects = compiledObjects(cluster, view, context);
@@ -107,9 +120,9 @@ function observeChild(raw: LatticeCluster, identity: OwnIdentity, context: Child
 
 const CELL_STARTING: ClusterProblem = { reason: "CellStarting", message: "the listeners of this cell are being started", terminal: false };
 
-function cellView({ own }: OwnIdentity, trustBundle: string | undefined): CellView | undefined {
-  if (own?.spec.endpoints === undefined || trustBundle === undefined) return undefined;
-  const { host, grpcPort, bootstrapPort, proxyPort } = own.spec.endpoints;
+function cellView({ own, endpoints }: OwnIdentity, trustBundle: string | undefined): CellView | undefined {
+  if (own === undefined || endpoints === undefined || trustBundle === undefined) return undefined;
+  const { host, grpcPort, bootstrapPort, proxyPort } = endpoints.current;
   return { name: own.metadata.name, host, grpcPort, bootstrapPort, proxyPort, trustBundle };
 }
 

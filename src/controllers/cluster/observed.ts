@@ -6,6 +6,7 @@ import type { ChildOwnership } from "./child-ownership.ts";
 import type { OwnApiServer } from "./own-kubeconfig.ts";
 import type { ChildAccess, ChildAgent, PivotView } from "./ports.ts";
 import type { ClusterReason } from "./reasons.ts";
+import type { ServedEndpoints } from "./served-endpoints.ts";
 
 /** Why nothing can be applied at present. */
 export type ClusterProblem = {
@@ -105,9 +106,19 @@ export type ObservedOwn = {
   readonly parentAwayMs?: number | undefined;
   /** Why Service lattice-cell does not lead to this cell. */
   readonly cellProblem: ClusterProblem | undefined;
+  /** Undefined: it is no cell. */
+  readonly addresses?: CellAddresses | undefined;
   readonly management: OwnManagement;
   /** Other LatticeClusters here. */
   readonly children: readonly string[];
+};
+
+export type CellAddresses = {
+  readonly served: ServedEndpoints;
+  /** Those that are not known to have the current address; all of them if it was removed. */
+  readonly children: readonly string[];
+  /** Agents that were connected have not returned yet. */
+  readonly linkIsNew: boolean;
 };
 
 /** The agent's connection to its parent. */

@@ -12,6 +12,7 @@ import {
   findCondition,
   kubeadmControlPlanes,
   secrets,
+  type JsonObject,
   type KubeObject,
 } from "#kube";
 import { CAPI_KINDS, CellWorld, HOME, identity, localCluster } from "../../../test/builders/cell-world.ts";
@@ -81,6 +82,25 @@ describe("a cluster that owns itself", () => {
     const world = await openOwn();
     await scale(world, 5);
     expect(await replicas(world)).toBe(5);
+  });
+
+  test("becomes a cell without a new control plane, and gets one for names that a user adds to its certificate", async () => {
+    const world = await openOwn();
+    const plane = () => world.object<KubeObject>(kubeadmControlPlanes, inProd("prod-control-plane"));
+    const patchSpec = async (spec: JsonObject) => {
+      expectOk(await world.cluster.client.patch(latticeClusters, { name: "prod" }, { type: "merge", patch: { spec } }));
+      await world.pass();
+    };
+    const before = await plane();
+    await patchSpec({ endpoints: { host: "cell.example.com" } });
+    await patchSpec({ endpoints: { host: "other.example.com" } });
+    expect(await plane()).toEqual(before);
+    await patchSpec({ provider: { kubernetes: { certSANs: ["api.example.com"] } } });
+    expect(fieldAt(await plane(), "spec", "kubeadmConfigSpec", "clusterConfiguration", "apiServer", "certSANs")).toEqual([
+      "api.example.com",
+      "127.0.0.1",
+      "localhost",
+    ]);
   });
 
   test("writes the kubeconfig of Cluster API with a token of its own, and renews it in time", async () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { childCluster } from "../../../test/builders/observed-child.ts";
 import { cellAddressProblem } from "./cell-address.ts";
 import { addressPoolObjects, cellService } from "./own-objects.ts";
+import { servedEndpoints } from "./served-endpoints.ts";
 
 const endpoints = (host: string, type = "LoadBalancer") => ({ endpoints: { host, service: { type } } });
 const endpointsOf = (host: string, type?: string) => {
@@ -10,26 +11,44 @@ const endpointsOf = (host: string, type?: string) => {
   return parsed;
 };
 
+const servedAt = (host: string, ...former: readonly string[]) =>
+  servedEndpoints(
+    endpointsOf(host),
+    former.map((one) => ({ ...endpointsOf(one), grpcPort: 50_052 })),
+    () => true,
+  );
+
 describe("Service lattice-cell", () => {
+  test("keeps former addresses and ports", () => {
+    const [service] = cellService(servedAt("10.0.0.1", "10.0.0.9", "cell.example.com"), "lattice-system");
+    expect(service?.metadata.annotations).toEqual({ "lbipam.cilium.io/ips": "10.0.0.1,10.0.0.9" });
+    expect(service?.spec?.ports?.map(({ name, port }) => `${name} ${port}`)).toEqual([
+      "grpc 50051",
+      "bootstrap 8443",
+      "proxy 8444",
+      "grpc-former-1 50052",
+    ]);
+  });
+
   test("does not exist for a cluster that is no cell", () => {
-    expect(cellService(childCluster(), "lattice-system")).toEqual([]);
+    expect(cellService(undefined, "lattice-system")).toEqual([]);
   });
 
   test("asks Cilium for the address that children connect to", () => {
-    expect(cellService(childCluster(endpoints("10.0.0.1")), "lattice-system")[0]?.metadata.annotations).toEqual({
+    expect(cellService(servedAt("10.0.0.1"), "lattice-system")[0]?.metadata.annotations).toEqual({
       "lbipam.cilium.io/ips": "10.0.0.1",
     });
-    expect(cellService(childCluster(endpoints("cell.example.com")), "lattice-system")[0]?.metadata.annotations).toBeUndefined();
+    expect(cellService(servedAt("cell.example.com"), "lattice-system")[0]?.metadata.annotations).toBeUndefined();
   });
 
   test("uses its ports as node ports where they can be", () => {
-    const cluster = childCluster({ endpoints: { host: "10.0.0.1", grpcPort: 30_001, service: { type: "NodePort" } } });
-    expect(cellService(cluster, "lattice-system")[0]?.spec?.ports).toMatchObject([
+    const served = servedEndpoints({ ...endpointsOf("10.0.0.1", "NodePort"), grpcPort: 30_001 }, [], () => true);
+    expect(cellService(served, "lattice-system")[0]?.spec?.ports).toMatchObject([
       { port: 30_001, nodePort: 30_001 },
       { port: 8_443 },
       { port: 8_444 },
     ]);
-    expect(cellService(cluster, "lattice-system")[0]?.spec?.ports?.[1]).not.toHaveProperty("nodePort");
+    expect(cellService(served, "lattice-system")[0]?.spec?.ports?.[1]).not.toHaveProperty("nodePort");
   });
 });
 

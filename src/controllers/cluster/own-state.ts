@@ -88,7 +88,7 @@ function deletionState({ metadata: { name, deletionTimestamp } }: LatticeCluster
 /** A cell may have thousands. */
 const MOST_NAMED = 10;
 
-function namesOf(children: readonly string[]): string {
+export function namesOf(children: readonly string[]): string {
   const more = children.length - MOST_NAMED;
   return `${children.slice(0, MOST_NAMED).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }

@@ -5,6 +5,7 @@ import type { NewCondition } from "#kube";
 import { acceptedCondition, implementedCondition } from "../acceptance/conditions.ts";
 import { timeText } from "./agent-status.ts";
 import type { PoolView } from "./capi-view.ts";
+import { endpointsCondition } from "./cell-addresses.ts";
 import { capiConditions } from "./conditions.ts";
 import type { ObservedOwn } from "./observed.ts";
 import { ownStateOf } from "./own-state.ts";
@@ -28,6 +29,7 @@ export function ownStatus(cluster: LatticeCluster, observed: ObservedOwn, { outc
       ...implementedCondition([], cluster.status?.conditions),
       ...(management.state === "owner" && capi.exists ? capiConditions(cluster, capi) : []),
       uplinkCondition(observed),
+      ...endpointsCondition(cluster, observed),
       { type: "SpecIgnored", status: "False", reason: "SpecApplied", message: "this is the cluster's own resource" },
       ...(ready && outcome.kind === "settled" ? [{ type: "Ready", status: "True" as const, reason, message }] : []),
     ],

@@ -100,8 +100,8 @@ function accessStep(cluster: LatticeCluster, { access, agent, cell, ownership }:
 export function selfOwnedState(cluster: LatticeCluster, observed: ObservedChild): ChildState {
   const { agent, linkIsNew } = observed;
   const { status } = cluster;
-  const refused = accessStep(cluster, observed);
-  if (refused !== undefined) return { ...OWNED, ...refused };
+  const refused = observed.problem ?? accessStep(cluster, observed);
+  if (refused !== undefined) return { ...OWNED, reason: refused.reason, message: refused.message };
   const wasConnected = isConditionTrue(status?.conditions, "AgentConnected");
   const written = status?.ownedBy === "self" && isConditionTrue(status.conditions, "Ready");
   if (agent?.connected !== true) {

@@ -29,6 +29,8 @@ export type ChildHealth = {
   readonly specDigest?: string | undefined;
   /** By which the child drives its own Cluster API objects. */
   readonly ownershipEpoch?: number | undefined;
+  /** Of this cell, as the agent has them: see `addressesOf`. */
+  readonly parentAddresses?: readonly string[] | undefined;
 };
 
 export type ChildLink = {

@@ -3,9 +3,10 @@ export const CLUSTER_REASONS = {
   NotACell:
     "Ready, Provisioning, Pivoting: this cluster is no cell, so it provisions no clusters, and takes back no objects of one that is deleted; the message has how it becomes one",
   CellStarting: "Ready, Provisioning: the cell's authority and listeners are being started",
-  CellDeleting: "Ready, Provisioning: the LatticeCluster of the cell itself is being deleted, so the cell begins no clusters",
+  CellDeleting:
+    "Ready, Provisioning: the LatticeCluster of the cell itself is being deleted, so the cell begins no clusters, and adopts none",
   CellNotOwner:
-    "Ready, Provisioning: the cell has a parent and does not own itself yet, or its objects are being moved, so it begins no clusters; they are created when its pivot is complete",
+    "Ready, Provisioning: the cell has a parent and does not own itself yet, or its objects are being moved, so it begins no clusters; they are created when its pivot is complete. While its objects are moved away it adopts none, too",
   CellRefDisagrees: "Ready, Provisioning: spec.cellRef names another cell than the one the resource is in",
   CredentialsMissing:
     "Ready, Provisioning: the Secret or the identity that spec.provider.credentialsRef names does not exist, or may not be used",
@@ -51,7 +52,8 @@ export const CLUSTER_REASONS = {
   NoParent: "AgentConnected: the cluster has no parent",
   CertificateValid: "CertificatesValid: the certificate of the agent is valid and is renewed in time",
   CertificateExpiring: "CertificatesValid: the certificate of the agent expires soon, and no renewal has arrived",
-  CertificateExpired: "CertificatesValid: the certificate of the agent has expired; the message has until when it renews by itself",
+  CertificateExpired:
+    "CertificatesValid: the certificate of the agent has expired; the message has until when it renews by itself, and after that the command that replaces it",
   CertificateRevoked: "CertificatesValid: the access of the cluster was revoked",
   NoCertificate: "CertificatesValid: no certificate was signed for the agent yet",
   SpecApplied: "SpecIgnored: this cluster's spec is the one that counts",
@@ -67,6 +69,11 @@ export const CLUSTER_REASONS = {
   CellAddressPending: "Ready: Service lattice-cell has no address yet",
   CellAddressMismatch:
     "Ready: spec.endpoints.host is not an address of Service lattice-cell, so children cannot connect; the message has both",
+  EndpointsRemoved:
+    "EndpointsCurrent: spec.endpoints was removed, and the cell goes on serving the children that it has; the message names them",
+  FormerEndpointsInUse:
+    "EndpointsCurrent: the address of the cell was changed, and the former one is served, too; the message names the children that may have it, and the command that moves each",
+  EndpointsCurrent: "EndpointsCurrent: no child has a former address of the cell",
   ParentDisagrees: "Ready: spec.cellRef names another parent than Secret lattice-parent-config",
   Deleting: "Ready: the cluster is being deleted; the message has what it waits for",
 } as const satisfies Record<string, string>;

@@ -21,8 +21,8 @@ import type { ClusterProblem } from "./observed.ts";
 import { tracesIn } from "./move-traces.ts";
 
 /** This cluster provisions no others. */
-export function notACell({ name, own }: OwnIdentity, home: string): ClusterProblem | undefined {
-  if (own?.spec.endpoints !== undefined) return undefined;
+export function notACell({ name, own, endpoints }: OwnIdentity, home: string): ClusterProblem | undefined {
+  if (endpoints !== undefined) return undefined;
   const hint = "spec.endpoints.host makes it a cell: the address that children connect to";
   const message =
     name === undefined
@@ -33,12 +33,36 @@ export function notACell({ name, own }: OwnIdentity, home: string): ClusterProbl
   return { reason: "NotACell", message, terminal: false };
 }
 
+/** The cell serves the children that exist until they are gone: one that began now would prolong it. */
+export function endpointsRemoved({ own, endpoints }: OwnIdentity): ClusterProblem | undefined {
+  if (own === undefined || endpoints?.isRemoved !== true) return undefined;
+  const { name } = own.metadata;
+  const message = `spec.endpoints of LatticeCluster ${name} was removed: it serves the children that it has, and takes no others; delete this resource, or set spec.endpoints.host there`;
+  return { reason: "NotACell", message, terminal: false };
+}
+
 /** The deletion waits for the children that exist: one that began now would prolong it, or would be left with its machines. */
 export function cellDeleting({ own }: OwnIdentity): ClusterProblem | undefined {
   if (own === undefined || !isBeingDeleted(own)) return undefined;
   const { name } = own.metadata;
   const message = `the cell ${name} is being deleted, and begins no clusters; delete this resource, or apply it on another cell`;
   return { reason: "CellDeleting", message, terminal: false };
+}
+
+/** A cluster that is adopted now would lose its parent again. Those that are children already stay, until they are deleted or get another parent. */
+export function cellClosing(identity: OwnIdentity, cache: CacheReader): ClusterProblem | undefined {
+  const { own } = identity;
+  if (own === undefined) return undefined;
+  const removed = endpointsRemoved(identity);
+  if (removed !== undefined) return removed;
+  const { name } = own.metadata;
+  const advice =
+    "set spec.deletion.unpivot to false and delete this resource, which changes nothing in the cluster; then run lattice reparent with another cell";
+  if (isBeingDeleted(own))
+    return { reason: "CellDeleting", message: `the cell ${name} is being deleted, and adopts no clusters; ${advice}`, terminal: false };
+  if (!tracesIn(cache, capiNamespace(name)).hasJournal) return undefined;
+  const message = `the Cluster API objects of the cell ${name} are being moved away, as in its deletion, and it adopts no clusters; ${advice}`;
+  return { reason: "CellNotOwner", message, terminal: false };
 }
 
 /**

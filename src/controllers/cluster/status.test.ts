@@ -3,6 +3,7 @@ import { waiting } from "#controller-runtime";
 import type { LatticeCluster, LatticeClusterStatus } from "#crds";
 import type { NewCondition } from "#kube";
 import {
+  CELL_VIEW,
   childCluster,
   COMPLETE_CAPI,
   CONNECTED,
@@ -178,10 +179,24 @@ describe("CertificatesValid", () => {
     { name: "unknown without a certificate", given: { ...access, certificates: [] }, now: NOON, want: "Unknown NoCertificate" },
     { name: "true with a month left", given: access, now: NOON - 29 * 24 * HOUR_MS, want: "True CertificateValid" },
     { name: "expiring with five days left", given: access, now: NOON - 5 * 24 * HOUR_MS, want: "True CertificateExpiring" },
-    { name: "false after its expiry", given: access, now: NOON, want: "False CertificateExpired" },
+    {
+      name: "false after its expiry",
+      given: access,
+      now: NOON,
+      want: "False CertificateExpired",
+      text: "the agent renews it when it returns",
+    },
+    {
+      name: "false when it can no longer be renewed",
+      given: access,
+      now: NOON + 90 * 24 * HOUR_MS,
+      want: "False CertificateExpired",
+      text: "can no longer renew it; for a new one, run: lattice reparent prod --kubeconfig <kubeconfig of prod> --to <kubeconfig of mgmt>",
+    },
     { name: "false when revoked", given: { ...access, revoked: true }, now: 0, want: "False CertificateRevoked" },
-  ])("is $name", ({ given, now, want }) => {
-    const { status, reason } = certificatesValid(given, now);
+  ])("is $name", ({ given, now, want, text = "" }) => {
+    const { status, reason, message } = certificatesValid(given, { now, name: "prod", cell: CELL_VIEW });
     expect(`${status} ${reason}`).toBe(want);
+    expect(message).toContain(text);
   });
 });

@@ -32,8 +32,11 @@ export type RegistrationsOptions = AccessRecordsOptions & {
 export type AccessRequest = {
   /** Milliseconds since 1970. */
   readonly expiresAt: number;
-  /** Fresh tokens for an existing record: they were lost, or the cluster bootstraps again. Lifts a revocation. */
-  readonly reissue?: boolean;
+  /**
+   * Fresh tokens for an existing record: they were lost, or the cluster bootstraps again. Lifts a revocation. "bootstrap": the credential for the API proxy stays, which
+   * Cluster API has.
+   */
+  readonly reissue?: boolean | "bootstrap";
 };
 /** No tokens: the record existed already. */
 export type CreatedAccess = { readonly bootstrapToken?: Sensitive<string>; readonly proxyToken?: Sensitive<string> };
@@ -61,13 +64,16 @@ export class Registrations {
   async createAccess(cluster: string, { expiresAt, reissue = false }: AccessRequest): Promise<Result<CreatedAccess, AccessError>> {
     const name = parseDnsLabel(cluster);
     if (!name.ok) return err({ kind: "invalid-request", message: `name of the cluster: ${name.error}` });
-    if (!reissue && this.#records.get(cluster) !== undefined) return ok({});
+    if (reissue === false && this.#records.get(cluster) !== undefined) return ok({});
     const tokens = this.#newTokens(cluster);
     const times = { now: this.#options.clock.now(), expiresAt: Math.floor(expiresAt) };
     const created = await this.#records.create(newAccess(cluster, tokens.hashes, times));
     if (!created.ok || created.value) return map(created, () => tokens.plain);
-    if (!reissue) return ok({});
-    return this.#records.change(cluster, (access) => ok({ next: reissueAccess(access, tokens.hashes, times), value: tokens.plain }));
+    if (reissue === false) return ok({});
+    return this.#records.change(cluster, (access) => {
+      const hashes = reissue === "bootstrap" ? { ...tokens.hashes, proxyHash: access.proxyHash } : tokens.hashes;
+      return ok({ next: reissueAccess(access, hashes, times), value: tokens.plain });
+    });
   }
 
   /** Another credential for the API proxy; nothing else changes. */

@@ -49,6 +49,6 @@ export class ReportSource {
 
 /** One text for equal reports. */
 export function reportText({ health }: AgentReport): string {
-  const { readyNodes, totalNodes, conditions, kubernetesVersion, pools, specDigest, ownershipEpoch } = health;
-  return JSON.stringify([readyNodes, totalNodes, conditions, kubernetesVersion, [...pools], specDigest, ownershipEpoch]);
+  const { readyNodes, totalNodes, conditions, kubernetesVersion, pools, specDigest, ownershipEpoch, parentAddresses } = health;
+  return JSON.stringify([readyNodes, totalNodes, conditions, kubernetesVersion, [...pools], specDigest, ownershipEpoch, parentAddresses]);
 }

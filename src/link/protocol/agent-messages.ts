@@ -19,6 +19,8 @@ export type AgentHealth = {
   readonly specDigest?: string | undefined;
   /** By which the child drives its own Cluster API objects; absent: it does not. */
   readonly ownershipEpoch?: number | undefined;
+  /** The addresses of the cell that the agent has; absent: an older agent. */
+  readonly parentAddresses?: readonly string[] | undefined;
 };
 
 export type AgentReadyMessage = {
@@ -119,12 +121,13 @@ export function parseAgentMessage(message: AgentMessage, cluster: string): Resul
 
 function healthOf(health: ClusterHealth): Result<AgentHealth, string> {
   const pools = new Map(Object.entries(health.pools).map(([name, { desired, ready }]) => [name, { desired, ready }] as const));
-  const { readyNodes, totalNodes, conditions, kubernetesVersion, specDigest, ownershipEpoch } = health;
+  const { readyNodes, totalNodes, conditions, kubernetesVersion, specDigest, ownershipEpoch, parentAddresses } = health;
   const checks = [
     countCheck("cluster_health.ready_nodes", readyNodes),
     countCheck("cluster_health.total_nodes", totalNodes),
     listCheck("cluster_health.conditions", conditions, LINK_LIMITS.conditions),
     textCheck("cluster_health.kubernetes_version", kubernetesVersion),
+    listCheck("cluster_health.parent_addresses", parentAddresses, LINK_LIMITS.addresses),
     listCheck("cluster_health.pools", [...pools.keys()], LINK_LIMITS.pools),
     { field: "cluster_health.spec_digest", fault: DIGEST.test(specDigest) ? undefined : "must be empty or a SHA-256 in hex" },
     ...[...pools.values()].flatMap(({ desired, ready }) => [desired, ready].map((count) => countCheck("cluster_health.pools", count))),
@@ -137,6 +140,7 @@ function healthOf(health: ClusterHealth): Result<AgentHealth, string> {
     pools,
     ...(specDigest === "" ? {} : { specDigest }),
     ...(ownershipEpoch === 0 ? {} : { ownershipEpoch }),
+    ...(parentAddresses.length === 0 ? {} : { parentAddresses }),
   }));
 }
 

@@ -64,6 +64,7 @@ function healthInit(health: AgentHealth) {
     pools: Object.fromEntries(pools),
     specDigest: health.specDigest ?? "",
     ownershipEpoch: health.ownershipEpoch ?? 0,
+    parentAddresses: (health.parentAddresses ?? []).slice(0, LINK_LIMITS.addresses).map(cut),
   };
 }
 

@@ -9,6 +9,7 @@ export const LINK_LIMITS = {
   conditions: 100,
   pools: 64,
   effects: 100,
+  addresses: 8,
   protocolVersions: 16,
   /** Of PEM texts: certificates, requests, bundles. */
   pemBytes: 256 * 1024,

@@ -21,6 +21,7 @@ const AGENT_PAYLOADS: readonly AgentPayload[] = [
   { kind: "pivot-complete", success: false, error: "no objects" },
   { kind: "heartbeat", state: "Degraded" },
   { kind: "health", health: { ...health, pools: new Map(), specDigest: "0a".repeat(32), ownershipEpoch: 3 } },
+  { kind: "health", health: { ...health, pools: new Map(), parentAddresses: ["10.0.0.1:50051", "https://10.0.0.1:8443"] } },
   { kind: "health", health: { ...health, pools: new Map([["constructor", { desired: 3, ready: 1 }]]) } },
   { kind: "command-ack", id: "a-1", success: true, error: "", effects: ["Kustomization flux-system/apps"] },
   { kind: "batch-ack", transfer: "t", index: 1, digest, error: "" },

@@ -5,6 +5,7 @@
  * request that the old key signs. A parent configuration with another token means that the cluster was bootstrapped again: the new token is used once.
  */
 import { err, mapErr, ok, reveal, sha256Hex, type Clock, type Result, type Sensitive } from "#base";
+import { newCertificateHelp } from "#controllers";
 import type { KubeClient } from "#kube-client";
 import type { AgentCredentials } from "#link";
 import {
@@ -115,13 +116,16 @@ export class AgentCertificate {
 
   /** The parent gives no reason to a client that it does not authenticate. */
   #refusal(): RenewalFailure {
-    const { cell } = this.#options.parent;
+    const {
+      cluster,
+      parent: { cell },
+    } = this.#options;
     const expired = `the certificate of the agent expired at ${this.#stored.summary.notAfter.toISOString()}`;
     const isTooOld = this.#options.clock.now() > this.notAfter + RENEWAL_AFTER_EXPIRY;
     const why = isTooOld
       ? "more than 90 days ago, and can no longer be renewed"
       : `and ${cell} does not renew it: it was revoked, or the cluster was deleted there, or the clocks differ by more than an hour`;
-    return { kind: "refused", message: `${expired}, ${why}; bootstrap this cluster again from ${cell}` };
+    return { kind: "refused", message: `${expired}, ${why}; ${newCertificateHelp(cluster, cell)}` };
   }
 }
 

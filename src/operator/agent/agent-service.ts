@@ -120,7 +120,7 @@ function openLink(context: AgentContext, { cluster, parent, version, certificate
     renewal: { due: (now) => certificate.isDue(now), request: () => certificate.request() },
     onRenewed: (credentials) => certificate.store(credentials),
     onTrustBundle: (trustBundle) => certificate.store({ ...certificate.credentials, trustBundle }),
-    report: () => Promise.resolve(nodeReport(cache.list(nodes), version, ownReport(cache, cluster))),
+    report: () => Promise.resolve(nodeReport(cache.list(nodes), version, ownReport(cache, cluster, parent))),
     onBootstrap: () => Promise.resolve(err(NO_FLUX)),
     onReconcile: () => {
       uplink.set(uplink.current, clock.monotonic());
@@ -142,10 +142,15 @@ function openLink(context: AgentContext, { cluster, parent, version, certificate
   return { link, close };
 }
 
-function ownReport(cache: CacheReader, name: string): OwnReport {
+function ownReport(cache: CacheReader, name: string, { endpoint, bootstrap }: ParentConfig): OwnReport {
   const namespace = capiNamespace(name);
   const capi = cache.isServed(capiClusters) ? cache.get(capiClusters, { namespace, name }) : undefined;
-  return { ownership: ownershipOf(tracesIn(cache, namespace)), cluster: cache.get(latticeClusters, { name }), capi };
+  return {
+    ownership: ownershipOf(tracesIn(cache, namespace)),
+    cluster: cache.get(latticeClusters, { name }),
+    capi,
+    parentAddresses: [endpoint, bootstrap],
+  };
 }
 
 const NO_API_SERVER: Result<TunnelTarget, string> = err("the operator was started without the address of its API server");

@@ -17,6 +17,8 @@ export type OwnReport = {
   readonly cluster?: Pick<LatticeCluster, "spec"> | undefined;
   /** Its own Cluster of Cluster API; absent: it is on the parent. */
   readonly capi?: KubeObject | undefined;
+  /** The addresses of its parent that it has. */
+  readonly parentAddresses?: readonly string[] | undefined;
 };
 
 export function nodeReport(nodes: readonly Node[], kubernetesVersion: string, own: OwnReport): AgentReport {
@@ -37,6 +39,7 @@ export function nodeReport(nodes: readonly Node[], kubernetesVersion: string, ow
     pools,
     ...(own.cluster === undefined ? {} : { specDigest: specDigest(own.cluster) }),
     ...(own.ownership.state === "owner" ? { ownershipEpoch: own.ownership.epoch } : {}),
+    ...(own.parentAddresses === undefined ? {} : { parentAddresses: own.parentAddresses }),
   };
   return { state: stateOf(ready.length, nodes.length, own), health };
 }

@@ -4,10 +4,18 @@
  */
 import { base64OfText, err, ok, reveal, sleep, type Clock, type Logger, type Result, type Sensitive } from "#base";
 import type { CacheReader } from "#controller-runtime";
-import { adoptedCluster, adoptionSecretOf, adoptionStep, OFFER_EXPIRES_ANNOTATION } from "#controllers";
+import {
+  adoptedCluster,
+  adoptionSecretOf,
+  adoptionStep,
+  cellClosing,
+  certificateToReplace,
+  identityOf,
+  OFFER_EXPIRES_ANNOTATION,
+} from "#controllers";
 import { latticeClusters, type LatticeClusterSpec } from "#crds";
 import { csrTokenOf, type Registrations } from "#http";
-import { isBeingDeleted, secrets, secretsByMetadata, type KubeObject } from "#kube";
+import { secrets, secretsByMetadata, type KubeObject } from "#kube";
 import type { KubeClient } from "#kube-client";
 
 export type AdoptionsOptions = {
@@ -41,23 +49,24 @@ export async function followAdoptions(options: AdoptionsOptions, signal: AbortSi
   } while (await sleep(clock, LOOK_MS, signal));
 }
 
-/** Adopted clusters, and those with an offer. */
+/** Adopted clusters, those that need another certificate, and those with an offer. */
 function candidates({ cache, home }: AdoptionsOptions): ReadonlySet<string> {
-  const adopted = cache.list(latticeClusters).filter((cluster) => adoptedCluster(cluster) !== undefined);
+  const adopted = cache
+    .list(latticeClusters)
+    .filter((cluster) => adoptedCluster(cluster) !== undefined || certificateToReplace(cluster) !== undefined);
   const offered = cache.list(secretsByMetadata, home).flatMap(({ metadata }) => metadata.labels?.[OFFER_LABEL] ?? []);
   return new Set([...adopted.map(({ metadata }) => metadata.name), ...offered]);
 }
 
 async function adoptOne(options: AdoptionsOptions, name: string, signal: AbortSignal): Promise<Result<void, string>> {
   const { cache, client, clock, home, registrations } = options;
-  const found = cache.get(latticeClusters, { name });
   const key = { namespace: home, name: adoptionSecretOf(name) };
   const record = registrations.accessOf(name);
-  const hasConnected = record?.certificates.some(({ connected }) => connected) === true;
   const step = adoptionStep({
-    cluster: found === undefined || isBeingDeleted(found) ? undefined : found,
+    cluster: cache.get(latticeClusters, { name }),
     offer: cache.get(secretsByMetadata, key),
-    access: record === undefined ? undefined : { closed: record.closed, revoked: record.revoked, hasConnected },
+    access: record,
+    isClosing: cellClosing(identityOf(cache, home), cache) !== undefined,
     now: clock.now(),
   });
   if (step === undefined) return ok(undefined);
@@ -66,7 +75,7 @@ async function adoptOne(options: AdoptionsOptions, name: string, signal: AbortSi
     return deleted.ok ? ok(undefined) : err(deleted.error.message);
   }
   const expiresAt = clock.now() + OFFER_LIFE_MS;
-  const created = await registrations.createAccess(name, { expiresAt, reissue: true });
+  const created = await registrations.createAccess(name, { expiresAt, reissue: "bootstrap" });
   if (!created.ok) return err(created.error.message);
   const { bootstrapToken } = created.value;
   if (bootstrapToken === undefined) return err("its record changed meanwhile");

@@ -37,6 +37,10 @@ describe("the certificates of a cell", () => {
     const { authorities } = expectOk(await open());
     const { certificate } = expectOk(issueServing(authorities, "cell.example.com", clock.now()));
     expect(new X509Certificate(certificate).subjectAltName).toBe("DNS:cell.example.com, DNS:mgmt.cell.lattice");
+    const several = expectOk(issueServing(authorities, ["10.0.0.2", "cell.example.com", "10.0.0.1", "10.0.0.2"], clock.now()));
+    expect(new X509Certificate(several.certificate).subjectAltName).toBe(
+      "DNS:cell.example.com, DNS:mgmt.cell.lattice, IP Address:10.0.0.2, IP Address:10.0.0.1",
+    );
     expect(issueServing(authorities, "not a host", clock.now())).toMatchObject({
       ok: false,
       error: expect.stringContaining("not a host") as string,

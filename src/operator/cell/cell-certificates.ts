@@ -5,8 +5,8 @@ import { currentAuthorities, type AuthoritySecretOptions } from "./authority-sec
 import { isServingDue, issueServing, type CellServingCertificate } from "./serving-certificate.ts";
 
 export type CellCertificatesOptions = AuthoritySecretOptions & {
-  /** The address that children connect to. */
-  readonly host: string;
+  /** The addresses that children connect to. */
+  readonly host: string | readonly string[];
 };
 
 export class CellCertificates {

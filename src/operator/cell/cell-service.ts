@@ -6,7 +6,7 @@
 import { err, ok, sleep, type Clock, type Logger, type Metrics, type Result } from "#base";
 import type { Bundle } from "#bundle";
 import { bindLeaderService, type LeaderService, type LeaderServiceContext, type RunningLeaderService } from "#controller-runtime";
-import { identityOf, type CellSlot } from "#controllers";
+import { identityOf, type CellSlot, type ServedEndpoints } from "#controllers";
 import { latticeClusters, type LatticeClusterSpec } from "#crds";
 import { Registrations } from "#http";
 import { createKubeClient } from "#kube-client";
@@ -19,6 +19,7 @@ import { startCellListeners, type CellListeners } from "./cell-listeners.ts";
 import { cellSigner } from "./cell-signer.ts";
 import { childAccessRecords } from "./child-access.ts";
 import { childManifests } from "./child-manifests.ts";
+import { formerPorts, openFormerPorts } from "./former-ports.ts";
 import { PivotRunner } from "./pivot/pivot-runner.ts";
 
 export type CellServiceShared = {
@@ -36,7 +37,7 @@ export type CellServiceShared = {
 };
 
 type Endpoints = NonNullable<LatticeClusterSpec["endpoints"]>;
-type OwnCell = { readonly name: string; readonly endpoints: Endpoints };
+type OwnCell = { readonly name: string; readonly endpoints: Endpoints; readonly served: ServedEndpoints };
 
 /** Certificates live for weeks. */
 const REFRESH_MS = 3_600_000;
@@ -62,7 +63,8 @@ async function startCell(context: CellContext): Promise<Result<RunningLeaderServ
   const own = ownCell(context);
   if (own === undefined) return err("the LatticeCluster of this cluster has no spec.endpoints");
   const { client, home, clock, signal } = context;
-  const certificates = await CellCertificates.open({ client, home, cell: own.name, host: own.endpoints.host, clock, signal });
+  const hosts = [own.served.current, ...own.served.former].map(({ host }) => host);
+  const certificates = await CellCertificates.open({ client, home, cell: own.name, host: hosts, clock, signal });
   if (!certificates.ok) return certificates;
   const registrations = registrationsOf(context, own, certificates.value);
   if (!(await registrations.open(signal))) return (await registrations.close(), err("stopped while the access records were read"));
@@ -77,7 +79,8 @@ async function startCell(context: CellContext): Promise<Result<RunningLeaderServ
   });
   if (!listeners.ok) return (await registrations.close(), listeners);
   context.logger.info("cell listens", { cell: own.name, host, grpc, bootstrap, proxy });
-  const running = { certificates: certificates.value, registrations, listeners: listeners.value };
+  const former = await openFormerPorts(formerPorts(own.served, bindAddress), context.logger);
+  const running = { certificates: certificates.value, registrations, listeners: listeners.value, former };
   return ok(run(context, own, running));
 }
 
@@ -89,9 +92,14 @@ function registrationsOf(context: CellContext, own: OwnCell, certificates: CellC
   return new Registrations({ ...context, namespace: home, signer, manifests });
 }
 
-type Parts = { readonly certificates: CellCertificates; readonly registrations: Registrations; readonly listeners: CellListeners };
+type Parts = {
+  readonly certificates: CellCertificates;
+  readonly registrations: Registrations;
+  readonly listeners: CellListeners;
+  readonly former: { close(): Promise<void> };
+};
 
-function run(context: CellContext, own: OwnCell, { certificates, registrations, listeners }: Parts): RunningLeaderService {
+function run(context: CellContext, own: OwnCell, { certificates, registrations, listeners, former }: Parts): RunningLeaderService {
   const { slot, clock } = context;
   const stop = new AbortController();
   const access = childAccessRecords(registrations);
@@ -106,6 +114,7 @@ function run(context: CellContext, own: OwnCell, { certificates, registrations, 
     slot.set(undefined);
     await Promise.all([ended, fresh, adoptions, pivots.close()]);
     await listeners.close();
+    await former.close();
     await registrations.close();
   };
   return { ended, close };
@@ -118,11 +127,13 @@ function pivotsOf({ client, clock, random, randomBytes, logger, leaseMs }: CellC
   return new PivotRunner({ client, childClient, link, clock, random, logger, identity, leaseMs });
 }
 
-/** The address may change at any time. */
+/** The address may change at any time. A former one that no child uses any more is served until the next start: an end of all connections would cost more. */
 async function untilChanged(context: CellContext, own: OwnCell, signal: AbortSignal): Promise<Result<void, string>> {
   while (await sleep(context.clock, WATCH_MS, signal)) {
     const now = ownCell(context);
-    if (!jsonEqual(now, own)) return err("spec.endpoints has changed");
+    const isSame = now !== undefined && now.name === own.name && jsonEqual(now.endpoints, own.endpoints);
+    const isKnown = now?.served.former.every((one) => own.served.former.some((other) => jsonEqual(one, other))) === true;
+    if (!isSame || !isKnown) return err("spec.endpoints has changed");
   }
   return ok(undefined);
 }
@@ -132,7 +143,7 @@ type FreshContext = { readonly clock: Clock; readonly logger: Logger };
 /** Rotates the authority and renews the serving certificate; an error is tried again an hour later, weeks before anything expires. */
 async function keepFresh(
   { clock, logger }: FreshContext,
-  { certificates, listeners }: Omit<Parts, "registrations">,
+  { certificates, listeners }: Pick<Parts, "certificates" | "listeners">,
   signal: AbortSignal,
 ): Promise<void> {
   while (await sleep(clock, REFRESH_MS, signal)) {
@@ -143,9 +154,8 @@ async function keepFresh(
 }
 
 function ownCell({ cache, home }: Pick<CellContext, "cache" | "home">): OwnCell | undefined {
-  const { name, own } = identityOf(cache, home);
-  const endpoints = own?.spec.endpoints;
-  return name === undefined || endpoints === undefined ? undefined : { name, endpoints };
+  const { name, endpoints: served } = identityOf(cache, home);
+  return name === undefined || served === undefined ? undefined : { name, endpoints: served.current, served };
 }
 
 /** In a Pod the address of the Service is not one of its own. Loopback addresses are those of the fleet on one machine. */

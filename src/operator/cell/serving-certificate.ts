@@ -18,13 +18,20 @@ export type CellServingCertificate = KeyPairPem & {
   readonly signedBy: string;
 };
 
-export function issueServing(authorities: CellAuthorities, host: string, now: number): Result<CellServingCertificate, string> {
+/** `host`: the address that children connect to, or several: children may have a former one. */
+export function issueServing(
+  authorities: CellAuthorities,
+  host: string | readonly string[],
+  now: number,
+): Result<CellServingCertificate, string> {
   const authority = servingAuthority(authorities, now);
   const validity = certificateValidity(authority, now, SERVING_CERTIFICATE_LIFE);
   const own = `${authorities.cell}.cell.lattice`;
-  const names = isIP(host) === 0 ? { dnsNames: [host, own] } : { dnsNames: [own], ipAddresses: [host] };
+  const hosts = [...new Set([host].flat())];
+  const ipAddresses = hosts.filter((one) => isIP(one) !== 0);
+  const names = { dnsNames: [...hosts.filter((one) => isIP(one) === 0), own], ...(ipAddresses.length === 0 ? {} : { ipAddresses }) };
   const issued = issueCertificate(authority, { commonName: own, ...names, ...validity, usages: ["server"] });
-  const described = mapErr(issued, ({ message }) => `the certificate of the cell for ${host} cannot be issued: ${message}`);
+  const described = mapErr(issued, ({ message }) => `the certificate of the cell for ${hosts.join(", ")} cannot be issued: ${message}`);
   return described.ok ? { ok: true, value: { ...described.value, validity, signedBy: authority.certificate } } : described;
 }
 

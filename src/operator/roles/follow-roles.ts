@@ -4,7 +4,7 @@
  */
 import type { Logger } from "#base";
 import type { ControllerManager } from "#controller-runtime";
-import { identityOf, IDENTITY_CONFIG_MAP, PARENT_CONFIG_SECRET } from "#controllers";
+import { CELL_ENDPOINTS_CONFIG_MAP, identityOf, IDENTITY_CONFIG_MAP, PARENT_CONFIG_SECRET } from "#controllers";
 import { latticeClusters } from "#crds";
 import { configMaps, secretsByMetadata, type ObjectKey } from "#kube";
 import { OPERATOR_ROLES, rolesOf, type OperatorRole } from "./roles-of.ts";
@@ -31,9 +31,13 @@ export function followRoles({ manager, home, logger }: FollowRolesOptions): () =
   };
   const isOne = (key: ObjectKey, name: string) => key.namespace === home && key.name === name;
   const ends = [
-    cache.subscribe(configMaps, ({ key }) => isOne(key, IDENTITY_CONFIG_MAP) && update()),
+    cache.subscribe(configMaps, ({ key }) => (isOne(key, IDENTITY_CONFIG_MAP) || isOne(key, CELL_ENDPOINTS_CONFIG_MAP)) && update()),
     cache.subscribe(secretsByMetadata, ({ key }) => isOne(key, PARENT_CONFIG_SECRET) && update()),
-    cache.subscribe(latticeClusters, ({ key }) => key.name === identityOf(cache, home).name && update()),
+    cache.subscribe(latticeClusters, ({ key }) => {
+      const { name, endpoints } = identityOf(cache, home);
+      // without endpoints in the spec the cell waits for its last child to go
+      if (key.name === name || active.has("cell") !== (endpoints !== undefined)) update();
+    }),
   ];
   return () => ends.forEach((end) => end());
 }

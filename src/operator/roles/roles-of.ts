@@ -5,13 +5,13 @@ export const OPERATOR_ROLES = ["cell", "agent", "self-manager"] as const;
 export type OperatorRole = (typeof OPERATOR_ROLES)[number];
 
 /**
- * cell: its own LatticeCluster has endpoints, so it makes other clusters. agent: it has a parent. self-manager: it has a LatticeCluster of its own,
- * whose objects it keeps.
+ * cell: its own LatticeCluster has endpoints, or had them when it got the children that it has. agent: it has a parent. self-manager: it has a name,
+ * and keeps the objects of its own LatticeCluster, which it deletes after it.
  */
-export function rolesOf({ own, hasParent }: OwnIdentity): ReadonlySet<OperatorRole> {
+export function rolesOf({ name, endpoints, hasParent }: OwnIdentity): ReadonlySet<OperatorRole> {
   const roles: OperatorRole[] = [];
-  if (own?.spec.endpoints !== undefined) roles.push("cell");
+  if (endpoints !== undefined) roles.push("cell");
   if (hasParent) roles.push("agent");
-  if (own !== undefined) roles.push("self-manager");
+  if (name !== undefined) roles.push("self-manager");
   return new Set(roles);
 }

@@ -60,7 +60,7 @@ const NOT_SEEN = [
   // the credential of Cluster API in a cluster that owns itself: src/controllers/cluster/own-kubeconfig.test.ts
   /^create serviceaccounts\/token$/,
   // admission checks it when blockOwnerDeletion is set; there is no request
-  /^update latticeclusters\.lattice\.dev\/finalizers$/,
+  /^update configmaps\/finalizers$/,
 ];
 
 /** The requests of Cluster API 1.14 in a child, with the function that sends them. */
