@@ -1,42 +1,12 @@
-/** `lattice compile`, `diff`, `why`, `graph` on files. */
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+/** `lattice compile` on files. */
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
 import { expectOk } from "#base";
 import { parseYaml, type KubeObject } from "#kube";
-import { runCli } from "../../test/builders/cli-io.ts";
-import { addFiles } from "../../test/builders/file-tree.ts";
 import { serviceYaml } from "../../test/builders/world.ts";
+import { servicesFolder } from "./services.test-support.ts";
 
-const SCORE =
-  "apiVersion: score.dev/v1b1\nmetadata: {name: web}\ncontainers: {main: {image: 'nginx:1', files: {/etc/a: {source: texts/a.txt}}}}\nservice: {ports: {'on': {port: 80}}}\n";
-const DATABASE = serviceYaml("db-user", { spec: "  resources: {db: {type: postgres}}\n" }).replace(
-  '{image: "db-user:1"}',
-  '{image: "x", variables: {P: "${resources.db.password}"}}',
-);
-
-let cwd: string;
-beforeAll(async () => {
-  cwd = mkdtempSync(join(tmpdir(), "lattice-services-"));
-  await addFiles(cwd, {
-    "shop/a.yaml": serviceYaml("a", { calls: ["b"] }),
-    "shop/b.yaml": serviceYaml("b", { calledBy: ["a"] }),
-    "next/a.yaml": serviceYaml("a", { calls: ["b"] }).replace("a:1", "a:2"),
-    "next/b.yaml": serviceYaml("b"),
-    "score/web.yaml": SCORE,
-    "score/texts/a.txt": "name=${metadata.name}",
-    "secret/db.yaml": DATABASE,
-    "secrets.yaml": 'postgres/db/password: "hunter2"\n',
-    "bad/broken.json": "{",
-    "bad/wrong.yaml": serviceYaml("wrong").replace("image", "imgae"),
-    "bad/nonsense.yaml": serviceYaml("nonsense", { spec: "  resources:\n    x: {type: nonsense}\n" }),
-    "bad/bad-score.yaml": SCORE.replace("containers", "containres"),
-  });
-});
-afterAll(() => rmSync(cwd, { recursive: true }));
-
-const run = (...argv: string[]) => runCli(argv, { cwd });
+const { pathOf, run, runWith } = servicesFolder();
 
 async function compiled(...argv: string[]): Promise<readonly KubeObject[]> {
   const { code, stdout, stderr } = await run("compile", ...argv);
@@ -124,13 +94,13 @@ describe("lattice compile", () => {
       "--monitoring-namespace",
       "observability",
     ];
-    const { stdout } = await runCli(["compile", "-f", "-", ...flags], { cwd, input: route });
+    const { stdout } = await runWith(route, "compile", "-f", "-", ...flags);
     expect(stdout).toContain("A: one aws eu c.example\n");
     expect(stdout).toContain("- public.i.example\n");
     expect(stdout).toContain("- name: main\n      namespace: edge\n");
     expect(stdout).toContain("t.example/ns/edge/sa/main-istio\n");
     const scraped = route.replace("{http: {port: 8080}}", "{http: {port: 8080}, metrics: {port: 9100}}");
-    const { stdout: more } = await runCli(["compile", "-f", "-", ...flags], { cwd, input: scraped });
+    const { stdout: more } = await runWith(scraped, "compile", "-f", "-", ...flags);
     expect(more).toContain("namespaces:\n              - observability\n");
   });
 
@@ -138,7 +108,7 @@ describe("lattice compile", () => {
     const environment =
       "---\napiVersion: lattice.dev/v1alpha1\nkind: LatticeEnvironment\nmetadata: {name: shop}\nspec: {mesh: {waypoint: true}}\n";
     const pair = [serviceYaml("a", { calls: ["b"] }), serviceYaml("b", { calledBy: ["a"] })].join("---\n");
-    const { stdout } = await runCli(["compile", "-f", "-", "--trust-domain", "t.example"], { cwd, input: pair + environment });
+    const { stdout } = await runWith(pair + environment, "compile", "-f", "-", "--trust-domain", "t.example");
     expect(stdout).toContain("- t.example/ns/shop/sa/a\n");
     expect(stdout).not.toContain("cluster.local/");
   });
@@ -179,7 +149,7 @@ describe("lattice compile", () => {
       want: "--secrets gone.yaml: there is no such file",
     },
   ])("$name is an error that has the fix", async ({ argv, code, want }) => {
-    writeFileSync(join(cwd, "secrets-only.yaml"), "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n");
+    writeFileSync(pathOf("secrets-only.yaml"), "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n");
     expect(await run("compile", ...argv)).toMatchObject({ code, stdout: "", stderr: expect.stringContaining(want) as string });
   });
 });
@@ -204,7 +174,7 @@ describe("secrets", () => {
     { name: "a number", text: "a/b: 12345678", want: 'a/b must be a path with a "/" in it, and its value a text' },
     { name: "a key without a path", text: "password: hunter2", want: "password must be a path" },
   ])("a file of them that is $name is refused without quoting it", async ({ text, want }) => {
-    writeFileSync(join(cwd, "odd-secrets"), text);
+    writeFileSync(pathOf("odd-secrets"), text);
     const { code, stderr } = await run("compile", "-f", "secret", "--secrets", "odd-secrets");
     expect(code).toBe(2);
     expect(stderr).toContain(want);
@@ -221,13 +191,13 @@ describe("bytes that are not valid UTF-8", () => {
     ]);
 
   it("are refused in a service file and in a file of secrets, and never replaced", async () => {
-    writeFileSync(join(cwd, "latin.yaml"), service("'caf\xe9'"));
+    writeFileSync(pathOf("latin.yaml"), service("'caf\xe9'"));
     expect(await run("compile", "-f", "latin.yaml")).toMatchObject({
       code: 2,
       stdout: "",
       stderr: expect.stringContaining("latin.yaml: is no UTF-8 text") as string,
     });
-    writeFileSync(join(cwd, "latin-secrets"), Buffer.from("postgres/db/password: caf\xe9\n", "latin1"));
+    writeFileSync(pathOf("latin-secrets"), Buffer.from("postgres/db/password: caf\xe9\n", "latin1"));
     expect(await run("compile", "-f", "secret", "--secrets", "latin-secrets")).toMatchObject({
       code: 2,
       stderr: "lattice: --secrets latin-secrets: is no UTF-8 text; convert it, or give bytes with binaryContent or data in base64\n",
@@ -235,9 +205,9 @@ describe("bytes that are not valid UTF-8", () => {
   });
 
   it("reach the pod unchanged when a service names them as a file", async () => {
-    writeFileSync(join(cwd, "blob.bin"), new Uint8Array([0xff, 0x00, 0xfe]));
+    writeFileSync(pathOf("blob.bin"), new Uint8Array([0xff, 0x00, 0xfe]));
     writeFileSync(
-      join(cwd, "blob.yaml"),
+      pathOf("blob.yaml"),
       "apiVersion: score.dev/v1b1\nmetadata: {name: web}\ncontainers: {main: {image: a, files: {/blob: {source: blob.bin}}}}\n",
     );
     expect(JSON.stringify(await compiled("-f", "blob.yaml"))).toContain('"blob":"/wD+"');
@@ -248,7 +218,7 @@ describe("a Score file that names neither image nor environment", () => {
   const web = "apiVersion: score.dev/v1b1\nmetadata: {name: web}\ncontainers: {main: {image: ., variables: {spring.datasource.url: x}}}\n";
 
   it("is compiled with --image and --environment", async () => {
-    writeFileSync(join(cwd, "plain.yaml"), web);
+    writeFileSync(pathOf("plain.yaml"), web);
     for (const image of ["registry.example.com/web:1", "web=registry.example.com/web:1", "web/main=registry.example.com/web:1"]) {
       const objects = await compiled("-f", "plain.yaml", "--image", image, "--environment", "prod");
       const deployment = objects.find(({ kind }) => kind === "Deployment");
@@ -261,7 +231,7 @@ describe("a Score file that names neither image nor environment", () => {
   });
 
   it("is refused without an image, and with an invalid one", async () => {
-    writeFileSync(join(cwd, "plain.yaml"), web);
+    writeFileSync(pathOf("plain.yaml"), web);
     expect((await run("compile", "-f", "plain.yaml")).stderr).toContain("give it with --image web=IMAGE");
     expect(await run("compile", "-f", "plain.yaml", "--image", "web=")).toMatchObject({
       code: 2,
@@ -281,167 +251,27 @@ describe("a folder of objects", () => {
       code: 0,
       stdout: expect.stringContaining("8 objects in ") as string,
     });
-    const files = readdirSync(join(cwd, "out/shop")).toSorted();
+    const files = readdirSync(pathOf("out/shop")).toSorted();
     expect(files.slice(0, 3)).toEqual(["00-namespace.yaml", "authorizationpolicy-lattice-default-deny.yaml", "ciliumnetworkpolicy-a.yaml"]);
-    expect(statSync(join(cwd, "out/shop/deployment-a.yaml")).mode & 0o777).toBe(0o600);
+    expect(statSync(pathOf("out/shop/deployment-a.yaml")).mode & 0o777).toBe(0o600);
     expect(await run("compile", "-f", "shop/a.yaml", "-o", "dir", "--out", "out")).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("is not empty; choose another folder") as string,
     });
     expect((await run("compile", "-f", "next/a.yaml", "-o", "dir", "--out", "out", "--force")).code).toBe(0);
-    expect(readFileSync(join(cwd, "out/shop/deployment-a.yaml"), "utf8")).toContain("image: a:2\n");
+    expect(readFileSync(pathOf("out/shop/deployment-a.yaml"), "utf8")).toContain("image: a:2\n");
   });
 
   it("that cannot be written is an error", async () => {
-    writeFileSync(join(cwd, "blocked"), "");
+    writeFileSync(pathOf("blocked"), "");
     expect(await run("compile", "-f", "shop", "-o", "dir", "--out", "blocked/x")).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("blocked is not a folder") as string,
     });
-    mkdirSync(join(cwd, "half/shop/00-namespace.yaml"), { recursive: true });
+    mkdirSync(pathOf("half/shop/00-namespace.yaml"), { recursive: true });
     expect(await run("compile", "-f", "shop", "-o", "dir", "--out", "half", "--force")).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("00-namespace.yaml is a folder; give the path of a regular file") as string,
     });
-  });
-});
-
-describe("lattice diff", () => {
-  it("against the same files finds nothing", async () => {
-    expect(await run("diff", "-f", "shop", "--against", "shop")).toEqual({ code: 0, stdout: "no differences\n", stderr: "" });
-  });
-
-  it("against other files shows objects, pods and flows", async () => {
-    const { code, stdout } = await run("diff", "-f", "next", "--against", "shop");
-    expect(code).toBe(1);
-    expect(stdout).toContain('  ~ Deployment shop/a\n      spec.template.spec.containers[main].image: "a:1" -> "a:2"\n');
-    expect(stdout).toContain("pods that roll\n  Deployment shop/a: spec.containers[main].image\n");
-    expect(stdout).toContain("flows\n  closed  shop/a -> shop/b:8080\n");
-    expect(stdout).toContain("  - AuthorizationPolicy shop/b\n");
-    const json = JSON.parse((await run("diff", "-f", "next", "--against", "shop", "-o", "json")).stdout) as {
-      flows: { closed: unknown[] };
-    };
-    expect(json.flows.closed).toHaveLength(1);
-  });
-
-  it("against earlier output of compile compares the objects, secrets too", async () => {
-    await run("compile", "-f", "secret", "--secrets", "secrets.yaml", "-o", "dir", "--out", "before");
-    expect(await run("diff", "-f", "secret", "--secrets", "secrets.yaml", "--against", "before")).toMatchObject({ code: 0 });
-    expect(await run("diff", "-f", "secret", "--against", "before")).toMatchObject({ code: 0 });
-    writeFileSync(join(cwd, "other-secrets"), "postgres/db/password: other\n");
-    const { code, stdout } = await run("diff", "-f", "secret", "--secrets", "other-secrets", "--against", "before");
-    expect({ code, stdout }).toEqual({
-      code: 1,
-      stdout:
-        "objects\n  ~ Secret shop/db-user-secrets\n      data.P: changed\n\npods that roll\n  Deployment shop/db-user: Secret shop/db-user-secrets\n\n0 added, 1 changed, 0 removed\n",
-    });
-  });
-
-  it.each([
-    { name: "invalid files", argv: ["-f", "bad", "--against", "shop"], want: "nothing was compiled" },
-    { name: "other files that are invalid", argv: ["-f", "shop", "--against", "bad"], want: "nothing was compiled" },
-    { name: "other files and a cluster", argv: ["-f", "shop", "--against", "shop", "--context", "x"], want: "not with both" },
-    { name: "no cluster", argv: ["-f", "shop"], want: "no kubeconfig" },
-    { name: "a flag that is wrong on either side", argv: ["-f", "shop", "--against", "shop", "--gateway", "x"], want: "--gateway" },
-  ])("$name is exit code 2", async ({ argv, want }) => {
-    expect(await run("diff", ...argv)).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(want) as string });
-  });
-});
-
-describe("lattice why", () => {
-  it.each([
-    { name: "open is 0", argv: ["a", "b", "-f", "shop"], code: 0, want: "shop/a -> shop/b:8080 is open" },
-    { name: "closed is 1", argv: ["b", "a:http", "-f", "shop"], code: 1, want: "Add to LatticeService shop/b (shop/b.yaml):" },
-    { name: "the names may follow the files", argv: ["-f", "shop", "a", "b:8080"], code: 0, want: "is open" },
-    { name: "one method and path", argv: ["a", "b", "--method", "GET", "--path", "/", "-f", "shop"], code: 0, want: "is open" },
-    { name: "secrets are not needed", argv: ["db-user", "db-postgres", "-f", "secret"], code: 0, want: "is not a Lattice service" },
-  ])("$name", async ({ argv, code, want }) => {
-    expect(await run("why", ...argv)).toMatchObject({ code, stdout: expect.stringContaining(want) as string, stderr: "" });
-  });
-
-  it("prints JSON for programs", async () => {
-    expect(JSON.parse((await run("why", "a", "b", "-f", "shop", "-o", "json")).stdout)).toMatchObject([
-      { from: "shop/a", open: true, steps: [{ point: "egress" }, {}, {}] },
-    ]);
-  });
-
-  it.each([
-    { name: "one name", argv: ["a", "-f", "shop"], want: "give a caller and a callee" },
-    { name: "files and no names", argv: ["-f", "shop/a.yaml", "shop/b.yaml", "next/a.yaml"], want: "give a caller and a callee" },
-    { name: "three names", argv: ["a", "b", "c", "-f", "shop"], want: "give a caller and a callee" },
-    { name: "a misspelled name", argv: ["a", "bb", "-f", "shop"], want: "there is no service bb" },
-    {
-      name: "invalid files",
-      argv: ["a", "b", "-f", "bad/wrong.yaml"],
-      want: "not all files could be read:\n  bad/wrong.yaml: spec.containers",
-    },
-    { name: "a missing file", argv: ["a", "b", "-f", "gone"], want: "gone: there is no such file or folder" },
-    { name: "files and a cluster", argv: ["a", "b", "-f", "shop", "--context", "x"], want: "not both" },
-    { name: "a wrong flag", argv: ["a", "b", "-f", "shop", "--gateway", "x"], want: "--gateway" },
-    { name: "a wrong flag for a cluster", argv: ["a", "b", "--gateway", "x"], want: "--gateway" },
-    { name: "no cluster", argv: ["a", "b"], want: "no kubeconfig" },
-    { name: "assertions and names", argv: ["a", "b", "--assert", "x", "-f", "shop"], want: "leave out the two names" },
-    { name: "a missing file of assertions", argv: ["--assert", "gone", "-f", "shop"], want: "--assert gone: there is no such file" },
-  ])("$name is exit code 2", async ({ argv, want }) => {
-    expect(await run("why", ...argv)).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(want) as string });
-  });
-});
-
-describe("lattice why --assert", () => {
-  const check = (text: string, ...more: string[]) => runCli(["why", "--assert", "-", "-f", "shop", ...more], { cwd, input: text });
-
-  it("is 0 when all hold and 1 when one does not", async () => {
-    expect(await check("- {from: shop/a, to: shop/b, expect: open}\n")).toEqual({
-      code: 0,
-      stderr: "",
-      stdout: "ok    shop/a -> shop/b is open  (1 checked)\n1 hold\n",
-    });
-    expect(await check("- {from: shop/*, to: shop/b, expect: closed}\n")).toMatchObject({
-      code: 1,
-      stdout: expect.stringContaining("shop/a -> shop/b:8080 is open") as string,
-    });
-    expect(JSON.parse((await check("[]", "-o", "json")).stdout)).toEqual([]);
-  });
-
-  it("is 2 when they are invalid", async () => {
-    expect(await check("- {from: x}\n")).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining("--assert -:\n  assertion 1: from must be") as string,
-    });
-    expect(await check("a: [")).toMatchObject({ code: 2, stderr: expect.stringContaining("--assert -:") as string });
-    expect(await check("")).toMatchObject({ code: 2 });
-  });
-});
-
-describe("lattice graph", () => {
-  it("draws an SVG picture and a Mermaid flowchart, without Graphviz", async () => {
-    const { code, stdout } = await run("graph", "-f", "shop", "-o", "svg");
-    expect(code).toBe(0);
-    expect(stdout).toMatch(/^<svg xmlns="http:\/\/www.w3.org\/2000\/svg" [^]*<\/svg>\n$/);
-    expect(stdout).toContain("<title>shop/a -&gt; shop/b:8080: open</title>");
-    const mermaid = await run("graph", "-f", "shop", "-o", "mermaid");
-    expect(mermaid.stdout).toBe('flowchart LR\n  n0["shop/a"]\n  n1["shop/b"]\n  n0 -->|"8080"| n1\n');
-  });
-
-  it("refuses a picture of too many services, and names the alternative", async () => {
-    const input = Array.from({ length: 201 }, (_, at) => serviceYaml(`s${at}`)).join("---\n");
-    expect(await runCli(["graph", "-f", "-", "-o", "svg"], { cwd, input })).toEqual({
-      code: 2,
-      stdout: "",
-      stderr: expect.stringContaining(
-        "the graph has 201 services and 0 edges, and a picture can have 200 and 600; pass fewer files",
-      ) as string,
-    });
-  });
-
-  it("prints edges as text, for Graphviz and as JSON", async () => {
-    expect(await run("graph", "-f", "shop")).toEqual({ code: 0, stderr: "", stdout: "shop/a  ->  shop/b:8080  open\n" });
-    expect((await run("graph", "-f", "shop", "-o", "dot")).stdout).toMatch(/^digraph mesh \{/);
-    expect(JSON.parse((await run("graph", "-f", "shop", "-o", "json")).stdout)).toMatchObject({ edges: [{ open: true }] });
-  });
-
-  it("is exit code 2 after an error", async () => {
-    expect((await run("graph")).code).toBe(2);
-    expect((await run("graph", "-f", "bad")).code).toBe(2);
   });
 });

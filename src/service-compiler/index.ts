@@ -11,6 +11,7 @@ export {
   podSecurityLabels,
   secretNotShared,
   SHAREABLE_LABEL,
+  shareableValues,
   sourceOf,
   widerLevel,
   type Grants,

@@ -1,7 +1,7 @@
 /** What a workload patch changes, and that a revert changes it back. */
 import { describe, expect, test } from "vitest";
 import { expectOk } from "#base";
-import { fieldAt, field, type Json, type JsonObject, type KubeObject } from "#kube";
+import { fieldAt, field, type JsonObject, type KubeObject } from "#kube";
 import { AT, ownedDeployment, patchOf, podPatch } from "../../test/builders/workload-patches.ts";
 import {
   applyWorkloadPatch,
@@ -12,12 +12,7 @@ import {
   revertWorkloadPatch,
   type WorkloadPatch,
 } from "./index.ts";
-
-const specOf = (deployment: KubeObject) => field(deployment, "spec");
-const mainOf = (deployment: KubeObject): Json | undefined =>
-  (fieldAt(deployment, "spec", "template", "spec", "containers") as readonly Json[] | undefined)?.[0];
-const podOf = (deployment: KubeObject) => fieldAt(deployment, "spec", "template", "spec");
-const apply = (deployment: KubeObject, patch: WorkloadPatch) => expectOk(applyWorkloadPatch(deployment, patch, { at: AT }));
+import { applyAt, mainOf, podOf, specOf } from "./applied.test-support.ts";
 
 const OURS = { configMapRef: { name: "web-env" } };
 
@@ -46,20 +41,20 @@ const rows: readonly Row[] = [
 describe("a workload patch on a container", () => {
   test.each(rows)("$name", ({ container, pod, patch, want }) => {
     const owned = ownedDeployment(container, pod);
-    const { deployment } = apply(owned, patch);
+    const { deployment } = applyAt(owned, patch);
     expect(mainOf(deployment)).toMatchObject(want);
     for (const name of Object.keys(want)) expect(field(mainOf(deployment), name)).toEqual(want[name]);
   });
 
   test.each(rows)("is reverted exactly: $name", ({ container, pod, patch }) => {
     const owned = ownedDeployment(container, pod);
-    const reverted = revertWorkloadPatch(apply(owned, patch).deployment);
+    const reverted = revertWorkloadPatch(applyAt(owned, patch).deployment);
     expect(JSON.stringify(reverted.deployment)).toBe(JSON.stringify(owned));
     expect(reverted.kept).toEqual([]);
   });
 
   test.each(rows)("is idempotent: $name", ({ container, pod, patch }) => {
-    const { deployment, changed } = apply(ownedDeployment(container, pod), patch);
+    const { deployment, changed } = applyAt(ownedDeployment(container, pod), patch);
     const again = expectOk(applyWorkloadPatch(deployment, patch, { at: "2027-01-01T00:00:00Z" }));
     expect(changed).toBe(true);
     expect(again).toEqual({ deployment, changed: false, missingContainers: [], conflicts: [], skipped: [] });
@@ -69,7 +64,7 @@ describe("a workload patch on a container", () => {
 
 describe("a workload patch on a Deployment", () => {
   test("labels the Deployment and its pods, never the selector", () => {
-    const { deployment } = apply(ownedDeployment(), patchOf({}));
+    const { deployment } = applyAt(ownedDeployment(), patchOf({}));
     expect(deployment.metadata.labels).toEqual({ app: "web", "lattice.dev/patched": "true", "lattice.dev/service": "web" });
     expect(fieldAt(deployment, "spec", "template", "metadata", "labels")).toEqual({ app: "web", "lattice.dev/service": "web" });
     expect(fieldAt(deployment, "spec", "selector")).toEqual({ matchLabels: { app: "web" } });
@@ -77,7 +72,7 @@ describe("a workload patch on a Deployment", () => {
 
   test("volumes come first, with the defaults of the server", () => {
     const owned = ownedDeployment({}, { volumes: [{ name: "own", emptyDir: {} }] });
-    const { deployment } = apply(owned, podPatch({ volumes: [{ name: "files", configMap: { name: "web-files" } }] }));
+    const { deployment } = applyAt(owned, podPatch({ volumes: [{ name: "files", configMap: { name: "web-files" } }] }));
     const files = { name: "files", configMap: { name: "web-files", defaultMode: 420 } };
     expect(field(podOf(deployment), "volumes")).toEqual([files, { name: "own", emptyDir: {} }]);
   });
@@ -87,7 +82,7 @@ describe("a workload patch on a Deployment", () => {
       { containers: [{ name: "b", image: "x" }], initContainers: [{ name: "i", image: "x" }] },
       { envFrom: { c: [OURS] } },
     );
-    const { deployment, missingContainers } = apply(ownedDeployment(), patch);
+    const { deployment, missingContainers } = applyAt(ownedDeployment(), patch);
     expect(missingContainers).toEqual(["b", "c", "i"]);
     expect(podOf(deployment)).toEqual(podOf(ownedDeployment()));
   });
@@ -122,7 +117,7 @@ describe("a workload patch on a Deployment", () => {
       const owned = ownedDeployment({}, { initContainers: [{ name: "other", image: "o" }, given] });
       const main = { name: "main", image: "web:2" };
       const patch = podPatch({ containers: [main, { name: "i", ...fields }] }, variables);
-      const applied = apply(owned, patch);
+      const applied = applyAt(owned, patch);
       expect(applied.missingContainers).toEqual([]);
       expect(field(podOf(applied.deployment), "initContainers")).toEqual([
         { name: "other", image: "o" },
@@ -139,7 +134,7 @@ describe("a workload patch on a Deployment", () => {
     test("is found again when its owner moves it to the other containers", () => {
       const owned = ownedDeployment({}, { initContainers: [init] });
       const patch = podPatch({ containers: [{ name: "i", image: "b" }] });
-      const live = apply(owned, patch).deployment;
+      const live = applyAt(owned, patch).deployment;
       const pod = { containers: [mainOf(owned), { name: "i", image: "a" }], serviceAccountName: "web" };
       const moved = { ...live, spec: { ...(specOf(live) as JsonObject), template: { metadata: { labels: { app: "web" } }, spec: pod } } };
       const again = expectOk(applyWorkloadPatch(moved as unknown as KubeObject, patch, { at: AT, previous: live }));
@@ -150,14 +145,14 @@ describe("a workload patch on a Deployment", () => {
 
     test("of two with one name, the one that is no init container is patched", () => {
       const owned = ownedDeployment({}, { initContainers: [{ name: "main", image: "a" }] });
-      const { deployment } = apply(owned, patchOf({ image: "b" }));
+      const { deployment } = applyAt(owned, patchOf({ image: "b" }));
       expect(field(podOf(deployment), "initContainers")).toEqual([{ name: "main", image: "a" }]);
       expect(mainOf(deployment)).toMatchObject({ image: "b" });
     });
   });
 
   test("the record names each field with its value before and after, and the time", () => {
-    const { deployment } = apply(ownedDeployment(), patchOf({ image: "web:2" }));
+    const { deployment } = applyAt(ownedDeployment(), patchOf({ image: "web:2" }));
     const fields = expectOk(recordOf(deployment))?.fields ?? [];
     expect(fields).toContainEqual({
       path: ["spec", "template", "spec", "containers", { key: { name: "main" } }, "image"],
@@ -168,7 +163,7 @@ describe("a workload patch on a Deployment", () => {
   });
 
   test("a field that the next patch no longer has is restored", () => {
-    const first = apply(ownedDeployment(), patchOf({ image: "web:2", env: [{ name: "A", value: "1" }] })).deployment;
+    const first = applyAt(ownedDeployment(), patchOf({ image: "web:2", env: [{ name: "A", value: "1" }] })).deployment;
     const second = expectOk(applyWorkloadPatch(first, patchOf({ workingDir: "/w" }), { at: "2026-01-02T00:00:00Z" })).deployment;
     expect(mainOf(second)).toEqual({ ...(mainOf(ownedDeployment()) as JsonObject), workingDir: "/w" });
     expect(JSON.stringify(specOf(revertWorkloadPatch(second).deployment))).toBe(JSON.stringify(specOf(ownedDeployment())));
@@ -184,6 +179,16 @@ describe("a workload patch on a Deployment", () => {
     const owned = ownedDeployment({ args: ["x".repeat(200_000)] });
     const large = { ...owned, metadata: { ...owned.metadata, annotations: { note: "ä".repeat(50_000) } } };
     expect(applyWorkloadPatch(large, patchOf({ args: [] }), { at: AT })).toMatchObject({ ok: false, error: { kind: "record-too-large" } });
+    const map = Object.fromEntries(Array.from({ length: 700 }, (_, at) => [`a${at}`, ""]));
+    const many = podPatch(
+      {},
+      { patch: { metadata: { annotations: map, labels: map }, spec: { template: { metadata: { labels: map } } } } },
+    );
+    // the next review could not read the record, and would take the patched values for the owner's
+    expect(applyWorkloadPatch(ownedDeployment(), many, { at: AT })).toMatchObject({
+      ok: false,
+      error: { kind: "record-too-large", message: "the patch changes more than 2000 fields of Deployment web; patch fewer" },
+    });
     expect(applyWorkloadPatch(owned, patchOf({ args: [] }), { at: AT })).toMatchObject({ ok: true });
   });
 
@@ -197,7 +202,7 @@ describe("a workload patch on a Deployment", () => {
 
   test("the JSON Patch has only what differs", () => {
     const owned = ownedDeployment({ env: [{ name: "A", value: "1" }] });
-    const { deployment } = apply(owned, patchOf({ image: "web:2", env: [{ name: "B", value: "2" }] }));
+    const { deployment } = applyAt(owned, patchOf({ image: "web:2", env: [{ name: "B", value: "2" }] }));
     expect(jsonPatchBetween(owned, deployment)).toEqual([
       { op: "add", path: "/metadata/labels/lattice.dev~1service", value: "web" },
       { op: "add", path: "/metadata/labels/lattice.dev~1patched", value: "true" },

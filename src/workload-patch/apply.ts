@@ -1,12 +1,19 @@
 /** Applies a workload patch: to the owner's object, which is the Deployment without the patch that is on it. */
 import { err, ok, once, type Result } from "#base";
-import { field, isJsonObject, jsonEqual, matches, requirementsOf, type JsonObject, type KubeObject } from "#kube";
+import { field, fieldAt, isJsonObject, jsonEqual, matches, requirementsOf, type JsonObject, type KubeObject } from "#kube";
 import { isFlip, isGivenUp, sameButForPatch, withFlip } from "./conflicts.ts";
 import { mergeWorkloadPatch, type MergedPatch } from "./merge-patch.ts";
 import type { MergedField } from "./merge.ts";
 import type { AppliedPatch, PatchProblem, PatchWrite } from "./outcomes.ts";
 import { jsonOf, ownerObject, type OwnerObject } from "./owner-object.ts";
-import { ANNOTATIONS_LIMIT, REQUEST_ANNOTATION, withAnnotations, withRecord, type PatchedField } from "./patch-record.ts";
+import {
+  MAX_FIELDS,
+  PATCHED_ANNOTATIONS_LIMIT,
+  REQUEST_ANNOTATION,
+  withAnnotations,
+  withRecord,
+  type PatchedField,
+} from "./patch-record.ts";
 import { isTooMuchWork, partsOf, partsOfFields, partsOfPatch } from "./patch-work.ts";
 import { pathKey, valueAt } from "./patched-path.ts";
 import { revertWorkloadPatch } from "./revert.ts";
@@ -20,6 +27,7 @@ export function applyWorkloadPatch(deployment: KubeObject, patch: WorkloadPatch,
   }
   const owner = ownerObject(deployment, write.previous);
   if (patch.detach === true) return ok(detached(deployment, owner));
+  if (!hasConsent(owner.object, patch)) return ok({ ...detached(deployment, owner), withoutConsent: true });
   if (isTooMuchWork(partsOfPatch(patch), owner.object)) return err(listsTooLong(deployment));
   const whole = once(() => mergeWorkloadPatch(owner.object, patch, () => false));
   const recorded = countFlips({ deployment, patch, write, owner, whole });
@@ -34,6 +42,7 @@ export function applyWorkloadPatch(deployment: KubeObject, patch: WorkloadPatch,
   const fields = merged.fields.map((entry) => recordedField(entry, recorded.get(pathKey(entry.path)), write.at));
   // the next review could not read such a record
   if (isTooMuchWork(partsOfFields(fields), merged.object)) return err(listsTooLong(deployment));
+  if (fields.length > MAX_FIELDS) return err(tooManyFields(deployment));
   const patched = withRecord(merged.object as KubeObject, { version: 1, service: patch.service, fields });
   const problem = annotationsProblem(patched);
   if (problem !== undefined) return err(problem);
@@ -46,6 +55,13 @@ export function applyWorkloadPatch(deployment: KubeObject, patch: WorkloadPatch,
     conflicts: fields.flatMap(({ path, backoff }) => (backoff === undefined ? [] : [{ path, ...backoff }])),
     ...(owner.recordProblem === undefined ? {} : { recordProblem: owner.recordProblem }),
   });
+}
+
+/** Asked of the Deployment that is written: one that is created has no service before, and one whose owner removes the label has the patch. */
+function hasConsent(owner: JsonObject, { consent }: WorkloadPatch): boolean {
+  if (consent === undefined) return true;
+  const value = field(fieldAt(owner, "metadata", "labels"), consent.label);
+  return typeof value === "string" && consent.values.includes(value);
 }
 
 /** The owner's object, also when a writer dropped the record. */
@@ -145,12 +161,17 @@ function listsTooLong({ metadata }: KubeObject): PatchProblem {
   return { kind: "lists-too-long", message };
 }
 
+function tooManyFields({ metadata }: KubeObject): PatchProblem {
+  const message = `the patch changes more than ${MAX_FIELDS} fields of Deployment ${metadata.name}; patch fewer`;
+  return { kind: "record-too-large", message };
+}
+
 function annotationsProblem({ metadata }: KubeObject): PatchProblem | undefined {
   const annotations = Object.entries(metadata.annotations ?? {});
   // a character of a text has at most three bytes
-  if (sizeOf(annotations, (text) => 3 * text.length) <= ANNOTATIONS_LIMIT) return undefined;
-  if (sizeOf(annotations, byteLength) <= ANNOTATIONS_LIMIT) return undefined;
-  const message = `the record of the changed fields would make the annotations of Deployment ${metadata.name} larger than 256 KiB`;
+  if (sizeOf(annotations, (text) => 3 * text.length) <= PATCHED_ANNOTATIONS_LIMIT) return undefined;
+  if (sizeOf(annotations, byteLength) <= PATCHED_ANNOTATIONS_LIMIT) return undefined;
+  const message = `the record of the changed fields would make the annotations of Deployment ${metadata.name} larger than 240 KiB, of the 256 KiB that API servers allow`;
   return { kind: "record-too-large", message: `${message}; shorten its annotations, or patch fewer fields` };
 }
 

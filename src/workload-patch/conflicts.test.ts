@@ -5,11 +5,11 @@ import { fieldAt, type Json, type JsonObject, type KubeObject } from "#kube";
 import { replaceObject, replaceSpec } from "../../test/builders/owner-tools.ts";
 import { ownedDeployment, patchOf } from "../../test/builders/workload-patches.ts";
 import { applyWorkloadPatch, pathText, recordOf, revertWorkloadPatch, type AppliedPatch, type WorkloadPatch } from "./index.ts";
+import { mainOf } from "./applied.test-support.ts";
 
 const START = Date.parse("2026-01-01T00:00:00Z");
 const minute = (minutes: number) => timestampOf(START + minutes * 60_000);
 const IMAGE = patchOf({ image: "web:patched" });
-const mainOf = (deployment: KubeObject) => (fieldAt(deployment, "spec", "template", "spec", "containers") as readonly JsonObject[])[0];
 const imageOf = (deployment: KubeObject): Json | undefined => mainOf(deployment)?.["image"];
 
 /** The live Deployment with other fields of its container, as a manager sends them. */

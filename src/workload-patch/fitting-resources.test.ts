@@ -4,16 +4,14 @@ import { expectOk } from "#base";
 import { compareQuantities, fieldAt, parseQuantity, type Json, type JsonObject, type KubeObject } from "#kube";
 import { AT, ownedDeployment, patchOf, podPatch } from "../../test/builders/workload-patches.ts";
 import { applyWorkloadPatch, pathText, revertWorkloadPatch } from "./index.ts";
+import { applyAt, mainOf } from "./applied.test-support.ts";
 
 const memory = (request: string, limit?: string) => ({
   requests: { memory: request },
   ...(limit === undefined ? {} : { limits: { memory: limit } }),
 });
 
-function resourcesOf(deployment: KubeObject): Json | undefined {
-  const containers = fieldAt(deployment, "spec", "template", "spec", "containers") as readonly JsonObject[];
-  return containers[0]?.["resources"];
-}
+const resourcesOf = (deployment: KubeObject): Json | undefined => mainOf(deployment)?.["resources"];
 
 describe("resources of a patch", () => {
   const limits = (memoryLimit: string) => ({ limits: { memory: memoryLimit } });
@@ -63,14 +61,14 @@ describe("resources of a patch", () => {
   ];
 
   test.each(rows)("$name", ({ given, patch, want, skipped }) => {
-    const applied = expectOk(applyWorkloadPatch(ownedDeployment({ resources: given }), patchOf({ resources: patch }), { at: AT }));
+    const applied = applyAt(ownedDeployment({ resources: given }), patchOf({ resources: patch }));
     expect(resourcesOf(applied.deployment)).toEqual(want);
     expect(applied.skipped.map(({ path }) => pathText(path))).toEqual(skipped);
   });
 
   test("an owner that raises its request above the limit of the patch keeps its own limit", () => {
     const patch = patchOf({ resources: limits("512Mi") });
-    const live = expectOk(applyWorkloadPatch(ownedDeployment({ resources: memory("256Mi", "1Gi") }), patch, { at: AT })).deployment;
+    const live = applyAt(ownedDeployment({ resources: memory("256Mi", "1Gi") }), patch).deployment;
     expect(resourcesOf(live)).toEqual(memory("256Mi", "512Mi"));
     const upgraded = { ...ownedDeployment({ resources: memory("1Gi", "2Gi") }), metadata: live.metadata };
     const next = expectOk(applyWorkloadPatch(upgraded, patch, { at: AT, previous: live }));
@@ -94,7 +92,7 @@ describe("resources of a patch", () => {
         fc.pre(isValid(own));
         const owned = ownedDeployment({ resources: own });
         const patch = podPatch({ containers: [{ name: "main", resources: ours }] });
-        const { deployment } = expectOk(applyWorkloadPatch(owned, patch, { at: AT }));
+        const { deployment } = applyAt(owned, patch);
         expect(isValid(resourcesOf(deployment))).toBe(true);
         expect(JSON.stringify(revertWorkloadPatch(deployment).deployment)).toBe(JSON.stringify(owned));
       }),

@@ -4,6 +4,7 @@ import { expectOk } from "#base";
 import { fieldAt, type Json, type JsonObject, type KubeObject } from "#kube";
 import { AT, ownedDeployment, patchOf, podPatch } from "../../test/builders/workload-patches.ts";
 import { applyWorkloadPatch, pathText, revertWorkloadPatch, type WorkloadPatch } from "./index.ts";
+import { applyAt } from "./applied.test-support.ts";
 import { withValueAt } from "./patched-path.ts";
 
 const probe = { httpGet: { path: "/", port: 80, scheme: "HTTP" }, timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 }; // prettier-ignore
@@ -48,7 +49,7 @@ const names = (skipped: readonly { readonly path: Parameters<typeof pathText>[0]
 
 describe("a patch that no longer fits after the owner's next write", () => {
   test.each(rows)("keeps the owner's value, is reported and leaves no record: $name", ({ before, patch, after, skipped }) => {
-    const first = expectOk(applyWorkloadPatch(owned(before), patch, { at: AT }));
+    const first = applyAt(owned(before), patch);
     expect(names(first.skipped)).toEqual([]);
     const sent = { ...owned(after), metadata: first.deployment.metadata };
     const second = expectOk(applyWorkloadPatch(sent, patch, { at: AT, previous: first.deployment, manager: "helm" }));
@@ -59,7 +60,7 @@ describe("a patch that no longer fits after the owner's next write", () => {
   });
 
   test.each(rows)("is patched again when it fits again: $name", ({ before, patch, after }) => {
-    const first = expectOk(applyWorkloadPatch(owned(before), patch, { at: AT })).deployment;
+    const first = applyAt(owned(before), patch).deployment;
     const sent = { ...owned(after), metadata: first.metadata };
     const second = expectOk(applyWorkloadPatch(sent, patch, { at: AT, previous: first })).deployment;
     const again = { ...owned(before), metadata: second.metadata };
@@ -83,7 +84,7 @@ const fieldAtPath = (object: KubeObject, path: Parameters<typeof withValueAt>[1]
 
 test("a probe whose action the owner removed is removed, although its times are left by the merge", () => {
   const patch = patchOf({ livenessProbe: { periodSeconds: 20 } });
-  const first = expectOk(applyWorkloadPatch(owned({ container: { livenessProbe: probe } }), patch, { at: AT })).deployment;
+  const first = applyAt(owned({ container: { livenessProbe: probe } }), patch).deployment;
   const { httpGet: _, ...times } = { ...probe, periodSeconds: 20 };
   const sent = { ...owned({ container: { livenessProbe: times } }), metadata: first.metadata };
   const second = expectOk(applyWorkloadPatch(sent, patch, { at: AT, previous: first }));
@@ -97,7 +98,7 @@ test("only the fields that do not fit are left out", () => {
     ...context({ allowPrivilegeEscalation: false, runAsUser: 5 }),
     livenessProbe: { periodSeconds: 5 },
   });
-  const { deployment, skipped } = expectOk(applyWorkloadPatch(owned({ container: context({ privileged: true }) }), patch, { at: AT }));
+  const { deployment, skipped } = applyAt(owned({ container: context({ privileged: true }) }), patch);
   expect(names(skipped)).toEqual(["livenessProbe", "securityContext.allowPrivilegeEscalation"]);
   expect(fieldAt(deployment, "spec", "template", "spec", "containers")).toEqual([
     { name: "main", image: "web:2", resources: {}, imagePullPolicy: "IfNotPresent", securityContext: { privileged: true, runAsUser: 5 } },
@@ -107,12 +108,12 @@ test("only the fields that do not fit are left out", () => {
 test("an owner's template that is refused without the patch is reported for no field of the patch", () => {
   const patch = patchOf({ image: "web:2", ...context({ runAsUser: 5 }) });
   const pod = owned({ container: { ...context({ privileged: true, allowPrivilegeEscalation: false }), livenessProbe: {} } });
-  expect(expectOk(applyWorkloadPatch(pod, patch, { at: AT })).skipped).toEqual([]);
+  expect(applyAt(pod, patch).skipped).toEqual([]);
 });
 
 describe("a field that is given up to a controller", () => {
   const corrected = (before: Pod, patch: WorkloadPatch) => {
-    let live = expectOk(applyWorkloadPatch(owned(before), patch, { at: AT })).deployment;
+    let live = applyAt(owned(before), patch).deployment;
     for (let minute = 1; minute <= 3; minute += 1) {
       const sent = { ...owned(before), metadata: live.metadata };
       live = expectOk(applyWorkloadPatch(sent, patch, { at: `2026-01-01T00:0${minute}:00Z`, previous: live, manager: "x" })).deployment;

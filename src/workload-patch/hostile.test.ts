@@ -2,17 +2,19 @@
 import { describe, expect, test } from "vitest";
 import { expectOk } from "#base";
 import { fieldAt, type Json, type JsonObject, type KubeObject } from "#kube";
-import { AT, ownedDeployment, patchOf } from "../../test/builders/workload-patches.ts";
+import { AT, ownedDeployment, patchOf, podPatch } from "../../test/builders/workload-patches.ts";
 import {
   applyWorkloadPatch,
   formatWorkloadPatch,
   jsonPatchBetween,
   parseWorkloadPatch,
+  PATCHED_LABEL,
   recordOf,
   RECORD_ANNOTATION,
   REQUEST_ANNOTATION,
   revertWorkloadPatch,
 } from "./index.ts";
+import { applyAt, containersOf } from "./applied.test-support.ts";
 
 const PATCH = patchOf({ image: "web:2", env: [{ name: "A", value: "1" }] });
 
@@ -49,17 +51,20 @@ describe("a record that cannot be read", () => {
   });
 
   test.each(rows)("is replaced by an application, which reports it: $name", ({ given }) => {
-    const applied = expectOk(applyWorkloadPatch(withRecordText(given), PATCH, { at: AT }));
+    const applied = applyAt(withRecordText(given), PATCH);
     expect(applied.recordProblem).toContain(RECORD_ANNOTATION);
     expect(expectOk(recordOf(applied.deployment))?.fields.length).toBeGreaterThan(2);
   });
 
-  test.each(rows)("is removed by a revert together with the labels: $name", ({ given }) => {
-    const { deployment } = expectOk(applyWorkloadPatch(ownedDeployment(), PATCH, { at: AT }));
+  test.each(rows)("is removed by a revert, which restores nothing: $name", ({ given }) => {
+    const { deployment } = applyAt(ownedDeployment(), PATCH);
     const reverted = revertWorkloadPatch(withRecordText(given, deployment));
     expect(reverted.recordProblem).toBeDefined();
-    expect(JSON.stringify(reverted.deployment)).not.toContain("lattice.dev");
-    const detached = expectOk(applyWorkloadPatch(withRecordText(given, deployment), { ...PATCH, detach: true }, { at: AT }));
+    expect(reverted.deployment.metadata).toMatchObject({ labels: { "lattice.dev/service": "web", app: "web" } });
+    expect(reverted.deployment.metadata.annotations).toBeUndefined();
+    expect(reverted.deployment.metadata.labels?.[PATCHED_LABEL]).toBeUndefined();
+    expect(fieldAt(reverted.deployment, "spec")).toEqual(fieldAt(deployment, "spec"));
+    const detached = applyAt(withRecordText(given, deployment), { ...PATCH, detach: true });
     expect(detached.deployment).toEqual(reverted.deployment);
   });
 
@@ -70,12 +75,12 @@ describe("a record that cannot be read", () => {
 
   test("does not count brackets in texts", () => {
     const owned = ownedDeployment({ args: [`\\"${"[{".repeat(100)}`] });
-    const { deployment } = expectOk(applyWorkloadPatch(owned, patchOf({ args: ["x"] }), { at: AT }));
+    const { deployment } = applyAt(owned, patchOf({ args: ["x"] }));
     expect(revertWorkloadPatch(deployment).deployment).toEqual(owned);
   });
 
   test("leaves the record of the object before in use", () => {
-    const previous = expectOk(applyWorkloadPatch(ownedDeployment(), PATCH, { at: AT })).deployment;
+    const previous = applyAt(ownedDeployment(), PATCH).deployment;
     const again = expectOk(applyWorkloadPatch(withRecordText("{", previous), PATCH, { at: AT, previous }));
     expect(revertWorkloadPatch(again.deployment).deployment).toEqual(ownedDeployment());
   });
@@ -110,7 +115,7 @@ describe("a record that a user edited", () => {
   });
 
   test("lists fields that were changed since, with all three values, and leaves them", () => {
-    const { deployment } = expectOk(applyWorkloadPatch(ownedDeployment(), PATCH, { at: AT }));
+    const { deployment } = applyAt(ownedDeployment(), PATCH);
     const changed = JSON.parse(JSON.stringify(deployment).replace('"image":"web:2"', '"image":"web:3"')) as KubeObject;
     const reverted = revertWorkloadPatch(changed);
     expect(reverted.kept).toEqual([{ path: IMAGE_PATH, before: "web:1", after: "web:2", now: "web:3" }]);
@@ -119,7 +124,7 @@ describe("a record that a user edited", () => {
   });
 
   test("and the request annotation are gone after a revert", () => {
-    const { deployment } = expectOk(applyWorkloadPatch(ownedDeployment(), PATCH, { at: AT }));
+    const { deployment } = applyAt(ownedDeployment(), PATCH);
     const annotations = { ...deployment.metadata.annotations, [REQUEST_ANNOTATION]: "x", note: "own" };
     const requested = { ...deployment, metadata: { ...deployment.metadata, annotations } };
     expect(revertWorkloadPatch(requested).deployment.metadata.annotations).toEqual({ note: "own" });
@@ -143,6 +148,9 @@ describe("the text of a workload patch", () => {
     { name: "envFrom without lists", given: { ...good, envFrom: { main: {} } }, want: "envFrom.main: must be a list of objects" },
     { name: "variables that are no object", given: { ...good, variables: 1 }, want: "variables: must be an object" },
     { name: "a variable with a value", given: { ...good, variables: { main: { A: "secret" } } }, want: "variables.main: must be an object of valueFrom objects" },
+    { name: "consent without a label", given: { ...good, consent: { values: ["true"] } }, want: "consent: needs a label and a list of values" },
+    { name: "consent without values", given: { ...good, consent: { label: "a", values: "true" } }, want: "consent: needs" },
+    { name: "consent with other values", given: { ...good, consent: { label: "a", values: [true] } }, want: "consent: needs" },
     { name: "another detach", given: { ...good, detach: "yes" }, want: "detach: must be true or absent" },
   ]; // prettier-ignore
   test.each(rows)("is refused: $name", ({ given, want }) => {
@@ -165,7 +173,7 @@ describe("the text of a workload patch", () => {
 
   test("may name containers __proto__ and constructor, which are reported as missing", () => {
     const text = JSON.stringify(good).replace('"envFrom":{}', '"envFrom":{"__proto__":[{}],"constructor":[{}]}');
-    const applied = expectOk(applyWorkloadPatch(ownedDeployment(), expectOk(parseWorkloadPatch(text)), { at: AT }));
+    const applied = applyAt(ownedDeployment(), expectOk(parseWorkloadPatch(text)));
     expect(applied.missingContainers).toEqual(["__proto__", "constructor"]);
   });
 });
@@ -182,9 +190,9 @@ describe("a Deployment that a server would refuse", () => {
   test.each(rows)("is patched and reverted without an error: $name", ({ pod }) => {
     const owned = ownedDeployment({}, pod);
     const patch = patchOf({ image: "web:2", env: [{ name: "A", value: "1" }, { name: "__proto__", value: "2" }] }, { envFrom: { main: [{ configMapRef: { name: "x" } }] } }); // prettier-ignore
-    const { deployment } = expectOk(applyWorkloadPatch(owned, patch, { at: AT }));
+    const { deployment } = applyAt(owned, patch);
     expect(JSON.stringify(revertWorkloadPatch(deployment).deployment)).toBe(JSON.stringify(owned));
-    expect(expectOk(applyWorkloadPatch(deployment, patch, { at: AT })).changed).toBe(false);
+    expect(applyAt(deployment, patch).changed).toBe(false);
     expect(jsonPatchBetween(deployment, owned).length).toBeGreaterThan(0);
   });
 
@@ -195,15 +203,27 @@ describe("a Deployment that a server would refuse", () => {
     const variables = { V0: { configMapKeyRef: { name: "n", key: "k" } } };
     const names = containers.map(({ name }) => name);
     const patch = patchOf({}, { envFrom: Object.fromEntries(names.map((name) => [name, [{ configMapRef: { name } }]])), variables: Object.fromEntries(names.map((name) => [name, variables])) }); // prettier-ignore
-    const { deployment } = expectOk(applyWorkloadPatch(owned, patch, { at: AT }));
+    const { deployment } = applyAt(owned, patch);
     expect(JSON.stringify(revertWorkloadPatch(deployment).deployment)).toBe(JSON.stringify(owned));
+  });
+
+  test("with 500 containers of 50 variables is patched in 16 of them, as many as a service can have, or is left as it is", () => {
+    const env = Array.from({ length: 50 }, (_, index) => ({ name: `V${index}`, value: "x" }));
+    const containers = Array.from({ length: 500 }, (_, index) => ({ name: `c${index}`, image: "a", env }));
+    const owned = ownedDeployment({}, { containers });
+    const patched = (from: number) => containers.slice(from, from + 16).map(({ name }) => ({ name, image: "b", env: env.slice(0, 20) }));
+    const { deployment } = applyAt(owned, podPatch({ containers: patched(484) }));
+    expect(containersOf(deployment).filter(({ image }) => image === "b")).toHaveLength(16);
+    expect(JSON.stringify(revertWorkloadPatch(deployment).deployment)).toBe(JSON.stringify(owned));
+    const all = podPatch({ containers: containers.map(({ name }) => ({ name, env: env.map((one) => ({ ...one, value: "y" })) })) });
+    expect(applyWorkloadPatch(owned, all, { at: AT })).toMatchObject({ ok: false, error: { kind: "lists-too-long" } });
   });
 });
 
 test.each([null, [], "text", 5])("annotations that are no object count as none: %j", (annotations) => {
   const owned = ownedDeployment();
   const given = { ...owned, metadata: { ...owned.metadata, annotations } } as unknown as KubeObject;
-  const { deployment } = expectOk(applyWorkloadPatch(given, patchOf({ image: "web:2" }), { at: AT }));
+  const { deployment } = applyAt(given, patchOf({ image: "web:2" }));
   expect(Object.keys(deployment.metadata.annotations ?? {})).toEqual([RECORD_ANNOTATION]);
   expect(revertWorkloadPatch(given).restored).toEqual([]);
 });

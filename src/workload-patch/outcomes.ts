@@ -42,7 +42,9 @@ export type AppliedPatch = {
   readonly conflicts: readonly FieldConflict[];
   /** Fields that cannot be patched so that the owner's writes stay valid without the webhook. */
   readonly skipped: readonly SkippedField[];
-  /** Of a patch with `detach`. */
+  /** The Deployment lacks the label that the patch needs, and has no patch now. */
+  readonly withoutConsent?: true;
+  /** Of a patch with `detach`, or without consent. */
   readonly reverted?: Pick<RevertedPatch, "restored" | "kept">;
   /** The record of the Deployment cannot be read and was replaced: values before are those of now. */
   readonly recordProblem?: string;
@@ -62,7 +64,7 @@ export type RevertedPatch = {
   readonly deployment: KubeObject;
   readonly restored: readonly PatchedPath[];
   readonly kept: readonly KeptField[];
-  /** The record cannot be read: only the labels of Lattice and the record itself were removed. */
+  /** The record cannot be read: only the record itself and the label that selects the Deployment were removed. */
   readonly recordProblem?: string;
 };
 

@@ -1,9 +1,9 @@
 /** The Deployment as its owner wrote it: without the patch that is on it. */
-import { field, fieldAt, isJsonObject, jsonEqual, type JsonObject, type KubeObject } from "#kube";
+import { field, isJsonObject, jsonEqual, type JsonObject, type KubeObject } from "#kube";
 import { SERVICE_LABEL } from "./merge-patch.ts";
-import { PATCHED_LABEL, RECORD_ANNOTATION, recordOf, withoutRecord, type PatchedField } from "./patch-record.ts";
+import { RECORD_ANNOTATION, recordOf, withoutRecord, type PatchedField } from "./patch-record.ts";
 import { isTooMuchWork, partsOfFields } from "./patch-work.ts";
-import { pathKey, valueAt, withValueAt } from "./patched-path.ts";
+import { pathKey, valueAt } from "./patched-path.ts";
 import { restoreFields } from "./restore.ts";
 
 export type OwnerObject = {
@@ -14,6 +14,8 @@ export type OwnerObject = {
 };
 
 /**
+ * Only what a record has is ours: a label of the service without one is the owner's.
+ *
  * A writer can drop the record and keep fields of the patch (an Update with annotations of its own). A field that the write does not change is
  * then restored from the record of the previous object. A writer that drops the record and the label replaced the whole object.
  */
@@ -23,7 +25,7 @@ export function ownerObject(deployment: KubeObject, previous: KubeObject | undef
   const problem = own.ok ? {} : { recordProblem: own.error };
   const restored = restoreFields(jsonOf(withoutRecord(deployment)), fields);
   if (previous === undefined || hasSameRecord(deployment, previous))
-    return { object: withoutLeftLabel(restored.object, deployment), recorded: byPath(fields), ...problem };
+    return { object: restored.object, recorded: byPath(fields), ...problem };
   const last = recordOf(previous);
   const readable = last.ok ? (last.value?.fields ?? []) : [];
   const lastFields = isTooMuchWork(partsOfFields(readable), deployment) ? [] : readable;
@@ -33,20 +35,6 @@ export function ownerObject(deployment: KubeObject, previous: KubeObject | undef
     : lastFields.filter((entry) => !matched.has(pathKey(entry.path)) && isUntouched(entry, deployment, previous));
   const object = restoreFields(restored.object, kept).object;
   return { object, recorded: byPath([...lastFields, ...fields]), ...problem };
-}
-
-/**
- * A writer that restores an older template while the webhook does not act drops the record, and the labels stay: without a record, the label of the
- * service next to that of the patch is ours.
- */
-export function withoutLeftLabel(object: JsonObject, { metadata }: KubeObject): JsonObject {
-  if (field(metadata.annotations, RECORD_ANNOTATION) !== undefined || field(metadata.labels, PATCHED_LABEL) !== "true") return object;
-  const labels = fieldAt(object, "metadata", "labels");
-  if (!isJsonObject(labels) || field(labels, SERVICE_LABEL) === undefined) return object;
-  const { length } = Object.keys(labels);
-  const path = length === 1 ? ["metadata", "labels"] : ["metadata", "labels", SERVICE_LABEL];
-  const plain = withValueAt(object, path, undefined);
-  return isJsonObject(plain) ? plain : object;
 }
 
 function hasSameRecord(deployment: KubeObject, previous: KubeObject): boolean {

@@ -5,6 +5,7 @@ import { fieldAt, type JsonObject, type KubeObject } from "#kube";
 import { clientSideApply, replaceObject } from "../../test/builders/owner-tools.ts";
 import { AT, ownedDeployment, patchOf } from "../../test/builders/workload-patches.ts";
 import { applyWorkloadPatch, RECORD_ANNOTATION, recordOf, REQUEST_ANNOTATION, revertWorkloadPatch } from "./index.ts";
+import { applyAt, mainOf, podOf, specOf } from "./applied.test-support.ts";
 
 const LATER = "2026-01-01T01:00:00Z";
 const KEY = { secretKeyRef: { name: "web-env", key: "LEVEL" } };
@@ -12,13 +13,12 @@ const PATCH = patchOf(
   { image: "web:patched" },
   { envFrom: { main: [{ configMapRef: { name: "web-env" } }] }, variables: { main: { LEVEL: KEY } } },
 );
+const DETACH = { ...PATCH, patch: {}, envFrom: {}, variables: {}, detach: true as const };
 const OWNED = ownedDeployment({ env: [{ name: "LEVEL", value: "info" }] });
 
 const patched = (deployment: KubeObject, previous?: KubeObject, patch = PATCH, at = LATER) =>
   expectOk(applyWorkloadPatch(deployment, patch, { at, previous }));
 const LIVE = patched(OWNED, undefined, PATCH, AT).deployment;
-const specOf = (deployment: KubeObject) => fieldAt(deployment, "spec");
-const mainOf = (deployment: KubeObject) => (fieldAt(deployment, "spec", "template", "spec", "containers") as readonly JsonObject[])[0];
 
 describe("a write of the owner", () => {
   test("that changes nothing of its own leaves the stored object as it is, but for the flips", () => {
@@ -63,22 +63,30 @@ describe("a write of the owner", () => {
     expect(revertWorkloadPatch(deployment).deployment).toEqual(OWNED);
   });
 
-  test("that restores a template from before the patch without the webhook, as kubectl rollout undo, leaves no label of Lattice", () => {
-    const owned = ownedDeployment();
-    const { annotations: _, ...metadata } = expectOk(applyWorkloadPatch(owned, patchOf({ image: "web:2" }), { at: AT })).deployment
-      .metadata;
-    const undone = { ...owned, metadata };
-    expect(revertWorkloadPatch(undone).deployment).toEqual(owned);
-    for (const previous of [undefined, undone]) {
-      const again = expectOk(applyWorkloadPatch(undone, patchOf({ image: "web:2" }), { at: AT, previous })).deployment;
-      expect(revertWorkloadPatch(again).deployment).toEqual(owned);
+  test.each(["web", "own"])("without a record has its own label of the service, which stays: %s", (value) => {
+    const plain = ownedDeployment();
+    const labels = { app: "web", "lattice.dev/service": value };
+    const template = { ...(fieldAt(plain, "spec", "template") as JsonObject), metadata: { labels } };
+    const owned = { ...plain, metadata: { ...plain.metadata, labels }, spec: { ...(specOf(plain) as JsonObject), template } } as KubeObject;
+    // as after kubectl rollout undo without the webhook, or when the owner has copied the label
+    const marked = { ...owned, metadata: { ...owned.metadata, labels: { ...labels, "lattice.dev/patched": "true" } } };
+    expect(revertWorkloadPatch(marked).deployment).toEqual(owned);
+    const unreadable = { ...marked, metadata: { ...marked.metadata, annotations: { [RECORD_ANNOTATION]: "{" } } };
+    expect(revertWorkloadPatch(unreadable).deployment).toEqual(owned);
+    for (const given of [marked, unreadable]) {
+      for (const previous of [undefined, given]) {
+        const again = patched(given, previous).deployment;
+        expect(fieldAt(again, "metadata", "labels", "lattice.dev/service")).toBe("web");
+        expect(revertWorkloadPatch(again).deployment).toEqual(owned);
+        expect(patched(given, previous, DETACH).deployment).toEqual(owned);
+      }
     }
   });
 
   test("that drops the record of a Deployment which had the label of the service before the patch keeps the owner's label", () => {
     const plain = ownedDeployment();
     const owned = { ...plain, metadata: { ...plain.metadata, labels: { "lattice.dev/service": "own" } } };
-    const previous = expectOk(applyWorkloadPatch(owned, patchOf({ image: "web:2" }), { at: AT })).deployment;
+    const previous = applyAt(owned, patchOf({ image: "web:2" })).deployment;
     const { annotations: _, ...metadata } = previous.metadata;
     const again = expectOk(applyWorkloadPatch({ ...previous, metadata }, patchOf({ image: "web:2" }), { at: AT, previous })).deployment;
     expect(revertWorkloadPatch(again).deployment).toEqual(owned);
@@ -103,15 +111,13 @@ describe("a write of the owner", () => {
     const plain = ownedDeployment();
     const live = patched(plain, undefined, patchOf(patch), AT).deployment;
     const containers = [{ ...mainOf(live), ...change }];
-    const template = { ...(fieldAt(live, "spec", "template") as JsonObject), spec: { ...(fieldAt(live, "spec", "template", "spec") as JsonObject), containers } };
+    const template = { ...(fieldAt(live, "spec", "template") as JsonObject), spec: { ...podOf(live), containers } };
     const edited = { ...live, spec: { ...(specOf(live) as JsonObject), template } } as KubeObject;
     expect(mainOf(revertWorkloadPatch(edited).deployment)).toEqual({ ...mainOf(plain), ...want });
   }); // prettier-ignore
 });
 
 describe("a patch with detach", () => {
-  const DETACH = { ...PATCH, patch: {}, envFrom: {}, variables: {}, detach: true as const };
-
   test("gives the owner's object, and lists the fields", () => {
     const annotations = { ...LIVE.metadata.annotations, [REQUEST_ANNOTATION]: "detach-1" };
     const requested = { ...LIVE, metadata: { ...LIVE.metadata, annotations } };

@@ -60,8 +60,11 @@ export type PatchRecord = {
 };
 
 /** All annotations of an object together have at most this size. */
-export const ANNOTATIONS_LIMIT = 256 * 1024;
-const MAX_FIELDS = 2_000;
+const ANNOTATIONS_LIMIT = 256 * 1024;
+/** With a record: the rest is for other writers. The controller of Deployments adds some, and copies all to each ReplicaSet with more of its own. */
+export const PATCHED_ANNOTATIONS_LIMIT = 240 * 1024;
+/** Of a record. */
+export const MAX_FIELDS = 2_000;
 const MAX_STEPS = 24;
 const MAX_DEPTH = 40;
 const MAX_FLIPS = 3;

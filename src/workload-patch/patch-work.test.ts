@@ -4,6 +4,7 @@ import { expectOk, type Result } from "#base";
 import type { JsonObject, KubeObject } from "#kube";
 import { AT, ownedDeployment, patchOf } from "../../test/builders/workload-patches.ts";
 import { applyWorkloadPatch, recordOf, RECORD_ANNOTATION, revertWorkloadPatch } from "./index.ts";
+import { applyAt } from "./applied.test-support.ts";
 
 const REFUSED = "annotation lattice.dev/patched-fields: too many fields for lists of this length";
 const problemOf = <E>(result: Result<unknown, E>) => (result.ok ? undefined : result.error);
@@ -93,7 +94,7 @@ describe("a patch with too many fields for the lists of the Deployment", () => {
   test("is applied with 256 variables to 1,000", () => {
     const patch = patchOf({}, { variables: { main: named(256) } });
     const owned = ownedDeployment({ env: variables(1_000) });
-    const { deployment } = expectOk(applyWorkloadPatch(owned, patch, { at: AT }));
+    const { deployment } = applyAt(owned, patch);
     expect(revertWorkloadPatch(deployment).deployment).toEqual(owned);
   });
 });

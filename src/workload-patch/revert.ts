@@ -1,18 +1,19 @@
 /** Takes a workload patch off a Deployment, from the record on it alone. */
-import { isJsonObject, type JsonObject, type KubeObject } from "#kube";
-import { SERVICE_LABEL } from "./merge-patch.ts";
+import type { KubeObject } from "#kube";
 import type { RevertedPatch } from "./outcomes.ts";
-import { jsonOf, withoutLeftLabel } from "./owner-object.ts";
+import { jsonOf } from "./owner-object.ts";
 import { recordOf, REQUEST_ANNOTATION, withAnnotations, withoutRecord } from "./patch-record.ts";
-import { withValueAt } from "./patched-path.ts";
 import { restoreFields, type RestoredField } from "./restore.ts";
 
-/** Every field that has the patched value gets its value before. The result has no record, also when the record cannot be read. */
+/**
+ * Every field that has the patched value gets its value before. The result has no record; when the record cannot be read, all else stays, because
+ * nothing shows what the owner wrote.
+ */
 export function revertWorkloadPatch(deployment: KubeObject): RevertedPatch {
   const record = recordOf(deployment);
   const plain = withAnnotations(withoutRecord(deployment), { [REQUEST_ANNOTATION]: undefined });
-  if (!record.ok) return { deployment: withoutLabels(plain), restored: [], kept: [], recordProblem: record.error };
-  const { object, fields } = restoreFields(withoutLeftLabel(jsonOf(plain), deployment), record.value?.fields ?? []);
+  if (!record.ok) return { deployment: plain, restored: [], kept: [], recordProblem: record.error };
+  const { object, fields } = restoreFields(jsonOf(plain), record.value?.fields ?? []);
   const unchanged = fields.filter(({ changed }) => !changed).map(({ field: { path } }) => path);
   return { deployment: object as KubeObject, restored: unchanged, kept: fields.filter(isKept).map(keptField) };
 }
@@ -29,17 +30,4 @@ function keptField({ field: { path, before, after }, now }: RestoredField) {
     ...(after === undefined ? {} : { after }),
     ...(now === undefined ? {} : { now }),
   };
-}
-
-/** Without a record, the labels are all that is known to be of the patch. */
-function withoutLabels(deployment: KubeObject): KubeObject {
-  let object: JsonObject = jsonOf(deployment);
-  for (const parent of [
-    ["metadata", "labels"],
-    ["spec", "template", "metadata", "labels"],
-  ]) {
-    const changed = withValueAt(object, [...parent, SERVICE_LABEL], undefined);
-    if (isJsonObject(changed)) object = changed;
-  }
-  return object as KubeObject;
 }

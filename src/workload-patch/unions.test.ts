@@ -5,16 +5,11 @@ import { expectOk } from "#base";
 import { canonicalJson, field, fieldAt, isJsonObject, type Json, type JsonObject, type KubeObject } from "#kube";
 import { clientSideApply, serverSideApply } from "../../test/builders/owner-tools.ts";
 import { ownerDeployments, workloadPatches } from "../../test/builders/random-workloads.ts";
-import { AT, ownedDeployment, patchOf, podPatch } from "../../test/builders/workload-patches.ts";
+import { ownedDeployment, patchOf, podPatch } from "../../test/builders/workload-patches.ts";
 import { applyWorkloadPatch, pathText, revertWorkloadPatch, type WorkloadPatch } from "./index.ts";
+import { applyAt, containersOf, podOf } from "./applied.test-support.ts";
 
-const podOf = (deployment: KubeObject) => fieldAt(deployment, "spec", "template", "spec") as JsonObject;
-const containersOf = (deployment: KubeObject) => podOf(deployment)["containers"] as readonly JsonObject[];
-const allContainersOf = (deployment: KubeObject) => [
-  ...containersOf(deployment),
-  ...((podOf(deployment)["initContainers"] ?? []) as readonly JsonObject[]),
-];
-const apply = (deployment: KubeObject, patch: WorkloadPatch) => expectOk(applyWorkloadPatch(deployment, patch, { at: AT }));
+const allContainersOf = (deployment: KubeObject) => [...containersOf(deployment), ...containersOf(deployment, "initContainers")];
 const list = (value: Json | undefined) => (Array.isArray(value) ? (value as readonly Json[]) : []);
 
 const KEY = { configMapKeyRef: { name: "web-env", key: "LEVEL" } };
@@ -62,14 +57,14 @@ const rows: readonly Row[] = [
 describe("a field that excludes another", () => {
   test.each(rows)("$name", ({ given, patch, want, skipped = [] }) => {
     const owned = ownedDeployment(given);
-    const applied = apply(owned, patch);
+    const applied = applyAt(owned, patch);
     for (const name of Object.keys(want)) expect(field(containersOf(applied.deployment)[0], name)).toEqual(want[name]);
     expect(applied.skipped.map(({ path, reason }) => [pathText(path), reason])).toEqual(skipped.map(([at, why]) => [`${MAIN}.${at}`, why]));
   });
 
   test.each(rows)("is reverted exactly, and patched once: $name", ({ given, patch, skipped = [] }) => {
     const owned = ownedDeployment(given);
-    const { deployment } = apply(owned, patch);
+    const { deployment } = applyAt(owned, patch);
     const again = expectOk(applyWorkloadPatch(deployment, patch, { at: "2027-01-01T00:00:00Z" }));
     expect(again.changed).toBe(false);
     expect(again.skipped).toHaveLength(skipped.length);
@@ -81,14 +76,14 @@ describe("a field that excludes another", () => {
     { name: "of another type stays", given: { name: "v", emptyDir: {} }, want: undefined, skipped: 1 },
   ])("a volume $name", ({ given, want, skipped }) => {
     const patch = podPatch({ volumes: [{ name: "v", configMap: { name: "ours" } }] });
-    const applied = apply(ownedDeployment({}, { volumes: [given] }), patch);
+    const applied = applyAt(ownedDeployment({}, { volumes: [given] }), patch);
     expect(fieldAt(list(podOf(applied.deployment)["volumes"])[0], "configMap", "name")).toBe(want);
     expect(applied.skipped).toHaveLength(skipped);
   });
 
   test("a helper that another manager keeps removing is given up together with the value that refers to it", () => {
     const owned = ownedDeployment({ env: [{ name: "LEVEL", value: "info" }] });
-    let live = apply(owned, variables()).deployment;
+    let live = applyAt(owned, variables()).deployment;
     for (const minute of [1, 2, 3]) {
       const incoming = JSON.parse(JSON.stringify(live)) as KubeObject;
       const [main] = containersOf(incoming) as [Record<string, Json>];
@@ -129,7 +124,7 @@ describe("an owner that writes its manifest again while the webhook does not act
   ])("stores a valid Deployment with its own variables: $name", ({ tool }) => {
     fc.assert(
       fc.property(ownerDeployments, workloadPatches, (owned, patch) => {
-        const { deployment } = apply(owned, patch);
+        const { deployment } = applyAt(owned, patch);
         expect(problems(deployment)).toEqual([]);
         const written = tool(deployment, owned, owned);
         expect(problems(written)).toEqual([]);

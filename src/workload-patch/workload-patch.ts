@@ -27,6 +27,11 @@ export type WorkloadPatch = {
    * container has that name in `env`, because `env` has precedence over `envFrom`.
    */
   readonly variables: Readonly<Record<string, Readonly<Record<string, JsonObject>>>>;
+  /**
+   * The Deployment is patched only while it has this label with one of these values, and is restored by the write that removes it. Absent: no label is
+   * needed.
+   */
+  readonly consent?: { readonly label: string; readonly values: readonly string[] };
   /** Takes the patch off: the Deployment becomes its owner's again. The webhook does it, because a write of the operator would make it the owner. */
   readonly detach?: true;
 };
@@ -55,7 +60,12 @@ function problemOf(value: Json): string | undefined {
   if (!["namespace", "name"].every((name) => isName(field(target, name)))) return "target: needs a namespace and a name";
   if (!isJsonObject(patch)) return "patch: must be an object";
   if (![undefined, true].includes(field(value, "detach") as true | undefined)) return "detach: must be true or absent";
-  return patchProblem(patch) ?? envFromProblem(field(value, "envFrom")) ?? variablesProblem(field(value, "variables"));
+  return (
+    consentProblem(field(value, "consent")) ??
+    patchProblem(patch) ??
+    envFromProblem(field(value, "envFrom")) ??
+    variablesProblem(field(value, "variables"))
+  );
 }
 
 /** A namespace has at most 63 characters and a name 253. */
@@ -64,6 +74,13 @@ const MAX_KEY_LENGTH = 317;
 /** "namespace/name" of a LatticeService. */
 export function isServiceKey(value: Json | undefined): value is string {
   return typeof value === "string" && value.length <= MAX_KEY_LENGTH && /^[^/]+\/[^/]+$/.test(value);
+}
+
+function consentProblem(consent: Json | undefined): string | undefined {
+  if (consent === undefined) return undefined;
+  const values = field(consent, "values");
+  const isList = Array.isArray(values) && (values as readonly Json[]).every((value) => typeof value === "string");
+  return isList && isName(field(consent, "label")) ? undefined : "consent: needs a label and a list of values";
 }
 
 function isName(value: Json | undefined): boolean {

@@ -1,7 +1,7 @@
 /** A Deployment of another owner and a LatticeService that patches it, on an embedded cluster with the operator. */
 import type { FixtureObject } from "#embedded-cluster";
 import { canonicalJson, fieldAt, type Deployment, type KubeObject } from "#kube";
-import { RECORD_ANNOTATION } from "#workload-patch";
+import { RECORD_ANNOTATION, recordOf, type PatchRecord } from "#workload-patch";
 import { latticeService } from "./lattice-objects.ts";
 import { OperatedCluster, type OperatedOptions } from "./operated-cluster.ts";
 import { patchWebhook } from "./patch-webhook.ts";
@@ -88,3 +88,8 @@ export const nginx = ({ operated }: Started) => operated.read<Deployment>("Deplo
 export const storedPatches = async (operated: OperatedCluster) =>
   (await operated.names("ConfigMap", "lattice-system")).filter((name) => name.startsWith("workload-patch-"));
 export const isPatched = (object: KubeObject | undefined) => object?.metadata.annotations?.[RECORD_ANNOTATION] !== undefined;
+/** undefined: there is none, or it cannot be read. */
+export function recordIn(object: KubeObject | undefined): PatchRecord | undefined {
+  const record = object === undefined ? undefined : recordOf(object);
+  return record?.ok === true ? record.value : undefined;
+}

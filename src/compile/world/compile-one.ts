@@ -1,11 +1,15 @@
 /** One service or external service compiled, with its policies. */
 import { err, ok, type Result } from "#base";
-import type { KubeObject } from "#kube";
+import type { LatticeService } from "#crds";
+import { keyText, type KubeObject } from "#kube";
 import { serviceId, type ServiceId } from "#mesh-compiler";
 import {
   compileService,
   grantsOf,
   podSecurityLabels,
+  SHAREABLE_LABEL,
+  shareableValues,
+  sourceOf,
   widerLevel,
   type CompiledObject,
   type CompiledService,
@@ -52,7 +56,7 @@ export function compileInWorld(
   if (refused.length > 0) return err(refused);
   const policies = state.mesh.policiesOf(id).map((object) => ({ object }));
   const { patch, ...application } = compiled.value;
-  const patched = target?.ok === true && patch !== undefined ? workloadPatchOf(key, target.value, patch) : {};
+  const patched = target?.ok === true && patch !== undefined ? workloadPatchOf(service, target.value, patch) : {};
   return ok({ ...application, id, objects: [...application.objects, ...policies], ...patched });
 }
 
@@ -86,10 +90,13 @@ export function podSecurityOf(state: WorldState, namespace: string): Readonly<Re
 }
 
 function workloadPatchOf(
-  service: ServiceKey,
+  service: LatticeService,
   target: PatchTarget,
   patch: DeploymentPatch,
 ): Pick<CompiledApplication, "target" | "workloadPatch"> {
   const { namespace, name } = target;
-  return { target, workloadPatch: { version: 1, service, target: { namespace, name }, ...patch } };
+  const source = sourceOf(service);
+  // the owner of a Deployment of another namespace allows it with the label
+  const consent = source === namespace ? {} : { consent: { label: SHAREABLE_LABEL, values: shareableValues(source) } };
+  return { target, workloadPatch: { version: 1, service: keyText(service.metadata), target: { namespace, name }, ...consent, ...patch } };
 }

@@ -99,3 +99,34 @@ test("a Deployment that its owner creates without the label is never patched by 
   await operated.live(6_000, 500);
   expect(isPatched(await nginx(started))).toBe(true);
 });
+
+describe("a Deployment that its owner creates with the label", () => {
+  test("is patched by a service of another namespace in the same request", async () => {
+    await using started = await startPatching([account(), shopEnvironment(["tenant"]), tenantService()]);
+    const { operated } = started;
+    expect(await storedPatches(operated)).toHaveLength(1);
+    await operated.apply(sharedDeployment);
+    expect(main(await nginx(started))?.env).toContainEqual({ name: "LEVEL", value: "$(LATTICE_LEVEL)" });
+    await operated.live(6_000, 500);
+    expect(await operated.condition("tenant/web", "Ready")).toMatchObject({ status: "True" });
+    expect(operated.writes().filter((write) => write.includes("deployments"))).toEqual([]);
+  });
+
+  test("is not patched when the environment does not name the namespace of the service any more", async () => {
+    await using started = await startPatching([account(), shopEnvironment(["tenant"]), tenantService()]);
+    const { operated } = started;
+    await operated.apply(shopEnvironment([]));
+    await operated.live(3_000, 500);
+    expect(await storedPatches(operated)).toEqual([]);
+    await operated.apply(sharedDeployment);
+    await operated.live(6_000, 500);
+    expect(isPatched(await nginx(started))).toBe(false);
+  });
+});
+
+test("a write that removes the label restores the Deployment itself", async () => {
+  await using started = await startSharing();
+  const { operated } = started;
+  await operated.apply(unlabelled);
+  expect([isPatched(await nginx(started)), main(await nginx(started))?.env]).toEqual([false, [{ name: "LEVEL", value: "info" }]]);
+});

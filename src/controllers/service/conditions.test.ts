@@ -1,13 +1,10 @@
-/** Each error of a service in its status, conditions and an event; each reason of each condition, with its message. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+/** Each reason of each condition, with its message. */
+import { describe, expect, test } from "vitest";
 import { err, ok } from "#base";
 import type { ServiceError } from "#compile";
 import { failed, NO_CHANGES, settled, stalled, type ChangeSet, type ReconcileOutcome } from "#controller-runtime";
 import type { LatticeService } from "#crds";
 import { canaries, ciliumNetworkPolicies, type Deployment, type KubeObject } from "#kube";
-import { latticeService } from "../../../test/builders/lattice-objects.ts";
-import { OperatedCluster } from "../../../test/builders/operated-cluster.ts";
-import { serviceErrorCases } from "../../../test/builders/service-error-cases.ts";
 import { NONE_MISSING } from "../namespace/protection.ts";
 import { SERVICE_REASONS, type ServiceReason } from "./conditions.ts";
 import type { ServiceAccess } from "./access.ts";
@@ -15,47 +12,6 @@ import type { PatchState } from "./patch-state.ts";
 import type { CompiledState, NotCompiled, ServiceState } from "./state.ts";
 import { NO_WORKLOAD, type ServiceWorkload } from "./rollout.ts";
 import { statusOf } from "./status.ts";
-
-describe("each error is in the status, in conditions and in an event", () => {
-  let operated: OperatedCluster;
-  beforeAll(async () => {
-    operated = await OperatedCluster.start({ objects: serviceErrorCases.map(({ given }, at) => latticeService(`e${at}/api`, given)) });
-    await operated.live(3_000, 500);
-  }, 60_000);
-  afterAll(() => operated[Symbol.asyncDispose]());
-
-  test.each(serviceErrorCases.map((row, at) => ({ ...row, namespace: `e${at}` })))(
-    "$name",
-    async ({ namespace, want, place, afterTemplates, waits }) => {
-      const key = `${namespace}/api`;
-      const { status } = await operated.service(key);
-      expect(status).toMatchObject({ phase: waits === true ? "Pending" : "Failed", message: expect.stringContaining(want) as string });
-      const templates = waits === true ? "DependencyNotFound" : "TemplateError";
-      const reason = waits === true ? "DependencyNotFound" : "CompileError";
-      expect(status?.message).toContain(`(at ${place})`);
-      const inTemplates = afterTemplates === true ? { status: "Unknown", reason: "NotCompiled" } : { status: "False", reason: templates };
-      expect(await operated.condition(key, "TemplatesResolved")).toMatchObject(inTemplates);
-      for (const type of ["ConfigCompiled", "Ready"]) {
-        const reported = { status: "False", reason, message: expect.stringContaining(want) as string };
-        expect(await operated.condition(key, type)).toMatchObject(reported);
-      }
-      const events = (await operated.events()).filter(
-        ({ regarding, reason }) =>
-          !["DependenciesClosed", "NotCompiled"].includes(reason) && regarding["namespace"] === namespace && regarding["name"] === "api",
-      );
-      const type = waits === true ? "Normal" : "Warning";
-      expect(events).toMatchObject([{ type, reason, note: expect.stringContaining(want.slice(0, 60)) as string }]);
-    },
-  );
-});
-
-test("a service that recovers has one event for it", async () => {
-  await using operated = await OperatedCluster.start({ objects: [latticeService("shop/api")] });
-  await operated.live(5_000, 500);
-  const reported = (await operated.events()).filter(({ regarding }) => regarding["kind"] === "LatticeService");
-  expect(reported.at(-1)).toMatchObject({ type: "Normal", reason: "Settled", note: "everything is as the spec wants it" });
-  expect(new Set(reported.map(({ reason }) => reason)).size).toBe(reported.length);
-});
 
 const service = {
   apiVersion: "lattice.dev/v1alpha1",
@@ -144,6 +100,8 @@ const refused = (error: ServiceError): NotCompiled => ({ ...notCompiled, errors:
 const WAITING =
   "waiting for service shop/api: resource 'api' of type 'service' not found (at spec.resources.api); a template reads its outputs, and there is no LatticeService shop/api; add it, or correct the id";
 const MISSING = "the cluster does not have canaries.flagger.app; everything else is applied, and these follow when they are installed";
+
+const NOT_PATCHING = { patches: false, resolved: false, left: undefined };
 
 const bothOf = (message: string) => [`Ready=False: ${message}`, `WorkloadPatched=False: ${message}`];
 const compileErrors = (message: string) => ["ConfigCompiled", "Ready"].map((type) => `${type}=False: ${message}`);
@@ -360,13 +318,13 @@ const rows: readonly Row[] = [
   },
   {
     reason: "Detaching",
-    given: { kind: "detaching", message: "the changes are taken off first", access: noAccess },
+    given: { kind: "detaching", message: "it waits", access: noAccess, standing: { ...NOT_PATCHING, left: "shop/nginx" } },
     of: withConditions("WorkloadPatched"),
-    want: ["Ready=False: the changes are taken off first", "WorkloadPatched=False: the changes are taken off first"],
+    want: ["Ready=False: it waits", "WorkloadPatched=False: the changes of Deployment shop/nginx are taken off"],
   },
   {
     reason: "OwnershipMode",
-    given: compiled(),
+    given: compiled({ standing: NOT_PATCHING }),
     of: withConditions("WorkloadPatched"),
     want: ["WorkloadPatched=False: Lattice makes and owns the Deployment"],
   },
@@ -379,7 +337,7 @@ describe("each reason has its condition and its message", () => {
     expect(stated).toEqual(want);
   });
 
-  test("a pass that ends early leaves condition WorkloadPatched of a former patch", () => {
+  test("a service that is not in the mesh leaves condition WorkloadPatched of a former patch", () => {
     const given: ServiceState = { kind: "waiting", reason: "PoliciesNotReady", message: "", access: noAccess };
     const { conditions = [] } = statusOf(withConditions("WorkloadPatched"), given, { outcome: settled, changes: NO_CHANGES });
     expect(conditions.map(({ type }) => type)).not.toContain("WorkloadPatched");

@@ -46,7 +46,7 @@ export const SERVICE_REASONS = {
   WebhookDidNotAct:
     "WorkloadPatched, Ready: the Deployment was written several times and the admission webhook did not patch it; it is tried again at least every 30 s",
   PatchRejected:
-    "WorkloadPatched, Ready: the API server refuses the Deployment with the patch, or the record of the patch does not fit; the patch is not stored, so that the owner's own writes are not refused. It is checked again every minute, and after half an hour if the API server accepts it in a dry run",
+    "WorkloadPatched, Ready: the API server refuses the Deployment with the patch, or would refuse its creation, or the record of the patch does not fit; the patch is not stored, so that the owner's own writes are not refused. It is checked again every minute, and after half an hour if the API server accepts it in a dry run",
   PatchConflict:
     "WorkloadPatched, Ready: another client sets a patched field to another value again and again; the message has the field, the client and what to change, and the field is left to it until the time in the message",
   ContainerMissing: "WorkloadPatched, Ready: the Deployment has no container of a name that the service declares; the others are patched",
@@ -54,9 +54,9 @@ export const SERVICE_REASONS = {
     "WorkloadPatched, Ready: a field that the service declares stays as the Deployment has it, because the owner's next write would be refused while the webhook does not answer; the message has the field and what to change",
   FieldsIgnored: "FieldsUsed, in patch mode: `replicas`, `deploy` or `before` is set and has no effect",
   AllFieldsUsed: "FieldsUsed: every field has an effect, after one that had none",
-  WorkloadClaimed: "ConfigCompiled, Ready: another LatticeService patches or owns the Deployment; the message names it",
+  WorkloadClaimed: "ConfigCompiled, Ready, WorkloadPatched: another LatticeService patches or owns the Deployment; the message names it",
   WorkloadNotAllowed:
-    "ConfigCompiled, Ready: the Deployment is in a namespace where the service does not run, is not shared with the namespace of the service, or is Flagger's copy",
+    "ConfigCompiled, Ready, WorkloadPatched: the Deployment is in a namespace where the service does not run, is not shared with the namespace of the service, or is Flagger's copy",
   SharedServiceAccount:
     "PoliciesApplied, ConfigCompiled, Ready: the Deployment uses the ServiceAccount `default`, which is no identity; nothing is open for the service",
   Detaching: "Ready, WorkloadPatched: the service no longer patches a Deployment, and waits until its changes are taken off",
@@ -79,8 +79,8 @@ export const CONDITION_TYPES = [
   "Ready",
 ] as const;
 
-/** Of a service that was in patch mode before. */
-export function notPatching(reason: Extract<ServiceReason, "Detaching" | "OwnershipMode">, message: string): NewCondition {
+/** Of a service that does not patch a Deployment any more. */
+export function notPatching(reason: ServiceReason, message: string): NewCondition {
   return condition("WorkloadPatched", "False", reason, message);
 }
 

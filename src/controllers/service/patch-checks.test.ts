@@ -53,3 +53,53 @@ test("a patch that only the request is refused for is not kept in the store, and
   expect((await operated.cluster.client.patch(deployments, workloadRef, body)).ok).toBe(true);
   expect(isPatched(await nginx(started))).toBe(false);
 });
+
+describe("a Deployment that does not exist", () => {
+  test("is created by its owner although the API server refuses it with the patch; it is patched when the service is corrected", async () => {
+    await using started = await startPatching([account(), ...refusingImage("nginx:bad"), withImage("nginx:bad")]);
+    const { operated } = started;
+    expect(await operated.condition("shop/web", "WorkloadPatched")).toMatchObject({
+      reason: "PatchRejected",
+      message: expect.stringContaining("the API server would refuse its creation with this patch") as string,
+    });
+    expect(await storedPatches(operated)).toEqual([]);
+    await operated.apply(deployment());
+    await operated.live(6_000, 500);
+    expect(main(await nginx(started))?.image).toBe("nginx:1");
+    expect(await operated.condition("shop/web", "WorkloadPatched")).toMatchObject({ reason: "PatchRejected" });
+    await operated.apply(withImage("nginx:2"));
+    await operated.live(6_000, 500);
+    expect(main(await nginx(started))?.image).toBe("nginx:2");
+  });
+
+  test("can be deleted and created again while its patch is refused", async () => {
+    await using started = await startPatching([account(), ...refusingImage("nginx:bad"), deployment(), withImage("nginx:bad")]);
+    const { operated } = started;
+    await operated.remove(deployments, "shop/nginx");
+    await operated.live(6_000, 500);
+    expect(await storedPatches(operated)).toEqual([]);
+    await operated.apply(deployment());
+    expect(isPatched(await nginx(started))).toBe(false);
+  });
+
+  test("is patched at its creation when the API server refuses the check without the patch, too", async () => {
+    const refused = "registry.k8s.io/pause:3.10";
+    await using started = await startPatching([account(), ...refusingImage(refused), patching()]);
+    const { operated } = started;
+    expect(await operated.condition("shop/web", "WorkloadPatched")).toMatchObject({ reason: "WorkloadNotFound" });
+    await operated.apply(deployment());
+    expect(isPatched(await nginx(started))).toBe(true);
+  });
+
+  test("is checked once for each patch", async () => {
+    await using started = await startPatching([account(), patching()]);
+    const { operated } = started;
+    const checks = () => [...operated.cluster.actions].filter(({ fieldManager }) => fieldManager === "lattice-patch-check").length;
+    expect([checks(), await storedPatches(operated)]).toEqual([1, [expect.any(String)]]);
+    await operated.live(120_000, 5_000);
+    expect(checks()).toBe(1);
+    await operated.apply(withImage("nginx:3"));
+    await operated.live(6_000, 500);
+    expect(checks()).toBe(2);
+  });
+});

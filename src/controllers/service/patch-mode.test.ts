@@ -92,6 +92,21 @@ describe("a Deployment that does not exist", () => {
 });
 
 describe("what is reported", () => {
+  test("of a Deployment with 500 containers, five are named and the others are counted", async () => {
+    const containers = Array.from({ length: 500 }, (_, at) => container(`${"c".repeat(50)}${at}`));
+    const missing = Array.from({ length: 15 }, (_, at) => [`${"m".repeat(50)}${at}`, { image: "a" }] as const);
+    await using started = await startPatching([
+      account(),
+      deployment({ containers }),
+      patching({ containers: { ...Object.fromEntries(missing), [containers[0]?.name ?? ""]: { image: "nginx:2" } } }),
+    ]);
+    const { message = "" } = (await started.operated.condition("shop/web", "WorkloadPatched")) ?? {};
+    expect(message).toMatch(
+      /has no containers .* and 10 more, and containers are never added; it has .* and 495 more; correct spec\.containers$/,
+    );
+    expect(main(await nginx(started))?.image).toBe("nginx:2");
+  });
+
   test("a container that the Deployment lacks is named with those that it has, and never created", async () => {
     const containers = { ...declared.containers, mian: { variables: { A: "b" } } };
     await using started = await startPatching([account(), deployment(), patching({ containers })]);

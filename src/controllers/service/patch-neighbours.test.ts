@@ -4,7 +4,7 @@ import { millisecondsOf, timestampOf } from "#base";
 import { latticeServices } from "#crds";
 import type { FixtureObject } from "#embedded-cluster";
 import { deployments, fieldAt, type Deployment, type KubeObject } from "#kube";
-import { parseWorkloadPatch, recordOf } from "#workload-patch";
+import { parseWorkloadPatch } from "#workload-patch";
 import { initializeCanary, promoteCanary, type FlaggerOptions } from "../../../test/builders/flagger.ts";
 import { latticeService } from "../../../test/builders/lattice-objects.ts";
 import {
@@ -14,6 +14,7 @@ import {
   isPatched,
   nginx,
   patching,
+  recordIn,
   startPatching,
   type Started,
 } from "../../../test/builders/patched-service.ts";
@@ -214,9 +215,7 @@ describe("an autoscaler of a patched Deployment", () => {
     await operated.live(6_000, 500);
     expect((await nginx(started))?.spec.replicas).toBe(5);
     await scale(7);
-    const patched = await nginx(started);
-    const record = patched === undefined ? undefined : recordOf(patched);
-    const fields = record?.ok === true ? (record.value?.fields ?? []) : [];
+    const { fields = [] } = recordIn(await nginx(started)) ?? {};
     expect(fields.length).toBeGreaterThan(0);
     expect(fields.filter(({ path }) => path.includes("replicas"))).toEqual([]);
     await operated.remove(latticeServices, "shop/web");

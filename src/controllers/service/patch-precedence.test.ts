@@ -1,6 +1,5 @@
 /** Of two services that name one Deployment the older one patches it, also when it names the Deployment later than the other. */
 import { describe, expect, test } from "vitest";
-import { recordOf } from "#workload-patch";
 import { latticeService } from "../../../test/builders/lattice-objects.ts";
 import {
   account,
@@ -8,6 +7,7 @@ import {
   isPatched,
   nginx,
   patching,
+  recordIn,
   specOf,
   startPatching,
   storedPatches,
@@ -15,11 +15,7 @@ import {
 } from "../../../test/builders/patched-service.ts";
 
 /** The service in the record of shop/nginx. */
-async function patchedBy(started: Started): Promise<string | undefined> {
-  const live = await nginx(started);
-  const record = live === undefined ? undefined : recordOf(live);
-  return record?.ok === true ? record.value?.service : undefined;
-}
+const patchedBy = async (started: Started) => recordIn(await nginx(started))?.service;
 
 describe("an older service takes over the Deployment of a younger one", () => {
   test("when it gets a workloadRef, and the younger one gets the Deployment back when the older one is changed again", async () => {

@@ -20,11 +20,17 @@ const SILENT_REQUESTS = 3;
 export function patchProgress(state: PatchState): PatchProgress {
   const { target, deployment, applied, rejection, request } = state;
   const name = `Deployment ${target.namespace}/${target.name}`;
+  const refused = rejection === "unknown" ? undefined : rejection?.message;
+  if (deployment === undefined && refused !== undefined)
+    return stuck(
+      "PatchRejected",
+      `${name} does not exist, and the API server would refuse its creation with this patch, so that it is not patched then: ${refused}`,
+    );
   if (deployment === undefined || applied === undefined)
     return pending("WorkloadNotFound", `${name} does not exist; it is patched when it is created`);
   if (!applied.ok) return stuck("PatchRejected", `${name} is not patched: ${applied.error.message}`);
-  if (rejection !== undefined && rejection !== "unknown")
-    return stuck("PatchRejected", `the API server refuses ${name} with this patch, so it is not patched: ${rejection.message}`);
+  if (refused !== undefined)
+    return stuck("PatchRejected", `the API server refuses ${name} with this patch, so it is not patched: ${refused}`);
   const { changed, missingContainers, conflicts, skipped } = applied.value;
   if (changed) {
     const count = request?.count ?? 0;
@@ -56,9 +62,16 @@ function describeConflict({ path, manager = "another client", until }: FieldConf
 }
 
 function describeMissing(name: string, missing: readonly string[], deployment: { readonly [field: string]: unknown }): string {
-  const found = containersOf(deployment);
-  const which = missing.length === 1 ? `container ${missing[0]}` : `containers ${missing.join(", ")}`;
-  return `${name} has no ${which}, and containers are never added; it has ${found.join(", ")}; correct spec.containers`;
+  const which = missing.length === 1 ? `container ${missing[0]}` : `containers ${namesText(missing)}`;
+  return `${name} has no ${which}, and containers are never added; it has ${namesText(containersOf(deployment))}; correct spec.containers`;
+}
+
+/** A message is cut at 1,024 bytes, and a name has 63. */
+const MAX_NAMES = 5;
+
+function namesText(names: readonly string[]): string {
+  const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : "";
+  return `${names.slice(0, MAX_NAMES).join(", ")}${more}`;
 }
 
 function containersOf(deployment: unknown): readonly string[] {

@@ -19,6 +19,7 @@ import {
   type KubeObject,
   type Resource,
 } from "#kube";
+import { splitId } from "#mesh-compiler";
 import { ignoredFields } from "#service-compiler";
 import {
   applyWorkloadPatch,
@@ -29,6 +30,9 @@ import {
   type WorkloadPatch,
 } from "#workload-patch";
 import { patchConfigMap, patchDigest, patchIn } from "../patch-config-map.ts";
+import { deploymentsToDetach } from "../patched-deployments.ts";
+import { reachProblem } from "../reach.ts";
+import { workloadOfService } from "../world/workloads.ts";
 import type { CheckedPatch, RefusedPatch, UnansweredRequest } from "./compile-records.ts";
 import type { ObservedService, ServiceView } from "./observe.ts";
 import { isApplied, ownedObjects, type OwnedObject } from "./owned-objects.ts";
@@ -111,15 +115,15 @@ export function refusedPatch(message: string, by: "check" | "request", now: numb
   return { message, until: now + (by === "check" ? REFUSED_CHECK_MS : REFUSED_REQUEST_MS) };
 }
 
-/** The API server is asked again when the patch or the spec of the Deployment changes. */
+/** The API server is asked again when the patch or the spec of the Deployment changes, and when the Deployment is created or deleted. */
 export function checkId({ deployment, digest }: Pick<Check, "deployment" | "digest">): string {
   const { uid = "", generation = 0 } = deployment?.metadata ?? {};
   return `${digest} ${uid} ${generation}`;
 }
 
 function rejectionOf(check: Check, checked: CheckedPatch | undefined, now: number): PatchState["rejection"] {
-  const { applied } = check;
-  if (applied?.ok !== true || !applied.value.changed) return undefined;
+  const { deployment, applied } = check;
+  if (deployment !== undefined && (applied?.ok !== true || !applied.value.changed)) return undefined;
   if (checked?.id !== checkId(check)) return "unknown";
   return checked.problem !== undefined && now >= checked.problem.until ? "unknown" : checked.problem;
 }
@@ -137,6 +141,33 @@ export function patchToRelease(
   return stored?.service === keyText(service.metadata) && stored.detach !== true ? configMap : undefined;
 }
 
+/** Also of a service with errors, and of one that was in patch mode before. */
+export type PatchStanding = {
+  /** The service patches the Deployment that it names, or may do so as soon as its errors are corrected. */
+  readonly patches: boolean;
+  /** The Deployment that it names exists, and the service may patch it. */
+  readonly resolved: boolean;
+  /** A Deployment with changes of the service that are to be taken off: `namespace/name`. */
+  readonly left: string | undefined;
+};
+
+/** undefined: not known, because the service is not in the mesh, or the operator has no rights in its namespace. */
+export function patchStanding(service: LatticeService, { cache, followed }: ServiceView): PatchStanding | undefined {
+  const { world, reach } = followed;
+  const key = keyText(service.metadata);
+  const [named] = workloadOfService(service);
+  const id = world.idOf(key);
+  const namespace = named === undefined ? (id === undefined ? undefined : splitId(id).namespace) : parseKey(named).namespace;
+  if (namespace === undefined || reachProblem(namespace, reach, cache) !== undefined) return undefined;
+  const target = world.targetOf(key);
+  const [left] = deploymentsToDetach(key, { cache, world, namespace });
+  return {
+    patches: named !== undefined && world.patcherOf(parseKey(named)) === key,
+    resolved: target?.ok === true && cache.get(deployments, target.value) !== undefined,
+    left: left === undefined ? undefined : keyText(left.metadata),
+  };
+}
+
 /** Whether the Deployment has been patched for a service, in whatever version. */
 export function isPatched(deployment: KubeObject | undefined): boolean {
   return deployment?.metadata.annotations?.[RECORD_ANNOTATION] !== undefined;
@@ -144,12 +175,7 @@ export function isPatched(deployment: KubeObject | undefined): boolean {
 
 /** Whether the stored patch may be applied by the webhook. */
 export function isStorable(state: PatchState): boolean {
-  return state.rejection === undefined && state.applied?.ok !== false && !awaitsConsent(state);
-}
-
-/** The label on a Deployment of another namespace allows the patch, and one that does not exist may be created without it. */
-function awaitsConsent({ deployment, patch, target }: PatchState): boolean {
-  return deployment === undefined && parseKey(patch.service).namespace !== target.namespace;
+  return state.rejection === undefined && state.applied?.ok !== false;
 }
 
 /** Whether the Deployment must be written once, so that the webhook patches it. */

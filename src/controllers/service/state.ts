@@ -17,7 +17,7 @@ import type { CompileRecord } from "./compile-records.ts";
 import type { CompileReads, ObservedService, ServiceView } from "./observe.ts";
 import { appliedVersion, versionToApply } from "./owned-objects.ts";
 import { patchServiceWriter, type ServiceWriter } from "./patch-service.ts";
-import { isPatched, patchStateOf, type PatchState } from "./patch-state.ts";
+import { isPatched, patchStanding, patchStateOf, type PatchStanding, type PatchState } from "./patch-state.ts";
 import { retainedBy, staleConfig, type RetainedConfig } from "./retained.ts";
 import type { ServiceWorkload } from "./rollout.ts";
 import { workloadOf } from "./workload.ts";
@@ -27,6 +27,7 @@ type WithAccess = {
   readonly access: ServiceAccess;
   /** Absent: it is not in the mesh. */
   readonly dependencies?: Dependencies | undefined;
+  readonly standing?: PatchStanding | undefined;
 };
 
 export type CompiledState = WithAccess & {
@@ -77,7 +78,7 @@ export type ServiceSituation =
 
 export function situationOf(raw: LatticeService, observed: ObservedService): ServiceSituation {
   const { reads, view } = observed;
-  const final = (state: ServiceState) => ({ complete: true, state: withDependencies(raw, state, view) }) as const;
+  const final = (state: ServiceState) => ({ complete: true, state: withRelations(raw, state, view) }) as const;
   switch (reads.kind) {
     case "invalid":
       return final({ kind: "invalid", errors: reads.errors, access: accessOf(raw, view) });
@@ -94,8 +95,8 @@ export function situationOf(raw: LatticeService, observed: ObservedService): Ser
 
 const NO_ACCESS: ServiceAccess = { objects: [], kinds: new Set(), missing: NONE_MISSING };
 
-function withDependencies(service: LatticeService, state: ServiceState, { followed }: ServiceView): ServiceState {
-  return { ...state, dependencies: followed.world.dependenciesOf(keyText(service.metadata)) };
+function withRelations(service: LatticeService, state: ServiceState, view: ServiceView): ServiceState {
+  return { ...state, dependencies: view.followed.world.dependenciesOf(keyText(service.metadata)), standing: patchStanding(service, view) };
 }
 
 function compileObserved(reads: CompileReads, observed: ObservedService): ServiceSituation {
@@ -121,7 +122,7 @@ function notCompiled(service: LatticeService, errors: readonly ServiceError[], {
     workload: workloadOf(service, view),
     access: accessOf(service, view),
   };
-  return { complete: true, state: withDependencies(service, state, view), result: { needs, record } };
+  return { complete: true, state: withRelations(service, state, view), result: { needs, record } };
 }
 
 /** Everything that was looked up was observed; from now on a change of it triggers the service. */
@@ -143,9 +144,9 @@ function compiledState(reads: CompileReads, application: CompiledApplication, { 
   const objects = application.objects.map(({ object }) => object);
   const { namespace } = splitId(application.id);
   const detaching = workload.deployment === undefined ? detachingFrom(service, namespace, view) : undefined;
-  if (detaching !== undefined) return { complete: true, state: withDependencies(service, detaching, view), result: { needs, record } };
+  if (detaching !== undefined) return { complete: true, state: withRelations(service, detaching, view), result: { needs, record } };
   const opened = openedAccess(service, application, { view, workload });
-  if ("reason" in opened) return { complete: true, state: withDependencies(service, opened, view), result: { needs, record } };
+  if ("reason" in opened) return { complete: true, state: withRelations(service, opened, view), result: { needs, record } };
   const compiled = compilationTime(service, objects, observed);
   const stale = staleConfig(service, { wanted: objects, workload }, view.cache);
   const result = { needs, record: { ...record, compiled, hasStaleConfig: stale.length > 0 } };
@@ -157,7 +158,7 @@ function compiledState(reads: CompileReads, application: CompiledApplication, { 
   const common = { application, compiledAt: compiled.at, workload, recheckMs, retained, access: opened };
   const writer = patch === undefined ? "lattice" : patchServiceWriter(service, application, { patch, workload, cache: view.cache });
   const state: CompiledState = { kind: "compiled", ...common, patch, service: writer };
-  return { complete: true, state: withDependencies(service, state, view), result };
+  return { complete: true, state: withRelations(service, state, view), result };
 }
 
 /** For a service without a Deployment of its own. Undefined: no Deployment has changes of a time when it was in patch mode. */

@@ -15,12 +15,13 @@ import {
   notReady,
   templatesResolved,
   unknown,
+  workloadReason,
 } from "./conditions.ts";
 import { closedDependencies, dependenciesOpen } from "./dependencies.ts";
 import { listErrors, waitingText } from "./error-text.ts";
 import { policiesCondition } from "./access.ts";
 import { fieldsUsed, patchProgress, workloadPatched } from "./patch-progress.ts";
-import type { CompiledState, ServiceState } from "./state.ts";
+import type { CompiledState, NotCompiled, ServiceState } from "./state.ts";
 import { readinessOf, readyCondition, type Phase } from "./readiness.ts";
 import { rolloutOf, workloadsReady, type ServiceRollout, type ServiceWorkload } from "./rollout.ts";
 
@@ -58,23 +59,33 @@ export function statusOf(service: LatticeService, state: ServiceState, result: P
 function workloadRefOf({ spec: { workloadRef } }: LatticeService, state: ServiceState) {
   if (workloadRef === undefined) return undefined;
   const { name, namespace } = workloadRef;
-  return { resolved: "workload" in state && state.workload.deployment !== undefined, name, namespace };
+  return { resolved: state.standing?.resolved === true, name, namespace };
 }
 
-/** Conditions of patch mode. They stay after a change of the mode, and then report that; a pass that did not get so far leaves them. */
+/** Conditions of patch mode. They stay after a change of the mode, and then report that. */
 function patchConditions({ spec, status }: LatticeService, state: ServiceState): readonly NewCondition[] {
   const known = (type: string) => knows(status?.conditions ?? [], type);
   if (spec.workloadRef === undefined) {
     return [...(known("WorkloadPatched") ? formerPatch(state) : []), ...fieldsUsed([], known("FieldsUsed"))];
   }
   const ignored = fieldsUsed(ignoredFields(spec), known("FieldsUsed"));
+  if (state.kind === "not-compiled" && known("WorkloadPatched")) return [...noLongerPatching(state), ...ignored];
   if (state.kind !== "compiled" || state.patch === undefined) return ignored;
   return [workloadPatched(patchProgress(state.patch), state.patch, state.workload.available), ...ignored];
 }
 
-function formerPatch(state: ServiceState): readonly NewCondition[] {
-  if (state.kind === "detaching") return [notPatching("Detaching", state.message)];
-  return state.kind === "compiled" ? [notPatching("OwnershipMode", "Lattice makes and owns the Deployment")] : [];
+/** A service that may not patch the Deployment any more; one with other errors keeps its patch, and the condition as it was. */
+function noLongerPatching({ standing, errors }: NotCompiled): readonly NewCondition[] {
+  if (standing === undefined || standing.patches) return [];
+  return [notPatching(workloadReason(errors) ?? "WorkloadNotAllowed", listErrors(errors))];
+}
+
+/** In any state: the changes are taken off by another controller, also while the service has errors. */
+function formerPatch({ standing }: ServiceState): readonly NewCondition[] {
+  if (standing === undefined) return [];
+  return standing.left === undefined
+    ? [notPatching("OwnershipMode", "Lattice makes and owns the Deployment")]
+    : [notPatching("Detaching", `the changes of Deployment ${standing.left} are taken off`)];
 }
 
 function knows(conditions: readonly Pick<NewCondition, "type">[], type: string): boolean {

@@ -70,7 +70,7 @@ describe("the review of a Deployment", () => {
     expect(fieldAt(patched(testDeployment(), answer), "spec", "template", "spec", "containers")).toEqual([{ name: "api", image: "api:1" }]);
   });
 
-  test("names the fields that are not patched, at most five", () => {
+  test("names four of the fields that are not patched, and counts the others: one answer has five warnings", () => {
     const names = ["A", "B", "C", "D", "E", "F", "G"];
     const valueFrom = { configMapKeyRef: { name: "x", key: "y" } };
     const env = names.map((name) => ({ name, valueFrom }));
@@ -78,11 +78,11 @@ describe("the review of a Deployment", () => {
     const object = JSON.parse(JSON.stringify(testDeployment())) as Deployment;
     for (const container of object.spec.template.spec.containers) container.env = names.map((name) => ({ name, value: "s3cr3t" }));
     const warnings = review(other)(reviewed(object))?.warnings ?? [];
-    expect(warnings).toHaveLength(6);
+    expect(warnings).toHaveLength(5);
     expect(warnings[0]).toContain(
       "spec.template.spec.containers[api].env[A] is not patched: the Deployment has value and the service configMapKeyRef",
     );
-    expect(warnings[5]).toBe("LatticeService shop/api-service: 2 more fields are not patched");
+    expect(warnings[4]).toBe("LatticeService shop/api-service: 3 more fields are not patched");
     expect(warnings.join()).not.toContain("s3cr3t");
   });
 
@@ -102,5 +102,65 @@ describe("the review of a Deployment", () => {
     expect(answer?.warnings).toEqual([
       expect.stringMatching(/^LatticeService shop\/api-service does not patch this Deployment: /) as string,
     ]);
+  });
+
+  describe("with annotations that grow beyond the limit together with the record", () => {
+    const old = patched(testDeployment(), review()(reviewed()));
+    const annotated = (note: string): JsonObject => {
+      const metadata = fieldAt(old, "metadata") as JsonObject;
+      return { ...old, metadata: { ...metadata, annotations: { ...(metadata["annotations"] as JsonObject), note } } };
+    };
+    const sizeOf = (object: JsonObject) => JSON.stringify(fieldAt(object, "metadata", "annotations")).length;
+
+    test.each([245_000, 262_000])("takes the patch off in the same write, so that it is not refused: %i characters", (length) => {
+      const object = annotated("x".repeat(length));
+      const answer = review()(reviewed(object, { operation: "UPDATE", old: old as unknown as KubeObject }));
+      const after = patched(object, answer);
+      expect(fieldAt(after, "metadata", "annotations")).toEqual({ note: "x".repeat(length) });
+      expect(fieldAt(after, "spec")).toEqual(fieldAt(testDeployment(), "spec"));
+      expect(answer?.warnings).toEqual([expect.stringContaining("larger than 240 KiB, of the 256 KiB") as string]);
+    });
+
+    test("keeps it below, with room for the annotations of controllers", () => {
+      const object = annotated("x".repeat(240_000));
+      expect(sizeOf(object)).toBeLessThan(240 * 1_024);
+      expect(review()(reviewed(object, { operation: "UPDATE", old: old as unknown as KubeObject }))?.patch).toEqual([]);
+    });
+  });
+});
+
+describe("the review of a Deployment that needs the consent of its owner", () => {
+  const asked = { ...patch, service: "tenant/api-service", consent: { label: "lattice.dev/shareable", values: ["true", "tenant"] } };
+  const withLabels = (labels: JsonObject | null) => testDeployment({ metadata: { name: "api", namespace: "shop", labels } });
+
+  test.each([
+    { labels: { "lattice.dev/shareable": "true" }, want: true },
+    { labels: { "lattice.dev/shareable": "tenant" }, want: true },
+    { labels: { "lattice.dev/shareable": "other" }, want: false },
+    { labels: { "lattice.dev/shareable": true }, want: false },
+    { labels: {}, want: false },
+    { labels: null, want: false },
+  ])("patches its creation only with the label: $labels", ({ labels, want }) => {
+    const answer = review(asked)(reviewed(withLabels(labels)));
+    expect(answer?.patch.length !== 0).toBe(want);
+    expect(answer?.warnings).toEqual([]);
+  });
+
+  test("restores it in the write that removes the label, and names what its owner changed since", () => {
+    const shared = withLabels({ "lattice.dev/shareable": "true" });
+    const live = patched(shared, review(asked)(reviewed(shared)));
+    const old = live as unknown as KubeObject;
+    const { "lattice.dev/shareable": _, ...labels } = fieldAt(live, "metadata", "labels") as JsonObject;
+    const object = { ...live, metadata: { ...(live["metadata"] as JsonObject), labels } };
+    const answer = review(asked)(reviewed(object, { operation: "UPDATE", old }));
+    // an API server stores no empty labels
+    expect(patched(object, answer)).toEqual(withLabels({}));
+    expect(answer?.warnings).toEqual([
+      "LatticeService tenant/api-service: the changes are taken off, because this Deployment is not shared any more",
+    ]);
+    const changed = JSON.parse(JSON.stringify(object).replace('"value":"debug"', '"value":"own"')) as JsonObject;
+    expect(review(asked)(reviewed(changed, { operation: "UPDATE", old }))?.warnings).toContainEqual(
+      expect.stringContaining("containers[api].env[LEVEL] is not restored, because it was changed since"),
+    );
   });
 });

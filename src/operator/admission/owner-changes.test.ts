@@ -1,9 +1,10 @@
 /** The API server accepts the owner's next write although a field of the patch no longer fits it; the field is left to the owner and named. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { account, container, deployment, isPatched, main, patching } from "../../../test/builders/patched-service.ts";
+import { account, container, deployment, isPatched, main, patching, specOf, workloadRef } from "../../../test/builders/patched-service.ts";
 import { PatchedWorld, until } from "../../../test/builders/patched-world.ts";
+import { expectOk } from "#base";
 import type { FixtureObject } from "#embedded-cluster";
-import type { Deployment, JsonObject } from "#kube";
+import { deployments, type Deployment, type JsonObject } from "#kube";
 
 const { securityContext: _, ...plain } = container();
 const probe = { httpGet: { path: "/", port: 80 } };
@@ -44,6 +45,29 @@ describe("an owner whose next write no longer fits a field of the patch", () => 
     60_000,
   );
 });
+
+test("an owner that needs the room of the record gets it in its own write, and the Deployment is patched again when there is room", async () => {
+  await using world = await PatchedWorld.start();
+  const live = async () => (await world.read("Deployment", "shop/nginx")) as Deployment | undefined;
+  await world.apply(account(), deployment());
+  const before = specOf(await live());
+  await world.apply(patching());
+  await until(async () => expect(isPatched(await live())).toBe(true));
+  const annotate = async (note: string | null) =>
+    expectOk(await world.cluster.client.patch(deployments, workloadRef, { type: "merge", patch: { metadata: { annotations: { note } } } }));
+  const after = await annotate("x".repeat(261_500));
+  expect([isPatched(after), specOf(after)]).toEqual([false, before]);
+  await until(async () =>
+    expect((await world.conditions("shop/web")).get("WorkloadPatched")).toMatchObject({
+      status: "False",
+      reason: "PatchRejected",
+      message:
+        "Deployment shop/nginx is not patched: the record of the changed fields would make the annotations of Deployment nginx larger than 240 KiB, of the 256 KiB that API servers allow; shorten its annotations, or patch fewer fields",
+    }),
+  );
+  await annotate(null);
+  await until(async () => expect(isPatched(await live())).toBe(true));
+}, 60_000);
 
 function owned(name: string, { container: fields = {}, pod = {} }: Owned = {}): FixtureObject {
   const containers = [{ ...plain, ...fields }];

@@ -36,10 +36,15 @@ export function howToGrant({ environment }: Pick<Grants, "environment">, what: s
 /** On a Secret, ConfigMap or PersistentVolumeClaim: "true", or the one namespace whose services may use it. */
 export const SHAREABLE_LABEL = "lattice.dev/shareable";
 
+/** The values of the label for services written in the namespace `source`. */
+export function shareableValues(source: string): readonly string[] {
+  return ["true", source];
+}
+
 /** Whether services written in the namespace `source` may use an object with these labels. */
 export function isShareable(labels: Readonly<Record<string, unknown>> | undefined, source: string): boolean {
   const value = labels?.[SHAREABLE_LABEL];
-  return value === "true" || value === source;
+  return typeof value === "string" && shareableValues(source).includes(value);
 }
 
 /** The source namespace of a service: its author may have permissions only there. */
