@@ -56,7 +56,7 @@ describe("a cell with a parent", () => {
   test("adopts no cluster while its objects leave, and says so; before its pivot it may", async () => {
     const adopted = (name: string) => {
       const cluster = localCluster(name, { cellRef: "hub" });
-      return { ...cluster, metadata: { ...cluster.metadata, annotations: { "lattice.dev/adopted": "uid-of-it" } } };
+      return { ...cluster, metadata: { ...(cluster.metadata as object), name, annotations: { "lattice.dev/adopted": "uid-of-it" } } };
     };
     const leaving = await openHub(record("committed"), JOURNAL);
     await leaving.cluster.add(adopted("leaf"));
