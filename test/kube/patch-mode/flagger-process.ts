@@ -2,7 +2,7 @@
  * The real Flagger as a process, with its published roles, for the Canaries of one namespace. It has the mesh provider `kubernetes`, so promotions shift
  * no traffic, and a metrics server that does not listen, so a Canary may have no metrics.
  */
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expectOk } from "#base";
@@ -23,7 +23,8 @@ type FlaggerOptions = { readonly binaries: string; readonly namespace: string; r
 
 /** Resolves when it answers. */
 export async function startFlagger(plane: PlaneAccess, { binaries, namespace, flags }: FlaggerOptions): Promise<FlaggerProcess> {
-  const folder = join(mkdtempSync(join(tmpdir(), "lattice-flagger-")), "run");
+  const parent = mkdtempSync(join(tmpdir(), "lattice-flagger-"));
+  const folder = join(parent, "run");
   const group = expectOk(await ProcessGroup.open(folder));
   const [port = 0, unused = 0] = expectOk(await findFreePorts(2));
   const kubeconfig = join(folder, "kubeconfig");
@@ -42,5 +43,9 @@ export async function startFlagger(plane: PlaneAccess, { binaries, namespace, fl
   ];
   await group.start({ name: "flagger", path: join(binaries, "flagger"), args, log });
   await eventually("Flagger answers", async () => (await fetch(`http://127.0.0.1:${port}/healthz`)).ok || undefined);
-  return { log: () => readFileSync(log, "utf8"), close: () => group.close() };
+  const close = async () => {
+    await group.close();
+    rmSync(parent, { recursive: true, force: true });
+  };
+  return { log: () => readFileSync(log, "utf8"), close };
 }
