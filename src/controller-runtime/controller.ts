@@ -144,6 +144,8 @@ export type ControllerDeclaration = {
    * are moved to other clusters, where the owner is absent and a garbage collector would delete them.
    */
   readonly ownerReferences?: "none";
+  /** Present: it reconciles one object at most, which has all objects of the controller, also those that an earlier version has applied for another one. */
+  readonly oneOwner?: true;
   /** false: fields that another manager owns are reported instead of overwritten. */
   readonly force?: boolean;
 };

@@ -45,6 +45,8 @@ export type ApplyOwner = {
   readonly object: KubeObject;
   /** Its objects get no owner reference to it, and lose one that an earlier version set: the label alone is the inventory. */
   readonly ownerReferences?: "none" | undefined;
+  /** All objects of the controller are this owner's, also those that an earlier version has applied for another one. */
+  readonly owns?: "all" | undefined;
 };
 
 export function ownerLabelOf({ controller, object }: ApplyOwner): string {
@@ -143,6 +145,7 @@ export function isLabelledByUs(object: KubeObject): boolean {
 export function isOwnedBy(object: KubeObject, owner: ApplyOwner): boolean {
   const label = labelOf(object, OWNER_LABEL);
   if (label === ownerLabelOf(owner)) return true;
+  if (owner.owns === "all" && label?.startsWith(`${owner.controller}.`) === true) return isLabelledByUs(object);
   return hasForeignLabel(object) && annotationOf(object, OWNER_ANNOTATION) === keyText(keyOf(owner.object));
 }
 

@@ -81,8 +81,8 @@ export class Reconciler {
   }
 
   #ownerOf(object: KubeObject): ApplyOwner {
-    const { name, ownerReferences } = this.#options.controller;
-    return { controller: name, object, ownerReferences };
+    const { name, ownerReferences, oneOwner } = this.#options.controller;
+    return { controller: name, object, ownerReferences, owns: oneOwner === true ? "all" : undefined };
   }
 
   /** The object with our finalizer; undefined when it is deleted or terminating. */

@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { expectOk } from "#base";
 import { stamp } from "#controller-runtime";
 import { latticeClusters } from "#crds";
-import { capiClusters, findCondition, namespaces, services } from "#kube";
+import { capiClusters, findCondition, namespaces, services, type KubeObject, type Service } from "#kube";
 import { MOVE_RECORD } from "#pivot";
 import { CellWorld, HOME } from "../../../test/builders/cell-world.ts";
 import { CONNECTED } from "../../../test/builders/observed-child.ts";
@@ -32,6 +32,27 @@ async function openDeleted(propagation: "Background" | "Foreground" = "Backgroun
 }
 
 const ready = async (world: CellWorld, name: string) => findCondition((await world.latticeCluster(name))?.status?.conditions, "Ready");
+
+test("a Service that an earlier version applied for the LatticeCluster of the cell is taken over", async () => {
+  const world = await CellWorld.openCell();
+  onTestFinished(async () => {
+    await world.end();
+    await world[Symbol.asyncDispose]();
+  });
+  await world.becomeCell("mgmt", { host: "127.0.0.1", service: { type: "ClusterIP" } });
+  const object = await world.latticeCluster("mgmt");
+  if (object === undefined) throw new Error("there is no LatticeCluster");
+  const spec = { type: "ClusterIP", selector: { "lattice.dev/leader": "true" }, ports: [{ name: "grpc", port: 1 }] };
+  const former = { apiVersion: "v1", kind: "Service", metadata: { namespace: HOME, name: "lattice-cell" }, spec };
+  const stamped = stamp(former as KubeObject, { controller: "self-manager", object });
+  expectOk(await world.cluster.client.apply(services, stamped as Service, { fieldManager: "lattice" }));
+  world.startCell();
+  world.start(world.controllers());
+  await world.pass();
+  const service = await world.object<Service>(services, { namespace: HOME, name: "lattice-cell" });
+  expect(service?.spec?.ports?.map(({ port }) => port)).toEqual([50_051, 8_443, 8_444]);
+  expect(service?.metadata.ownerReferences?.map(({ kind }) => kind)).toEqual(["ConfigMap"]);
+});
 
 /** What the end of a move back leaves here. */
 async function takeBack(world: CellWorld): Promise<void> {

@@ -62,6 +62,7 @@ export const selfManagerController = defineController<ConfigMap, ObservedSelf, n
   reads: [secretsByMetadata],
   optional: [ciliumLoadBalancerIpPools, ciliumL2AnnouncementPolicies],
   writesStatus: false,
+  oneOwner: true,
   // a child that has the present address now may be the last one that had a former one
   triggers: (enqueue, { home, cell }) => followAddresses(cell, () => enqueue(identityKey(home))),
   observe: ({ metadata }, { cache, home, cell }) => {
