@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { expectOk } from "#base";
 import { stamp } from "#controller-runtime";
 import { latticeClusters } from "#crds";
-import { capiClusters, findCondition, namespaces, services, type KubeObject, type Service } from "#kube";
+import { capiClusters, findCondition, namespaces, services, type Service } from "#kube";
 import { MOVE_RECORD } from "#pivot";
 import { CellWorld, HOME } from "../../../test/builders/cell-world.ts";
 import { CONNECTED } from "../../../test/builders/observed-child.ts";
@@ -44,7 +44,7 @@ test("a Service that an earlier version applied for the LatticeCluster of the ce
   if (object === undefined) throw new Error("there is no LatticeCluster");
   const spec = { type: "ClusterIP", selector: { "lattice.dev/leader": "true" }, ports: [{ name: "grpc", port: 1 }] };
   const former = { apiVersion: "v1", kind: "Service", metadata: { namespace: HOME, name: "lattice-cell" }, spec };
-  const stamped = stamp(former as KubeObject, { controller: "self-manager", object });
+  const stamped = stamp(former, { controller: "self-manager", object });
   expectOk(await world.cluster.client.apply(services, stamped as Service, { fieldManager: "lattice" }));
   world.startCell();
   world.start(world.controllers());
